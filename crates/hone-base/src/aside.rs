@@ -28,8 +28,14 @@ impl Aside {
             file.write_all(bytemuck::cast_slice(values))?;
             Ok(file)
         });
-        let file = Arc::new(written.map_err(|error| refused(folder, size_of_val(values) as u64, error))?);
-        Ok(Aside { file, folder: folder.to_owned(), len: values.len(), fault: Arc::default() })
+        let file =
+            Arc::new(written.map_err(|error| refused(folder, size_of_val(values) as u64, error))?);
+        Ok(Aside {
+            file,
+            folder: folder.to_owned(),
+            len: values.len(),
+            fault: Arc::default(),
+        })
     }
 
     /// Number of values.
@@ -42,16 +48,26 @@ impl Aside {
         let offset = (first * size_of::<T>()) as u64;
         if let Err(error) = read_exactly(&self.file, bytemuck::cast_slice_mut(to), offset) {
             to.fill(T::zeroed());
-            self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            self.fault
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(error);
         }
     }
 
     /// Reads all values; fails where a read has failed before.
     pub fn back<T: Pod>(&self, to: &mut [T]) -> Result<()> {
         self.read(0, to);
-        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let unreadable = |error| io::Error::other(format!("a temporary file cannot be read back: {error}"));
-        fault.map_or(Ok(()), |error| Err(Error::io(&self.folder, unreadable(error))))
+        let fault = self
+            .fault
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let unreadable =
+            |error| io::Error::other(format!("a temporary file cannot be read back: {error}"));
+        fault.map_or(Ok(()), |error| {
+            Err(Error::io(&self.folder, unreadable(error)))
+        })
     }
 }
 
@@ -60,15 +76,20 @@ pub fn refused(folder: &Path, bytes: u64, error: io::Error) -> Error {
     let remedy = "name another folder for temporary files (temp_dir), or raise the memory limit";
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            let message = format!("no space left for temporary files of {}; {remedy}", human_bytes(bytes));
+            let message = format!(
+                "no space left for temporary files of {}; {remedy}",
+                human_bytes(bytes)
+            );
             Error::io(folder, io::Error::new(error.kind(), message))
         }
         ErrorKind::NotFound
         | ErrorKind::PermissionDenied
         | ErrorKind::ReadOnlyFilesystem
-        | ErrorKind::NotADirectory => {
-            Error::input(folder, format!("no temporary file can be made here: {error}"), remedy)
-        }
+        | ErrorKind::NotADirectory => Error::input(
+            folder,
+            format!("no temporary file can be made here: {error}"),
+            remedy,
+        ),
         _ => Error::io(folder, error),
     }
 }

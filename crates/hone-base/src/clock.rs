@@ -49,7 +49,8 @@ pub struct Total {
 }
 
 /// Nanoseconds, calls, bytes.
-static TOTALS: [[AtomicU64; 3]; Work::ALL.len()] = [const { [const { AtomicU64::new(0) }; 3] }; Work::ALL.len()];
+static TOTALS: [[AtomicU64; 3]; Work::ALL.len()] =
+    [const { [const { AtomicU64::new(0) }; 3] }; Work::ALL.len()];
 
 /// Runs `run` and adds its time, and the bytes it moves, to its kind of work.
 pub fn timed<T>(work: Work, bytes: u64, run: impl FnOnce() -> T) -> T {
@@ -82,9 +83,14 @@ mod tests {
     fn sums_grow_by_what_was_done() {
         let before = totals()[Work::Combine as usize];
         assert_eq!(timed(Work::Combine, 40, || 7), 7);
-        timed(Work::Combine, 2, || std::thread::sleep(std::time::Duration::from_millis(2)));
+        timed(Work::Combine, 2, || {
+            std::thread::sleep(std::time::Duration::from_millis(2))
+        });
         let after = totals()[Work::Combine as usize];
-        assert_eq!((after.calls - before.calls, after.bytes - before.bytes), (2, 42));
+        assert_eq!(
+            (after.calls - before.calls, after.bytes - before.bytes),
+            (2, 42)
+        );
         assert!(after.seconds - before.seconds >= 0.002);
     }
 }

@@ -99,7 +99,10 @@ pub enum Error {
 impl Error {
     /// An [`Error::Io`] for `path`.
     pub fn io(path: impl AsRef<Path>, source: io::Error) -> Self {
-        Error::Io { path: path.as_ref().to_path_buf(), source }
+        Error::Io {
+            path: path.as_ref().to_path_buf(),
+            source,
+        }
     }
 
     /// What went wrong while reading `path`: an [`Error::Io`] where the system failed, an [`Error::Input`] if a
@@ -109,11 +112,19 @@ impl Error {
             return Error::io(path, source);
         }
         let message = format!("the content is damaged, truncated or of another kind ({source})");
-        Error::input(path, message, "check that the file has the format of its extension; write or download it again")
+        Error::input(
+            path,
+            message,
+            "check that the file has the format of its extension; write or download it again",
+        )
     }
 
     /// An [`Error::Input`] without a line or text.
-    pub fn input(path: impl AsRef<Path>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub fn input(
+        path: impl AsRef<Path>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
         Error::Input {
             path: path.as_ref().to_path_buf(),
             line: None,
@@ -142,14 +153,22 @@ impl Error {
 
     /// An [`Error::Config`] for `field`.
     pub fn config(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Error::Config { field: field.into(), message: message.into() }
+        Error::Config {
+            field: field.into(),
+            message: message.into(),
+        }
     }
 
     /// Whether the user can fix this by changing input, options or usage (exit code 2), as
     /// opposed to a run that failed on its own (exit code 1).
     pub fn is_input(&self) -> bool {
-        matches!(self, Error::Input { .. } | Error::Config { .. } | Error::Exists { .. } | Error::Memory { .. })
-            || matches!(self, Error::Process { input: true, .. })
+        matches!(
+            self,
+            Error::Input { .. }
+                | Error::Config { .. }
+                | Error::Exists { .. }
+                | Error::Memory { .. }
+        ) || matches!(self, Error::Process { input: true, .. })
             || matches!(self, Error::Io { source, .. } if matches!(source.kind(),
                 io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory
                 | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
@@ -159,7 +178,9 @@ impl Error {
 
 /// The library's own error, when one came through an interface of the standard library, else [`Error::reading`].
 pub fn unwrapped(path: impl AsRef<Path>, error: io::Error) -> Error {
-    error.downcast::<Error>().unwrap_or_else(|error| Error::reading(path, error))
+    error
+        .downcast::<Error>()
+        .unwrap_or_else(|error| Error::reading(path, error))
 }
 
 fn about(least: bool) -> &'static str {
@@ -169,8 +190,13 @@ fn about(least: bool) -> &'static str {
 /// What the operating system said, without its number.
 fn said(source: &io::Error) -> String {
     let text = source.to_string();
-    let around = text.split_once(" (os error ").and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
-    around.map_or_else(|| text.clone(), |(before, after)| format!("{before}{after}"))
+    let around = text
+        .split_once(" (os error ")
+        .and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
+    around.map_or_else(
+        || text.clone(),
+        |(before, after)| format!("{before}{after}"),
+    )
 }
 
 fn io_remedy(source: &io::Error) -> &'static str {
@@ -178,15 +204,25 @@ fn io_remedy(source: &io::Error) -> &'static str {
         io::ErrorKind::NotFound => "; check its name and folder",
         io::ErrorKind::IsADirectory => "; give a file in its place",
         io::ErrorKind::PermissionDenied => "; change its permissions, or choose another",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, or write elsewhere",
-        io::ErrorKind::ReadOnlyFilesystem => "; write elsewhere, or have the file system mounted for writing",
-        io::ErrorKind::FileTooLarge => "; raise the limit on file sizes (ulimit -f), or write elsewhere",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space, or write elsewhere"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "; write elsewhere, or have the file system mounted for writing"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "; raise the limit on file sizes (ulimit -f), or write elsewhere"
+        }
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
             "; the file is damaged or truncated: write or download it again"
         }
         io::ErrorKind::OutOfMemory => "; free some memory, or raise the limits on it (ulimit -v)",
-        _ if circle(source) => "; a symbolic link leads back to itself: remove it, or choose another name",
-        _ if too_many_open(source) => "; raise the limit on open files (ulimit -n), or close other programs",
+        _ if circle(source) => {
+            "; a symbolic link leads back to itself: remove it, or choose another name"
+        }
+        _ if too_many_open(source) => {
+            "; raise the limit on open files (ulimit -n), or close other programs"
+        }
         _ => "",
     }
 }
@@ -220,7 +256,13 @@ fn show_input(path: &Path, line: Option<u64>, text: &str, message: &str, remedy:
 /// At most 60 characters of `text`, control and invalid bytes made visible.
 fn shorten(text: &[u8]) -> String {
     let head = &text[..text.len().min(240)];
-    let text_of = |c: char| if c.is_ascii_graphic() { c.to_string() } else { c.escape_debug().to_string() };
+    let text_of = |c: char| {
+        if c.is_ascii_graphic() {
+            c.to_string()
+        } else {
+            c.escape_debug().to_string()
+        }
+    };
     let shown: String = String::from_utf8_lossy(head).chars().map(text_of).collect();
     let mut out: String = shown.chars().take(60).collect();
     if out.len() < shown.len() || head.len() < text.len() {
@@ -238,7 +280,11 @@ pub fn human_bytes(bytes: u64) -> String {
 /// The same in the units of a limit: powers of 1000 (`19.8 MB`) for a limit that is round in them, such as `5MB`.
 pub fn beside(bytes: u64, limit: u64) -> String {
     let decimal = limit > 0 && limit.is_multiple_of(1_000_000) && !limit.is_multiple_of(1 << 20);
-    if decimal { rounded_up(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"]) } else { human_bytes(bytes) }
+    if decimal {
+        rounded_up(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"])
+    } else {
+        human_bytes(bytes)
+    }
 }
 
 fn rounded_up(bytes: u64, step: f64, units: [&str; 5]) -> String {
@@ -248,7 +294,11 @@ fn rounded_up(bytes: u64, step: f64, units: [&str; 5]) -> String {
         unit += 1;
     }
     let tenths = (value * 10.0).ceil();
-    let text = if tenths % 10.0 == 0.0 { format!("{:.0}", tenths / 10.0) } else { format!("{:.1}", tenths / 10.0) };
+    let text = if tenths % 10.0 == 0.0 {
+        format!("{:.0}", tenths / 10.0)
+    } else {
+        format!("{:.1}", tenths / 10.0)
+    };
     format!("{text} {}", units[unit])
 }
 

@@ -40,7 +40,9 @@ impl<T: Pod> Pages<T> {
     /// # Panics
     /// When they do not fit the address space.
     pub fn zeros(len: usize) -> Self {
-        let bytes = len.checked_mul(size_of::<T>()).expect("values fit the address space");
+        let bytes = len
+            .checked_mul(size_of::<T>())
+            .expect("values fit the address space");
         if bytes < LARGE {
             return Pages::from(vec![T::zeroed(); len]);
         }
@@ -48,7 +50,10 @@ impl<T: Pod> Pages<T> {
         match MmapMut::map_anon(bytes) {
             Ok(map) => {
                 ask_for_huge_pages(&map);
-                Pages { here: Kind::Mapped(map, PhantomData), aside: None }
+                Pages {
+                    here: Kind::Mapped(map, PhantomData),
+                    aside: None,
+                }
             }
             Err(_) => Pages::from(vec![T::zeroed(); len]),
         }
@@ -68,7 +73,10 @@ impl<T: Pod> Pages<T> {
     /// there are none in memory.
     pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
         if self.aside.is_none() {
-            *self = Pages { aside: Some(Box::new(Aside::new(&self[..], folder)?)), here: Kind::Heap(Vec::new()) };
+            *self = Pages {
+                aside: Some(Box::new(Aside::new(&self[..], folder)?)),
+                here: Kind::Heap(Vec::new()),
+            };
         }
         Ok(())
     }
@@ -91,7 +99,10 @@ impl<T: Pod> Pages<T> {
 
 impl<T> From<Vec<T>> for Pages<T> {
     fn from(values: Vec<T>) -> Self {
-        Pages { here: Kind::Heap(values), aside: None }
+        Pages {
+            here: Kind::Heap(values),
+            aside: None,
+        }
     }
 }
 
@@ -126,7 +137,10 @@ impl<T: Pod> DerefMut for Pages<T> {
 impl<T: Pod> Clone for Pages<T> {
     fn clone(&self) -> Self {
         if let Some(aside) = &self.aside {
-            return Pages { here: Kind::Heap(Vec::new()), aside: Some(aside.clone()) };
+            return Pages {
+                here: Kind::Heap(Vec::new()),
+                aside: Some(aside.clone()),
+            };
         }
         let mut copy = Pages::zeros(self.len());
         copy.copy_from_slice(self);
@@ -144,7 +158,10 @@ mod tests {
             let mut pages = Pages::<[f32; 2]>::zeros(len);
             assert_eq!(pages.len(), len);
             assert!(pages.iter().all(|&pair| pair == [0.0; 2]));
-            pages.iter_mut().zip(0u32..).for_each(|(pair, i)| pair[1] = i as f32);
+            pages
+                .iter_mut()
+                .zip(0u32..)
+                .for_each(|(pair, i)| pair[1] = i as f32);
             let copy = pages.clone();
             pages.iter_mut().for_each(|pair| pair[1] = -1.0);
             assert!(copy.iter().zip(0u32..).all(|(pair, i)| pair[1] == i as f32));

@@ -22,15 +22,23 @@ pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
         *slots[i].lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
     });
     let value = |slot: Mutex<Option<T>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
-    slots.into_iter().map(|slot| value(slot).expect("every piece was worked on")).collect()
+    slots
+        .into_iter()
+        .map(|slot| value(slot).expect("every piece was worked on"))
+        .collect()
 }
 
 /// The results of `work` for each of `0..count`, in order, computed in parallel: for small work, of which a thread does
 /// many items at a time.
-pub fn collect<T: Clone + Default + Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub fn collect<T: Clone + Default + Send>(
+    count: usize,
+    work: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
     let (mut found, length) = (vec![T::default(); count], in_one_go(count));
     each(found.chunks_mut(length).collect(), &|piece, part| {
-        part.iter_mut().zip(piece * length..).for_each(|(to, i)| *to = work(i));
+        part.iter_mut()
+            .zip(piece * length..)
+            .for_each(|(to, i)| *to = work(i));
     });
     found
 }
@@ -38,26 +46,39 @@ pub fn collect<T: Clone + Default + Send>(count: usize, work: impl Fn(usize) -> 
 /// The results of `work` for those of `0..count` that have one, in order, computed in parallel: for small work, as with
 /// [`collect`].
 pub fn collect_some<T: Send>(count: usize, work: impl Fn(usize) -> Option<T> + Sync) -> Vec<T> {
-    let parts: Vec<Vec<T>> = stretches(count, in_one_go(count), |range| range.filter_map(&work).collect());
+    let parts: Vec<Vec<T>> = stretches(count, in_one_go(count), |range| {
+        range.filter_map(&work).collect()
+    });
     parts.into_iter().flatten().collect()
 }
 
 /// How many small items form a task: each thread gets many tasks, since nodes differ in their neighbours.
 fn in_one_go(count: usize) -> usize {
-    count.div_ceil(64 * rayon::current_num_threads()).clamp(1, LOOKED_AT)
+    count
+        .div_ceil(64 * rayon::current_num_threads())
+        .clamp(1, LOOKED_AT)
 }
 
 /// Gives each item to `work`, with its number, in parallel.
 pub fn each<T: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) + Sync)) {
-    let slots: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let slots: Vec<Mutex<Option<T>>> = items
+        .into_iter()
+        .map(|item| Mutex::new(Some(item)))
+        .collect();
     for_each(slots.len(), &|i| {
-        let item = slots[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let item = slots[i]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         work(i, item.expect("every item is taken once"));
     });
 }
 
 /// Gives each item to `work`, with its number, in parallel; after an error, no further ones.
-pub fn try_each<T: Send, E: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) -> Result<(), E> + Sync)) -> Result<(), E> {
+pub fn try_each<T: Send, E: Send>(
+    items: Vec<T>,
+    work: &(dyn Fn(usize, T) -> Result<(), E> + Sync),
+) -> Result<(), E> {
     let (failed, error) = (AtomicBool::new(false), Mutex::new(None));
     each(items, &|i, item| {
         if failed.load(Ordering::Relaxed) {
@@ -65,24 +86,42 @@ pub fn try_each<T: Send, E: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) -> Res
         }
         if let Err(found) = work(i, item) {
             failed.store(true, Ordering::Relaxed);
-            error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(found);
+            error
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(found);
         }
     });
-    error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    error
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .map_or(Ok(()), Err)
 }
 
 /// The results of `work` for each item and its number, in order, computed in parallel.
 pub fn map_each<T: Send, O: Send>(items: Vec<T>, work: impl Fn(usize, T) -> O + Sync) -> Vec<O> {
-    let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let items: Vec<Mutex<Option<T>>> = items
+        .into_iter()
+        .map(|item| Mutex::new(Some(item)))
+        .collect();
     map(items.len(), |i| {
-        let item = items[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let item = items[i]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         work(i, item.expect("every item is taken once"))
     })
 }
 
 /// The results of `work` for each range of `length` numbers of `0..count`, in order, computed in parallel.
-pub fn stretches<T: Send>(count: usize, length: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    map(count.div_ceil(length), |i| work(i * length..count.min((i + 1) * length)))
+pub fn stretches<T: Send>(
+    count: usize,
+    length: usize,
+    work: impl Fn(Range<usize>) -> T + Sync,
+) -> Vec<T> {
+    map(count.div_ceil(length), |i| {
+        work(i * length..count.min((i + 1) * length))
+    })
 }
 
 /// The first of `0..count` that satisfies `wanted`, searched in parallel.
@@ -93,7 +132,11 @@ pub fn first(count: usize, wanted: impl Fn(usize) -> bool + Sync) -> Option<usiz
 
 /// How many of `0..count` satisfy `wanted`.
 pub fn count(count: usize, wanted: impl Fn(usize) -> bool + Sync) -> usize {
-    stretches(count, LOOKED_AT, |range| range.filter(|&i| wanted(i)).count()).into_iter().sum()
+    stretches(count, LOOKED_AT, |range| {
+        range.filter(|&i| wanted(i)).count()
+    })
+    .into_iter()
+    .sum()
 }
 
 /// Numbers per task.
@@ -101,7 +144,10 @@ const LOOKED_AT: usize = 1 << 14;
 
 /// Splits `values` into pieces of `length` and changes each, given its number, in parallel.
 pub fn for_chunks(values: &mut [f32], length: usize, change: &(dyn Fn(usize, &mut [f32]) + Sync)) {
-    values.par_chunks_mut(length).enumerate().for_each(|(index, piece)| change(index, piece));
+    values
+        .par_chunks_mut(length)
+        .enumerate()
+        .for_each(|(index, piece)| change(index, piece));
 }
 
 /// Splits `values` into rows of `width` and changes each, given its number, in parallel; a task has many rows.
@@ -109,7 +155,9 @@ pub fn for_rows<T: Send>(values: &mut [T], width: usize, change: impl Fn(usize, 
     let width = width.max(1);
     let rows = in_one_go(values.len() / width);
     each(values.chunks_mut(rows * width).collect(), &|piece, part| {
-        part.chunks_mut(width).zip(piece * rows..).for_each(|(row, i)| change(i, row));
+        part.chunks_mut(width)
+            .zip(piece * rows..)
+            .for_each(|(row, i)| change(i, row));
     });
 }
 
@@ -119,23 +167,40 @@ mod tests {
 
     #[test]
     fn results_come_in_order() {
-        assert_eq!(map(1000, |i| i * i), (0..1000).map(|i| i * i).collect::<Vec<_>>());
+        assert_eq!(
+            map(1000, |i| i * i),
+            (0..1000).map(|i| i * i).collect::<Vec<_>>()
+        );
         assert!(map(0, |i| i).is_empty());
         assert_eq!(stretches(10, 4, Iterator::sum::<usize>), [6, 22, 17]);
         assert_eq!(first(100_000, |i| i >= 77_777), Some(77_777));
-        assert_eq!((first(100_000, |_| false), first(0, |_| true)), (None, None));
+        assert_eq!(
+            (first(100_000, |_| false), first(0, |_| true)),
+            (None, None)
+        );
         assert_eq!(count(100_000, |i| i % 10 == 3), 10_000);
-        assert_eq!(collect(100_000, |i| i + 1), (1..=100_000).collect::<Vec<_>>());
+        assert_eq!(
+            collect(100_000, |i| i + 1),
+            (1..=100_000).collect::<Vec<_>>()
+        );
         assert!(collect(0, |i| i).is_empty() && collect_some(1000, |_| None::<u8>).is_empty());
         assert_eq!(collect_some(10, |i| (i % 3 == 1).then_some(i)), [1, 4, 7]);
         let taken = Mutex::new(Vec::new());
-        each(vec!["a", "b", "c"], &|i, item| taken.lock().expect("not poisoned").push((i, item)));
+        each(vec!["a", "b", "c"], &|i, item| {
+            taken.lock().expect("not poisoned").push((i, item))
+        });
         let mut taken = taken.into_inner().expect("not poisoned");
         taken.sort_unstable();
         assert_eq!(taken, [(0, "a"), (1, "b"), (2, "c")]);
-        assert_eq!(try_each(vec![1, 2, 3], &|_, x| if x == 2 { Err(x) } else { Ok(()) }), Err(2));
+        assert_eq!(
+            try_each(vec![1, 2, 3], &|_, x| if x == 2 { Err(x) } else { Ok(()) }),
+            Err(2)
+        );
         assert_eq!(try_each(vec![1, 2, 3], &|_, _| Ok::<(), ()>(())), Ok(()));
-        assert_eq!(map_each(vec!["a", "b"], |i, item| item.repeat(i + 1)), ["a", "bb"]);
+        assert_eq!(
+            map_each(vec!["a", "b"], |i, item| item.repeat(i + 1)),
+            ["a", "bb"]
+        );
         let mut values = vec![0.0; 10];
         for_chunks(&mut values, 3, &|index, piece| piece.fill(index as f32));
         assert_eq!(values, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0]);

@@ -19,7 +19,11 @@ pub trait Progress: Sync {
     }
     /// [`Error::Interrupted`] when cancelled, for use with `?`.
     fn check(&self) -> Result<()> {
-        if self.cancelled() { Err(Error::Interrupted) } else { Ok(()) }
+        if self.cancelled() {
+            Err(Error::Interrupted)
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -20,7 +20,9 @@ impl Key {
     pub fn with(self, purpose: &str, index: u64) -> Self {
         let name = purpose
             .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
         Key(mix(mix(self.0 ^ name).wrapping_add(mix(index))))
     }
 
@@ -47,7 +49,9 @@ pub struct RowKey(u64);
 impl RowKey {
     /// The bits of column `column`: SplitMix64 with the row's seed, at that position.
     pub fn bits(self, column: u64) -> u64 {
-        mix(self.0.wrapping_add(column.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        mix(self
+            .0
+            .wrapping_add(column.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 }
 

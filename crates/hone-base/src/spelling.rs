@@ -8,7 +8,10 @@ const LONGEST: usize = 64;
 
 /// A name as names are compared.
 pub fn folded(name: &str) -> String {
-    name.chars().flat_map(char::to_lowercase).take(LONGEST).collect()
+    name.chars()
+        .flat_map(char::to_lowercase)
+        .take(LONGEST)
+        .collect()
 }
 
 /// Edits from `wanted` to `name`, both [`folded`], if these are few enough for a misspelling of `wanted`.
@@ -18,15 +21,23 @@ pub fn edits(wanted: &str, name: &str) -> Option<usize> {
     if lengths[0].abs_diff(lengths[1]) > most {
         return None;
     }
-    Some(strsim::osa_distance(wanted, name)).filter(|&edits| edits <= most && edits < lengths[0].max(1))
+    Some(strsim::osa_distance(wanted, name))
+        .filter(|&edits| edits <= most && edits < lengths[0].max(1))
 }
 
 /// The names closest to `wanted`, all with the same number of edits; none if none is close.
 pub fn closest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = folded(wanted);
-    let rated: Vec<_> = names.into_iter().filter_map(|name| Some((edits(&wanted, &folded(name))?, name))).collect();
+    let rated: Vec<_> = names
+        .into_iter()
+        .filter_map(|name| Some((edits(&wanted, &folded(name))?, name)))
+        .collect();
     let least = rated.iter().map(|(edits, _)| *edits).min();
-    rated.into_iter().filter(|(edits, _)| Some(*edits) == least).map(|(_, name)| name).collect()
+    rated
+        .into_iter()
+        .filter(|(edits, _)| Some(*edits) == least)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 /// Names that are suggested at most: more of them are a list.
@@ -56,17 +67,26 @@ pub fn either(names: &[&str]) -> String {
 /// A deserialiser's message in the words of someone who writes settings, not code.
 pub fn plain(message: &str) -> String {
     let message = without_place(message.trim());
-    for (kind, wrong) in
-        [("unknown field `", "is not a setting here"), ("unknown variant `", "is not among its values")]
-    {
-        let Some((wanted, rest)) = message.strip_prefix(kind).and_then(|rest| rest.split_once('`')) else { continue };
+    for (kind, wrong) in [
+        ("unknown field `", "is not a setting here"),
+        ("unknown variant `", "is not among its values"),
+    ] {
+        let Some((wanted, rest)) = message
+            .strip_prefix(kind)
+            .and_then(|rest| rest.split_once('`'))
+        else {
+            continue;
+        };
         let names = rest.split('`').skip(1).step_by(2);
         return format!("`{wanted}` {wrong}{}", hint(wanted, names));
     }
     let words = [
         ("invalid type: ", "found "),
         ("invalid value: ", "found "),
-        ("expected internally tagged enum ", "expected a group of settings, { method = … }, for a "),
+        (
+            "expected internally tagged enum ",
+            "expected a group of settings, { method = … }, for a ",
+        ),
         ("expected variant identifier", "expected a name"),
         ("expected usize", "expected a whole number"),
         ("expected u64", "expected a whole number"),
@@ -74,15 +94,29 @@ pub fn plain(message: &str) -> String {
         ("expected f64", "expected a number"),
         ("expected a boolean", "expected true or false"),
         ("expected struct ", "expected the group of settings "),
-        ("unit variant, expected newtype variant", "a name alone, expected { name = value }"),
+        (
+            "unit variant, expected newtype variant",
+            "a name alone, expected { name = value }",
+        ),
     ];
-    words.iter().fold(message.to_owned(), |message, (from, to)| message.replace(from, to))
+    words
+        .iter()
+        .fold(message.to_owned(), |message, (from, to)| {
+            message.replace(from, to)
+        })
 }
 
 /// A message without the place in a text that is not the user's: ` at line 1 column 9`.
 fn without_place(message: &str) -> &str {
-    let is_place = |place: &str| place.split(" column ").all(|part| part.parse::<u32>().is_ok());
-    message.rsplit_once(" at line ").filter(|(_, place)| is_place(place)).map_or(message, |(message, _)| message)
+    let is_place = |place: &str| {
+        place
+            .split(" column ")
+            .all(|part| part.parse::<u32>().is_ok())
+    };
+    message
+        .rsplit_once(" at line ")
+        .filter(|(_, place)| is_place(place))
+        .map_or(message, |(message, _)| message)
 }
 
 #[cfg(test)]
@@ -116,15 +150,27 @@ mod tests {
             hint("hone-x", ["hone", "hone-w", "hone-p", "hone-q"]),
             "; did you mean `hone-w`, `hone-p` or `hone-q`?"
         );
-        assert_eq!(hint("ax", ["a1", "a2", "a3", "a4"]), "; use one of a1, a2, a3, a4");
+        assert_eq!(
+            hint("ax", ["a1", "a2", "a3", "a4"]),
+            "; use one of a1, a2, a3, a4"
+        );
     }
 
     #[test]
     fn messages_of_deserialisers_are_plain() {
         for (message, expected) in [
-            ("unknown field `dimm`, expected `dim` or `solver`", "`dimm` is not a setting here; did you mean `dim`?"),
-            ("unknown field `q`, expected `dim`", "`q` is not a setting here; use dim"),
-            ("unknown field `q`, there are no fields", "`q` is not a setting here"),
+            (
+                "unknown field `dimm`, expected `dim` or `solver`",
+                "`dimm` is not a setting here; did you mean `dim`?",
+            ),
+            (
+                "unknown field `q`, expected `dim`",
+                "`q` is not a setting here; use dim",
+            ),
+            (
+                "unknown field `q`, there are no fields",
+                "`q` is not a setting here",
+            ),
             (
                 "unknown variant `adam`, expected one of `svd`, `als`, `nmf` at line 1 column 9",
                 "`adam` is not among its values; use one of svd, als, nmf",

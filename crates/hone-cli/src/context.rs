@@ -45,7 +45,11 @@ impl Context {
         start_threads(args.threads.or(team.and_then(|team| team.threads)))?;
         let quiet = args.quiet || !leads;
         let bars = !quiet && args.verbose == 0 && io::stderr().is_terminal();
-        Ok(Context { quiet, reporter: Reporter::new(bars, !quiet), team: team.cloned() })
+        Ok(Context {
+            quiet,
+            reporter: Reporter::new(bars, !quiet),
+            team: team.cloned(),
+        })
     }
 
     /// The engine of the program; none if the user may choose a device.
@@ -123,11 +127,15 @@ fn start_logging(verbose: u8) {
 
 fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
     if let Some(threads) = threads.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
-        let message = format!("{threads} is not between 1 and {MAX_THREADS}; leave the option out for one per core");
+        let message = format!(
+            "{threads} is not between 1 and {MAX_THREADS}; leave the option out for one per core"
+        );
         return Err(Error::config("--threads", message).into());
     }
     // Now, not at the first parallel loop: there a failure would be a panic. 0 stands for one per core.
-    let built = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global();
+    let built = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build_global();
     built.map_err(|error| {
         let remedy = "use fewer with --threads, or raise the limits on processes and memory (ulimit -u, ulimit -v)";
         anyhow::anyhow!("no threads can be started ({error}); {remedy}")

@@ -69,7 +69,11 @@ pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
 fn stop() -> ! {
     let no_new_files = output::remove_unfinished();
     // The bar of progress is still on its line.
-    let clear = if io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+    let clear = if io::stderr().is_terminal() {
+        "\r\x1b[2K"
+    } else {
+        ""
+    };
     // In one piece: the run may end by itself meanwhile.
     let line = format!("{clear}interrupted: {}\n", left(&no_new_files));
     if !SILENT.load(Relaxed) {
@@ -85,12 +89,15 @@ fn left(frozen: &Frozen) -> String {
         Kept::Stages(folder) | Kept::Cells(folder) => Some(folder),
         Kept::Nothing | Kept::Unsaved(_) | Kept::Stream => None,
     };
-    let outputs = frozen.published().filter(|path| inner.is_none_or(|folder| !path.starts_with(folder)));
+    let outputs = frozen
+        .published()
+        .filter(|path| inner.is_none_or(|folder| !path.starts_with(folder)));
     let outputs: Vec<String> = outputs.map(shown).collect();
     let kept = match &*kept {
-        Kept::Cells(folder) => {
-            Some(format!("finished results are saved in {}; run the same command again to continue", folder.display()))
-        }
+        Kept::Cells(folder) => Some(format!(
+            "finished results are saved in {}; run the same command again to continue",
+            folder.display()
+        )),
         _ if !outputs.is_empty() => None,
         Kept::Stages(folder) if folder.join("manifest.json").is_file() => Some(format!(
             "finished stages are saved in {}; run the same command with --resume to continue",
@@ -100,12 +107,21 @@ fn left(frozen: &Frozen) -> String {
         Kept::Unsaved(how) => Some(format!("nothing was written; {how}")),
         Kept::Nothing | Kept::Stages(_) => Some("nothing was written".into()),
     };
-    let complete = (!outputs.is_empty()).then(|| format!("{} had already been written in full", listed(&outputs)));
-    complete.into_iter().chain(kept).collect::<Vec<_>>().join("; ")
+    let complete = (!outputs.is_empty())
+        .then(|| format!("{} had already been written in full", listed(&outputs)));
+    complete
+        .into_iter()
+        .chain(kept)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn shown(path: &Path) -> String {
-    if path == Path::new("-") { "standard output".into() } else { path.display().to_string() }
+    if path == Path::new("-") {
+        "standard output".into()
+    } else {
+        path.display().to_string()
+    }
 }
 
 /// The first few names, and how many more there are.
@@ -113,7 +129,11 @@ fn listed(names: &[String]) -> String {
     const FEW: usize = 4;
     let more = names.len().saturating_sub(FEW);
     let few = names[..names.len() - more].join(", ");
-    if more == 0 { few } else { format!("{few} and {more} more") }
+    if more == 0 {
+        few
+    } else {
+        format!("{few} and {more} more")
+    }
 }
 
 #[cfg(unix)]
@@ -128,10 +148,15 @@ mod signals {
     pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
         // With a handler, whatever it does, the write that passed the limit fails with an error (EFBIG).
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-        let handled = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU].into_iter().filter(|&signal| !ignored(signal));
+        let handled = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU]
+            .into_iter()
+            .filter(|&signal| !ignored(signal));
         let mut signals = Signals::new(handled)?;
         let wait = move || signals.forever().next().map(|_| stop());
-        std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(wait)
+            .map(drop)
     }
 
     /// Whether the caller has a signal ignored.
@@ -165,7 +190,9 @@ pub(crate) fn of_parser(said: &clap::Error) -> u8 {
     let print = || match said.use_stderr() {
         true => {
             let message = usage::plain(&said.to_string());
-            let message = message.strip_prefix("error: ").map_or(message.clone(), |rest| format!("{} {rest}", label()));
+            let message = message
+                .strip_prefix("error: ")
+                .map_or(message.clone(), |rest| format!("{} {rest}", label()));
             io::stderr().write_all(message.as_bytes())
         }
         false => said.print(),
@@ -191,7 +218,11 @@ pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
 
 /// What stands before an error.
 fn label() -> &'static str {
-    if color() { "\x1b[1;31merror:\x1b[0m" } else { "error:" }
+    if color() {
+        "\x1b[1;31merror:\x1b[0m"
+    } else {
+        "error:"
+    }
 }
 
 /// Prints an error, after who has met it, if anybody is named; returns its exit code.

@@ -7,20 +7,40 @@ use hone::report::{Dimension, Report, Structure};
 /// Which motifs count in Z, how concentrated it is, and which node features its structure follows.
 pub(crate) fn of(report: &Report) -> String {
     // Those without a share are in the note about motifs that do not occur.
-    let motifs: Vec<_> = report.motif_importance().into_iter().filter(|(_, share)| *share >= VISIBLE).collect();
+    let motifs: Vec<_> = report
+        .motif_importance()
+        .into_iter()
+        .filter(|(_, share)| *share >= VISIBLE)
+        .collect();
     let mut out = String::new();
     // Motifs and their diffused attributes have separate weights.
-    let (diffused, plain): (Vec<_>, Vec<_>) = motifs.into_iter().partition(|(name, _)| name.contains(':'));
+    let (diffused, plain): (Vec<_>, Vec<_>) =
+        motifs.into_iter().partition(|(name, _)| name.contains(':'));
     let uneven = |of: &Vec<(String, f64)>| matches!(of[..], [(_, most), .., (_, least)] if most > UNEVEN * least);
-    let shown: Vec<_> = [diffused, plain].into_iter().filter(uneven).flatten().collect();
+    let shown: Vec<_> = [diffused, plain]
+        .into_iter()
+        .filter(uneven)
+        .flatten()
+        .collect();
     if !shown.is_empty() {
         out.push_str(&shares("share of the embedding", shown));
     }
-    if let Some(found) = report.proximity.filter(|found| found.directions > found.leading) {
+    if let Some(found) = report
+        .proximity
+        .filter(|found| found.directions > found.leading)
+    {
         let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
-        let _ = writeln!(out, "proximity: {} {share:.1} % of the variance", explain(leading, all));
+        let _ = writeln!(
+            out,
+            "proximity: {} {share:.1} % of the variance",
+            explain(leading, all)
+        );
     }
-    if let Some(line) = report.structure.as_ref().and_then(|found| components(found, report)) {
+    if let Some(line) = report
+        .structure
+        .as_ref()
+        .and_then(|found| components(found, report))
+    {
         let _ = writeln!(out, "{line}");
     }
     out
@@ -28,10 +48,19 @@ pub(crate) fn of(report: &Report) -> String {
 
 /// What the leading components of the node features follow, by the names of their columns.
 fn components(found: &Structure, report: &Report) -> Option<String> {
-    let described = found.dimensions.iter().zip(&found.explained).enumerate().filter(|(_, (_, part))| **part >= WORTH);
+    let described = found
+        .dimensions
+        .iter()
+        .zip(&found.explained)
+        .enumerate()
+        .filter(|(_, (_, part))| **part >= WORTH);
     let described = described.map(|(j, (dimension, part))| {
         let variance = if j == 0 { " of the variance" } else { "" };
-        format!("pc{j} ({:.0} %{variance}) {}", 100.0 * part, followed(dimension))
+        format!(
+            "pc{j} ({:.0} %{variance}) {}",
+            100.0 * part,
+            followed(dimension)
+        )
     });
     let described = described.collect::<Vec<_>>().join("; ");
     let kind = report
@@ -48,7 +77,11 @@ fn followed(Dimension { most, least }: &Dimension) -> String {
     let (up, down) = (most.correlation.max(0.0), -least.correlation.min(0.0));
     let rises = (up > CONTRAST * down).then(|| format!("rises with {}", most.feature));
     let falls = (down > CONTRAST * up).then(|| format!("falls with {}", least.feature));
-    rises.into_iter().chain(falls).collect::<Vec<_>>().join(", ")
+    rises
+        .into_iter()
+        .chain(falls)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The beginning of a sentence about the variance that dimensions explain.
@@ -82,7 +115,11 @@ fn shares(title: &str, motifs: Vec<(String, f64)>) -> String {
     let mut out = format!("motif            {title}\n");
     for (motif, share) in motifs {
         let bar = "█".repeat((share * 40.0).round() as usize);
-        let _ = writeln!(out, "{}", format!("{motif:15} {:5.1} %  {bar}", share * 100.0).trim_end());
+        let _ = writeln!(
+            out,
+            "{}",
+            format!("{motif:15} {:5.1} %  {bar}", share * 100.0).trim_end()
+        );
     }
     out
 }

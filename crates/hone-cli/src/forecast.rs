@@ -21,19 +21,52 @@ pub(crate) type Work<'a> = &'a dyn Fn(&Graph) -> Result<(), Error>;
 /// The refusal of a graph that cannot be read, with memory that is enough for the work that follows, too.
 pub(crate) fn foreseen(error: anyhow::Error, input: &Input, work: Work) -> anyhow::Error {
     let (stage, need, limit, remedy) = match error.downcast::<Error>() {
-        Ok(Error::Memory { stage, need, limit, remedy, .. }) => (stage, need, limit, remedy),
+        Ok(Error::Memory {
+            stage,
+            need,
+            limit,
+            remedy,
+            ..
+        }) => (stage, need, limit, remedy),
         Ok(other) => return other.into(),
         Err(other) => return other,
     };
-    let options = ReadOptions { memory: Some(limit.max(AGAIN)), ..input.options.clone() };
+    let options = ReadOptions {
+        memory: Some(limit.max(AGAIN)),
+        ..input.options.clone()
+    };
     let sizes = sizes(&input.path, &options, &Silent).ok().flatten();
-    match sizes.and_then(|sizes| all(&sizes, (limit / PER_EDGE).clamp(SMALLEST, LARGEST), input, work)) {
+    match sizes.and_then(|sizes| {
+        all(
+            &sizes,
+            (limit / PER_EDGE).clamp(SMALLEST, LARGEST),
+            input,
+            work,
+        )
+    }) {
         Some(more) => {
-            let (stage, need) = (format!("{stage}, with the work that follows,"), need.max(more));
+            let (stage, need) = (
+                format!("{stage}, with the work that follows,"),
+                need.max(more),
+            );
             let remedy = "raise the memory limit, or give a smaller graph".to_owned();
-            Error::Memory { stage, need, least: false, limit, remedy }.into()
+            Error::Memory {
+                stage,
+                need,
+                least: false,
+                limit,
+                remedy,
+            }
+            .into()
         }
-        None => Error::Memory { stage, need, least: true, limit, remedy }.into(),
+        None => Error::Memory {
+            stage,
+            need,
+            least: true,
+            limit,
+            remedy,
+        }
+        .into(),
     }
 }
 
@@ -41,7 +74,11 @@ pub(crate) fn foreseen(error: anyhow::Error, input: &Input, work: Work) -> anyho
 fn all(sizes: &Sizes, largest: u64, input: &Input, work: Work) -> Option<u64> {
     let parts = sizes.edges.max(sizes.nodes).div_ceil(largest).max(1);
     let of = |parts: u64| -> Option<u64> {
-        let graph = ring(sizes.nodes.div_ceil(parts), sizes.edges.div_ceil(parts), input)?;
+        let graph = ring(
+            sizes.nodes.div_ceil(parts),
+            sizes.edges.div_ceil(parts),
+            input,
+        )?;
         match work(&graph) {
             Err(Error::Memory { need, .. }) => Some(need),
             _ => None,
@@ -49,7 +86,11 @@ fn all(sizes: &Sizes, largest: u64, input: &Input, work: Work) -> Option<u64> {
     };
     let one = of(parts)?;
     // What one part more adds is seen by comparison with half of it.
-    let added = if parts > 1 { 2 * one.saturating_sub(of(2 * parts)?) } else { 0 };
+    let added = if parts > 1 {
+        2 * one.saturating_sub(of(2 * parts)?)
+    } else {
+        0
+    };
     Some(one + added * (parts - 1) + sizes.leftover())
 }
 
@@ -59,13 +100,24 @@ fn ring(nodes: u64, edges: u64, input: &Input) -> Option<Graph> {
     let step = |edge: u64| 1 + (edge / u64::from(nodes)) as u32 % (nodes - 1);
     let ends = |edge: u64| {
         let from = (edge % u64::from(nodes)) as u32;
-        (from, ((u64::from(from) + u64::from(step(edge))) % u64::from(nodes)) as u32)
+        (
+            from,
+            ((u64::from(from) + u64::from(step(edge))) % u64::from(nodes)) as u32,
+        )
     };
     let options = &input.options;
     let count = nodes as usize;
-    let builder = if options.directed { GraphBuilder::directed(count) } else { GraphBuilder::undirected(count) };
+    let builder = if options.directed {
+        GraphBuilder::directed(count)
+    } else {
+        GraphBuilder::undirected(count)
+    };
     let builder = builder.edges((0..edges).map(ends).collect::<Vec<_>>());
     let weighted = options.weighted || options.weight.is_some();
-    let builder = if weighted { builder.weights(vec![1.0; edges as usize]) } else { builder };
+    let builder = if weighted {
+        builder.weights(vec![1.0; edges as usize])
+    } else {
+        builder
+    };
     builder.build().ok()
 }

@@ -176,12 +176,17 @@ impl ReadArgs {
 
     /// These options, of a graph that no record names.
     fn options(&self) -> Result<ReadOptions, Error> {
-        Ok(ReadOptions { memory: self.memory, ..self.over(ReadOptions::default())? })
+        Ok(ReadOptions {
+            memory: self.memory,
+            ..self.over(ReadOptions::default())?
+        })
     }
 
     /// The files that are read for these graphs.
     pub(crate) fn files<P: AsRef<Path>>(&self, inputs: impl IntoIterator<Item = P>) -> Files {
-        Files::default().read("INPUT", inputs).read("--nodes", &self.nodes)
+        Files::default()
+            .read("INPUT", inputs)
+            .read("--nodes", &self.nodes)
     }
 
     /// Whether the direction of edges is requested.
@@ -231,22 +236,47 @@ impl GraphArgs {
         let (path, options) = self.recorded_input(recorded.as_ref())?;
         let path = self.input.clone().or(path).ok_or_else(|| {
             let shown = config.unwrap_or(Path::new("")).display();
-            Error::config("INPUT", format!("{shown} names no graph; give one, such as graph.tsv"))
+            Error::config(
+                "INPUT",
+                format!("{shown} names no graph; give one, such as graph.tsv"),
+            )
         })?;
         let before = options.clone();
-        let input = Input { path, options: self.read.over(options)? };
+        let input = Input {
+            path,
+            options: self.read.over(options)?,
+        };
         let otherwise = recorded.is_some() && input.options != before;
-        Ok(GraphSource { input, recorded, otherwise, changed: self.changed.unwrap_or(Changed::Refuse) })
+        Ok(GraphSource {
+            input,
+            recorded,
+            otherwise,
+            changed: self.changed.unwrap_or(Changed::Refuse),
+        })
     }
 
     /// The graph of a record and how it was read; files that the command line does not replace are looked for.
-    fn recorded_input(&self, recorded: Option<&(PathBuf, Recorded)>) -> Result<(Option<String>, ReadOptions), Error> {
-        let Some((record, recorded)) = recorded else { return Ok(Default::default()) };
-        let Some(Input { path, mut options }) = recorded.input.clone() else { return Ok(Default::default()) };
+    fn recorded_input(
+        &self,
+        recorded: Option<&(PathBuf, Recorded)>,
+    ) -> Result<(Option<String>, ReadOptions), Error> {
+        let Some((record, recorded)) = recorded else {
+            return Ok(Default::default());
+        };
+        let Some(Input { path, mut options }) = recorded.input.clone() else {
+            return Ok(Default::default());
+        };
         let locate = |named: &str| recorded.locate(record, named);
-        let path = if self.input.is_none() { locate(&path)? } else { path };
+        let path = if self.input.is_none() {
+            locate(&path)?
+        } else {
+            path
+        };
         if let Some(nodes) = options.nodes.as_mut().filter(|_| self.read.nodes.is_none()) {
-            *nodes = nodes.to_str().map_or_else(|| Ok(nodes.clone()), |named| locate(named).map(PathBuf::from))?;
+            *nodes = nodes.to_str().map_or_else(
+                || Ok(nodes.clone()),
+                |named| locate(named).map(PathBuf::from),
+            )?;
         }
         Ok((Some(path), options))
     }
@@ -263,9 +293,15 @@ pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
 }
 
 fn comment(text: &str) -> Result<Comment, String> {
-    text.parse().map_err(|_| format!("`{text}` cannot begin comments; give a character such as # or %, or none"))
+    text.parse().map_err(|_| {
+        format!("`{text}` cannot begin comments; give a character such as # or %, or none")
+    })
 }
 
 fn column(text: &str) -> Result<Column, String> {
-    if text.is_empty() { Err("give a name or a position from 0".into()) } else { Ok(text.into()) }
+    if text.is_empty() {
+        Err("give a name or a position from 0".into())
+    } else {
+        Ok(text.into())
+    }
 }

@@ -7,7 +7,10 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 // Code used only by commands that are left out is kept.
-#![cfg_attr(not(all(feature = "eval", feature = "explore")), allow(dead_code, unused_imports))]
+#![cfg_attr(
+    not(all(feature = "eval", feature = "explore")),
+    allow(dead_code, unused_imports)
+)]
 
 mod aligned;
 mod allocator;

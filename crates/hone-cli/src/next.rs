@@ -46,18 +46,31 @@ pub(crate) fn reading(options: &ReadOptions) -> String {
         })
     };
     let values = [
-        ("--input-format", format.map(|format| format.name().to_owned())),
+        (
+            "--input-format",
+            format.map(|format| format.name().to_owned()),
+        ),
         ("--delimiter", delimiter.clone()),
         ("--comment", comment.map(String::from)),
         ("--header", header.map(|yes| answer(yes).to_owned())),
         ("--source", column(source)),
         ("--target", column(target)),
         ("--weight", column(weight)),
-        ("--nodes", nodes.as_ref().map(|path| path.display().to_string())),
+        (
+            "--nodes",
+            nodes.as_ref().map(|path| path.display().to_string()),
+        ),
     ];
     let mut out = String::new();
-    for (name, given) in [("--directed", *directed), ("--weighted", *weighted && weight.is_none())] {
-        out.push_str(&if given { format!(" {name}") } else { String::new() });
+    for (name, given) in [
+        ("--directed", *directed),
+        ("--weighted", *weighted && weight.is_none()),
+    ] {
+        out.push_str(&if given {
+            format!(" {name}")
+        } else {
+            String::new()
+        });
     }
     if let Some(yes) = bipartite {
         let _ = write!(out, " --bipartite={}", answer(*yes));
@@ -81,8 +94,23 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn words_survive_a_shell() {
-        for text in ["best.toml", "my best.toml", "it's", "~x", "a$b`c`\"\\", "", "*", "ä/ö.tsv", "a;b", "#x"] {
-            let run = Command::new("sh").arg("-c").arg(format!("printf %s {}", word(text))).output().expect("a shell");
+        for text in [
+            "best.toml",
+            "my best.toml",
+            "it's",
+            "~x",
+            "a$b`c`\"\\",
+            "",
+            "*",
+            "ä/ö.tsv",
+            "a;b",
+            "#x",
+        ] {
+            let run = Command::new("sh")
+                .arg("-c")
+                .arg(format!("printf %s {}", word(text)))
+                .output()
+                .expect("a shell");
             assert_eq!(String::from_utf8(run.stdout).expect("text"), text);
         }
     }

@@ -20,30 +20,52 @@ const COMMON: &[Known] = &[
     ("(temp_dir)", "(--temp-dir)"),
     ("the memory limit", "--memory"),
     ("attributes.table.id", "--attribute-id"),
-    ("exact counts by edge of this graph", "exact counts that `hone count GRAPH --by edge` wrote for this graph"),
-    ("(the split of seed …)", "(`hone eval split INPUT --seed … -o DIR`)"),
+    (
+        "exact counts by edge of this graph",
+        "exact counts that `hone count GRAPH --by edge` wrote for this graph",
+    ),
+    (
+        "(the split of seed …)",
+        "(`hone eval split INPUT --seed … -o DIR`)",
+    ),
 ];
 
 /// Groups of settings, which have no value.
-const GROUPS: [&str; 6] =
-    ["local.solver", "local.log-window", "global.solver", "attributes.table", "features.diffusion", "features.form"];
+const GROUPS: [&str; 6] = [
+    "local.solver",
+    "local.log-window",
+    "global.solver",
+    "attributes.table",
+    "features.diffusion",
+    "features.form",
+];
 
 /// A message in terms of options that every command has.
 pub(crate) fn in_options(text: &str) -> String {
-    COMMON.iter().fold(text.to_owned(), |text, (setting, option)| match setting.split_once('…') {
-        Some(around) => {
-            let worded = with_number(&text, around)
-                .map(|(before, number, after)| [before, &option.replace('…', number), after].concat());
-            worded.unwrap_or(text)
-        }
-        None => text.replace(setting, option),
-    })
+    COMMON
+        .iter()
+        .fold(text.to_owned(), |text, (setting, option)| {
+            match setting.split_once('…') {
+                Some(around) => {
+                    let worded = with_number(&text, around).map(|(before, number, after)| {
+                        [before, &option.replace('…', number), after].concat()
+                    });
+                    worded.unwrap_or(text)
+                }
+                None => text.replace(setting, option),
+            }
+        })
 }
 
 /// What stands before a number between two texts, the number, and what comes after; the first there is.
-fn with_number<'a>(text: &'a str, (left, right): (&str, &str)) -> Option<(&'a str, &'a str, &'a str)> {
+fn with_number<'a>(
+    text: &'a str,
+    (left, right): (&str, &str),
+) -> Option<(&'a str, &'a str, &'a str)> {
     let (before, rest) = text.split_once(left)?;
-    let end = rest.find(|c: char| !c.is_ascii_digit()).filter(|&end| end > 0)?;
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .filter(|&end| end > 0)?;
     Some((before, &rest[..end], rest[end..].strip_prefix(right)?))
 }
 
@@ -51,28 +73,62 @@ fn with_number<'a>(text: &'a str, (left, right): (&str, &str)) -> Option<(&'a st
 pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
     match error {
         // Of an option already, and in the words of the command.
-        Error::Config { field, message } if field.starts_with("--") => Error::Config { field, message },
+        Error::Config { field, message } if field.starts_with("--") => {
+            Error::Config { field, message }
+        }
         Error::Config { field, message } => {
-            let message = in_group(&message, options, field.rsplit_once('.').map_or("", |(group, _)| group));
+            let message = in_group(
+                &message,
+                options,
+                field.rsplit_once('.').map_or("", |(group, _)| group),
+            );
             let field = match option(&field, options) {
                 Some(option) if option.trim_start_matches('-') == field => option.to_owned(),
                 Some(option) => format!("{option} ({field})"),
                 // Of one motif, or whatever else an option gives several values.
-                None => match field.split_once('.').and_then(|(group, _)| option(group, options)) {
+                None => match field
+                    .split_once('.')
+                    .and_then(|(group, _)| option(group, options))
+                {
                     Some(option) => format!("{option} ({field})"),
                     None => field,
                 },
             };
             Error::Config { field, message }
         }
-        Error::Memory { stage, need, least, limit, remedy } => {
-            Error::Memory { stage, need, least, limit, remedy: worded(&remedy, options) }
-        }
-        Error::Input { path, line, text, message, remedy } => {
+        Error::Memory {
+            stage,
+            need,
+            least,
+            limit,
+            remedy,
+        } => Error::Memory {
+            stage,
+            need,
+            least,
+            limit,
+            remedy: worded(&remedy, options),
+        },
+        Error::Input {
+            path,
+            line,
+            text,
+            message,
+            remedy,
+        } => {
             let (message, remedy) = (worded(&message, options), worded(&remedy, options));
-            Error::Input { path, line, text, message, remedy }
+            Error::Input {
+                path,
+                line,
+                text,
+                message,
+                remedy,
+            }
         }
-        Error::Numeric { stage, message } => Error::Numeric { stage, message: worded(&message, options) },
+        Error::Numeric { stage, message } => Error::Numeric {
+            stage,
+            message: worded(&message, options),
+        },
         other => other,
     }
 }
@@ -89,10 +145,16 @@ fn in_group(text: &str, options: &[Known], group: &str) -> String {
     while let Some(at) = rest.find(is_name_character) {
         let (before, name) = rest.split_at(at);
         out.push_str(before);
-        let length = name.find(|c: char| !is_name_character(c)).unwrap_or(name.len());
+        let length = name
+            .find(|c: char| !is_name_character(c))
+            .unwrap_or(name.len());
         let end = name[..length].trim_end_matches(['.', '-']).len();
         let (name, behind) = name.split_at(end);
-        let taken = if out.ends_with("--set ") { None } else { translate(name, behind, &mut out, options, group) };
+        let taken = if out.ends_with("--set ") {
+            None
+        } else {
+            translate(name, behind, &mut out, options, group)
+        };
         rest = taken.unwrap_or_else(|| {
             out.push_str(name);
             // What is no name by itself is passed over.
@@ -110,7 +172,13 @@ fn is_name_character(c: char) -> bool {
 
 /// Writes a name in the words of the command, with the value behind it if there is one; what comes after both, unless the
 /// name stays as it is.
-fn translate<'a>(name: &str, behind: &'a str, out: &mut String, options: &[Known], group: &str) -> Option<&'a str> {
+fn translate<'a>(
+    name: &str,
+    behind: &'a str,
+    out: &mut String,
+    options: &[Known],
+    group: &str,
+) -> Option<&'a str> {
     let own = option(name, options);
     for (before, after) in [("the option `", Some(name)), ("the setting `", None)] {
         if out.ends_with(before)
@@ -124,7 +192,10 @@ fn translate<'a>(name: &str, behind: &'a str, out: &mut String, options: &[Known
     let others = options.contains(&OTHERS);
     if let Some((value, after)) = behind.strip_prefix(" = ").and_then(value) {
         let given = with_value(name, &value, own, if others { Some(group) } else { None })?;
-        let quoted = out.ends_with('`').then(|| after.strip_prefix('`')).flatten();
+        let quoted = out
+            .ends_with('`')
+            .then(|| after.strip_prefix('`'))
+            .flatten();
         if quoted.is_some() {
             out.pop();
         }
@@ -140,7 +211,12 @@ fn translate<'a>(name: &str, behind: &'a str, out: &mut String, options: &[Known
     match own {
         Some(option) if dotted => out.push_str(option),
         // In backticks it is a name, not advice.
-        None if others && dotted && is_setting(name) && !GROUPS.contains(&name) && !out.ends_with('`') => {
+        None if others
+            && dotted
+            && is_setting(name)
+            && !GROUPS.contains(&name)
+            && !out.ends_with('`') =>
+        {
             out.push_str(&format!("--set {name}=…"));
         }
         _ => return None,
@@ -155,7 +231,9 @@ fn with_value(name: &str, value: &str, own: Option<&str>, others: Option<&str>) 
         match value {
             "true" => return Some(option.to_owned()),
             // A flag cannot say no.
-            "false" if others.is_some() && is_setting(name) => return Some(format!("--set {name}=false")),
+            "false" if others.is_some() && is_setting(name) => {
+                return Some(format!("--set {name}=false"));
+            }
             _ => {}
         }
         return Some(format!("{option} {value}"));
@@ -170,14 +248,19 @@ fn with_value(name: &str, value: &str, own: Option<&str>, others: Option<&str>) 
 
 /// The option that gives a setting.
 fn option(setting: &str, options: &[Known]) -> Option<&'static str> {
-    options.iter().find(|(known, _)| *known == setting && !setting.is_empty()).map(|(_, option)| *option)
+    options
+        .iter()
+        .find(|(known, _)| *known == setting && !setting.is_empty())
+        .map(|(_, option)| *option)
 }
 
 /// Whether a name is that of a setting, or looks like one inside of a group.
 fn is_setting(name: &str) -> bool {
     let first = name.split('.').next().unwrap_or_default();
     let config = serde_json::to_value(hone::Config::default()).unwrap_or_default();
-    config.get(first).is_some_and(|value| value.is_object() == name.contains('.'))
+    config
+        .get(first)
+        .is_some_and(|value| value.is_object() == name.contains('.'))
 }
 
 /// The value at the beginning of a text, as a shell takes it, and what comes after it.
@@ -204,48 +287,96 @@ fn value(text: &str) -> Option<(String, &str)> {
 mod tests {
     use super::*;
 
-    const OPTIONS: &[Known] = &[("global.dim", "--dim"), ("steps", "--steps"), ("comment", "--comment"), OTHERS];
+    const OPTIONS: &[Known] = &[
+        ("global.dim", "--dim"),
+        ("steps", "--steps"),
+        ("comment", "--comment"),
+        OTHERS,
+    ];
 
     #[test]
     fn settings_become_options() {
-        let dim = translated(Error::config("global.dim", "0 of global.dim; fewer steps"), OPTIONS).to_string();
+        let dim = translated(
+            Error::config("global.dim", "0 of global.dim; fewer steps"),
+            OPTIONS,
+        )
+        .to_string();
         assert_eq!(dim, "--dim (global.dim): 0 of --dim; fewer steps");
-        assert_eq!(translated(Error::config("steps", "17"), OPTIONS).to_string(), "--steps: 17");
+        assert_eq!(
+            translated(Error::config("steps", "17"), OPTIONS).to_string(),
+            "--steps: 17"
+        );
         let set = translated(Error::config("--set", "such as global.dim=8"), OPTIONS).to_string();
         assert_eq!(set, "--set: such as global.dim=8");
-        assert_eq!(translated(Error::config("psi", "q"), OPTIONS).to_string(), "psi: q");
-        let delta = Error::config("steps.triangle", "add it to the setting `steps`, or to the setting `psi`");
+        assert_eq!(
+            translated(Error::config("psi", "q"), OPTIONS).to_string(),
+            "psi: q"
+        );
+        let delta = Error::config(
+            "steps.triangle",
+            "add it to the setting `steps`, or to the setting `psi`",
+        );
         let expected = "--steps (steps.triangle): add it to --steps, or to the setting `psi`";
         assert_eq!(translated(delta, OPTIONS).to_string(), expected);
-        assert_eq!(in_options("a.npy exists; overwrite = true replaces it"), "a.npy exists; --force replaces it");
+        assert_eq!(
+            in_options("a.npy exists; overwrite = true replaces it"),
+            "a.npy exists; --force replaces it"
+        );
         let split = in_options("embed it (the split of seed 12) and (the split of seeds)");
-        assert_eq!(split, "embed it (`hone eval split INPUT --seed 12 -o DIR`) and (the split of seeds)");
+        assert_eq!(
+            split,
+            "embed it (`hone eval split INPUT --seed 12 -o DIR`) and (the split of seeds)"
+        );
     }
 
     #[test]
     fn every_form_of_a_setting() {
         for (text, expected) in [
-            ("lower global.dim, or local.dim.", "lower --dim, or --set local.dim=…."),
+            (
+                "lower global.dim, or local.dim.",
+                "lower --dim, or --set local.dim=….",
+            ),
             (
                 "both ways (direction = \"ignore\"); use steps = 2.",
                 "both ways (--set direction=ignore); use --steps 2.",
             ),
             ("`comment = none` reads them", "--comment none reads them"),
-            ("name it with the option `comment`, or fix it", "name it with --comment, or fix it"),
-            ("local.solver plays no part; z.npy exists", "local.solver plays no part; z.npy exists"),
+            (
+                "name it with the option `comment`, or fix it",
+                "name it with --comment, or fix it",
+            ),
+            (
+                "local.solver plays no part; z.npy exists",
+                "local.solver plays no part; z.npy exists",
+            ),
             (
                 "reduce to features.form = { components = {} }, or",
                 "reduce to --set features.form='{ components = {} }', or",
             ),
-            ("--set global.dim=32 says something else", "--set global.dim=32 says something else"),
+            (
+                "--set global.dim=32 says something else",
+                "--set global.dim=32 says something else",
+            ),
             ("--steps auto chose 3", "--steps auto chose 3"),
-            ("this is now called `local.dim`", "this is now called `local.dim`"),
+            (
+                "this is now called `local.dim`",
+                "this is now called `local.dim`",
+            ),
         ] {
             assert_eq!(worded(text, OPTIONS), expected);
         }
-        let error = Error::config("local.solver.loss", "there are zeros; set entries = \"observed\"");
+        let error = Error::config(
+            "local.solver.loss",
+            "there are zeros; set entries = \"observed\"",
+        );
         let text = translated(error, OPTIONS).to_string();
-        assert_eq!(text, "local.solver.loss: there are zeros; use --set local.solver.entries=observed");
-        assert_eq!(worded("use direction = \"ignore\"", &[("steps", "--steps")]), "use direction = \"ignore\"");
+        assert_eq!(
+            text,
+            "local.solver.loss: there are zeros; use --set local.solver.entries=observed"
+        );
+        assert_eq!(
+            worded("use direction = \"ignore\"", &[("steps", "--steps")]),
+            "use direction = \"ignore\""
+        );
     }
 }

@@ -40,5 +40,9 @@ pub(crate) fn note_idle_weights(graph: &Graph, context: &Context) {
 
 /// A value as it can be typed into a shell.
 fn shell_word(value: &str) -> String {
-    if value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%') { value.into() } else { format!("'{value}'") }
+    if value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%') {
+        value.into()
+    } else {
+        format!("'{value}'")
+    }
 }

@@ -23,14 +23,20 @@ pub(crate) enum Changed {
 
 impl Changed {
     /// Notes or refuses that `path` is not as recorded.
-    pub(crate) fn differs(self, path: &str, message: String, context: &Context) -> Result<(), Error> {
+    pub(crate) fn differs(
+        self,
+        path: &str,
+        message: String,
+        context: &Context,
+    ) -> Result<(), Error> {
         match self {
             Changed::Allow => {
                 context.note(format_args!("note: {path}: {message}"));
                 Ok(())
             }
             Changed::Refuse => {
-                let remedy = "give the file of that run, or accept the difference with --changed allow";
+                let remedy =
+                    "give the file of that run, or accept the difference with --changed allow";
                 Err(Error::input(path, message, remedy))
             }
         }
@@ -55,19 +61,32 @@ struct Head {
 impl<T: DeserializeOwned> Earlier<T> {
     /// Reads the record of an earlier run of `command`.
     pub(crate) fn read(path: &Path, command: &str) -> Result<Self, Error> {
-        let text = record::read(path)?.ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
+        let text = record::read(path)?
+            .ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
         let wrong = |why: String| {
             let message = format!("not the record of `hone {command}`: {why}");
-            Error::input(path, message, format!("give the OUT.run.json of an earlier `hone {command}`"))
+            Error::input(
+                path,
+                message,
+                format!("give the OUT.run.json of an earlier `hone {command}`"),
+            )
         };
-        let Head { command: found, folder } = record::parse(&text).map_err(wrong)?;
+        let Head {
+            command: found,
+            folder,
+        } = record::parse(&text).map_err(wrong)?;
         if found.as_deref() != Some(command) {
-            return Err(wrong(found.map_or("it is the record of an embedding, or of another tool".into(), |found| {
-                format!("it is of `hone {found}`")
-            })));
+            return Err(wrong(found.map_or(
+                "it is the record of an embedding, or of another tool".into(),
+                |found| format!("it is of `hone {found}`"),
+            )));
         }
         let choices = record::parse(&text).map_err(wrong)?;
-        Ok(Earlier { record: path.to_path_buf(), folder, choices })
+        Ok(Earlier {
+            record: path.to_path_buf(),
+            folder,
+            choices,
+        })
     }
 }
 
@@ -75,7 +94,11 @@ impl<T: DeserializeOwned> Earlier<T> {
 pub(crate) fn note_version(record: &Path, context: &Context) -> Result<(), Error> {
     let now = env!("CARGO_PKG_VERSION");
     // A pipe was read for its settings.
-    let version = if record.is_file() { record::version(record)? } else { None };
+    let version = if record.is_file() {
+        record::version(record)?
+    } else {
+        None
+    };
     if let Some(version) = version.filter(|version| version != now) {
         let record = record.display();
         context.note(format_args!(
@@ -97,7 +120,10 @@ pub(crate) struct Alike {
 
 /// Reads the record of an embedding like a model; nothing for any other file.
 pub(crate) fn alike(path: &Path) -> Option<Alike> {
-    let text = path.is_file().then(|| record::read(path).ok().flatten()).flatten()?;
+    let text = path
+        .is_file()
+        .then(|| record::read(path).ok().flatten())
+        .flatten()?;
     serde_json::from_slice(&text).ok()
 }
 
@@ -110,18 +136,29 @@ pub(crate) fn refuse_others(path: &Path) -> Result<(), Error> {
         joint: Option<serde::de::IgnoredAny>,
     }
     if alike(path).is_some() {
-        let remedy = "`hone embed --config` repeats it; the settings are in the record of the model's run";
+        let remedy =
+            "`hone embed --config` repeats it; the settings are in the record of the model's run";
         return Err(Error::input(
             path,
             "it is the record of an embedding like a model, which has the settings",
             remedy,
         ));
     }
-    let Some(text) = path.is_file().then(|| record::read(path).ok().flatten()).flatten() else { return Ok(()) };
+    let Some(text) = path
+        .is_file()
+        .then(|| record::read(path).ok().flatten())
+        .flatten()
+    else {
+        return Ok(());
+    };
     match serde_json::from_slice(&text) {
         Ok(Facts { local, joint: None }) if local.is_empty() => {
             let remedy = "give the record of an embedding, or a configuration";
-            Err(Error::input(path, "it is the record of `hone features`, not of an embedding", remedy))
+            Err(Error::input(
+                path,
+                "it is the record of `hone features`, not of an embedding",
+                remedy,
+            ))
         }
         _ => Ok(()),
     }
@@ -142,7 +179,8 @@ impl Chosen {
         earlier: Option<&Earlier<T>>,
         named: impl Fn(&T) -> Option<&RecordedFile>,
     ) -> Result<Option<Chosen>, Error> {
-        let recorded = earlier.and_then(|earlier| Some((earlier, named(&earlier.choices)?.clone())));
+        let recorded =
+            earlier.and_then(|earlier| Some((earlier, named(&earlier.choices)?.clone())));
         let path = match (given, &recorded) {
             (Some(path), _) => path.to_path_buf(),
             (None, Some((earlier, file))) => {
@@ -150,16 +188,26 @@ impl Chosen {
             }
             (None, None) => return Ok(None),
         };
-        Ok(Some(Chosen { path, recorded: recorded.map(|(earlier, file)| (earlier.record.clone(), file)) }))
+        Ok(Some(Chosen {
+            path,
+            recorded: recorded.map(|(earlier, file)| (earlier.record.clone(), file)),
+        }))
     }
 
     /// What a record says of it, compared with what an earlier one does.
     pub(crate) fn facts(&self, changed: Changed, context: &Context) -> Result<RecordedFile, Error> {
-        let now = RecordedFile { file: self.path.display().to_string(), content: content(&self.path)? };
+        let now = RecordedFile {
+            file: self.path.display().to_string(),
+            content: content(&self.path)?,
+        };
         if let Some((record, then)) = &self.recorded
             && let Some(how) = then.difference(&now.content)
         {
-            changed.differs(&now.file, format!("not the file of {}: {how}", record.display()), context)?;
+            changed.differs(
+                &now.file,
+                format!("not the file of {}: {how}", record.display()),
+                context,
+            )?;
         }
         Ok(now)
     }

@@ -17,7 +17,11 @@ pub(crate) struct Reporter {
 impl Reporter {
     /// A reporter that draws when `bars`, writes notes when `notes`, and only logs otherwise.
     pub(crate) fn new(bars: bool, notes: bool) -> Self {
-        Reporter { bars, notes, current: Mutex::new(None) }
+        Reporter {
+            bars,
+            notes,
+            current: Mutex::new(None),
+        }
     }
 
     /// Runs `write`, which prints to the terminal, with the bar out of the way.
@@ -34,11 +38,17 @@ impl Reporter {
     }
 
     fn current(&self) -> Option<ProgressBar> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn replace(&self, bar: Option<ProgressBar>) {
-        let old = std::mem::replace(&mut *self.current.lock().unwrap_or_else(PoisonError::into_inner), bar);
+        let old = std::mem::replace(
+            &mut *self.current.lock().unwrap_or_else(PoisonError::into_inner),
+            bar,
+        );
         if let Some(old) = old {
             old.finish_and_clear();
         }
@@ -56,7 +66,9 @@ impl Progress for Reporter {
         } else {
             (ProgressBar::new(total), "{msg} {wide_bar} {percent}% {eta}")
         };
-        bar.set_style(ProgressStyle::with_template(template).expect("the templates above are well-formed"));
+        bar.set_style(
+            ProgressStyle::with_template(template).expect("the templates above are well-formed"),
+        );
         bar.set_message(name.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         self.replace(Some(bar));

@@ -51,21 +51,38 @@ impl GraphSource {
 
     /// The files that are read.
     pub(crate) fn files(&self) -> Files {
-        Files::default().read("INPUT", [&self.input.path]).read("--nodes", &self.input.options.nodes)
+        Files::default()
+            .read("INPUT", [&self.input.path])
+            .read("--nodes", &self.input.options.nodes)
     }
 
     /// Reads the graph, notes what was dropped on the way, and compares it with the record. Work that does not use
     /// `weights` gets no note that recommends keeping them. The process may hold `memory` bytes; by default what the
     /// machine has free.
-    pub(crate) fn open(&self, weights: bool, memory: Option<u64>, context: &Context) -> anyhow::Result<Graph> {
+    pub(crate) fn open(
+        &self,
+        weights: bool,
+        memory: Option<u64>,
+        context: &Context,
+    ) -> anyhow::Result<Graph> {
         let Input { path, options } = &self.input;
         if context.engine().processes() > 1 && is_stream(path) {
             let message = format!("several processes cannot read {path}; give a file");
             return Err(Error::config("INPUT", message).into());
         }
-        let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context);
+        let graph = open(
+            path,
+            &ReadOptions {
+                memory,
+                ..options.clone()
+            },
+            weights,
+            context,
+        );
         let graph = graph.map_err(|error| self.named_by_record(error))?;
-        let Some((file, recorded)) = &self.recorded else { return Ok(graph) };
+        let Some((file, recorded)) = &self.recorded else {
+            return Ok(graph);
+        };
         note_version(file, context)?;
         match recorded.difference(&graph) {
             Some(how) if self.otherwise => context.note(format_args!(
@@ -88,16 +105,23 @@ impl GraphSource {
         memory: Option<u64>,
         context: &Context,
     ) -> anyhow::Result<Graph> {
-        self.open(weights, memory, context).map_err(|error| foreseen(error, &self.input, work))
+        self.open(weights, memory, context)
+            .map_err(|error| foreseen(error, &self.input, work))
     }
 
     /// Says of an option that the graph refuses whether it comes from the record.
     fn named_by_record(&self, error: anyhow::Error) -> anyhow::Error {
         match (&self.recorded, error.downcast_ref::<Error>()) {
-            (Some((file, recorded)), Some(Error::Config { field, message })) if recorded.input.is_some() => {
+            (Some((file, recorded)), Some(Error::Config { field, message }))
+                if recorded.input.is_some() =>
+            {
                 let record = file.display();
                 let no = ["--directed", "--weighted"].contains(&field.as_str());
-                let remedy = if no { format!("; {field}=no takes that back") } else { String::new() };
+                let remedy = if no {
+                    format!("; {field}=no takes that back")
+                } else {
+                    String::new()
+                };
                 let message = format!("{message} (other options are those of {record}{remedy})");
                 Error::config(field.clone(), message).into()
             }
@@ -106,17 +130,27 @@ impl GraphSource {
     }
 
     /// Compares a file of attributes with the record.
-    pub(crate) fn check_attributes(&self, attributes: Option<&str>, context: &Context) -> Result<(), Error> {
-        let Some((file, recorded)) = &self.recorded else { return Ok(()) };
+    pub(crate) fn check_attributes(
+        &self,
+        attributes: Option<&str>,
+        context: &Context,
+    ) -> Result<(), Error> {
+        let Some((file, recorded)) = &self.recorded else {
+            return Ok(());
+        };
         let folder = &recorded.folder;
-        let Some((path, recorded)) = attributes.zip(recorded.attributes.as_ref()) else { return Ok(()) };
+        let Some((path, recorded)) = attributes.zip(recorded.attributes.as_ref()) else {
+            return Ok(());
+        };
         if path == recorded.file && !Path::new(path).exists() {
             record::locate(file, folder.as_deref(), path)?;
         }
         match recorded.difference(&content(path)?) {
-            Some(how) => {
-                self.changed.differs(path, format!("not the attributes of {}: {how}", file.display()), context)
-            }
+            Some(how) => self.changed.differs(
+                path,
+                format!("not the attributes of {}: {how}", file.display()),
+                context,
+            ),
             None => Ok(()),
         }
     }
@@ -124,7 +158,12 @@ impl GraphSource {
 
 /// Reads a graph, together with the other processes if there are some, and notes what was dropped on the way; work that does not use `weights` gets no note that recommends
 /// keeping them.
-pub(crate) fn open(input: &str, options: &ReadOptions, weights: bool, context: &Context) -> anyhow::Result<Graph> {
+pub(crate) fn open(
+    input: &str,
+    options: &ReadOptions,
+    weights: bool,
+    context: &Context,
+) -> anyhow::Result<Graph> {
     let division = Division::among(context.engine().peers());
     let graph = read_divided(input, options, &division, context.progress());
     let graph = graph.map_err(|error| translated(error, OPTIONS))?;
@@ -134,9 +173,13 @@ pub(crate) fn open(input: &str, options: &ReadOptions, weights: bool, context: &
 
 /// `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.
 pub(crate) fn stem(input: &str) -> String {
-    let name = Path::new(input).file_name().map_or_else(|| input.to_string(), |n| n.to_string_lossy().into_owned());
+    let name = Path::new(input)
+        .file_name()
+        .map_or_else(|| input.to_string(), |n| n.to_string_lossy().into_owned());
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string()
+    name.rsplit_once('.')
+        .map_or(name, |(stem, _)| stem)
+        .to_string()
 }
 
 #[cfg(test)]

@@ -57,18 +57,33 @@ pub(crate) struct Updated {
 impl UpdateArgs {
     /// What the command line says, over what a record says.
     pub(crate) fn over(&self, before: Option<Update>) -> Result<Option<Update>, Error> {
-        let counts = self.update.clone().or_else(|| before.as_ref().map(|before| before.counts.clone()));
+        let counts = self
+            .update
+            .clone()
+            .or_else(|| before.as_ref().map(|before| before.counts.clone()));
         let (add, remove) = match before {
-            Some(Update { add, remove, .. }) if self.add.is_none() && self.remove.is_none() => (add, remove),
+            Some(Update { add, remove, .. }) if self.add.is_none() && self.remove.is_none() => {
+                (add, remove)
+            }
             _ => (self.add.clone(), self.remove.clone()),
         };
         let given = add.is_some() || remove.is_some();
         match counts {
-            Some(counts) if given => Ok(Some(Update { counts, add, remove })),
-            Some(_) => Err(Error::config("--update", "nothing changes; name edges with --add FILE or --remove FILE")),
+            Some(counts) if given => Ok(Some(Update {
+                counts,
+                add,
+                remove,
+            })),
+            Some(_) => Err(Error::config(
+                "--update",
+                "nothing changes; name edges with --add FILE or --remove FILE",
+            )),
             None if given => {
                 let option = if add.is_some() { "--add" } else { "--remove" };
-                Err(Error::config(option, "needs --update COUNTS, the counts of the graph before the change"))
+                Err(Error::config(
+                    option,
+                    "needs --update COUNTS, the counts of the graph before the change",
+                ))
             }
             None => Ok(None),
         }
@@ -82,13 +97,23 @@ impl Update {
             Some(named) => record::locate(at, folder, named).map(PathBuf::from),
             None => Ok(path),
         };
-        let (add, remove) = (self.add.map(locate).transpose()?, self.remove.map(locate).transpose()?);
-        Ok(Update { counts: locate(self.counts)?, add, remove })
+        let (add, remove) = (
+            self.add.map(locate).transpose()?,
+            self.remove.map(locate).transpose()?,
+        );
+        Ok(Update {
+            counts: locate(self.counts)?,
+            add,
+            remove,
+        })
     }
 
     /// Adds its files to those of a run.
     pub(crate) fn files(&self, files: Files) -> Files {
-        files.read("--update", [&self.counts]).read("--add", &self.add).read("--remove", &self.remove)
+        files
+            .read("--update", [&self.counts])
+            .read("--add", &self.add)
+            .read("--remove", &self.remove)
     }
 
     /// The changed graph and its counts.
@@ -107,13 +132,38 @@ impl Update {
             memory,
             ..source.input.options.clone()
         };
-        let added = self.add.as_deref().map(|path| changes(path, &options, context)).transpose()?.flatten();
-        let removed = self.remove.as_deref().map(|path| changes(path, &options, context)).transpose()?.flatten();
-        let edits = graph.edits(added.as_ref(), removed.as_ref()).map_err(|error| self.named(error))?;
-        let Edits { graph, added, removed, present, new_nodes } = edits;
+        let added = self
+            .add
+            .as_deref()
+            .map(|path| changes(path, &options, context))
+            .transpose()?
+            .flatten();
+        let removed = self
+            .remove
+            .as_deref()
+            .map(|path| changes(path, &options, context))
+            .transpose()?
+            .flatten();
+        let edits = graph
+            .edits(added.as_ref(), removed.as_ref())
+            .map_err(|error| self.named(error))?;
+        let Edits {
+            graph,
+            added,
+            removed,
+            present,
+            new_nodes,
+        } = edits;
         if let Some(path) = self.add.as_deref().filter(|_| present > 0) {
-            let what = if present == 1 { "1 edge is".to_owned() } else { format!("{present} edges are") };
-            context.note(format_args!("note: {}: {what} in the graph already and left out", path.display()));
+            let what = if present == 1 {
+                "1 edge is".to_owned()
+            } else {
+                format!("{present} edges are")
+            };
+            context.note(format_args!(
+                "note: {}: {what} in the graph already and left out",
+                path.display()
+            ));
         }
         let allowance = Allowance::new(memory);
         let counts = CountTable::read(&self.counts, &graph, allowance, context.progress())?;
@@ -137,7 +187,9 @@ impl Update {
                 let ids: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
                 let remedy = "remove edges that INPUT has, and no others";
                 match line_of(path, &ids) {
-                    Some((line, text)) => Error::input_at(path, line, text.as_bytes(), message, remedy),
+                    Some((line, text)) => {
+                        Error::input_at(path, line, text.as_bytes(), message, remedy)
+                    }
                     None => Error::input(path, message, remedy),
                 }
             }
@@ -164,6 +216,12 @@ fn line_of(path: &Path, ids: &[&str]) -> Option<(u64, String)> {
         .filter(|file| file.len() <= LARGEST)
         .and_then(|_| std::fs::read_to_string(path).ok())?;
     let is_between = |c: char| c.is_whitespace() || [',', ';', '|', '"'].contains(&c);
-    let has = |line: &str| ids.iter().all(|id| line.split(is_between).any(|field| field == *id));
-    (1..).zip(text.lines()).find(|(_, line)| has(line)).map(|(number, line)| (number, line.to_owned()))
+    let has = |line: &str| {
+        ids.iter()
+            .all(|id| line.split(is_between).any(|field| field == *id))
+    };
+    (1..)
+        .zip(text.lines())
+        .find(|(_, line)| has(line))
+        .map(|(number, line)| (number, line.to_owned()))
 }

@@ -1,8 +1,16 @@
 //! What the command-line parser says about wrong options, in plain words.
 
 /// Options of node2vec that have no counterpart.
-const OF_WALKS: [&str; 8] =
-    ["--walk-length", "--num-walks", "--window-size", "--iter", "--p", "--q", "--workers", "--epochs"];
+const OF_WALKS: [&str; 8] = [
+    "--walk-length",
+    "--num-walks",
+    "--window-size",
+    "--iter",
+    "--p",
+    "--q",
+    "--workers",
+    "--epochs",
+];
 
 /// The message of the parser, line by line.
 pub(crate) fn plain(message: &str) -> String {
@@ -15,12 +23,17 @@ pub(crate) fn plain(message: &str) -> String {
 }
 
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
-    text.split_once(before)?.1.split_once(after).map(|(found, _)| found)
+    text.split_once(before)?
+        .1
+        .split_once(after)
+        .map(|(found, _)| found)
 }
 
 /// What to do about an argument that is not known.
 fn tip(argument: &str, line: &str) -> String {
-    let is_negative = argument.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let is_negative = argument
+        .strip_prefix('-')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let tip = match argument {
         _ if is_negative => "the number must not be negative",
         "--input" => "the graph has no option before it: hone embed GRAPH -o VECTORS",
@@ -39,17 +52,33 @@ fn tip(argument: &str, line: &str) -> String {
 fn value(line: &str) -> String {
     let line = line
         .replace("invalid digit found in string", "not a whole number")
-        .replace("cannot parse integer from empty string", "not a whole number")
+        .replace(
+            "cannot parse integer from empty string",
+            "not a whole number",
+        )
         .replace("invalid float literal", "not a number")
-        .replace("number too large to fit in target type", "the number is too large");
-    let Some((before, after)) = line.split_once(">': ") else { return line };
-    let name = before.rsplit_once("'--").and_then(|(_, option)| option.split(' ').next()).unwrap_or_default();
+        .replace(
+            "number too large to fit in target type",
+            "the number is too large",
+        );
+    let Some((before, after)) = line.split_once(">': ") else {
+        return line;
+    };
+    let name = before
+        .rsplit_once("'--")
+        .and_then(|(_, option)| option.split(' ').next())
+        .unwrap_or_default();
     let after = after.strip_prefix(&format!("{name}: ")).unwrap_or(after);
-    let range = after.split_once(" is not in ").and_then(|(_, range)| range.split_once(".."));
+    let range = after
+        .split_once(" is not in ")
+        .and_then(|(_, range)| range.split_once(".."));
     match range {
         Some((least, "")) => format!("{before}>': give a whole number of at least {least}"),
         Some((least, most)) => {
-            format!("{before}>': give a whole number from {least} to {}", most.trim_start_matches('='))
+            format!(
+                "{before}>': give a whole number from {least} to {}",
+                most.trim_start_matches('=')
+            )
         }
         None => format!("{before}>': {after}"),
     }
@@ -90,7 +119,10 @@ mod tests {
                 "error: unexpected argument '--walk-length' found\n\n  tip: to pass '--walk-length' as a value, use '-- --walk-length'",
                 "error: unexpected argument '--walk-length' found\n\n  tip: no walks are sampled; docs/from-node2vec.md translates the options of node2vec",
             ),
-            ("error: a\n\nUsage: hone embed <INPUT>", "error: a\n\nUsage: hone embed <INPUT>"),
+            (
+                "error: a\n\nUsage: hone embed <INPUT>",
+                "error: a\n\nUsage: hone embed <INPUT>",
+            ),
         ] {
             assert_eq!(plain(said), format!("{expected}\n"));
         }

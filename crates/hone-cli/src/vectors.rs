@@ -67,9 +67,18 @@ struct With<T> {
 
 impl VectorArgs {
     /// Determines which vectors are read, and what an earlier run of `command` chose, if one is repeated.
-    pub(crate) fn resolve<T: DeserializeOwned>(&self, command: &str) -> Result<(VectorSource, Option<T>), Error> {
-        let earlier = self.config.as_deref().map(|path| Earlier::<With<T>>::read(path, command)).transpose()?;
-        let file = Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |with| Some(&with.vectors.vectors))?;
+    pub(crate) fn resolve<T: DeserializeOwned>(
+        &self,
+        command: &str,
+    ) -> Result<(VectorSource, Option<T>), Error> {
+        let earlier = self
+            .config
+            .as_deref()
+            .map(|path| Earlier::<With<T>>::read(path, command))
+            .transpose()?;
+        let file = Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |with| {
+            Some(&with.vectors.vectors)
+        })?;
         let file = file.ok_or_else(|| {
             Error::config(
                 "VECTORS",
@@ -78,9 +87,21 @@ impl VectorArgs {
         })?;
         let before = earlier.map(|earlier| earlier.choices);
         // The format of a record is that of its own file.
-        let then = before.as_ref().filter(|_| self.vectors.is_none()).and_then(|with| with.vectors.vectors_format);
-        let (format, changed) = (self.vectors_format.or(then), self.changed.unwrap_or(Changed::Refuse));
-        let source = VectorSource { file, format, changed, config: self.config.clone(), memory: self.memory };
+        let then = before
+            .as_ref()
+            .filter(|_| self.vectors.is_none())
+            .and_then(|with| with.vectors.vectors_format);
+        let (format, changed) = (
+            self.vectors_format.or(then),
+            self.changed.unwrap_or(Changed::Refuse),
+        );
+        let source = VectorSource {
+            file,
+            format,
+            changed,
+            config: self.config.clone(),
+            memory: self.memory,
+        };
         Ok((source, before.map(|with| with.choices)))
     }
 }
@@ -88,13 +109,20 @@ impl VectorArgs {
 impl VectorSource {
     /// The files that are read.
     pub(crate) fn files(&self) -> Files {
-        Files::default().read_vectors("VECTORS", [&self.file.path]).read("--config", &self.config)
+        Files::default()
+            .read_vectors("VECTORS", [&self.file.path])
+            .read("--config", &self.config)
     }
 
     /// What a record says about them; refuses vectors that differ from an earlier record.
     pub(crate) fn facts(&self, context: &Context) -> Result<RecordedVectors, Error> {
-        self.config.as_deref().map_or(Ok(()), |record| note_version(record, context))?;
-        Ok(RecordedVectors { vectors: self.file.facts(self.changed, context)?, vectors_format: self.format })
+        self.config
+            .as_deref()
+            .map_or(Ok(()), |record| note_version(record, context))?;
+        Ok(RecordedVectors {
+            vectors: self.file.facts(self.changed, context)?,
+            vectors_format: self.format,
+        })
     }
 
     /// Ids and prepared vectors; the vectors as they were read are dropped.
@@ -114,19 +142,41 @@ impl VectorSource {
 }
 
 /// Reads vectors; if they may be a graph instead, the error says what to do.
-pub(crate) fn read(path: &Path, format: Option<Format>, memory: Option<u64>) -> Result<Embedding, Error> {
+pub(crate) fn read(
+    path: &Path,
+    format: Option<Format>,
+    memory: Option<u64>,
+) -> Result<Embedding, Error> {
     const REMEDY: &str = "`hone embed` makes the vectors of a graph";
     if path.to_string_lossy().starts_with(BUILTIN_PREFIX) {
-        return Err(Error::input(path, "this is a graph, and vectors are needed", REMEDY));
+        return Err(Error::input(
+            path,
+            "this is a graph, and vectors are needed",
+            REMEDY,
+        ));
     }
     if !hone::output::is_stream(path) {
         std::fs::metadata(path).map_err(|error| Error::io(path, error))?;
     }
-    let is_text = format.map_or_else(|| Format::of(path), Ok).map_or(true, Format::is_text);
+    let is_text = format
+        .map_or_else(|| Format::of(path), Ok)
+        .map_or(true, Format::is_text);
     Embedding::read_within(path, format, Allowance::new(memory)).map_err(|error| match error {
-        Error::Input { path, line, text, message, remedy } if is_text => {
+        Error::Input {
+            path,
+            line,
+            text,
+            message,
+            remedy,
+        } if is_text => {
             let remedy = format!("{remedy}; if it is a graph, {REMEDY}");
-            Error::Input { path, line, text, message, remedy }
+            Error::Input {
+                path,
+                line,
+                text,
+                message,
+                remedy,
+            }
         }
         other => other,
     })
@@ -137,7 +187,8 @@ pub(crate) fn note_no_names(path: &Path, format: Option<Format>, context: &Conte
     let format = format.map_or_else(|| Format::of(path), Ok);
     let mut names = path.as_os_str().to_owned();
     names.push(".columns.txt");
-    let beside = matches!(format, Ok(Format::Npy | Format::Word2vec)) && !hone::output::is_stream(path);
+    let beside =
+        matches!(format, Ok(Format::Npy | Format::Word2vec)) && !hone::output::is_stream(path);
     if beside && !Path::new(&names).exists() {
         context.note(format_args!(
             "note: there is no {}, so all columns are compared as one; if `hone embed` wrote the vectors, keep this file \
@@ -148,11 +199,13 @@ pub(crate) fn note_no_names(path: &Path, format: Option<Format>, context: &Conte
 }
 
 pub(crate) fn by() -> impl TypedValueParser<Value = By> {
-    PossibleValuesParser::new(By::ALL.map(|(_, name)| name)).map(|name| name.parse().expect("one of those listed"))
+    PossibleValuesParser::new(By::ALL.map(|(_, name)| name))
+        .map(|name| name.parse().expect("one of those listed"))
 }
 
 pub(crate) fn method() -> impl TypedValueParser<Value = Method> {
-    PossibleValuesParser::new(Method::ALL.map(|(_, name)| name)).map(|name| name.parse().expect("one of those listed"))
+    PossibleValuesParser::new(Method::ALL.map(|(_, name)| name))
+        .map(|name| name.parse().expect("one of those listed"))
 }
 
 pub(crate) fn format() -> impl TypedValueParser<Value = Format> {

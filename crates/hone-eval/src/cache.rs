@@ -52,7 +52,10 @@ impl Entry {
 impl Cache {
     /// No cache: every cell is computed.
     pub fn none() -> Self {
-        Cache { folder: None, renew: false }
+        Cache {
+            folder: None,
+            renew: false,
+        }
     }
 
     /// A cache in `folder`, which is made when absent.
@@ -62,16 +65,25 @@ impl Cache {
 
     fn open_at(folder: &Path) -> Result<Self> {
         if folder.is_file() {
-            return Err(Error::config("cache", format!("{} is a file; give a folder", folder.display())));
+            return Err(Error::config(
+                "cache",
+                format!("{} is a file; give a folder", folder.display()),
+            ));
         }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        Ok(Cache { folder: Some(folder.to_path_buf()), renew: false })
+        Ok(Cache {
+            folder: Some(folder.to_path_buf()),
+            renew: false,
+        })
     }
 
     /// This cache, whose cells are computed again.
     #[must_use]
     pub fn renewed(&self) -> Cache {
-        Cache { renew: true, ..self.clone() }
+        Cache {
+            renew: true,
+            ..self.clone()
+        }
     }
 
     /// The value of the cell `key`: from the cache, or computed and stored.
@@ -79,12 +91,16 @@ impl Cache {
     where
         T: Serialize + DeserializeOwned,
     {
-        let key = serde_json::to_value((FORMAT, key)).map_err(|e| Error::config("cache", e.to_string()))?;
+        let key = serde_json::to_value((FORMAT, key))
+            .map_err(|e| Error::config("cache", e.to_string()))?;
         let Some(folder) = &self.folder else {
             return compute();
         };
         let broken = |e: serde_json::Error| Error::config("cache", e.to_string());
-        let path = folder.join(format!("{:032x}.json", fingerprint(key.to_string().as_bytes())));
+        let path = folder.join(format!(
+            "{:032x}.json",
+            fingerprint(key.to_string().as_bytes())
+        ));
         if !self.renew
             && !path.is_symlink()
             && let Ok(Some(text)) = record::read(&path)
@@ -110,8 +126,9 @@ impl Cache {
 /// A name for any bytes: FNV-1a with 128 bits.
 pub fn fingerprint(bytes: &[u8]) -> u128 {
     let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
-    let add =
-        |hash: u128, &byte: &u8| (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+    let add = |hash: u128, &byte: &u8| {
+        (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
+    };
     bytes.iter().fold(start, add)
 }
 
@@ -134,7 +151,10 @@ mod tests {
             calls.set(calls.get() + 1);
             Ok(vec![1.5, 2.0])
         };
-        assert_eq!(cache.cell(&("a", 1), compute).expect("computed"), [1.5, 2.0]);
+        assert_eq!(
+            cache.cell(&("a", 1), compute).expect("computed"),
+            [1.5, 2.0]
+        );
         assert_eq!(cache.cell(&("a", 1), compute).expect("stored"), [1.5, 2.0]);
         assert_eq!(calls.get(), 1);
         cache.cell(&("a", 2), compute).expect("another key");
@@ -148,9 +168,18 @@ mod tests {
         assert_eq!(calls.get(), 3);
         for file in fs::read_dir(folder.path().join("deep/er")).expect("listed") {
             let path = file.expect("an entry").path();
-            fs::write(&path, fs::read_to_string(&path).expect("text").replace("1.5", "9.5")).expect("changed");
+            fs::write(
+                &path,
+                fs::read_to_string(&path)
+                    .expect("text")
+                    .replace("1.5", "9.5"),
+            )
+            .expect("changed");
         }
-        assert_eq!(cache.cell(&("a", 1), compute).expect("computed again"), [1.5, 2.0]);
+        assert_eq!(
+            cache.cell(&("a", 1), compute).expect("computed again"),
+            [1.5, 2.0]
+        );
         assert_eq!(calls.replace(3), 4);
         let fail = || -> Result<Vec<f64>> { Err(Error::Interrupted) };
         assert!(cache.cell(&("b", 1), fail).is_err() && cache.cell(&("b", 1), compute).is_ok());

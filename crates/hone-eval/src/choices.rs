@@ -15,7 +15,10 @@ const NAMED: usize = 3;
 pub fn in_words<T: AsRef<str>>(chosen: &[T]) -> String {
     let mut names: Vec<&str> = chosen.iter().map(AsRef::as_ref).collect();
     names.sort_unstable();
-    let mut counted: Vec<(usize, &str)> = names.chunk_by(|a, b| a == b).map(|same| (same.len(), same[0])).collect();
+    let mut counted: Vec<(usize, &str)> = names
+        .chunk_by(|a, b| a == b)
+        .map(|same| (same.len(), same[0]))
+        .collect();
     counted.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     if let [(_, only)] = counted[..] {
         return only.to_string();
@@ -27,7 +30,11 @@ pub fn in_words<T: AsRef<str>>(chosen: &[T]) -> String {
     let mut parts: Vec<String> = counted.iter().take(NAMED).enumerate().map(one).collect();
     if counted.len() > NAMED {
         let rest: usize = counted[NAMED..].iter().map(|c| c.0).sum();
-        let others = if counted.len() == NAMED + 1 { "other" } else { "others" };
+        let others = if counted.len() == NAMED + 1 {
+            "other"
+        } else {
+            "others"
+        };
         parts.push(format!("{} {others} ({rest})", counted.len() - NAMED));
     }
     parts.join(", ")

@@ -15,14 +15,25 @@ use crate::task::Times;
 /// HONE of the paper, its baselines, and the variants with diffusion, as rows of [`crate::paper::TABLE_1`] and so on.
 const VARIANTS: [&str; 5] = ["hone-w", "hone-p", "hone-l", "hone-l-norm", "hone-l-rw"];
 const BASELINES: [&str; 5] = ["node2vec", "deepwalk", "line", "grarep", "spectral"];
-const DIFFUSED: [&str; 5] = ["hone-w+x", "hone-p+x", "hone-l+x", "hone-l-norm+x", "hone-l-rw+x"];
+const DIFFUSED: [&str; 5] = [
+    "hone-w+x",
+    "hone-p+x",
+    "hone-l+x",
+    "hone-l-norm+x",
+    "hone-l-rw+x",
+];
 /// From random factors: from the SVD they would begin at the optimum.
 const SOLVERS: [&str; 3] = [
     "hone-p:solver=als,local.solver.start=random,global.solver.start=random",
     "hone-p:solver=ccd,local.solver.start=random,global.solver.start=random",
     "hone-p:solver=autoencoder",
 ];
-const STEPS: [&str; 4] = ["hone-w:steps=1", "hone-w:steps=2", "hone-w:steps=3", "hone-w:steps=4"];
+const STEPS: [&str; 4] = [
+    "hone-w:steps=1",
+    "hone-w:steps=2",
+    "hone-w:steps=3",
+    "hone-w:steps=4",
+];
 /// Vectors without the global stage.
 const LOCAL: &str = "hone-p:vectors=local";
 
@@ -98,9 +109,20 @@ impl Evidence<'_> {
             claims.extend(self.wins(variants, baselines));
             claims.push(self.significance(variants, baselines));
         }
-        claims.extend(variants.as_deref().map(|variants| self.best_variants(variants)));
-        claims.extend(baselines.as_deref().map(|baselines| self.best_baseline(baselines)));
-        claims.extend(self.find(&["hone-p", LOCAL]).map(|pair| self.global_over_local(pair[0], pair[1])));
+        claims.extend(
+            variants
+                .as_deref()
+                .map(|variants| self.best_variants(variants)),
+        );
+        claims.extend(
+            baselines
+                .as_deref()
+                .map(|baselines| self.best_baseline(baselines)),
+        );
+        claims.extend(
+            self.find(&["hone-p", LOCAL])
+                .map(|pair| self.global_over_local(pair[0], pair[1])),
+        );
         claims.extend(self.find(&SOLVERS).map(|solvers| self.solvers(&solvers)));
         if let (Some(variants), Some(diffused)) = (&variants, self.find(&DIFFUSED)) {
             claims.push(self.diffusion(&diffused, variants));
@@ -114,7 +136,12 @@ impl Evidence<'_> {
     fn find(&self, names: &[&str]) -> Option<Vec<usize>> {
         let position = |name: &&str| {
             let exact = self.scores.methods.iter().position(|method| method == name);
-            exact.or_else(|| self.scores.methods.iter().position(|method| method.split(':').next() == Some(name)))
+            exact.or_else(|| {
+                self.scores
+                    .methods
+                    .iter()
+                    .position(|method| method.split(':').next() == Some(name))
+            })
         };
         names.iter().map(position).collect()
     }
@@ -129,18 +156,25 @@ impl Evidence<'_> {
 
     /// Mean over all graphs.
     fn overall(&self, method: usize) -> f64 {
-        (0..self.graphs()).map(|g| self.mean(method, g)).sum::<f64>() / self.graphs().max(1) as f64
+        (0..self.graphs())
+            .map(|g| self.mean(method, g))
+            .sum::<f64>()
+            / self.graphs().max(1) as f64
     }
 
     /// The method of the highest mean, of some.
     fn best(&self, methods: &[usize], graph: usize) -> usize {
-        let by_mean = |a: &&usize, b: &&usize| self.mean(**a, graph).total_cmp(&self.mean(**b, graph));
+        let by_mean =
+            |a: &&usize, b: &&usize| self.mean(**a, graph).total_cmp(&self.mean(**b, graph));
         *methods.iter().max_by(by_mean).expect("several methods")
     }
 
     fn wins(&self, variants: &[usize], baselines: &[usize]) -> Vec<Claim> {
         let mut gains = Vec::new();
-        for (&v, &b) in variants.iter().flat_map(|v| baselines.iter().map(move |b| (v, b))) {
+        for (&v, &b) in variants
+            .iter()
+            .flat_map(|v| baselines.iter().map(move |b| (v, b)))
+        {
             gains.extend((0..self.graphs()).map(|g| self.mean(v, g) / self.mean(b, g) - 1.0));
         }
         let (won, all) = (gains.iter().filter(|g| **g > 0.0).count(), gains.len());
@@ -152,7 +186,13 @@ impl Evidence<'_> {
         };
         let by_baseline: Vec<f64> = baselines.iter().map(over).collect();
         let positive = by_baseline.iter().filter(|g| **g > 0.0).count();
-        let list = |gains: &[f64]| gains.iter().map(|g| percent(*g)).collect::<Vec<_>>().join(", ");
+        let list = |gains: &[f64]| {
+            gains
+                .iter()
+                .map(|g| percent(*g))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         vec![
             Claim {
                 text: "HONE outperforms the five baselines in all cases",
@@ -166,7 +206,12 @@ impl Evidence<'_> {
                 percent(mean),
                 Verdict::of_size(mean, 0.1919),
             ),
-            claim("Largest gain", "+75.21 %".into(), percent(most), Verdict::of_size(most, 0.7521)),
+            claim(
+                "Largest gain",
+                "+75.21 %".into(),
+                percent(most),
+                Verdict::of_size(most, 0.7521),
+            ),
             Claim {
                 text: "Mean gain over node2vec, DeepWalk, LINE, GraRep, Spectral",
                 paper: "+10.64 %, +12.51 %, +13.75 %, +17.13 %, +41.94 %".into(),
@@ -178,11 +223,16 @@ impl Evidence<'_> {
 
     fn significance(&self, variants: &[usize], baselines: &[usize]) -> Claim {
         let better = |&(v, b): &(usize, usize)| {
-            let test = wilcoxon(&self.scores.values[v].concat(), &self.scores.values[b].concat());
+            let test = wilcoxon(
+                &self.scores.values[v].concat(),
+                &self.scores.values[b].concat(),
+            );
             test.p < 0.01 && self.overall(v) > self.overall(b)
         };
-        let pairs: Vec<(usize, usize)> =
-            variants.iter().flat_map(|&v| baselines.iter().map(move |&b| (v, b))).collect();
+        let pairs: Vec<(usize, usize)> = variants
+            .iter()
+            .flat_map(|&v| baselines.iter().map(move |&b| (v, b)))
+            .collect();
         let held = pairs.iter().filter(|pair| better(pair)).count();
         Claim {
             text: "The gain is significant, p < .01, in all cases",
@@ -196,8 +246,14 @@ impl Evidence<'_> {
         let mut order = variants.to_vec();
         order.sort_by(|&a, &b| self.overall(b).total_cmp(&self.overall(a)));
         let name = |&v: &usize| format!("{} {:.3}", base(&self.scores.methods[v]), self.overall(v));
-        let best: Vec<&str> = order[..2].iter().map(|&v| base(&self.scores.methods[v])).collect();
-        let held = ["hone-w", "hone-p"].iter().filter(|v| best.contains(v)).count();
+        let best: Vec<&str> = order[..2]
+            .iter()
+            .map(|&v| base(&self.scores.methods[v]))
+            .collect();
+        let held = ["hone-w", "hone-p"]
+            .iter()
+            .filter(|v| best.contains(v))
+            .count();
         Claim {
             text: "HONE-W and HONE-P are the best of the five variants",
             paper: "by mean AUC".into(),
@@ -207,24 +263,39 @@ impl Evidence<'_> {
     }
 
     fn best_baseline(&self, baselines: &[usize]) -> Claim {
-        let held =
-            (0..self.graphs()).filter(|&g| base(&self.scores.methods[self.best(baselines, g)]) == "grarep").count();
+        let held = (0..self.graphs())
+            .filter(|&g| base(&self.scores.methods[self.best(baselines, g)]) == "grarep")
+            .count();
         Claim {
             text: "GraRep is the best baseline on most graphs",
             paper: "5 of 7 graphs".into(),
             ours: format!("{held} of {}", self.graphs()),
-            verdict: if 2 * held > self.graphs() { Verdict::Yes } else { Verdict::No },
+            verdict: if 2 * held > self.graphs() {
+                Verdict::Yes
+            } else {
+                Verdict::No
+            },
         }
     }
 
     fn global_over_local(&self, global: usize, local: usize) -> Claim {
-        let held = (0..self.graphs()).filter(|&g| self.mean(global, g) > self.mean(local, g)).count();
+        let held = (0..self.graphs())
+            .filter(|&g| self.mean(global, g) > self.mean(local, g))
+            .count();
         let gain = self.scores.gain(global, local).unwrap_or(f64::NAN);
         Claim {
             text: "Global vectors Z are better than local ones Y in most cases",
             paper: "no figures".into(),
-            ours: format!("{held} of {} graphs, mean gain {}", self.graphs(), percent(gain)),
-            verdict: if 2 * held > self.graphs() { Verdict::Yes } else { Verdict::No },
+            ours: format!(
+                "{held} of {} graphs, mean gain {}",
+                self.graphs(),
+                percent(gain)
+            ),
+            verdict: if 2 * held > self.graphs() {
+                Verdict::Yes
+            } else {
+                Verdict::No
+            },
         }
     }
 
@@ -234,51 +305,85 @@ impl Evidence<'_> {
             means.clone().fold(f64::NEG_INFINITY, f64::max) - means.fold(f64::INFINITY, f64::min)
         };
         let held = (0..self.graphs()).filter(|&g| spread(g) <= 0.01).count();
-        let (widest, at) =
-            (0..self.graphs()).map(|g| (spread(g), g)).max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, 0));
+        let (widest, at) = (0..self.graphs())
+            .map(|g| (spread(g), g))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .unwrap_or((0.0, 0));
         let graph = self.scores.graphs.get(at).map_or("", String::as_str);
         Claim {
             text: "ALS, CCD and the autoencoder differ little (HONE-P)",
             paper: ".865, .865, .864 on rt-twitter-copen".into(),
-            ours: format!("within .01 on {held} of {} graphs; {widest:.3} apart on {graph}", self.graphs()),
+            ours: format!(
+                "within .01 on {held} of {} graphs; {widest:.3} apart on {graph}",
+                self.graphs()
+            ),
             verdict: Verdict::of_cases(held, self.graphs()),
         }
     }
 
     fn diffusion(&self, diffused: &[usize], variants: &[usize]) -> Claim {
-        let gains: Vec<f64> =
-            diffused.iter().zip(variants).map(|(&d, &v)| self.scores.gain(d, v).unwrap_or(f64::NAN)).collect();
+        let gains: Vec<f64> = diffused
+            .iter()
+            .zip(variants)
+            .map(|(&d, &v)| self.scores.gain(d, v).unwrap_or(f64::NAN))
+            .collect();
         let held = gains.iter().filter(|g| **g > 0.0).count();
         Claim {
             text: "Attribute diffusion improves every variant (W, P, L, L̂, L̂rw)",
             paper: "+0.73 %, +1.58 %, +1.15 %, +1.99 %, +1.74 %".into(),
-            ours: gains.iter().map(|g| percent(*g)).collect::<Vec<_>>().join(", "),
+            ours: gains
+                .iter()
+                .map(|g| percent(*g))
+                .collect::<Vec<_>>()
+                .join(", "),
             verdict: Verdict::of_cases(held, gains.len()),
         }
     }
 
     fn steps(&self, steps: &[usize]) -> Claim {
         let first = self.overall(steps[0]);
-        let most = steps[1..].iter().map(|&s| self.overall(s) - first).fold(f64::NEG_INFINITY, f64::max);
-        let mut ours: String = steps.iter().zip(1..).fold(String::from("mean AUC"), |mut text, (&s, k)| {
-            let _ = write!(text, "{} {:.3} for K = {k}", if k > 1 { "," } else { "" }, self.overall(s));
-            text
-        });
+        let most = steps[1..]
+            .iter()
+            .map(|&s| self.overall(s) - first)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let mut ours: String =
+            steps
+                .iter()
+                .zip(1..)
+                .fold(String::from("mean AUC"), |mut text, (&s, k)| {
+                    let _ = write!(
+                        text,
+                        "{} {:.3} for K = {k}",
+                        if k > 1 { "," } else { "" },
+                        self.overall(s)
+                    );
+                    text
+                });
         ours.push_str("; W^k of an undirected graph has the singular vectors of W");
         Claim {
             text: "Steps beyond one help HONE-W",
             paper: "K searched from 1 to 4".into(),
             ours,
-            verdict: if most > 0.01 { Verdict::Yes } else { Verdict::No },
+            verdict: if most > 0.01 {
+                Verdict::Yes
+            } else {
+                Verdict::No
+            },
         }
     }
 
     fn run_time(&self) -> Vec<Claim> {
         let of = |name: &str| self.times.iter().find(|times| base(&times.method) == name);
-        let (Some(hone), Some(peer)) = (of("hone-p"), of("node2vec")) else { return Vec::new() };
+        let (Some(hone), Some(peer)) = (of("hone-p"), of("node2vec")) else {
+            return Vec::new();
+        };
         let mut claims = Vec::new();
         if let Some(exponent) = hone.exponent {
-            let verdict = if exponent <= 1.1 { Verdict::Yes } else { Verdict::No };
+            let verdict = if exponent <= 1.1 {
+                Verdict::Yes
+            } else {
+                Verdict::No
+            };
             claims.push(claim(
                 "Run time is linear in the nodes (exponent)",
                 "1".into(),
@@ -286,9 +391,18 @@ impl Evidence<'_> {
                 verdict,
             ));
         }
-        let both = |r: &(usize, usize, f64)| peer.runs.iter().find(|p| p.0 == r.0).map(|p| (r.0, p.2 / r.2.max(1e-9)));
+        let both = |r: &(usize, usize, f64)| {
+            peer.runs
+                .iter()
+                .find(|p| p.0 == r.0)
+                .map(|p| (r.0, p.2 / r.2.max(1e-9)))
+        };
         if let Some((nodes, ratio)) = hone.runs.iter().rev().find_map(both) {
-            let verdict = if ratio > 1.0 { Verdict::of_size(ratio, 143.0) } else { Verdict::No };
+            let verdict = if ratio > 1.0 {
+                Verdict::of_size(ratio, 143.0)
+            } else {
+                Verdict::No
+            };
             let ours = format!("{ratio:.0} times at {nodes} nodes");
             claims.push(claim(
                 "Orders of magnitude faster than node2vec",
@@ -302,7 +416,12 @@ impl Evidence<'_> {
 }
 
 fn claim(text: &'static str, paper: String, ours: String, verdict: Verdict) -> Claim {
-    Claim { text, paper, ours, verdict }
+    Claim {
+        text,
+        paper,
+        ours,
+        verdict,
+    }
 }
 
 fn base(method: &str) -> &str {
@@ -325,8 +444,18 @@ pub fn markdown(claims: &[Claim]) -> String {
          linear. Figures are\nmeans over the seeds and graphs of the tables below.\n\n\
          | the paper's claim | its figure | ours | holds |\n|---|---|---|---|\n",
     );
-    for Claim { text, paper, ours, verdict } in claims {
-        let _ = writeln!(out, "| {text} | {paper} | {ours} | **{}** |", verdict.name());
+    for Claim {
+        text,
+        paper,
+        ours,
+        verdict,
+    } in claims
+    {
+        let _ = writeln!(
+            out,
+            "| {text} | {paper} | {ours} | **{}** |",
+            verdict.name()
+        );
     }
     out
 }
@@ -340,13 +469,25 @@ mod tests {
         let mut names = [&VARIANTS[..], &BASELINES[..], &DIFFUSED[..]].concat();
         names.extend(&further_methods()[1..]);
         let methods: Vec<String> = names.iter().map(ToString::to_string).collect();
-        let values = methods.iter().map(|m| vec![vec![value(m); 4], vec![value(m) - 0.01; 4]]).collect();
+        let values = methods
+            .iter()
+            .map(|m| vec![vec![value(m); 4], vec![value(m) - 0.01; 4]])
+            .collect();
         let chosen = vec![vec![vec![String::new(); 4]; 2]; methods.len()];
-        Scores { methods, graphs: vec!["g".into(), "h".into()], values, chosen }
+        Scores {
+            methods,
+            graphs: vec!["g".into(), "h".into()],
+            values,
+            chosen,
+        }
     }
 
     fn verdicts(scores: &Scores, times: &[Times]) -> Vec<(&'static str, Verdict)> {
-        Evidence { scores, times }.claims().into_iter().map(|claim| (claim.text, claim.verdict)).collect()
+        Evidence { scores, times }
+            .claims()
+            .into_iter()
+            .map(|claim| (claim.text, claim.verdict))
+            .collect()
     }
 
     #[test]
@@ -365,16 +506,30 @@ mod tests {
             runs: vec![(1000, 5000, seconds[0]), (10_000, 50_000, seconds[1])],
             exponent: Some(1.0),
         };
-        let found = verdicts(&like, &[run("hone-p", [0.1, 1.0]), run("node2vec", [13.0, 140.0])]);
+        let found = verdicts(
+            &like,
+            &[run("hone-p", [0.1, 1.0]), run("node2vec", [13.0, 140.0])],
+        );
         assert_eq!(found.len(), 13);
-        assert!(found.iter().all(|(_, verdict)| *verdict == Verdict::Yes), "{found:?}");
+        assert!(
+            found.iter().all(|(_, verdict)| *verdict == Verdict::Yes),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn a_world_without_differences_says_no() {
         let found = verdicts(&scores(|_| 0.7), &[]);
-        let yes: Vec<&str> = found.iter().filter(|f| f.1 != Verdict::No).map(|f| f.0).collect();
-        assert!(yes.iter().all(|text| text.contains("differ little") || text.contains("best of the five")), "{yes:?}");
+        let yes: Vec<&str> = found
+            .iter()
+            .filter(|f| f.1 != Verdict::No)
+            .map(|f| f.0)
+            .collect();
+        assert!(
+            yes.iter()
+                .all(|text| text.contains("differ little") || text.contains("best of the five")),
+            "{yes:?}"
+        );
     }
 
     #[test]
@@ -384,7 +539,17 @@ mod tests {
         few.values.truncate(2);
         assert!(verdicts(&few, &[]).is_empty());
         assert_eq!(markdown(&[]), "");
-        let all = Evidence { scores: &scores(|_| 0.7), times: &[] }.claims();
-        assert_eq!(markdown(&all).lines().filter(|line| line.starts_with("| ")).count(), all.len() + 1);
+        let all = Evidence {
+            scores: &scores(|_| 0.7),
+            times: &[],
+        }
+        .claims();
+        assert_eq!(
+            markdown(&all)
+                .lines()
+                .filter(|line| line.starts_with("| "))
+                .count(),
+            all.len() + 1
+        );
     }
 }

@@ -35,18 +35,38 @@ impl Scores {
         columns.extend(ranked.then(|| "mean".to_string()));
         let mut table = Table::new(title, columns);
         for (name, graphs) in self.methods.iter().zip(&self.values) {
-            let mut cells: Vec<Option<Summary>> = graphs.iter().map(|seeds| Summary::of(seeds)).collect();
+            let mut cells: Vec<Option<Summary>> =
+                graphs.iter().map(|seeds| Summary::of(seeds)).collect();
             if ranked {
                 let means: Vec<f64> = cells.iter().flatten().map(|s| s.mean).collect();
-                cells.push(Summary::of(&means).map(|s| Summary { std: 0.0, count: 1, ..s }));
+                cells.push(Summary::of(&means).map(|s| Summary {
+                    std: 0.0,
+                    count: 1,
+                    ..s
+                }));
             }
             table.rows.push((name.clone(), cells));
         }
-        let words = |graphs: &Vec<Vec<String>>| graphs.iter().map(|seeds| choices::in_words(seeds)).collect();
-        table.chosen = self.methods.iter().cloned().zip(self.chosen.iter().map(words)).collect();
-        table.chosen.retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
+        let words = |graphs: &Vec<Vec<String>>| {
+            graphs
+                .iter()
+                .map(|seeds| choices::in_words(seeds))
+                .collect()
+        };
+        table.chosen = self
+            .methods
+            .iter()
+            .cloned()
+            .zip(self.chosen.iter().map(words))
+            .collect();
+        table
+            .chosen
+            .retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
         if ranked {
-            table.notes.push(format!("Rank by mean gain over all others: {}.", self.ranking().join(", ")));
+            table.notes.push(format!(
+                "Rank by mean gain over all others: {}.",
+                self.ranking().join(", ")
+            ));
         }
         table
     }
@@ -66,7 +86,10 @@ impl Scores {
     /// Names by falling mean gain over all other methods.
     pub fn ranking(&self) -> Vec<String> {
         let total = |a: usize| {
-            let gains: Vec<f64> = (0..self.methods.len()).filter(|&b| b != a).filter_map(|b| self.gain(a, b)).collect();
+            let gains: Vec<f64> = (0..self.methods.len())
+                .filter(|&b| b != a)
+                .filter_map(|b| self.gain(a, b))
+                .collect();
             gains.iter().sum::<f64>() / gains.len().max(1) as f64
         };
         let mut order: Vec<usize> = (0..self.methods.len()).collect();
@@ -78,10 +101,17 @@ impl Scores {
     pub fn gains(&self, title: &str, rows: &[usize], columns: &[usize]) -> Table {
         let name = |&m: &usize| self.methods[m].clone();
         let mut table = Table::new(title, columns.iter().map(name).collect());
-        table.best = if rows.len() > 1 { Best::Highest } else { Best::Unmarked };
+        table.best = if rows.len() > 1 {
+            Best::Highest
+        } else {
+            Best::Unmarked
+        };
         table.style = Style::Percent;
         for row in rows {
-            let cells = columns.iter().map(|&c| self.gain(*row, c).and_then(|g| Summary::of(&[g]))).collect();
+            let cells = columns
+                .iter()
+                .map(|&c| self.gain(*row, c).and_then(|g| Summary::of(&[g])))
+                .collect();
             table.rows.push((name(row), cells));
         }
         table
@@ -94,8 +124,13 @@ impl Scores {
         let title = format!("Wilcoxon signed-rank test over graphs and seeds, p ({what})");
         let mut table = Table::new(title, columns.iter().map(name).collect());
         (table.best, table.style) = (Best::Unmarked, Style::Significant);
-        let pairs = self.values.first().map_or(0, |graphs| graphs.iter().map(Vec::len).sum());
-        let enough = (1..).find(|&n| smallest_p(n) < LEVEL).expect("it falls by half each time");
+        let pairs = self
+            .values
+            .first()
+            .map_or(0, |graphs| graphs.iter().map(Vec::len).sum());
+        let enough = (1..)
+            .find(|&n| smallest_p(n) < LEVEL)
+            .expect("it falls by half each time");
         if pairs < enough {
             table.notes.push(format!(
                 "Not tested: {pairs} pair{} of graph and seed cannot reach p < {LEVEL}; it takes {enough}. Give more seeds.",
@@ -105,11 +140,19 @@ impl Scores {
         }
         for &row in rows {
             let test = |&c: &usize| wilcoxon(&self.values[row].concat(), &self.values[c].concat());
-            let shown = |c: &usize| Some(test(c)).filter(|t| t.differing >= enough).and_then(|t| Summary::of(&[t.p]));
-            table.rows.push((name(&row), columns.iter().map(shown).collect()));
+            let shown = |c: &usize| {
+                Some(test(c))
+                    .filter(|t| t.differing >= enough)
+                    .and_then(|t| Summary::of(&[t.p]))
+            };
+            table
+                .rows
+                .push((name(&row), columns.iter().map(shown).collect()));
         }
         if table.rows.iter().any(|(_, cells)| cells.contains(&None)) {
-            table.notes.push(format!("–: fewer than {enough} pairs differ, too few to reach {LEVEL}."));
+            table.notes.push(format!(
+                "–: fewer than {enough} pairs differ, too few to reach {LEVEL}."
+            ));
         }
         table
     }
@@ -129,7 +172,10 @@ mod tests {
                 vec![vec![0.8, 1.0], vec![0.7, 0.7]],
             ],
             chosen: vec![
-                vec![vec!["q=1".into(), "q=2".into()], vec!["q=2".into(), "q=2".into()]],
+                vec![
+                    vec!["q=1".into(), "q=2".into()],
+                    vec!["q=2".into(), "q=2".into()],
+                ],
                 vec![vec![String::new(); 2]; 2],
                 vec![vec![String::new(); 2]; 2],
             ],
@@ -145,23 +191,42 @@ mod tests {
         assert_eq!(table.show(table.rows[0].1[0]), "+35.00%");
         let table = scores.table("AUC");
         assert_eq!(table.columns.len(), 3);
-        assert_eq!(table.chosen, [("a".to_string(), vec!["q=1 (1 of 2), q=2 (1)".to_string(), "q=2".to_string()])]);
+        assert_eq!(
+            table.chosen,
+            [(
+                "a".to_string(),
+                vec!["q=1 (1 of 2), q=2 (1)".to_string(), "q=2".to_string()]
+            )]
+        );
     }
 
     #[test]
     fn significance_is_not_claimed_where_it_cannot_be() {
         let few = scores().significance("AUC", &[0], &[1]);
         assert!(
-            few.rows.is_empty() && few.notes[0].contains("4 pairs") && few.notes[0].contains("p < 0.05; it takes 6"),
+            few.rows.is_empty()
+                && few.notes[0].contains("4 pairs")
+                && few.notes[0].contains("p < 0.05; it takes 6"),
             "{few:?}"
         );
-        let (a, b) = (vec![vec![0.9; 3], vec![0.8; 3]], vec![vec![0.5; 3], vec![0.4; 3]]);
+        let (a, b) = (
+            vec![vec![0.9; 3], vec![0.8; 3]],
+            vec![vec![0.5; 3], vec![0.4; 3]],
+        );
         let methods = vec!["a".into(), "b".into(), "c".into()];
         let graphs = vec!["g".into(), "h".into()];
         let chosen = vec![vec![vec![String::new(); 3]; 2]; 3];
-        let enough = Scores { methods, graphs, values: vec![a.clone(), b, a], chosen };
+        let enough = Scores {
+            methods,
+            graphs,
+            values: vec![a.clone(), b, a],
+            chosen,
+        };
         let table = enough.significance("AUC", &[0], &[1, 2]);
         assert!((table.rows[0].1[0].expect("tested").mean - 0.03125).abs() < 1e-12);
-        assert!(table.rows[0].1[1].is_none() && table.notes[0].contains("fewer than 6"), "equal scores: {table:?}");
+        assert!(
+            table.rows[0].1[1].is_none() && table.notes[0].contains("fewer than 6"),
+            "equal scores: {table:?}"
+        );
     }
 }

@@ -6,7 +6,9 @@ use hone::config::{Config, Weights};
 use hone::{Error, Hone, Progress, Result, memory};
 use serde::{Deserialize, Serialize};
 
-use crate::baseline::{self, Degree, GraRep, GraphWave, Hope, Line, NetMf, Node2Vec, ProNe, RolX, Spectral};
+use crate::baseline::{
+    self, Degree, GraRep, GraphWave, Hope, Line, NetMf, Node2Vec, ProNe, RolX, Spectral,
+};
 use crate::foreign::{self, Vectors};
 use crate::split::TrainGraph;
 
@@ -70,7 +72,10 @@ impl Embedder {
         self.check_room(graph.nodes())?;
         let block = match self {
             Embedder::Hone(config) => {
-                let config = Config { seed, ..Config::clone(config) };
+                let config = Config {
+                    seed,
+                    ..Config::clone(config)
+                };
                 Ok(Hone::new(config)?.embed(graph, progress)?.embedding.vectors)
             }
             Embedder::Node2Vec(options) => options.embed(graph, seed, progress),
@@ -86,7 +91,10 @@ impl Embedder {
             Embedder::Random(options) => Ok(baseline::random(graph.nodes(), options.dim, seed)),
             Embedder::File(path) => return foreign::read(file_of_seed(path, seed), graph),
         };
-        Ok(Vectors { block: block?, notes: Vec::new() })
+        Ok(Vectors {
+            block: block?,
+            notes: Vec::new(),
+        })
     }
 }
 
@@ -139,12 +147,25 @@ impl Embedder {
             Embedder::Random(options) => (options.dim, 1, 0),
             Embedder::Hone(_) | Embedder::Degree(_) | Embedder::File(_) => return Ok(()),
         };
-        let need = (nodes as u64).saturating_mul(dim as u64).saturating_mul(4 * rows).saturating_add(pool);
+        let need = (nodes as u64)
+            .saturating_mul(dim as u64)
+            .saturating_mul(4 * rows)
+            .saturating_add(pool);
         let limit = memory::available().unwrap_or(FAR_TOO_MUCH);
         if need > limit {
-            let less = if pool > need / 2 { "`length`, `window` or `negatives`" } else { "`dim`" };
+            let less = if pool > need / 2 {
+                "`length`, `window` or `negatives`"
+            } else {
+                "`dim`"
+            };
             let remedy = format!("give the method a smaller {less}");
-            return Err(Error::Memory { stage: "the baseline".into(), need, least: false, limit, remedy });
+            return Err(Error::Memory {
+                stage: "the baseline".into(),
+                need,
+                least: false,
+                limit,
+                remedy,
+            });
         }
         Ok(())
     }

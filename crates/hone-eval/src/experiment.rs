@@ -18,8 +18,8 @@ use crate::save::Save;
 use crate::search::Search;
 use crate::stats::Summary;
 use crate::task::{
-    LinkCell, LinkConfig, NodesCell, NodesConfig, RuntimeConfig, Setting, Symmetric, Times, link, nodes, runtime,
-    structure,
+    LinkCell, LinkConfig, NodesCell, NodesConfig, RuntimeConfig, Setting, Symmetric, Times, link,
+    nodes, runtime, structure,
 };
 
 /// A graph and the name it has in tables.
@@ -53,12 +53,20 @@ impl Bench<'_> {
     }
 
     fn setting<'b>(&'b self, graph: &'b str) -> Setting<'b> {
-        Setting { cache: self.cache, save: self.save.map(|save| (save, graph)), progress: self.progress }
+        Setting {
+            cache: self.cache,
+            save: self.save.map(|save| (save, graph)),
+            progress: self.progress,
+        }
     }
 
     /// The setting of a search whose split is in no table: its vectors are not saved.
     fn aside(&self) -> Setting<'_> {
-        Setting { cache: self.cache, save: None, progress: self.progress }
+        Setting {
+            cache: self.cache,
+            save: None,
+            progress: self.progress,
+        }
     }
 
     /// Adds a note for the reader of the results, once, and returns it.
@@ -78,27 +86,51 @@ impl Bench<'_> {
         let cells = self.seeds.end.saturating_sub(self.seeds.start) * self.methods.len() as u64;
         let searched = match self.search {
             Search::Every => 0,
-            Search::Once => self.methods.iter().filter(|method| method.candidates().len() > 1).count() as u64,
+            Search::Once => self
+                .methods
+                .iter()
+                .filter(|method| method.candidates().len() > 1)
+                .count() as u64,
         };
         self.progress.stage(name, cells + searched);
     }
 
     fn seed_names(&self) -> String {
         let (first, last) = (self.seeds.start, self.seeds.end.saturating_sub(1));
-        if first == last { first.to_string() } else { format!("{first} to {last}") }
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first} to {last}")
+        }
     }
 
     fn searched(&self) -> String {
         match self.search {
-            _ if self.methods.iter().all(|method| method.candidates().len() < 2) => "none".to_string(),
+            _ if self
+                .methods
+                .iter()
+                .all(|method| method.candidates().len() < 2) =>
+            {
+                "none".to_string()
+            }
             Search::Every => "on every split".to_string(),
-            Search::Once => format!("once per graph, on the split of seed {}", self.seeds.start.saturating_sub(1)),
+            Search::Once => format!(
+                "once per graph, on the split of seed {}",
+                self.seeds.start.saturating_sub(1)
+            ),
         }
     }
 
     fn settings(&self, more: Vec<(&str, String)>) -> Vec<(String, String)> {
         let mut all = vec![
-            ("methods".to_string(), self.methods.iter().map(Method::describe).collect::<Vec<_>>().join(" ")),
+            (
+                "methods".to_string(),
+                self.methods
+                    .iter()
+                    .map(Method::describe)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ),
             (SEEDS.to_string(), self.seed_names()),
             ("options searched".to_string(), self.searched()),
             ("version".to_string(), env!("CARGO_PKG_VERSION").to_string()),
@@ -112,20 +144,50 @@ impl Bench<'_> {
         let mut cells = Vec::new();
         for named in graphs {
             self.stage(&named.name);
-            let methods = self.search.narrow(self.methods, self.seeds.start, |several, seed| {
-                let cells = link(&named.graph, several, config, seed, self.aside())?;
-                Ok(cells.iter().map(LinkCell::winners).collect())
-            })?;
-            let run = |seed| link(&named.graph, &methods, config, seed, self.setting(&named.name));
+            let methods = self
+                .search
+                .narrow(self.methods, self.seeds.start, |several, seed| {
+                    let cells = link(&named.graph, several, config, seed, self.aside())?;
+                    Ok(cells.iter().map(LinkCell::winners).collect())
+                })?;
+            let run = |seed| {
+                link(
+                    &named.graph,
+                    &methods,
+                    config,
+                    seed,
+                    self.setting(&named.name),
+                )
+            };
             let of_seeds = self.seeds.clone().map(run).collect::<Result<Vec<_>>>();
             cells.push(of_seeds.map_err(|error| about(&named.name, error))?);
         }
-        let notes = self.tell(cells.iter().flatten().flatten().flat_map(|cell| &cell.notes));
+        let notes = self.tell(
+            cells
+                .iter()
+                .flatten()
+                .flatten()
+                .flat_map(|cell| &cell.notes),
+        );
         let graphs = graphs.iter().map(|g| g.name.clone()).collect();
-        let several = self.methods.iter().map(Method::candidates).filter(|candidates| candidates.len() > 1);
-        let searched = several.flatten().map(|candidate| candidate.0.clone()).collect();
+        let several = self
+            .methods
+            .iter()
+            .map(Method::candidates)
+            .filter(|candidates| candidates.len() > 1);
+        let searched = several
+            .flatten()
+            .map(|candidate| candidate.0.clone())
+            .collect();
         let (methods, first_seed) = (self.names(), self.seeds.start);
-        Ok(LinkResults { methods, graphs, first_seed, cells, notes, searched })
+        Ok(LinkResults {
+            methods,
+            graphs,
+            first_seed,
+            cells,
+            notes,
+            searched,
+        })
     }
 
     /// Link prediction as a report: AUC and average precision per operator, gains, significance.
@@ -137,19 +199,32 @@ impl Bench<'_> {
             let auc = results.auc(operator);
             tables.push(auc.table(&format!("AUC, {operator} operator")));
             plots.push(plot_scores(&auc, &format!("AUC, {operator} operator")));
-            tables.push(results.average_precision(operator).table(&format!("Average precision, {operator} operator")));
+            tables.push(
+                results
+                    .average_precision(operator)
+                    .table(&format!("Average precision, {operator} operator")),
+            );
         }
         let (last, what) = if config.operators.len() > 1 {
             let best = results.validated();
             tables.push(best.table("AUC, operator chosen by validation"));
             (best, "operator chosen by validation".to_string())
         } else {
-            (results.auc(&config.operators[0]), format!("{} operator", config.operators[0]))
+            (
+                results.auc(&config.operators[0]),
+                format!("{} operator", config.operators[0]),
+            )
         };
         tables[0].notes.extend(results.notes.clone());
         tables.extend(self.comparisons(&last, &what));
         let settings = self.link_settings(config);
-        Ok(Report { title: "Link prediction".into(), settings, tables, plots, runs: results.runs() })
+        Ok(Report {
+            title: "Link prediction".into(),
+            settings,
+            tables,
+            plots,
+            runs: results.runs(),
+        })
     }
 
     /// What a link-prediction experiment was run with.
@@ -170,7 +245,10 @@ impl Bench<'_> {
             (0..scores.methods.len()).partition(|&m| scores.methods[m].starts_with("hone"));
         match (hone.is_empty(), rest.is_empty()) {
             (false, false) => {
-                vec![scores.gains(&title, &hone, &rest), scores.significance(&format!("AUC, {what}"), &hone, &rest)]
+                vec![
+                    scores.gains(&title, &hone, &rest),
+                    scores.significance(&format!("AUC, {what}"), &hone, &rest),
+                ]
             }
             _ if scores.methods.len() > 1 => {
                 let all: Vec<usize> = (0..scores.methods.len()).collect();
@@ -189,23 +267,51 @@ impl Bench<'_> {
         title: &str,
     ) -> Result<Report> {
         self.stage(&named.name);
-        let methods = self.search.narrow(self.methods, self.seeds.start, |several, seed| {
-            let cells = nodes(&named.graph, labels, several, config, seed, self.aside())?;
-            Ok(cells.iter().map(NodesCell::winners).collect())
-        })?;
-        let run = |seed| nodes(&named.graph, labels, &methods, config, seed, self.setting(&named.name));
+        let methods = self
+            .search
+            .narrow(self.methods, self.seeds.start, |several, seed| {
+                let cells = nodes(&named.graph, labels, several, config, seed, self.aside())?;
+                Ok(cells.iter().map(NodesCell::winners).collect())
+            })?;
+        let run = |seed| {
+            nodes(
+                &named.graph,
+                labels,
+                &methods,
+                config,
+                seed,
+                self.setting(&named.name),
+            )
+        };
         let cells = self.seeds.clone().map(run).collect::<Result<Vec<_>>>()?;
-        let columns: Vec<String> = config.shares.iter().map(|s| format!("{} %", (1e8 * s).round() / 1e6)).collect();
+        let columns: Vec<String> = config
+            .shares
+            .iter()
+            .map(|s| format!("{} %", (1e8 * s).round() / 1e6))
+            .collect();
         let table = |what: &str, value: &dyn Fn(usize, usize, usize) -> f64| {
             let mut table = Table::new(format!("{}: {what}", named.name), columns.clone());
             for (m, method) in self.methods.iter().enumerate() {
-                let cell = |share| Summary::of(&(0..cells.len()).map(|s| value(s, m, share)).collect::<Vec<_>>());
-                table.rows.push((method.name.clone(), (0..config.shares.len()).map(cell).collect()));
+                let cell = |share| {
+                    Summary::of(
+                        &(0..cells.len())
+                            .map(|s| value(s, m, share))
+                            .collect::<Vec<_>>(),
+                    )
+                };
+                table.rows.push((
+                    method.name.clone(),
+                    (0..config.shares.len()).map(cell).collect(),
+                ));
             }
             table.chosen = self.chosen_options(&cells);
             table
         };
-        let first = if labels.is_multi() { "micro F1" } else { "accuracy (micro F1)" };
+        let first = if labels.is_multi() {
+            "micro F1"
+        } else {
+            "accuracy (micro F1)"
+        };
         let mut tables = vec![
             table(first, &|s, m, k| cells[s][m].scores[k].micro_f1),
             table("macro F1", &|s, m, k| cells[s][m].scores[k].macro_f1),
@@ -214,8 +320,14 @@ impl Bench<'_> {
             tables.push(self.clusters(&named.name, &cells));
         }
         if labels.unknown > 0 {
-            let (count, (are, were)) =
-                (labels.unknown, if labels.unknown == 1 { ("node is", "was") } else { ("nodes are", "were") });
+            let (count, (are, were)) = (
+                labels.unknown,
+                if labels.unknown == 1 {
+                    ("node is", "was")
+                } else {
+                    ("nodes are", "were")
+                },
+            );
             let note = format!("{count} labelled {are} not in the graph and {were} left out.");
             tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
         }
@@ -228,30 +340,64 @@ impl Bench<'_> {
             tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
         }
         let notes = self.tell(cells.iter().flatten().flat_map(|cell| &cell.notes));
-        tables.iter_mut().for_each(|t| t.notes.extend(notes.clone()));
-        let penalty = config.c.map_or("chosen by validation".to_string(), |c| c.to_string());
-        let settings = self.settings(vec![("penalty C", penalty), ("labels", labels.labels().to_string())]);
-        let plots = if columns.len() > 1 { vec![plot_table(&tables[0], first)] } else { Vec::new() };
+        tables
+            .iter_mut()
+            .for_each(|t| t.notes.extend(notes.clone()));
+        let penalty = config
+            .c
+            .map_or("chosen by validation".to_string(), |c| c.to_string());
+        let settings = self.settings(vec![
+            ("penalty C", penalty),
+            ("labels", labels.labels().to_string()),
+        ]);
+        let plots = if columns.len() > 1 {
+            vec![plot_table(&tables[0], first)]
+        } else {
+            Vec::new()
+        };
         let runs = self.node_runs(&named.name, &config.shares, &cells);
-        Ok(Report { title: title.to_string(), settings, tables, plots, runs })
+        Ok(Report {
+            title: title.to_string(),
+            settings,
+            tables,
+            plots,
+            runs,
+        })
     }
 
     /// What validation chose for methods of several candidates, a text per training share.
     fn chosen_options(&self, cells: &[Vec<NodesCell>]) -> Vec<(String, Vec<String>)> {
-        let several = self.methods.iter().enumerate().filter(|(_, method)| method.candidates().len() > 1);
+        let several = self
+            .methods
+            .iter()
+            .enumerate()
+            .filter(|(_, method)| method.candidates().len() > 1);
         let of = |(m, method): (usize, &Method)| {
             let shares = cells.first().map_or(0, |of_seed| of_seed[m].scores.len());
-            let at = |k: usize| cells.iter().map(|of_seed| of_seed[m].scores[k].candidate.as_str()).collect::<Vec<_>>();
-            (method.name.clone(), (0..shares).map(|k| choices::in_words(&at(k))).collect())
+            let at = |k: usize| {
+                cells
+                    .iter()
+                    .map(|of_seed| of_seed[m].scores[k].candidate.as_str())
+                    .collect::<Vec<_>>()
+            };
+            (
+                method.name.clone(),
+                (0..shares).map(|k| choices::in_words(&at(k))).collect(),
+            )
         };
         several.map(of).collect()
     }
 
     fn clusters(&self, graph: &str, cells: &[Vec<NodesCell>]) -> Table {
-        let mut table = Table::new(format!("{graph}: NMI of k-means clusters and labels"), vec!["NMI".into()]);
+        let mut table = Table::new(
+            format!("{graph}: NMI of k-means clusters and labels"),
+            vec!["NMI".into()],
+        );
         for (m, method) in self.methods.iter().enumerate() {
             let values: Vec<f64> = cells.iter().filter_map(|c| c[m].nmi).collect();
-            table.rows.push((method.name.clone(), vec![Summary::of(&values)]));
+            table
+                .rows
+                .push((method.name.clone(), vec![Summary::of(&values)]));
         }
         table
     }
@@ -260,8 +406,10 @@ impl Bench<'_> {
         let mut runs = Vec::new();
         for (seed, cells) in self.seeds.clone().zip(cells) {
             for (method, cell) in self.methods.iter().zip(cells) {
-                runs.push(json!({"graph": graph, "method": method.name, "seed": seed, "nmi": cell.nmi,
-                    "training shares": shares, "results": cell.scores}));
+                runs.push(
+                    json!({"graph": graph, "method": method.name, "seed": seed, "nmi": cell.nmi,
+                    "training shares": shares, "results": cell.scores}),
+                );
             }
         }
         runs
@@ -275,23 +423,34 @@ impl Bench<'_> {
         );
         (plain.best, plain.style) = (Best::Lowest, Style::Decimals(4));
         plain.rows = self.names().into_iter().map(|n| (n, Vec::new())).collect();
-        let mut absolute = Table { title: format!("{}, of absolute values", plain.title), ..plain.clone() };
+        let mut absolute = Table {
+            title: format!("{}, of absolute values", plain.title),
+            ..plain.clone()
+        };
         for graph in graphs {
             let run = |seed| structure(graph, self.methods, seed, self.setting(graph.name));
             let cells = self.seeds.clone().map(run).collect::<Result<Vec<_>>>()?;
             for m in 0..self.methods.len() {
-                let summary = |f: &dyn Fn(usize) -> f64| Summary::of(&(0..cells.len()).map(f).collect::<Vec<_>>());
+                let summary = |f: &dyn Fn(usize) -> f64| {
+                    Summary::of(&(0..cells.len()).map(f).collect::<Vec<_>>())
+                };
                 plain.rows[m].1.push(summary(&|s| cells[s][m].plain));
                 absolute.rows[m].1.push(summary(&|s| cells[s][m].absolute));
             }
         }
         let (settings, tables) = (self.settings(Vec::new()), vec![plain, absolute]);
-        Ok(Report { title: "Structural equivalence".into(), settings, tables, ..Report::default() })
+        Ok(Report {
+            title: "Structural equivalence".into(),
+            settings,
+            tables,
+            ..Report::default()
+        })
     }
 
     /// Run times on growing random graphs.
     pub fn run_times(&self, config: &RuntimeConfig) -> Result<Vec<Times>> {
-        self.progress.stage("run time", (self.methods.len() * config.sizes.len()) as u64);
+        self.progress
+            .stage("run time", (self.methods.len() * config.sizes.len()) as u64);
         runtime(self.methods, config, 1, self.progress)
     }
 
@@ -299,15 +458,31 @@ impl Bench<'_> {
     pub fn runtime_report(&self, times: &[Times], config: &RuntimeConfig) -> Report {
         let mut columns: Vec<String> = config.sizes.iter().map(|n| format!("N = {n}")).collect();
         columns.push("exponent".into());
-        let mut table = Table::new(format!("Seconds, Erdős–Rényi, average degree {}", config.degree), columns);
+        let mut table = Table::new(
+            format!("Seconds, Erdős–Rényi, average degree {}", config.degree),
+            columns,
+        );
         (table.best, table.style) = (Best::Lowest, Style::Significant);
         let mut lines = Vec::new();
         for times in times {
-            let at = |n: &usize| times.runs.iter().find(|r| r.0 == *n).and_then(|r| Summary::of(&[r.2]));
+            let at = |n: &usize| {
+                times
+                    .runs
+                    .iter()
+                    .find(|r| r.0 == *n)
+                    .and_then(|r| Summary::of(&[r.2]))
+            };
             let mut cells: Vec<Option<Summary>> = config.sizes.iter().map(at).collect();
             cells.push(times.exponent.and_then(|e| Summary::of(&[e])));
             table.rows.push((times.method.clone(), cells));
-            lines.push((times.method.clone(), times.runs.iter().map(|r| (r.0 as f64, r.2.max(1e-6))).collect()));
+            lines.push((
+                times.method.clone(),
+                times
+                    .runs
+                    .iter()
+                    .map(|r| (r.0 as f64, r.2.max(1e-6)))
+                    .collect(),
+            ));
         }
         table.notes.push(format!(
             "Exponent: slope of log seconds over log N from N = 1000 on. A method that took more than {} s is not run \
@@ -316,9 +491,21 @@ impl Bench<'_> {
             rayon::current_num_threads()
         ));
         let axes = ("nodes".to_string(), "seconds".to_string());
-        let plot = Plot { title: table.title.clone(), axes, log: (true, true), ticks: Vec::new(), lines };
+        let plot = Plot {
+            title: table.title.clone(),
+            axes,
+            log: (true, true),
+            ticks: Vec::new(),
+            lines,
+        };
         let settings = self.settings(vec![("time cap", format!("{} s", config.cap))]);
-        Report { title: "Run time".into(), settings, tables: vec![table], plots: vec![plot], runs: Vec::new() }
+        Report {
+            title: "Run time".into(),
+            settings,
+            tables: vec![table],
+            plots: vec![plot],
+            runs: Vec::new(),
+        }
     }
 }
 
@@ -328,30 +515,61 @@ pub(crate) fn plot_scores(scores: &Scores, title: &str) -> Plot {
         let mean = |(g, seeds): (usize, &Vec<f64>)| Summary::of(seeds).map(|s| (g as f64, s.mean));
         values.iter().enumerate().filter_map(mean).collect()
     };
-    let lines = scores.methods.iter().zip(&scores.values).map(|(m, v)| (m.clone(), line(v))).collect();
+    let lines = scores
+        .methods
+        .iter()
+        .zip(&scores.values)
+        .map(|(m, v)| (m.clone(), line(v)))
+        .collect();
     let axes = (String::new(), "AUC".to_string());
-    Plot { title: title.to_string(), axes, log: (false, false), ticks: scores.graphs.clone(), lines }
+    Plot {
+        title: title.to_string(),
+        axes,
+        log: (false, false),
+        ticks: scores.graphs.clone(),
+        lines,
+    }
 }
 
 /// One line per row over the columns of a table.
 fn plot_table(table: &Table, vertical: &str) -> Plot {
     let line = |cells: &Vec<Option<Summary>>| {
-        cells.iter().enumerate().filter_map(|(k, cell)| cell.map(|s| (k as f64, s.mean))).collect()
+        cells
+            .iter()
+            .enumerate()
+            .filter_map(|(k, cell)| cell.map(|s| (k as f64, s.mean)))
+            .collect()
     };
-    let lines = table.rows.iter().map(|(name, cells)| (name.clone(), line(cells))).collect();
+    let lines = table
+        .rows
+        .iter()
+        .map(|(name, cells)| (name.clone(), line(cells)))
+        .collect();
     let axes = ("nodes for training".to_string(), vertical.to_string());
-    Plot { title: table.title.clone(), axes, log: (false, false), ticks: table.columns.clone(), lines }
+    Plot {
+        title: table.title.clone(),
+        axes,
+        log: (false, false),
+        ticks: table.columns.clone(),
+        lines,
+    }
 }
 
 /// The name a value has in files.
 fn name_of(value: &impl Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_string)).unwrap_or_default()
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|v| v.as_str().map(str::to_string))
+        .unwrap_or_default()
 }
 
 /// An error of settings that one graph of several does not bear.
 fn about(graph: &str, error: Error) -> Error {
     match error {
-        Error::Config { field, message } => Error::Config { field: format!("{graph}: {field}"), message },
+        Error::Config { field, message } => Error::Config {
+            field: format!("{graph}: {field}"),
+            message,
+        },
         other => other,
     }
 }

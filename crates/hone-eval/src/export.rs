@@ -41,14 +41,22 @@ pub fn files(folder: impl AsRef<Path>) -> [PathBuf; 4] {
 }
 
 /// Writes the files of a split into `folder`, which is made when absent.
-pub fn write(split: &LinkSplit, origin: &Origin, folder: impl AsRef<Path>, existing: Existing) -> Result<()> {
+pub fn write(
+    split: &LinkSplit,
+    origin: &Origin,
+    folder: impl AsRef<Path>,
+    existing: Existing,
+) -> Result<()> {
     write_at(split, origin, folder.as_ref(), existing)
 }
 
 fn write_at(split: &LinkSplit, origin: &Origin, folder: &Path, existing: Existing) -> Result<()> {
     refuse_unwritable(split.train.graph().ids(), folder)?;
     if folder.exists() && !folder.is_dir() {
-        return Err(Error::config("output", format!("{} is a file; give a folder", folder.display())));
+        return Err(Error::config(
+            "output",
+            format!("{} is a file; give a folder", folder.display()),
+        ));
     }
     let made = NewFolder::make(folder)?;
     write_files(split, origin, folder, existing)?;
@@ -56,7 +64,12 @@ fn write_at(split: &LinkSplit, origin: &Origin, folder: &Path, existing: Existin
     Ok(())
 }
 
-fn write_files(split: &LinkSplit, origin: &Origin, folder: &Path, existing: Existing) -> Result<()> {
+fn write_files(
+    split: &LinkSplit,
+    origin: &Origin,
+    folder: &Path,
+    existing: Existing,
+) -> Result<()> {
     type Write<'a> = Box<dyn Fn(&mut Output) -> io::Result<()> + 'a>;
     let train = split.train.graph();
     let writers: [Write<'_>; 4] = [
@@ -82,7 +95,11 @@ fn nodes(train: &Graph, out: &mut Output) -> io::Result<()> {
 }
 
 fn edges(train: &Graph, out: &mut Output) -> io::Result<()> {
-    let weight_name = if train.weights().is_some() { "\tweight" } else { "" };
+    let weight_name = if train.weights().is_some() {
+        "\tweight"
+    } else {
+        ""
+    };
     if let NodeIds::Text { .. } = train.ids() {
         writeln!(out, "source\ttarget{weight_name}")?;
     }
@@ -90,7 +107,12 @@ fn edges(train: &Graph, out: &mut Output) -> io::Result<()> {
         let kept = |&k: &usize| train.is_directed() || u < train.pattern().columns()[k];
         for k in train.pattern().range(u as usize).filter(kept) {
             let v = train.pattern().columns()[k];
-            write!(out, "{}\t{}", field(train.ids().get(u)), field(train.ids().get(v)))?;
+            write!(
+                out,
+                "{}\t{}",
+                field(train.ids().get(u)),
+                field(train.ids().get(v))
+            )?;
             match train.weights() {
                 Some(weights) => writeln!(out, "\t{}", weights[k])?,
                 None => writeln!(out)?,
@@ -104,14 +126,25 @@ fn pairs(split: &LinkSplit, out: &mut Output) -> io::Result<()> {
     let ids = split.train.graph().ids();
     writeln!(out, "source\ttarget\tlabel")?;
     for (&(u, v), &edge) in split.pairs.pairs.iter().zip(&split.pairs.labels) {
-        writeln!(out, "{}\t{}\t{}", field(ids.get(u)), field(ids.get(v)), u8::from(edge))?;
+        writeln!(
+            out,
+            "{}\t{}\t{}",
+            field(ids.get(u)),
+            field(ids.get(v)),
+            u8::from(edge)
+        )?;
     }
     Ok(())
 }
 
 fn about(split: &LinkSplit, origin: &Origin, out: &mut Output) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
-    let Origin { graph, removed, seed, negatives } = origin;
+    let Origin {
+        graph,
+        removed,
+        seed,
+        negatives,
+    } = origin;
     let train = GraphFacts::of(split.train.graph());
     let record = json!({"version": version, "seed": seed, "removed": removed, "negatives": negatives, "graph": graph,
         "train": train});
@@ -129,13 +162,18 @@ fn field(id: NodeId<'_>) -> String {
 
 /// Ids that no line of text can hold; they may come from Parquet files or from Python.
 fn refuse_unwritable(ids: &NodeIds, folder: &Path) -> Result<()> {
-    let NodeIds::Text { .. } = ids else { return Ok(()) };
-    let bad =
-        |id: &NodeId<'_>| matches!(id, NodeId::Text(text) if text.is_empty() || text.contains(['\n', '\r', '\0']));
+    let NodeIds::Text { .. } = ids else {
+        return Ok(());
+    };
+    let bad = |id: &NodeId<'_>| matches!(id, NodeId::Text(text) if text.is_empty() || text.contains(['\n', '\r', '\0']));
     match ids.iter().find(bad) {
         Some(id) => {
             let message = format!("an edge list cannot hold the node id {:?}", id.to_string());
-            Err(Error::input(folder, message, "rename nodes whose ids are empty or hold line breaks"))
+            Err(Error::input(
+                folder,
+                message,
+                "rename nodes whose ids are empty or hold line breaks",
+            ))
         }
         None => Ok(()),
     }
@@ -152,10 +190,29 @@ mod tests {
     fn split(ids: NodeIds) -> (LinkSplit, Origin) {
         let n = ids.len() as u32;
         let ring = (0..n).map(|i| (i, (i + 1) % n)).collect();
-        let graph = GraphBuilder::undirected(0).ids(ids).edges(ring).build().expect("in range");
+        let graph = GraphBuilder::undirected(0)
+            .ids(ids)
+            .edges(ring)
+            .build()
+            .expect("in range");
         let negatives = Negatives::Random;
-        let origin = Origin { graph: GraphFacts::of(&graph), removed: 0.5, seed: 1, negatives };
-        (LinkSplit::of(graph, &Removal { seed: 1, ..Removal::default() }).expect("a ring splits"), origin)
+        let origin = Origin {
+            graph: GraphFacts::of(&graph),
+            removed: 0.5,
+            seed: 1,
+            negatives,
+        };
+        (
+            LinkSplit::of(
+                graph,
+                &Removal {
+                    seed: 1,
+                    ..Removal::default()
+                },
+            )
+            .expect("a ring splits"),
+            origin,
+        )
     }
 
     #[test]
@@ -168,8 +225,15 @@ mod tests {
         let (good, origin) = split(NodeIds::from_texts(&["a", "c", "d", "e", "f", "g"]));
         fs::create_dir_all(&deep).expect("made");
         fs::write(deep.join("split.json"), "mine").expect("written");
-        assert!(matches!(write(&good, &origin, &deep, Existing::Refuse), Err(Error::Exists { .. })));
-        assert_eq!(fs::read_dir(&deep).expect("listed").count(), 1, "no file but the one that was there");
+        assert!(matches!(
+            write(&good, &origin, &deep, Existing::Refuse),
+            Err(Error::Exists { .. })
+        ));
+        assert_eq!(
+            fs::read_dir(&deep).expect("listed").count(),
+            1,
+            "no file but the one that was there"
+        );
         write(&good, &origin, &deep, Existing::Replace).expect("replaced");
         assert_eq!(fs::read_dir(&deep).expect("listed").count(), 4);
     }

@@ -36,12 +36,21 @@ pub fn read(path: impl AsRef<Path>, graph: &Graph) -> Result<Vectors> {
 fn read_at(path: &Path, graph: &Graph) -> Result<Vectors> {
     let file = Embedding::read(path)?;
     if file.vectors.cols() == 0 {
-        return Err(Error::input(path, "vectors have no columns", "write at least one number per node"));
+        return Err(Error::input(
+            path,
+            "vectors have no columns",
+            "write at least one number per node",
+        ));
     }
     if !file.vectors.as_slice().iter().all(|v| v.is_finite()) {
-        return Err(Error::input(path, "a value is not finite", "write finite numbers only"));
+        return Err(Error::input(
+            path,
+            "a value is not finite",
+            "write finite numbers only",
+        ));
     }
-    let mut rows: FxHashMap<String, usize> = file.ids.iter().map(|id| id.to_string()).zip(0..).collect();
+    let mut rows: FxHashMap<String, usize> =
+        file.ids.iter().map(|id| id.to_string()).zip(0..).collect();
     let mut block = Block::zeros(graph.nodes(), file.vectors.cols());
     let mut absent = Vec::new();
     for (node, id) in graph.ids().iter().enumerate() {
@@ -50,20 +59,43 @@ fn read_at(path: &Path, graph: &Graph) -> Result<Vectors> {
             None => absent.push(node),
         }
     }
-    let linked = if absent.is_empty() { Vec::new() } else { linked(graph) };
+    let linked = if absent.is_empty() {
+        Vec::new()
+    } else {
+        linked(graph)
+    };
     let lacking = absent.iter().filter(|&&node| linked[node]).count();
-    let absent = absent.into_iter().map(|node| graph.ids().get(node as u32).to_string()).collect();
+    let absent = absent
+        .into_iter()
+        .map(|node| graph.ids().get(node as u32).to_string())
+        .collect();
     let mut surplus: Vec<(usize, String)> = rows.into_iter().map(|(id, row)| (row, id)).collect();
     surplus.sort_unstable();
     let surplus: Vec<String> = surplus.into_iter().map(|(_, id)| id).collect();
-    let fit = Fit { path, nodes: graph.nodes(), rows: file.vectors.rows(), absent, lacking, surplus };
-    Ok(Vectors { block, notes: fit.judge()? })
+    let fit = Fit {
+        path,
+        nodes: graph.nodes(),
+        rows: file.vectors.rows(),
+        absent,
+        lacking,
+        surplus,
+    };
+    Ok(Vectors {
+        block,
+        notes: fit.judge()?,
+    })
 }
 
 /// Which nodes have an edge, in either direction.
 fn linked(graph: &Graph) -> Vec<bool> {
-    let mut linked: Vec<bool> = (0..graph.nodes() as u32).map(|node| graph.degree(node) > 0).collect();
-    graph.pattern().columns().iter().for_each(|&node| linked[node as usize] = true);
+    let mut linked: Vec<bool> = (0..graph.nodes() as u32)
+        .map(|node| graph.degree(node) > 0)
+        .collect();
+    graph
+        .pattern()
+        .columns()
+        .iter()
+        .for_each(|&node| linked[node as usize] = true);
     linked
 }
 
@@ -82,23 +114,51 @@ struct Fit<'a> {
 
 impl Fit<'_> {
     fn judge(&self) -> Result<Vec<String>> {
-        let Fit { path, nodes, rows, absent, lacking, surplus } = self;
-        let without = format!("{} of {nodes} nodes have no vector ({})", absent.len(), first(absent));
-        let unknown =
-            format!("{} of {rows} rows are of nodes that the graph does not have ({})", surplus.len(), first(surplus));
+        let Fit {
+            path,
+            nodes,
+            rows,
+            absent,
+            lacking,
+            surplus,
+        } = self;
+        let without = format!(
+            "{} of {nodes} nodes have no vector ({})",
+            absent.len(),
+            first(absent)
+        );
+        let unknown = format!(
+            "{} of {rows} rows are of nodes that the graph does not have ({})",
+            surplus.len(),
+            first(surplus)
+        );
         let most = |part: &[String], of: usize| 2 * part.len() > of;
         if most(absent, *nodes) || most(surplus, *rows) {
-            let facts: Vec<String> =
-                [(absent, without), (surplus, unknown)].into_iter().filter(|f| !f.0.is_empty()).map(|f| f.1).collect();
+            let facts: Vec<String> = [(absent, without), (surplus, unknown)]
+                .into_iter()
+                .filter(|f| !f.0.is_empty())
+                .map(|f| f.1)
+                .collect();
             let message = format!("the vectors are of another graph: {}", facts.join("; "));
-            return Err(Error::input(path, message, "give vectors of this graph, under its own node ids"));
+            return Err(Error::input(
+                path,
+                message,
+                "give vectors of this graph, under its own node ids",
+            ));
         }
         if *lacking > 0 {
-            return Err(Error::input(path, without, "embed all nodes of the graph that have an edge"));
+            return Err(Error::input(
+                path,
+                without,
+                "embed all nodes of the graph that have an edge",
+            ));
         }
         let mut notes = Vec::new();
         if !absent.is_empty() {
-            notes.push(format!("{}: {without}; they have no edge either, and count as zero", path.display()));
+            notes.push(format!(
+                "{}: {without}; they have no edge either, and count as zero",
+                path.display()
+            ));
         }
         if !surplus.is_empty() {
             notes.push(format!("{}: {unknown}; they were left out", path.display()));
@@ -124,13 +184,20 @@ pub fn origin(path: impl AsRef<Path>) -> Option<GraphFacts> {
 }
 
 /// Refuses vectors that have seen the edges to be predicted. Gives a warning where that cannot be known.
-pub fn refuse_leak(path: impl AsRef<Path>, whole: &Graph, train: &Graph, seed: u64) -> Result<Option<String>> {
+pub fn refuse_leak(
+    path: impl AsRef<Path>,
+    whole: &Graph,
+    train: &Graph,
+    seed: u64,
+) -> Result<Option<String>> {
     refuse_leak_at(path.as_ref(), whole, train, seed)
 }
 
 fn refuse_leak_at(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Result<Option<String>> {
     let name = path.display();
-    let Some((facts, edges)) = origin(path).and_then(|facts| Some((facts.clone(), facts.edge_fingerprint?))) else {
+    let Some((facts, edges)) =
+        origin(path).and_then(|facts| Some((facts.clone(), facts.edge_fingerprint?)))
+    else {
         return Ok(Some(format!(
             "{name}: nothing says which graph these vectors were made from; if it was the whole graph and not the \
              training graph of seed {seed}, the result is meaningless"
@@ -140,9 +207,12 @@ fn refuse_leak_at(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Resul
     let message = if edges == of_train {
         return Ok(None);
     } else if edges == of_whole {
-        "these vectors were made from the whole graph, which holds the edges to be predicted".to_string()
+        "these vectors were made from the whole graph, which holds the edges to be predicted"
+            .to_string()
     } else if facts.edges == train.edges() {
-        format!("these vectors were made from the training graph of another split than that of seed {seed}")
+        format!(
+            "these vectors were made from the training graph of another split than that of seed {seed}"
+        )
     } else {
         return Ok(Some(format!(
             "{name}: these vectors were made from another graph ({} nodes, {} edges; the training graph of seed {seed} has {} \
@@ -169,6 +239,9 @@ fn note_other_graph_at(path: &Path, graph: &Graph) -> Option<String> {
     let same = *facts.edge_fingerprint.as_ref()? == graph.edge_fingerprint();
     (!same).then(|| {
         let name = path.display();
-        format!("{name}: these vectors were made from another graph ({} nodes, {} edges)", facts.nodes, facts.edges)
+        format!(
+            "{name}: these vectors were made from another graph ({} nodes, {} edges)",
+            facts.nodes, facts.edges
+        )
     })
 }

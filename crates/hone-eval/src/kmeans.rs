@@ -60,9 +60,16 @@ fn seeds(x: &Block, k: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
 }
 
 fn nearest(row: &[f32], centers: &[Vec<f64>]) -> (u32, f64) {
-    let distance = |center: &Vec<f64>| row.iter().zip(center).map(|(&a, b)| (f64::from(a) - b).powi(2)).sum::<f64>();
+    let distance = |center: &Vec<f64>| {
+        row.iter()
+            .zip(center)
+            .map(|(&a, b)| (f64::from(a) - b).powi(2))
+            .sum::<f64>()
+    };
     let all = centers.iter().map(distance).zip(0..);
-    let (d, c) = all.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is a center");
+    let (d, c) = all
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .expect("there is a center");
     (c, d)
 }
 
@@ -72,7 +79,10 @@ fn recenter(x: &Block, cluster: &[u32], centers: &mut [Vec<f64>]) {
     let mut sizes = vec![0.0; centers.len()];
     for (i, &c) in cluster.iter().enumerate() {
         sizes[c as usize] += 1.0;
-        sums[c as usize].iter_mut().zip(x.row(i)).for_each(|(s, &v)| *s += f64::from(v));
+        sums[c as usize]
+            .iter_mut()
+            .zip(x.row(i))
+            .for_each(|(s, &v)| *s += f64::from(v));
     }
     for ((center, sum), size) in centers.iter_mut().zip(sums).zip(sizes) {
         if size > 0.0 {

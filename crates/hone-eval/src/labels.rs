@@ -42,27 +42,43 @@ impl NodeLabels {
         // Two bytes can be a label.
         Allowance::new(None).check(path, size.saturating_mul(32))?;
         let text = fs::read(path).map_err(|e| Error::io(path, e))?;
-        let index: FxHashMap<String, u32> =
-            (0..graph.nodes() as u32).map(|i| (graph.ids().get(i).to_string(), i)).collect();
+        let index: FxHashMap<String, u32> = (0..graph.nodes() as u32)
+            .map(|i| (graph.ids().get(i).to_string(), i))
+            .collect();
         let rows = parse(path, &text, |node| index.contains_key(node))?;
         let all = rows.len();
         let mut found: Vec<(u32, Vec<&str>)> = Vec::new();
         for (node, labels) in &rows {
-            found.extend(index.get(&**node).map(|&node| (node, labels.iter().map(Cow::as_ref).collect())));
+            found.extend(
+                index
+                    .get(&**node)
+                    .map(|&node| (node, labels.iter().map(Cow::as_ref).collect())),
+            );
         }
         if found.is_empty() {
-            let remedy =
-                "use the node ids of the edge list, one line per node: node<TAB>label, or node,label in a .csv";
-            return Err(Error::input(path, "none of its nodes is in the graph", remedy));
+            let remedy = "use the node ids of the edge list, one line per node: node<TAB>label, or node,label in a .csv";
+            return Err(Error::input(
+                path,
+                "none of its nodes is in the graph",
+                remedy,
+            ));
         }
         let unknown = all - found.len();
         let labels = NodeLabels::new(&found).map_err(|message| {
-            Error::input(path, message, "give at least two labels: with one there is nothing to learn")
+            Error::input(
+                path,
+                message,
+                "give at least two labels: with one there is nothing to learn",
+            )
         })?;
         let given: usize = labels.of.iter().map(Vec::len).sum();
         if labels.labels() == given && given >= ALL_APART {
             let message = format!("its {given} labels are all different");
-            return Err(Error::input(path, message, "nothing can be learned from them; is this a file of labels?"));
+            return Err(Error::input(
+                path,
+                message,
+                "nothing can be learned from them; is this a file of labels?",
+            ));
         }
         Ok(NodeLabels { unknown, ..labels })
     }
@@ -75,10 +91,18 @@ impl NodeLabels {
         let names = label_names(rows);
         match &names[..] {
             [] => return Err("no node has a label".into()),
-            [only] => return Err(format!("all labelled nodes of the graph have the label {only}")),
+            [only] => {
+                return Err(format!(
+                    "all labelled nodes of the graph have the label {only}"
+                ));
+            }
             _ => {}
         }
-        let number: FxHashMap<&str, u32> = names.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
+        let number: FxHashMap<&str, u32> = names
+            .iter()
+            .zip(0..)
+            .map(|(n, i)| (n.as_str(), i))
+            .collect();
         let mut found: Vec<(u32, Vec<u32>)> = Vec::new();
         for (node, labels) in rows {
             let mut labels: Vec<u32> = labels.iter().map(|l| number[l]).collect();
@@ -91,7 +115,12 @@ impl NodeLabels {
             return Err(format!("row {} is labelled twice", twice[0].0));
         }
         let (nodes, of) = found.into_iter().unzip();
-        Ok(NodeLabels { names, nodes, of, unknown: 0 })
+        Ok(NodeLabels {
+            names,
+            nodes,
+            of,
+            unknown: 0,
+        })
     }
 
     /// Number of distinct labels.
@@ -106,7 +135,14 @@ impl NodeLabels {
 
     /// For each label, which of the labelled nodes have it.
     pub fn indicators(&self) -> Vec<Vec<bool>> {
-        (0..self.labels() as u32).map(|l| self.of.iter().map(|of| of.binary_search(&l).is_ok()).collect()).collect()
+        (0..self.labels() as u32)
+            .map(|l| {
+                self.of
+                    .iter()
+                    .map(|of| of.binary_search(&l).is_ok())
+                    .collect()
+            })
+            .collect()
     }
 }
 
@@ -125,9 +161,14 @@ enum Between {
 impl Between {
     /// As the first line with content has it: tabs before all else, commas where blanks cannot be meant.
     fn of(path: &Path, text: &str) -> Between {
-        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut lines = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
         let line = lines.next().unwrap_or_default();
-        let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+        let is_csv = path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
         let first = line.split_whitespace().next().unwrap_or_default();
         let blank = !is_csv && first.len() < line.len() && !first.ends_with(',');
         let mark = [',', ';'].into_iter().find(|&mark| line.contains(mark));
@@ -141,13 +182,14 @@ impl Between {
     /// Cuts a line. A message if it is not a node and labels.
     fn cut(self, line: &str) -> Result<Row<'_>, &'static str> {
         let fields = match self {
-            Between::Mark(mark) => {
-                fields(line, mark).ok_or("a quote that is not closed, or text behind one that is")?
-            }
+            Between::Mark(mark) => fields(line, mark)
+                .ok_or("a quote that is not closed, or text behind one that is")?,
             _ => {
                 let (node, labels) = after_node(line).ok_or(NO_LABEL)?;
                 let labels = labels.split('\t').next().unwrap_or_default();
-                std::iter::once(node).chain(labels.split(',').map(|label| label.trim().into())).collect()
+                std::iter::once(node)
+                    .chain(labels.split(',').map(|label| label.trim().into()))
+                    .collect()
             }
         };
         let mut fields = fields.into_iter();
@@ -173,12 +215,17 @@ impl Between {
 /// The node, without quotes, and what comes after the tab or blank behind it.
 fn after_node(line: &str) -> Option<(Cow<'_, str>, &str)> {
     let Some(quoted) = line.strip_prefix('"') else {
-        let (node, labels) = line.split_once('\t').or_else(|| line.split_once(char::is_whitespace))?;
+        let (node, labels) = line
+            .split_once('\t')
+            .or_else(|| line.split_once(char::is_whitespace))?;
         return Some((node.trim().into(), labels.trim_start()));
     };
     let end = closing_quote(quoted)?;
     let labels = quoted[end + 1..].strip_prefix(char::is_whitespace)?;
-    Some((quoted[..end].replace("\"\"", "\"").into(), labels.trim_start()))
+    Some((
+        quoted[..end].replace("\"\"", "\"").into(),
+        labels.trim_start(),
+    ))
 }
 
 const NO_LABEL: &str = "no label after the node";
@@ -191,7 +238,10 @@ fn fields(line: &str, mark: char) -> Option<Vec<Cow<'_, str>>> {
         let (field, after) = match text.strip_prefix('"') {
             Some(quoted) => {
                 let end = closing_quote(quoted)?;
-                (Cow::from(quoted[..end].replace("\"\"", "\"")), quoted[end + 1..].trim_start())
+                (
+                    Cow::from(quoted[..end].replace("\"\"", "\"")),
+                    quoted[end + 1..].trim_start(),
+                )
             }
             None => {
                 let end = text.find(mark).unwrap_or(text.len());
@@ -231,15 +281,23 @@ const LAYOUT: &str = "write one line per node: node<TAB>label[,label…], or nod
 
 fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Result<Vec<Row<'a>>> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let between = Between::of(path, &String::from_utf8_lossy(&text[..text.len().min(1 << 16)]));
+    let between = Between::of(
+        path,
+        &String::from_utf8_lossy(&text[..text.len().min(1 << 16)]),
+    );
     let (mut rows, mut seen) = (Vec::<Row<'_>>::new(), FxHashSet::default());
     // Columns of the labels; others have another meaning.
     let mut of_roles = false;
     for (line, bytes) in (1..).zip(text.split(|&b| b == b'\n')) {
-        let wrong = |message: &str, remedy: &str| Error::input_at(path, line, bytes, message, remedy);
-        let shown = std::str::from_utf8(bytes).map_err(|_| wrong("not UTF-8", "save the file as UTF-8"))?.trim();
+        let wrong =
+            |message: &str, remedy: &str| Error::input_at(path, line, bytes, message, remedy);
+        let shown = std::str::from_utf8(bytes)
+            .map_err(|_| wrong("not UTF-8", "save the file as UTF-8"))?
+            .trim();
         let cut = between.cut(shown);
-        if shown.is_empty() || shown.starts_with('#') && !cut.as_ref().is_ok_and(|(node, _)| is_node(node)) {
+        if shown.is_empty()
+            || shown.starts_with('#') && !cut.as_ref().is_ok_and(|(node, _)| is_node(node))
+        {
             continue;
         }
         let row = cut.map_err(|message| wrong(message, LAYOUT))?;
@@ -252,7 +310,11 @@ fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Res
             ));
         }
         let again = !seen.insert(row.0.clone());
-        if again && rows.first().is_some_and(|first| is_of_roles(first) && first.0 == row.0) {
+        if again
+            && rows
+                .first()
+                .is_some_and(|first| is_of_roles(first) && first.0 == row.0)
+        {
             rows.remove(0);
         } else if again {
             return Err(wrong(
@@ -262,7 +324,10 @@ fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Res
         }
         rows.push(row);
     }
-    if rows.first().is_some_and(|(node, _)| is_id_header(node) && !is_node(node)) {
+    if rows
+        .first()
+        .is_some_and(|(node, _)| is_id_header(node) && !is_node(node))
+    {
         rows.remove(0);
     }
     if rows.is_empty() {
@@ -272,8 +337,12 @@ fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Res
 }
 
 fn label_names(rows: &[(u32, Vec<&str>)]) -> Vec<String> {
-    let mut names: Vec<&str> =
-        rows.iter().flat_map(|r| r.1.iter().copied()).collect::<FxHashSet<_>>().into_iter().collect();
+    let mut names: Vec<&str> = rows
+        .iter()
+        .flat_map(|r| r.1.iter().copied())
+        .collect::<FxHashSet<_>>()
+        .into_iter()
+        .collect();
     names.sort_by_key(|n| (n.parse::<i64>().map_or((1, 0), |v| (0, v)), *n));
     names.into_iter().map(str::to_string).collect()
 }
@@ -291,13 +360,23 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join(name);
         fs::write(&path, text).expect("written");
-        NodeLabels::read(&path, &GraphBuilder::undirected(4).edges(vec![(0, 1)]).build().expect("in range"))
+        NodeLabels::read(
+            &path,
+            &GraphBuilder::undirected(4)
+                .edges(vec![(0, 1)])
+                .build()
+                .expect("in range"),
+        )
     }
 
     #[test]
     fn labels_are_sorted_and_matched() {
         let labels = read("# head\n3\t10,2\r\n\n0 2\n9\tx\n").expect("well formed");
-        assert_eq!(labels.names, ["2", "10"], "x is a label of a node that is not there");
+        assert_eq!(
+            labels.names,
+            ["2", "10"],
+            "x is a label of a node that is not there"
+        );
         assert_eq!(
             (labels.nodes.clone(), labels.of.clone(), labels.unknown),
             (vec![0, 3], vec![vec![0], vec![0, 1]], 1)
@@ -312,9 +391,16 @@ mod tests {
         let path = dir.path().join("x.labels");
         fs::write(&path, "# head\n#a b\tx\n# a note\n\"b \"\"c\"\"\"\ty\n").expect("written");
         let ids = hone::graph::NodeIds::from_texts(&["#a b", "b \"c\""]);
-        let graph = GraphBuilder::undirected(2).edges(vec![(0, 1)]).ids(ids).build().expect("in range");
+        let graph = GraphBuilder::undirected(2)
+            .edges(vec![(0, 1)])
+            .ids(ids)
+            .build()
+            .expect("in range");
         let labels = NodeLabels::read(&path, &graph).expect("well formed");
-        assert_eq!((labels.nodes, labels.of, labels.unknown), (vec![0, 1], vec![vec![0], vec![1]], 0));
+        assert_eq!(
+            (labels.nodes, labels.of, labels.unknown),
+            (vec![0, 1], vec![vec![0], vec![1]], 0)
+        );
     }
 
     #[test]
@@ -329,9 +415,14 @@ mod tests {
             ("x.txt", "0, a b\n1, c, d\n"),
             ("x.tsv", "id\trole\tmembership\n0\ta b\t0.9\n1\tc,d\t0.8\n"),
         ] {
-            assert_eq!(read_as(name, text).expect("well formed"), expected, "{text}");
+            assert_eq!(
+                read_as(name, text).expect("well formed"),
+                expected,
+                "{text}"
+            );
         }
-        let quoted = read_as("x.csv", "0,\"Physics, Applied\"\n1,\"the \"\"a\"\"\"\n").expect("well formed");
+        let quoted =
+            read_as("x.csv", "0,\"Physics, Applied\"\n1,\"the \"\"a\"\"\"\n").expect("well formed");
         assert_eq!(quoted.names, ["Physics, Applied", "the \"a\""]);
         let odd = read("0\t\"a\n1\tb\n").expect("quotes mean nothing between tabs");
         assert_eq!(odd.names, ["\"a", "b"]);
@@ -340,10 +431,26 @@ mod tests {
     #[test]
     fn what_cannot_be_labels_is_refused() {
         for (name, text, part) in [
-            ("x.csv", "id,topic,year\n0,a,1990\n1,b,1991\n", "line 1: labels are read from one column"),
-            ("x.tsv", "0\ta\t1990\n1\tb\t1991\n", "line 1: labels are read from one column"),
-            ("x.csv", "0,\"a\n1,b\n", "line 1: a quote that is not closed"),
-            ("x.csv", "0,\"a\"b\n1,b\n", "line 1: a quote that is not closed, or text behind one"),
+            (
+                "x.csv",
+                "id,topic,year\n0,a,1990\n1,b,1991\n",
+                "line 1: labels are read from one column",
+            ),
+            (
+                "x.tsv",
+                "0\ta\t1990\n1\tb\t1991\n",
+                "line 1: labels are read from one column",
+            ),
+            (
+                "x.csv",
+                "0,\"a\n1,b\n",
+                "line 1: a quote that is not closed",
+            ),
+            (
+                "x.csv",
+                "0,\"a\"b\n1,b\n",
+                "line 1: a quote that is not closed, or text behind one",
+            ),
             ("x.csv", "0,\n1,b\n", "line 1: no label after the node"),
         ] {
             let error = read_as(name, text).expect_err("no labels").to_string();
@@ -351,16 +458,36 @@ mod tests {
         }
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("x.tsv");
-        fs::write(&path, (0..20).map(|i| format!("{i}\t{}\n", i + 100)).collect::<String>()).expect("written");
-        let graph = GraphBuilder::undirected(20).edges(vec![(0, 1)]).build().expect("in range");
-        let error = NodeLabels::read(&path, &graph).expect_err("no two alike").to_string();
+        fs::write(
+            &path,
+            (0..20)
+                .map(|i| format!("{i}\t{}\n", i + 100))
+                .collect::<String>(),
+        )
+        .expect("written");
+        let graph = GraphBuilder::undirected(20)
+            .edges(vec![(0, 1)])
+            .build()
+            .expect("in range");
+        let error = NodeLabels::read(&path, &graph)
+            .expect_err("no two alike")
+            .to_string();
         assert!(error.contains("its 20 labels are all different"), "{error}");
         // A node called like a column is a node where the graph has it.
         fs::write(&path, "name\tx\nb\ty\nname\tz\n").expect("written");
         let ids = hone::graph::NodeIds::from_texts(&["name", "b"]);
-        let graph = GraphBuilder::undirected(2).edges(vec![(0, 1)]).ids(ids).build().expect("in range");
-        let error = NodeLabels::read(&path, &graph).expect_err("twice").to_string();
-        assert!(error.contains("line 3: this node was labelled before"), "{error}");
+        let graph = GraphBuilder::undirected(2)
+            .edges(vec![(0, 1)])
+            .ids(ids)
+            .build()
+            .expect("in range");
+        let error = NodeLabels::read(&path, &graph)
+            .expect_err("twice")
+            .to_string();
+        assert!(
+            error.contains("line 3: this node was labelled before"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -27,11 +27,24 @@ impl LinkResults {
         choice: impl Fn(&Outcome) -> String,
     ) -> Scores {
         let outcomes = |m: usize, graph: usize| -> Vec<&Outcome> {
-            self.cells[graph].iter().filter_map(|cells| pick(&cells[m])).collect()
+            self.cells[graph]
+                .iter()
+                .filter_map(|cells| pick(&cells[m]))
+                .collect()
         };
         let (methods, graphs) = (0..self.methods.len(), 0..self.graphs.len());
-        let values = |m: usize| graphs.clone().map(|g| outcomes(m, g).into_iter().map(&value).collect()).collect();
-        let chosen = |m: usize| graphs.clone().map(|g| outcomes(m, g).into_iter().map(&choice).collect()).collect();
+        let values = |m: usize| {
+            graphs
+                .clone()
+                .map(|g| outcomes(m, g).into_iter().map(&value).collect())
+                .collect()
+        };
+        let chosen = |m: usize| {
+            graphs
+                .clone()
+                .map(|g| outcomes(m, g).into_iter().map(&choice).collect())
+                .collect()
+        };
         Scores {
             methods: self.methods.clone(),
             graphs: self.graphs.clone(),
@@ -42,7 +55,11 @@ impl LinkResults {
 
     /// The options that were chosen, where there were several.
     fn candidate(&self, outcome: &Outcome) -> String {
-        if self.searched.contains(&outcome.candidate) { outcome.candidate.clone() } else { String::new() }
+        if self.searched.contains(&outcome.candidate) {
+            outcome.candidate.clone()
+        } else {
+            String::new()
+        }
     }
 
     /// Every result, with the options and the penalty that validation chose.
@@ -61,20 +78,34 @@ impl LinkResults {
 
     /// AUC under one operator.
     pub fn auc(&self, operator: &PairOperator) -> Scores {
-        self.scores(|cell| cell.outcome(operator), |outcome| outcome.auc, |outcome| self.candidate(outcome))
+        self.scores(
+            |cell| cell.outcome(operator),
+            |outcome| outcome.auc,
+            |outcome| self.candidate(outcome),
+        )
     }
 
     /// Average precision under one operator.
     pub fn average_precision(&self, operator: &PairOperator) -> Scores {
         let pick = |cell| LinkCell::outcome(cell, operator);
-        self.scores(pick, |outcome| outcome.average_precision, |outcome| self.candidate(outcome))
+        self.scores(
+            pick,
+            |outcome| outcome.average_precision,
+            |outcome| self.candidate(outcome),
+        )
     }
 
     /// AUC under the operator that validation chose, seed by seed.
     pub fn validated(&self) -> Scores {
         let choice = |outcome: &Outcome| {
-            let operator = outcome.operator.as_ref().map(ToString::to_string).unwrap_or_default();
-            format!("{operator} {}", self.candidate(outcome)).trim().to_string()
+            let operator = outcome
+                .operator
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            format!("{operator} {}", self.candidate(outcome))
+                .trim()
+                .to_string()
         };
         self.scores(LinkCell::validated, |outcome| outcome.auc, choice)
     }

@@ -33,7 +33,10 @@ pub struct Stop {
 
 impl Default for Stop {
     fn default() -> Self {
-        Stop { tolerance: 1e-6, iterations: 200 }
+        Stop {
+            tolerance: 1e-6,
+            iterations: 200,
+        }
     }
 }
 
@@ -51,7 +54,11 @@ pub struct Model {
 impl Model {
     /// The zero model: the start of a path of fits.
     pub fn zero(features: usize) -> Self {
-        Model { weights: vec![0.0; features], intercept: 0.0, converged: false }
+        Model {
+            weights: vec![0.0; features],
+            intercept: 0.0,
+            converged: false,
+        }
     }
 
     /// Log-odds of one row.
@@ -87,17 +94,40 @@ pub fn fit(task: Task<'_>, c: f64, start: &Model, stop: Stop) -> Model {
     assert!(c > 0.0 && c.is_finite(), "C is {c}");
     let positives = task.rows.iter().filter(|&&i| task.y[i as usize]).count();
     if positives == 0 || positives == task.rows.len() {
-        let intercept = ((positives as f64 + 0.5) / ((task.rows.len() - positives) as f64 + 0.5)).ln();
-        return Model { intercept, converged: true, ..Model::zero(task.x.cols()) };
+        let intercept =
+            ((positives as f64 + 0.5) / ((task.rows.len() - positives) as f64 + 0.5)).ln();
+        return Model {
+            intercept,
+            converged: true,
+            ..Model::zero(task.x.cols())
+        };
     }
     Newton::new(task, c, start).run(stop)
 }
 
 /// One-vs-rest: one model per label, fitted in parallel from one start each. `classes[l]` says which rows
 /// have label l.
-pub fn fit_each(x: &Block, classes: &[Vec<bool>], rows: &[u32], c: f64, start: &[Model], stop: Stop) -> Vec<Model> {
+pub fn fit_each(
+    x: &Block,
+    classes: &[Vec<bool>],
+    rows: &[u32],
+    c: f64,
+    start: &[Model],
+    stop: Stop,
+) -> Vec<Model> {
     assert_eq!(classes.len(), start.len(), "one start a label");
-    parallel::map(classes.len(), |l| fit(Task { x, y: &classes[l], rows }, c, &start[l], stop))
+    parallel::map(classes.len(), |l| {
+        fit(
+            Task {
+                x,
+                y: &classes[l],
+                rows,
+            },
+            c,
+            &start[l],
+            stop,
+        )
+    })
 }
 
 /// The state of one optimisation. Vectors of parameters hold the intercept last.
@@ -113,7 +143,12 @@ impl<'a> Newton<'a> {
     fn new(task: Task<'a>, c: f64, start: &Model) -> Self {
         let mut w = start.weights.clone();
         w.push(start.intercept);
-        let mut newton = Newton { task, c, w, margins: Vec::new() };
+        let mut newton = Newton {
+            task,
+            c,
+            w,
+            margins: Vec::new(),
+        };
         newton.margins = newton.product(&newton.w);
         newton
     }
@@ -128,16 +163,28 @@ impl<'a> Newton<'a> {
             if converged {
                 break;
             }
-            let exact = if self.task.x.cols() <= DENSE { self.exact(&gradient, &curvature) } else { None };
+            let exact = if self.task.x.cols() <= DENSE {
+                self.exact(&gradient, &curvature)
+            } else {
+                None
+            };
             let direction = exact.unwrap_or_else(|| {
-                self.iterated(&gradient, &curvature, (size / goal * stop.tolerance).sqrt().min(0.1))
+                self.iterated(
+                    &gradient,
+                    &curvature,
+                    (size / goal * stop.tolerance).sqrt().min(0.1),
+                )
             });
             if !self.step(&direction, &gradient) {
                 break; // rounding forbids further descent
             }
         }
         let intercept = self.w.pop().expect("the intercept is always there");
-        Model { weights: self.w, intercept, converged }
+        Model {
+            weights: self.w,
+            intercept,
+            converged,
+        }
     }
 
     /// X v for every used row.
@@ -207,7 +254,9 @@ impl<'a> Newton<'a> {
         out[d] = RIDGE;
         for (&i, &s) in self.task.rows.iter().zip(curvature) {
             let row = self.task.x.row(i as usize);
-            out.iter_mut().zip(row).for_each(|(o, &x)| *o += self.c * s * f64::from(x) * f64::from(x));
+            out.iter_mut()
+                .zip(row)
+                .for_each(|(o, &x)| *o += self.c * s * f64::from(x) * f64::from(x));
             out[d] += self.c * s;
         }
         out
@@ -221,13 +270,21 @@ impl<'a> Newton<'a> {
         for (chosen, curvature) in self.task.rows.chunks(CHUNK).zip(curvature.chunks(CHUNK)) {
             for ((&i, &s), row) in chosen.iter().zip(curvature).zip(rows.chunks_exact_mut(n)) {
                 let root = (self.c * s).sqrt();
-                row.iter_mut().zip(self.task.x.row(i as usize)).for_each(|(to, &x)| *to = root * f64::from(x));
+                row.iter_mut()
+                    .zip(self.task.x.row(i as usize))
+                    .for_each(|(to, &x)| *to = root * f64::from(x));
                 row[n - 1] = root;
             }
-            add_gram(hessian.as_mut(), MatRef::from_row_major_slice(&rows[..chosen.len() * n], chosen.len(), n));
+            add_gram(
+                hessian.as_mut(),
+                MatRef::from_row_major_slice(&rows[..chosen.len() * n], chosen.len(), n),
+            );
         }
         (0..n).for_each(|k| hessian[(k, k)] += if k < n - 1 { 1.0 } else { RIDGE });
-        let step = solve_positive(hessian.as_ref(), &gradient.iter().map(|g| -g).collect::<Vec<_>>())?;
+        let step = solve_positive(
+            hessian.as_ref(),
+            &gradient.iter().map(|g| -g).collect::<Vec<_>>(),
+        )?;
         (inner(&step, gradient) < 0.0).then_some(step)
     }
 
@@ -256,7 +313,9 @@ impl<'a> Newton<'a> {
             if next <= goal {
                 break;
             }
-            p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + next / rz * *p);
+            p.iter_mut()
+                .zip(&z)
+                .for_each(|(p, z)| *p = z + next / rz * *p);
             rz = next;
         }
         step
@@ -274,7 +333,9 @@ impl<'a> Newton<'a> {
         );
         let objective = |t: f64| {
             let rows = self.task.rows.iter().zip(self.margins.iter().zip(&along));
-            let loss: f64 = rows.map(|(&i, (m, a))| softplus(-self.sign(i) * (m + t * a))).sum();
+            let loss: f64 = rows
+                .map(|(&i, (m, a))| softplus(-self.sign(i) * (m + t * a)))
+                .sum();
             0.5 * (ww + 2.0 * t * wd + t * t * dd) + self.c * loss
         };
         let before = objective(0.0);
@@ -287,8 +348,14 @@ impl<'a> Newton<'a> {
                 return false;
             }
         }
-        self.w.iter_mut().zip(direction).for_each(|(w, s)| *w += t * s);
-        self.margins.iter_mut().zip(&along).for_each(|(m, a)| *m += t * a);
+        self.w
+            .iter_mut()
+            .zip(direction)
+            .for_each(|(w, s)| *w += t * s);
+        self.margins
+            .iter_mut()
+            .zip(&along)
+            .for_each(|(m, a)| *m += t * a);
         true
     }
 }
@@ -313,7 +380,12 @@ fn softplus(m: f64) -> f64 {
 fn dot(row: &[f32], w: &[f64]) -> f64 {
     let mut sums = [0.0f64; 16];
     let (rows, ws) = (row.chunks_exact(16), w.chunks_exact(16));
-    let tail: f64 = rows.remainder().iter().zip(ws.remainder()).map(|(&x, w)| f64::from(x) * w).sum();
+    let tail: f64 = rows
+        .remainder()
+        .iter()
+        .zip(ws.remainder())
+        .map(|(&x, w)| f64::from(x) * w)
+        .sum();
     for (x, w) in rows.zip(ws) {
         for k in 0..16 {
             sums[k] += f64::from(x[k]) * w[k];
@@ -329,7 +401,10 @@ fn dot(row: &[f32], w: &[f64]) -> f64 {
 
 #[inline(always)]
 fn add(target: &mut [f64], scale: f64, row: &[f32]) {
-    target.iter_mut().zip(row).for_each(|(t, &x)| *t += scale * f64::from(x));
+    target
+        .iter_mut()
+        .zip(row)
+        .for_each(|(t, &x)| *t += scale * f64::from(x));
 }
 
 fn inner(a: &[f64], b: &[f64]) -> f64 {

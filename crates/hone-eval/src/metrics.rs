@@ -68,7 +68,11 @@ fn class_sizes(labels: &[bool]) -> (u64, u64) {
 pub fn accuracy<T: PartialEq>(truth: &[T], guess: &[T]) -> f64 {
     assert_eq!(truth.len(), guess.len(), "one guess per truth");
     let right = truth.iter().zip(guess).filter(|(t, g)| t == g).count();
-    if truth.is_empty() { 0.0 } else { right as f64 / truth.len() as f64 }
+    if truth.is_empty() {
+        0.0
+    } else {
+        right as f64 / truth.len() as f64
+    }
 }
 
 /// Micro and macro F1.
@@ -86,7 +90,8 @@ pub struct F1 {
 /// When lengths differ or a label is not below `labels`.
 pub fn f1(truth: &[Vec<u32>], guess: &[Vec<u32>], labels: usize) -> F1 {
     assert_eq!(truth.len(), guess.len(), "one guess per truth");
-    let (mut hit, mut real, mut said) = (vec![0u64; labels], vec![0u64; labels], vec![0u64; labels]);
+    let (mut hit, mut real, mut said) =
+        (vec![0u64; labels], vec![0u64; labels], vec![0u64; labels]);
     for (truth, guess) in truth.iter().zip(guess) {
         truth.iter().for_each(|&l| real[l as usize] += 1);
         for &l in guess {
@@ -94,10 +99,20 @@ pub fn f1(truth: &[Vec<u32>], guess: &[Vec<u32>], labels: usize) -> F1 {
             hit[l as usize] += u64::from(truth.contains(&l));
         }
     }
-    let score = |hit: u64, total: u64| if total == 0 { 0.0 } else { 2.0 * hit as f64 / total as f64 };
+    let score = |hit: u64, total: u64| {
+        if total == 0 {
+            0.0
+        } else {
+            2.0 * hit as f64 / total as f64
+        }
+    };
     let micro = score(hit.iter().sum(), real.iter().chain(&said).sum());
     let each = (0..labels).map(|l| score(hit[l], real[l] + said[l]));
-    let macro_ = if labels == 0 { 0.0 } else { each.sum::<f64>() / labels as f64 };
+    let macro_ = if labels == 0 {
+        0.0
+    } else {
+        each.sum::<f64>() / labels as f64
+    };
     F1 { micro, macro_ }
 }
 
@@ -108,7 +123,11 @@ pub fn f1(truth: &[Vec<u32>], guess: &[Vec<u32>], labels: usize) -> F1 {
 pub fn nmi(a: &[u32], b: &[u32]) -> f64 {
     assert_eq!(a.len(), b.len(), "one cluster an item in each clustering");
     let n = a.len() as f64;
-    let (mut in_a, mut in_b, mut joint) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+    let (mut in_a, mut in_b, mut joint) = (
+        FxHashMap::default(),
+        FxHashMap::default(),
+        FxHashMap::default(),
+    );
     for (&x, &y) in a.iter().zip(b) {
         *in_a.entry(x).or_insert(0u64) += 1;
         *in_b.entry(y).or_insert(0u64) += 1;
@@ -126,5 +145,9 @@ pub fn nmi(a: &[u32], b: &[u32]) -> f64 {
 fn entropy<'a>(sizes: impl Iterator<Item = &'a u64>, n: f64) -> f64 {
     let mut sizes: Vec<u64> = sizes.copied().collect();
     sizes.sort_unstable();
-    -sizes.iter().map(|&s| s as f64 / n).map(|p| p * p.ln()).sum::<f64>()
+    -sizes
+        .iter()
+        .map(|&s| s as f64 / n)
+        .map(|p| p * p.ln())
+        .sum::<f64>()
 }

@@ -51,9 +51,15 @@ impl Join {
     }
 
     fn write(self, a: &[f32], b: &[f32], out: &mut [f32]) {
-        let b = if self == Join::Cross { &b[b.len() - out.len()..] } else { b };
+        let b = if self == Join::Cross {
+            &b[b.len() - out.len()..]
+        } else {
+            b
+        };
         let each = |out: &mut [f32], f: fn(f32, f32) -> f32| {
-            out.iter_mut().zip(a.iter().zip(b)).for_each(|(o, (&a, &b))| *o = f(a, b));
+            out.iter_mut()
+                .zip(a.iter().zip(b))
+                .for_each(|(o, (&a, &b))| *o = f(a, b));
         };
         match self {
             Join::Mean => each(out, |a, b| 0.5 * (a + b)),
@@ -97,13 +103,23 @@ impl PairOperator {
     /// The same for directed graphs; validation chooses among them. A linear model of `concat` is a sum of a source
     /// score and a target score. `cross` and `outer` contain products of both, which capture pairs.
     pub fn usual_directed() -> Vec<Self> {
-        let joins = [vec![Join::Both], vec![Join::Cross], vec![Join::Outer], vec![Join::Both, Join::Cross]];
+        let joins = [
+            vec![Join::Both],
+            vec![Join::Cross],
+            vec![Join::Outer],
+            vec![Join::Both, Join::Cross],
+        ];
         joins.map(PairOperator).to_vec()
     }
 
     /// Whether it gives the same for a pair and for its reverse, so that it cannot tell the direction of an arc.
     pub fn is_symmetric(&self) -> bool {
-        !self.0.iter().any(|join| matches!(join, Join::Both | Join::Difference | Join::Cross | Join::Outer))
+        !self.0.iter().any(|join| {
+            matches!(
+                join,
+                Join::Both | Join::Difference | Join::Cross | Join::Outer
+            )
+        })
     }
 
     /// Features of each pair, one row per pair.
@@ -147,15 +163,26 @@ impl FromStr for PairOperator {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let find = |name: &str| JOINS.iter().find(|j| j.0.eq_ignore_ascii_case(name)).map(|j| j.1);
+        let find = |name: &str| {
+            JOINS
+                .iter()
+                .find(|j| j.0.eq_ignore_ascii_case(name))
+                .map(|j| j.1)
+        };
         let joins: Option<Vec<Join>> = text.split('+').map(|part| find(part.trim())).collect();
         let unknown = || {
             let known = JOINS.map(|join| join.0).join(", ");
-            Error::config("operators", format!("`{text}` is not one of {known}, or several of them joined by +"))
+            Error::config(
+                "operators",
+                format!("`{text}` is not one of {known}, or several of them joined by +"),
+            )
         };
         let joins = joins.ok_or_else(unknown)?;
         match (1..joins.len()).find(|&at| joins[..at].contains(&joins[at])) {
-            Some(_) => Err(Error::config("operators", format!("`{text}` has an operator twice"))),
+            Some(_) => Err(Error::config(
+                "operators",
+                format!("`{text}` has an operator twice"),
+            )),
             None => Ok(PairOperator(joins)),
         }
     }
@@ -221,11 +248,21 @@ impl Scaler {
             }
         }
         let n = x.rows().max(1) as f64;
-        let invert = |variance: f64| if variance > 1e-30 { (1.0 / variance.sqrt()) as f32 } else { 0.0 };
+        let invert = |variance: f64| {
+            if variance > 1e-30 {
+                (1.0 / variance.sqrt()) as f32
+            } else {
+                0.0
+            }
+        };
         match scaling {
             Scaling::Standardize => Scaler {
                 shift: sum.iter().map(|s| (s / n) as f32).collect(),
-                factor: sum.iter().zip(&square).map(|(s, q)| invert(q / n - (s / n) * (s / n))).collect(),
+                factor: sum
+                    .iter()
+                    .zip(&square)
+                    .map(|(s, q)| invert(q / n - (s / n) * (s / n)))
+                    .collect(),
             },
             Scaling::Keep => {
                 let mut factor = Vec::with_capacity(x.cols());
@@ -235,7 +272,10 @@ impl Scaler {
                     let f = invert(square[start..end].iter().sum::<f64>() / n / size);
                     factor.resize(end, f);
                 }
-                Scaler { shift: vec![0.0; x.cols()], factor }
+                Scaler {
+                    shift: vec![0.0; x.cols()],
+                    factor,
+                }
             }
         }
     }
@@ -245,7 +285,10 @@ impl Scaler {
         let mut x = features.x;
         for i in 0..x.rows() {
             let scale = self.shift.iter().zip(&self.factor);
-            x.row_mut(i).iter_mut().zip(scale).for_each(|(v, (s, f))| *v = (*v - s) * f);
+            x.row_mut(i)
+                .iter_mut()
+                .zip(scale)
+                .for_each(|(v, (s, f))| *v = (*v - s) * f);
         }
         x
     }
@@ -274,7 +317,11 @@ mod tests {
             ("Mean+L1", vec![2.0, 1.0, 2.0, 6.0]),
         ] {
             let operator: PairOperator = name.parse().expect("known");
-            assert_eq!(operator.features(&z(), &[(0, 1)]).x.as_slice(), expected, "{name}");
+            assert_eq!(
+                operator.features(&z(), &[(0, 1)]).x.as_slice(),
+                expected,
+                "{name}"
+            );
             assert_eq!(operator.to_string(), name.to_lowercase());
         }
         assert!("mean+sum".parse::<PairOperator>().is_err() && "".parse::<PairOperator>().is_err());
@@ -297,13 +344,25 @@ mod tests {
     /// The usual operators of directed graphs tell a → b from b → a, and are what `is_symmetric` says.
     #[test]
     fn directions_are_told_where_they_exist() {
-        let names = |operators: Vec<PairOperator>| operators.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(names(PairOperator::usual_directed()), ["concat", "cross", "outer", "concat+cross"]);
+        let names = |operators: Vec<PairOperator>| {
+            operators
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(PairOperator::usual_directed()),
+            ["concat", "cross", "outer", "concat+cross"]
+        );
         assert_eq!(names(PairOperator::usual()), ["mean"]);
         for (name, _) in JOINS {
             let operator: PairOperator = name.parse().expect("known");
             let [there, back] = [(0, 1), (1, 0)].map(|pair| operator.features(&z(), &[pair]).x);
-            assert_eq!(operator.is_symmetric(), there.as_slice() == back.as_slice(), "{name}");
+            assert_eq!(
+                operator.is_symmetric(),
+                there.as_slice() == back.as_slice(),
+                "{name}"
+            );
         }
     }
 
@@ -313,7 +372,10 @@ mod tests {
         let features = operator.features(&z(), &[(0, 0), (0, 1), (1, 1)]);
         let kept = Scaler::learn(&features, Scaling::Keep).apply(features.clone());
         for block in [0..2, 2..4] {
-            let square: f32 = (0..3).flat_map(|i| kept.row(i)[block.clone()].to_vec()).map(|v| v * v).sum();
+            let square: f32 = (0..3)
+                .flat_map(|i| kept.row(i)[block.clone()].to_vec())
+                .map(|v| v * v)
+                .sum();
             assert!((square / 6.0 - 1.0).abs() < 1e-5);
         }
         let standard = Scaler::learn(&features, Scaling::Standardize).apply(features);
@@ -327,6 +389,11 @@ mod tests {
     #[test]
     fn constant_columns_become_zero() {
         let features = Features::single(Block::from_vec(2, 1, vec![0.0, 0.0]));
-        assert_eq!(Scaler::learn(&features, Scaling::Keep).apply(features).as_slice(), [0.0, 0.0]);
+        assert_eq!(
+            Scaler::learn(&features, Scaling::Keep)
+                .apply(features)
+                .as_slice(),
+            [0.0, 0.0]
+        );
     }
 }

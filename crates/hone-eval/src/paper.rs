@@ -29,16 +29,46 @@ pub const STAND_IN: &str = "socfb-Princeton12";
 
 /// Table 1 of the paper, AUC, in the order of [`GRAPHS`].
 pub const TABLE_1: [(&str, [f64; 6]); 10] = [
-    ("hone-w", [0.841425, 0.842808, 0.811242, 0.862195, 0.910485, 0.978651]),
-    ("hone-p", [0.839928, 0.839601, 0.811791, 0.862527, 0.91337, 0.980146]),
-    ("hone-l", [0.828922, 0.841196, 0.808381, 0.857956, 0.905989, 0.975094]),
-    ("hone-l-norm", [0.828654, 0.836462, 0.802982, 0.861927, 0.907884, 0.975744]),
-    ("hone-l-rw", [0.831107, 0.833612, 0.80826, 0.862827, 0.908974, 0.976269]),
-    ("node2vec", [0.809905, 0.635491, 0.72142, 0.803915, 0.843842, 0.893593]),
-    ("deepwalk", [0.796404, 0.621022, 0.71043, 0.79611, 0.836718, 0.863442]),
-    ("line", [0.752235, 0.705533, 0.734462, 0.800182, 0.837354, 0.779518]),
-    ("grarep", [0.805437, 0.672361, 0.743363, 0.829253, 0.89822, 0.5594]),
-    ("spectral", [0.561126, 0.699352, 0.593448, 0.602181, 0.605766, 0.6289]),
+    (
+        "hone-w",
+        [0.841425, 0.842808, 0.811242, 0.862195, 0.910485, 0.978651],
+    ),
+    (
+        "hone-p",
+        [0.839928, 0.839601, 0.811791, 0.862527, 0.91337, 0.980146],
+    ),
+    (
+        "hone-l",
+        [0.828922, 0.841196, 0.808381, 0.857956, 0.905989, 0.975094],
+    ),
+    (
+        "hone-l-norm",
+        [0.828654, 0.836462, 0.802982, 0.861927, 0.907884, 0.975744],
+    ),
+    (
+        "hone-l-rw",
+        [0.831107, 0.833612, 0.80826, 0.862827, 0.908974, 0.976269],
+    ),
+    (
+        "node2vec",
+        [0.809905, 0.635491, 0.72142, 0.803915, 0.843842, 0.893593],
+    ),
+    (
+        "deepwalk",
+        [0.796404, 0.621022, 0.71043, 0.79611, 0.836718, 0.863442],
+    ),
+    (
+        "line",
+        [0.752235, 0.705533, 0.734462, 0.800182, 0.837354, 0.779518],
+    ),
+    (
+        "grarep",
+        [0.805437, 0.672361, 0.743363, 0.829253, 0.89822, 0.5594],
+    ),
+    (
+        "spectral",
+        [0.561126, 0.699352, 0.593448, 0.602181, 0.605766, 0.6289],
+    ),
 ];
 
 /// Table 2 of the paper: mean gain in percent over node2vec, deepwalk, line, grarep, spectral (all
@@ -75,7 +105,14 @@ pub const LABELED: [(&str, bool); 6] = [
 const SYMMETRIC: &str = "karate";
 
 /// Ways to join the vectors of a pair: the paper's first, for its tables; the others show what it leaves out.
-pub const OPERATORS: [&str; 6] = ["mean", "hadamard", "l1", "l2", "mean+hadamard", "mean+hadamard+l1"];
+pub const OPERATORS: [&str; 6] = [
+    "mean",
+    "hadamard",
+    "l1",
+    "l2",
+    "mean+hadamard",
+    "mean+hadamard+l1",
+];
 
 /// Which of the paper's experiments are run.
 #[derive(Debug, Clone)]
@@ -113,10 +150,20 @@ pub struct Benches<'a> {
 /// Everything of the paper on the files that are found: tables, and which of its claims hold.
 pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<Claim>)> {
     let progress = benches.link.progress;
-    let absent: Vec<&str> = names().into_iter().filter(|name| path(config, name).is_none()).collect();
-    let mut report = Report { title: "Results".into(), ..Report::default() };
+    let absent: Vec<&str> = names()
+        .into_iter()
+        .filter(|name| path(config, name).is_none())
+        .collect();
+    let mut report = Report {
+        title: "Results".into(),
+        ..Report::default()
+    };
     let found: Vec<(Named, usize)> = (0..GRAPHS.len())
-        .filter_map(|g| open(config, GRAPHS[g].0, progress).map(|n| n.map(|n| (n, g))).transpose())
+        .filter_map(|g| {
+            open(config, GRAPHS[g].0, progress)
+                .map(|n| n.map(|n| (n, g)))
+                .transpose()
+        })
         .collect::<Result<_>>()?;
     let scores = match found.is_empty() {
         true => None,
@@ -126,14 +173,22 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<C
         unprinted(benches, config, &mut report)?;
     }
     if !absent.is_empty() {
-        report.settings.push(("graphs not found or left out".into(), absent.join(" ")));
+        report
+            .settings
+            .push(("graphs not found or left out".into(), absent.join(" ")));
     }
     let mut times: Vec<Times> = Vec::new();
     if let Some(sizes) = &config.runtime {
         times = benches.runtime.run_times(sizes)?;
         report.absorb(benches.runtime.runtime_report(&times, sizes));
     }
-    let claims = scores.map(|scores| Evidence { scores: &scores, times: &times }.claims());
+    let claims = scores.map(|scores| {
+        Evidence {
+            scores: &scores,
+            times: &times,
+        }
+        .claims()
+    });
     Ok((report, claims.unwrap_or_default()))
 }
 
@@ -141,7 +196,9 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<C
 fn unprinted(benches: &Benches<'_>, config: &PaperConfig, report: &mut Report) -> Result<()> {
     let progress = benches.link.progress;
     if let Some(stand_in) = open(config, STAND_IN, progress)? {
-        report.tables.push(stand_in_table(&benches.link, &config.link, stand_in)?);
+        report
+            .tables
+            .push(stand_in_table(&benches.link, &config.link, stand_in)?);
     }
     for (name, roles) in LABELED {
         if let Some(named) = open(config, name, progress)? {
@@ -149,7 +206,12 @@ fn unprinted(benches: &Benches<'_>, config: &PaperConfig, report: &mut Report) -
         }
     }
     if let Some(base) = open(config, SYMMETRIC, progress)? {
-        report.tables.extend(benches.nodes.structure_report(&symmetric_graphs(&base.graph)?)?.tables);
+        report.tables.extend(
+            benches
+                .nodes
+                .structure_report(&symmetric_graphs(&base.graph)?)?
+                .tables,
+        );
     }
     Ok(())
 }
@@ -164,24 +226,49 @@ fn link_prediction(
     let (graphs, index): (Vec<Named>, Vec<usize>) = found.into_iter().unzip();
     let results = benches.link.link(&graphs, &config.link)?;
     let operator = &config.link.operators[0];
-    let first = LinkConfig { operators: vec![operator.clone()], ..config.link.clone() };
-    let all = results.auc(operator).joined(benches.diffused.link(&graphs, &first)?.auc(operator));
-    report.tables.extend(link_tables(benches, config, &results, &all, &index));
-    report.plots.push(plot_scores(&results.validated(), "AUC, operator chosen by validation"));
+    let first = LinkConfig {
+        operators: vec![operator.clone()],
+        ..config.link.clone()
+    };
+    let all = results
+        .auc(operator)
+        .joined(benches.diffused.link(&graphs, &first)?.auc(operator));
+    report
+        .tables
+        .extend(link_tables(benches, config, &results, &all, &index));
+    report.plots.push(plot_scores(
+        &results.validated(),
+        "AUC, operator chosen by validation",
+    ));
     report.runs.extend(results.runs());
-    report.settings.extend(benches.link.link_settings(&config.link));
+    report
+        .settings
+        .extend(benches.link.link_settings(&config.link));
     if config.printed {
         return Ok(all);
     }
     let further = benches.further.link(&graphs, &first)?.auc(operator);
-    report.tables.push(further.table(&format!("Solvers, local vectors and steps: AUC, {operator} operator")));
+    report.tables.push(further.table(&format!(
+        "Solvers, local vectors and steps: AUC, {operator} operator"
+    )));
     Ok(all.joined(further))
 }
 
-fn labeled(benches: &Benches<'_>, config: &PaperConfig, named: &Named, roles: bool) -> Result<Report> {
-    let labels = NodeLabels::read(config.data.join(format!("{}.labels", named.name)), &named.graph)?;
-    let (bench, nodes) =
-        if roles { (&benches.roles, NodesConfig::roles()) } else { (&benches.nodes, config.nodes.clone()) };
+fn labeled(
+    benches: &Benches<'_>,
+    config: &PaperConfig,
+    named: &Named,
+    roles: bool,
+) -> Result<Report> {
+    let labels = NodeLabels::read(
+        config.data.join(format!("{}.labels", named.name)),
+        &named.graph,
+    )?;
+    let (bench, nodes) = if roles {
+        (&benches.roles, NodesConfig::roles())
+    } else {
+        (&benches.nodes, config.nodes.clone())
+    };
     bench.nodes_report(named, &labels, &nodes, &named.name)
 }
 
@@ -196,35 +283,66 @@ fn link_tables(
     let operator = &config.link.operators[0];
     let ours = results.auc(operator);
     let names = |wanted: &[&str]| -> Vec<usize> {
-        wanted.iter().filter_map(|w| all.methods.iter().position(|m| m.split(':').next() == Some(w))).collect()
+        wanted
+            .iter()
+            .filter_map(|w| {
+                all.methods
+                    .iter()
+                    .position(|m| m.split(':').next() == Some(w))
+            })
+            .collect()
     };
     let [hone, peers] = [&TABLE_1.map(|r| r.0)[..5], &TABLE_1.map(|r| r.0)[5..]].map(names);
     let mut tables = vec![
         ours.table(&format!("Table 1, ours: AUC, {operator} operator")),
         paper_table(index),
         difference(&ours, index),
-        all.gains("Table 2, ours: mean gain of HONE over each baseline", &hone, &peers),
-        percent_table("Table 2, the paper's (seven graphs)", &TABLE_1.map(|r| r.0)[5..], &TABLE_2),
-        all.gains("Table 3, ours: mean gain with attribute diffusion", &names(&TABLE_3.map(|r| r.0)), &hone),
+        all.gains(
+            "Table 2, ours: mean gain of HONE over each baseline",
+            &hone,
+            &peers,
+        ),
+        percent_table(
+            "Table 2, the paper's (seven graphs)",
+            &TABLE_1.map(|r| r.0)[5..],
+            &TABLE_2,
+        ),
+        all.gains(
+            "Table 3, ours: mean gain with attribute diffusion",
+            &names(&TABLE_3.map(|r| r.0)),
+            &hone,
+        ),
         percent_table("Table 3, the paper's", &TABLE_1.map(|r| r.0)[..5], &TABLE_3),
         ours.significance(&format!("AUC, {operator} operator"), &hone, &peers),
     ];
     for operator in &config.link.operators[1..] {
-        tables.push(results.auc(operator).table(&format!("AUC, {operator} operator")));
+        tables.push(
+            results
+                .auc(operator)
+                .table(&format!("AUC, {operator} operator")),
+        );
     }
     if config.link.operators.len() > 1 {
         let best = results.validated();
         tables.push(best.table("AUC, operator chosen by validation"));
-        tables.extend(benches.link.comparisons(&best, "operator chosen by validation"));
+        tables.extend(
+            benches
+                .link
+                .comparisons(&best, "operator chosen by validation"),
+        );
     }
     tables
 }
 
 fn stand_in_table(bench: &Bench<'_>, config: &LinkConfig, graph: Named) -> Result<Table> {
-    let first = LinkConfig { operators: vec![config.operators[0].clone()], ..config.clone() };
+    let first = LinkConfig {
+        operators: vec![config.operators[0].clone()],
+        ..config.clone()
+    };
     let scores = bench.link(&[graph], &first)?.auc(&config.operators[0]);
     let mut table = scores.table("AUC on the stand-in for facebook-PU");
-    let note = "The paper's facebook-PU cannot be identified; this column must not be compared with it.";
+    let note =
+        "The paper's facebook-PU cannot be identified; this column must not be compared with it.";
     table.notes.push(note.into());
     Ok(table)
 }
@@ -235,7 +353,10 @@ fn open(config: &PaperConfig, name: &str, progress: &dyn Progress) -> Result<Opt
         return Ok(None);
     };
     let graph = read(path, &hone::graph::ReadOptions::default(), progress)?;
-    Ok(Some(Named { name: name.to_string(), graph }))
+    Ok(Some(Named {
+        name: name.to_string(),
+        graph,
+    }))
 }
 
 /// The file of graph NAME, unless absent or left out.
@@ -245,9 +366,15 @@ fn path(config: &PaperConfig, name: &str) -> Option<PathBuf> {
 }
 
 fn paper_table(index: &[usize]) -> Table {
-    let mut table = Table::new("Table 1, the paper's: AUC", index.iter().map(|&g| GRAPHS[g].0.to_string()).collect());
+    let mut table = Table::new(
+        "Table 1, the paper's: AUC",
+        index.iter().map(|&g| GRAPHS[g].0.to_string()).collect(),
+    );
     for (method, values) in TABLE_1 {
-        table.rows.push((method.to_string(), index.iter().map(|&g| Summary::of(&[values[g]])).collect()));
+        table.rows.push((
+            method.to_string(),
+            index.iter().map(|&g| Summary::of(&[values[g]])).collect(),
+        ));
     }
     table
 }
@@ -258,12 +385,16 @@ fn difference(ours: &Scores, index: &[usize]) -> Table {
     table.best = Best::Unmarked;
     for (m, method) in ours.methods.iter().enumerate() {
         let name = method.split(':').next().unwrap_or(method);
-        let Some((_, paper)) = TABLE_1.iter().find(|r| r.0 == name) else { continue };
+        let Some((_, paper)) = TABLE_1.iter().find(|r| r.0 == name) else {
+            continue;
+        };
         let cell = |(column, &g): (usize, &usize)| {
             let own = Summary::of(&ours.values[m][column])?;
             Summary::of(&[own.mean - paper[g]])
         };
-        table.rows.push((method.clone(), index.iter().enumerate().map(cell).collect()));
+        table
+            .rows
+            .push((method.clone(), index.iter().enumerate().map(cell).collect()));
     }
     table
 }
@@ -272,7 +403,10 @@ fn percent_table(title: &str, columns: &[&str], rows: &[(&str, [f64; 5])]) -> Ta
     let mut table = Table::new(title, columns.iter().map(ToString::to_string).collect());
     table.style = Style::Percent;
     for (name, values) in rows {
-        table.rows.push((name.to_string(), values.iter().map(|v| Summary::of(&[v / 100.0])).collect()));
+        table.rows.push((
+            name.to_string(),
+            values.iter().map(|v| Summary::of(&[v / 100.0])).collect(),
+        ));
     }
     table
 }
@@ -310,11 +444,17 @@ pub fn markdown(report: &Report, claims: &[Claim], command: &str) -> String {
 /// Whether `data` looks like a folder of graphs.
 pub fn any_graph(data: impl AsRef<Path>) -> bool {
     let data = data.as_ref();
-    names().iter().any(|name| data.join(format!("{name}.edges")).exists())
+    names()
+        .iter()
+        .any(|name| data.join(format!("{name}.edges")).exists())
 }
 
 /// All graphs that are looked for.
 pub fn names() -> Vec<&'static str> {
-    let all = GRAPHS.iter().map(|g| g.0).chain([STAND_IN]).chain(LABELED.iter().map(|l| l.0));
+    let all = GRAPHS
+        .iter()
+        .map(|g| g.0)
+        .chain([STAND_IN])
+        .chain(LABELED.iter().map(|l| l.0));
     all.chain([SYMMETRIC]).collect()
 }

@@ -58,7 +58,12 @@ mod tests {
     fn streams_differ_in_each_part_of_the_key_and_repeat() {
         let first = |seed, purpose, index| Stream::new(seed, purpose, index).bits();
         assert_eq!(first(1, "walk", 2), first(1, "walk", 2));
-        let all = [first(1, "walk", 2), first(2, "walk", 2), first(1, "fold", 2), first(1, "walk", 3)];
+        let all = [
+            first(1, "walk", 2),
+            first(2, "walk", 2),
+            first(1, "fold", 2),
+            first(1, "walk", 3),
+        ];
         assert!((0..4).all(|i| (0..i).all(|j| all[i] != all[j])));
     }
 
@@ -78,7 +83,11 @@ mod tests {
         let n = f64::from(n);
         assert!((unit / n - 0.5).abs() < 0.005);
         assert!((normal / n).abs() < 0.02 && (square / n - 1.0).abs() < 0.03);
-        assert!(thirds.iter().all(|&t| (f64::from(t) / n - 1.0 / 3.0).abs() < 0.01));
+        assert!(
+            thirds
+                .iter()
+                .all(|&t| (f64::from(t) / n - 1.0 / 3.0).abs() < 0.01)
+        );
     }
 
     #[test]

@@ -73,16 +73,30 @@ impl Whose<'_> {
     /// `GRAPH/METHOD-SEED.npz`, with the candidate's options in the name when there are several.
     fn file(&self) -> PathBuf {
         let base = self.method.split(':').next().unwrap_or(self.method);
-        let method = if self.candidate.is_empty() { base.to_string() } else { format!("{base}-{}", self.candidate) };
+        let method = if self.candidate.is_empty() {
+            base.to_string()
+        } else {
+            format!("{base}-{}", self.candidate)
+        };
         PathBuf::from(plain(self.name)).join(format!("{}-{}.npz", plain(&method), self.seed))
     }
 }
 
 /// A name that every file system takes.
 fn plain(name: &str) -> String {
-    let kept = |c: char| if c.is_alphanumeric() || "-_.+=,".contains(c) { c } else { '_' };
+    let kept = |c: char| {
+        if c.is_alphanumeric() || "-_.+=,".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
     let name: String = name.chars().map(kept).take(120).collect();
-    if name.trim_matches('.').is_empty() { "_".into() } else { name }
+    if name.trim_matches('.').is_empty() {
+        "_".into()
+    } else {
+        name
+    }
 }
 
 impl Save {
@@ -94,10 +108,17 @@ impl Save {
 
     fn open_at(folder: &Path, existing: Existing) -> Result<Self> {
         if folder.exists() && !folder.is_dir() {
-            return Err(Error::config("save", format!("{} is a file; give a folder", folder.display())));
+            return Err(Error::config(
+                "save",
+                format!("{} is a file; give a folder", folder.display()),
+            ));
         }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        let save = Save { folder: folder.to_path_buf(), existing, kept: Mutex::new(Vec::new()) };
+        let save = Save {
+            folder: folder.to_path_buf(),
+            existing,
+            kept: Mutex::new(Vec::new()),
+        };
         // Now, not after hours.
         save.listed()?;
         Output::create(save.manifest(), Existing::Replace)?;
@@ -107,7 +128,9 @@ impl Save {
     /// The files that earlier runs have listed.
     fn listed(&self) -> Result<Vec<Entry>> {
         let path = self.manifest();
-        let Some(text) = record::read(&path)? else { return Ok(Vec::new()) };
+        let Some(text) = record::read(&path)? else {
+            return Ok(Vec::new());
+        };
         let read: Result<Manifest, _> = serde_json::from_slice(&text);
         read.map(|manifest| manifest.vectors).map_err(|e| {
             let remedy = "name another folder, or delete the file: it is then written again, without what it listed";
@@ -120,7 +143,9 @@ impl Save {
         let path = self.folder.join(whose.file());
         let record = record::path(&path).map(record::read).transpose()?.flatten();
         let stored = record.and_then(|text| serde_json::from_slice::<Entry>(&text).ok());
-        let Some(stored) = stored.filter(|_| path.exists()) else { return Ok(false) };
+        let Some(stored) = stored.filter(|_| path.exists()) else {
+            return Ok(false);
+        };
         let same = stored == entry(whose, graph, stored.dim)?;
         if same {
             self.list(stored);
@@ -138,7 +163,11 @@ impl Save {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let entry = entry(whose, graph, vectors.cols())?;
         // A record without vectors belongs to some that are gone.
-        let mut batch = Batch::new(if path.exists() { self.existing } else { Existing::Replace });
+        let mut batch = Batch::new(if path.exists() {
+            self.existing
+        } else {
+            Existing::Replace
+        });
         Embedding::new(graph.ids().clone(), vectors.clone()).add_to(&mut batch, &path, None)?;
         record::add_to(&mut batch, &path, &entry)?;
         batch.commit()?;
@@ -155,8 +184,14 @@ impl Save {
     pub fn finish(&self) -> Result<usize> {
         let path = self.manifest();
         let mut vectors = self.listed()?;
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        vectors.retain(|old| !kept.iter().any(|new| new.file == old.file) && self.folder.join(&old.file).exists());
+        let kept = self
+            .kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        vectors.retain(|old| {
+            !kept.iter().any(|new| new.file == old.file) && self.folder.join(&old.file).exists()
+        });
         vectors.extend(kept);
         vectors.sort_by(|a, b| a.file.cmp(&b.file));
         let count = vectors.len();
@@ -173,7 +208,8 @@ impl Save {
 }
 
 fn entry(whose: &Whose<'_>, graph: &Graph, dim: usize) -> Result<Entry> {
-    let embedder = serde_json::to_value(whose.embedder).map_err(|e| Error::config("save", e.to_string()))?;
+    let embedder =
+        serde_json::to_value(whose.embedder).map_err(|e| Error::config("save", e.to_string()))?;
     Ok(Entry {
         file: whose.file(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -188,8 +224,12 @@ fn entry(whose: &Whose<'_>, graph: &Graph, dim: usize) -> Result<Entry> {
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string_pretty(value).map_err(|e| Error::config("save", e.to_string()))?;
+    let text =
+        serde_json::to_string_pretty(value).map_err(|e| Error::config("save", e.to_string()))?;
     let mut output = Output::create(path, Existing::Replace)?;
-    output.write_all(text.as_bytes()).and_then(|()| output.write_all(b"\n")).map_err(|e| output.error(e))?;
+    output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.write_all(b"\n"))
+        .map_err(|e| output.error(e))?;
     output.commit()
 }

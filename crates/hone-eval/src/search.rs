@@ -27,7 +27,11 @@ impl Search {
         first_seed: u64,
         winners: impl FnOnce(&[Method], u64) -> Result<Vec<Vec<String>>>,
     ) -> Result<Vec<Method>> {
-        let several: Vec<Method> = methods.iter().filter(|method| method.candidates().len() > 1).cloned().collect();
+        let several: Vec<Method> = methods
+            .iter()
+            .filter(|method| method.candidates().len() > 1)
+            .cloned()
+            .collect();
         if self == Search::Every || several.is_empty() {
             return Ok(methods.to_vec());
         }
@@ -42,8 +46,16 @@ impl Search {
 
 /// The method with the candidates named in `won` alone.
 fn keep(method: &Method, won: &[String]) -> Method {
-    let kept = method.candidates().iter().filter(|candidate| won.contains(&candidate.0)).cloned().collect();
-    Method { name: method.name.clone(), kind: Kind::Vectors(kept) }
+    let kept = method
+        .candidates()
+        .iter()
+        .filter(|candidate| won.contains(&candidate.0))
+        .cloned()
+        .collect();
+    Method {
+        name: method.name.clone(),
+        kind: Kind::Vectors(kept),
+    }
 }
 
 #[cfg(test)]
@@ -52,7 +64,8 @@ mod tests {
 
     #[test]
     fn winners_of_the_split_before_the_first_are_kept() {
-        let methods = ["degree", "hone-w:steps=1|2|3"].map(|text| Method::parse(text).expect("well formed"));
+        let methods =
+            ["degree", "hone-w:steps=1|2|3"].map(|text| Method::parse(text).expect("well formed"));
         let narrowed = Search::Once.narrow(&methods, 101, |several, seed| {
             assert_eq!((several.len(), seed), (1, 100));
             Ok(vec![vec!["steps=2".to_string(), "steps=2".to_string()]])
@@ -61,7 +74,9 @@ mod tests {
         assert_eq!(narrowed[0], methods[0]);
         assert_eq!(narrowed[1].name, methods[1].name);
         assert_eq!(narrowed[1].candidates(), &methods[1].candidates()[1..2]);
-        let all = Search::Every.narrow(&methods, 101, |_, _| panic!("nothing is searched")).expect("as it was");
+        let all = Search::Every
+            .narrow(&methods, 101, |_, _| panic!("nothing is searched"))
+            .expect("as it was");
         assert_eq!(all, methods);
     }
 }

@@ -61,15 +61,28 @@ pub struct Removal {
 
 impl Default for Removal {
     fn default() -> Self {
-        Removal { share: 0.5, remaining: false, negatives: Negatives::Random, seed: 0 }
+        Removal {
+            share: 0.5,
+            remaining: false,
+            negatives: Negatives::Random,
+            seed: 0,
+        }
     }
 }
 
 impl LinkSplit {
     /// Removes edges at random and finds as many pairs without one.
-    #[expect(clippy::needless_pass_by_value, reason = "the whole graph must not stay with the caller")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the whole graph must not stay with the caller"
+    )]
     pub fn of(graph: Graph, removal: &Removal) -> Result<Self> {
-        let Removal { share, remaining, negatives, seed } = *removal;
+        let Removal {
+            share,
+            remaining,
+            negatives,
+            seed,
+        } = *removal;
         negatives.check(&graph)?;
         let (mut edges, weights) = edges_of(&graph);
         let removed = check_share(&graph, share)?;
@@ -78,12 +91,18 @@ impl LinkSplit {
         let (gone, kept) = order.split_at(removed);
         let wanted = if remaining { edges.len() } else { removed };
         let non_edges = sample_non_edges(&graph, wanted, seed)?;
-        let take = |which: &[u32]| -> Vec<(u32, u32)> { which.iter().map(|&e| edges[e as usize]).collect() };
+        let take = |which: &[u32]| -> Vec<(u32, u32)> {
+            which.iter().map(|&e| edges[e as usize]).collect()
+        };
         let (gone, kept_edges) = (take(gone), take(kept));
-        let label = |arcs: &[(u32, u32)], random: &[(u32, u32)]| negatives.pairs(&graph, arcs, random);
+        let label =
+            |arcs: &[(u32, u32)], random: &[(u32, u32)]| negatives.pairs(&graph, arcs, random);
         let pairs = label(&gone, &non_edges[..removed])?;
-        let remaining = remaining.then(|| label(&kept_edges, &non_edges[removed..])).transpose()?;
-        let kept_weights = weights.map(|w| kept.iter().map(|&e| w[e as usize]).collect::<Vec<f32>>());
+        let remaining = remaining
+            .then(|| label(&kept_edges, &non_edges[removed..]))
+            .transpose()?;
+        let kept_weights =
+            weights.map(|w| kept.iter().map(|&e| w[e as usize]).collect::<Vec<f32>>());
         edges = kept_edges;
         let builder = if graph.is_directed() {
             GraphBuilder::directed(graph.nodes())
@@ -94,19 +113,34 @@ impl LinkSplit {
         if let Some(weights) = kept_weights {
             builder = builder.weights(weights);
         }
-        Ok(LinkSplit { train: TrainGraph(builder.build()?), pairs, remaining })
+        Ok(LinkSplit {
+            train: TrainGraph(builder.build()?),
+            pairs,
+            remaining,
+        })
     }
 }
 
 fn check_share(graph: &Graph, share: f64) -> Result<usize> {
     if !(share > 0.0 && share < 1.0) {
-        return Err(Error::config("removed", format!("the share of removed edges is {share}, not between 0 and 1")));
+        return Err(Error::config(
+            "removed",
+            format!("the share of removed edges is {share}, not between 0 and 1"),
+        ));
     }
     let removed = (share * graph.edges() as f64).round() as usize;
     if removed == 0 || removed == graph.edges() {
-        let (edges, way) = (graph.edges(), if removed == 0 { "larger" } else { "smaller" });
-        let remedy = if edges < 2 { "give a larger graph".to_owned() } else { format!("give a {way} share") };
-        let message = format!("{share} of {edges} edges leaves nothing to learn or to test; {remedy}");
+        let (edges, way) = (
+            graph.edges(),
+            if removed == 0 { "larger" } else { "smaller" },
+        );
+        let remedy = if edges < 2 {
+            "give a larger graph".to_owned()
+        } else {
+            format!("give a {way} share")
+        };
+        let message =
+            format!("{share} of {edges} edges leaves nothing to learn or to test; {remedy}");
         return Err(Error::config("removed", message));
     }
     Ok(removed)
@@ -134,11 +168,16 @@ fn edges_of(graph: &Graph) -> (Vec<(u32, u32)>, Option<Vec<f32>>) {
 fn sample_non_edges(graph: &Graph, count: usize, seed: u64) -> Result<Vec<(u32, u32)>> {
     let n = graph.nodes();
     let ordered = n as u128 * (n as u128).saturating_sub(1);
-    let all = if graph.is_directed() { ordered } else { ordered / 2 };
+    let all = if graph.is_directed() {
+        ordered
+    } else {
+        ordered / 2
+    };
     let free = all - graph.edges() as u128;
     if count as u128 > free {
-        let message =
-            format!("the split needs {count} pairs without an edge, but the graph has only {free}; remove fewer edges");
+        let message = format!(
+            "the split needs {count} pairs without an edge, but the graph has only {free}; remove fewer edges"
+        );
         return Err(Error::config("removed", message));
     }
     let mut stream = Stream::new(seed, "non-edges", 0);
@@ -167,7 +206,9 @@ fn non_edges(graph: &Graph) -> impl Iterator<Item = (u32, u32)> + '_ {
     let n = graph.nodes() as u32;
     let first = |u| if graph.is_directed() { 0 } else { u + 1 };
     let free = |&(u, v): &(u32, u32)| u != v && graph.neighbors(u).binary_search(&v).is_err();
-    (0..n).flat_map(move |u| (first(u)..n).map(move |v| (u, v))).filter(free)
+    (0..n)
+        .flat_map(move |u| (first(u)..n).map(move |v| (u, v)))
+        .filter(free)
 }
 
 #[cfg(test)]
@@ -176,7 +217,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn graph(n: usize, edges: Vec<(u32, u32)>, directed: bool) -> Graph {
-        let builder = if directed { GraphBuilder::directed(n) } else { GraphBuilder::undirected(n) };
+        let builder = if directed {
+            GraphBuilder::directed(n)
+        } else {
+            GraphBuilder::undirected(n)
+        };
         builder.edges(edges).build().expect("edges are in range")
     }
 
@@ -209,7 +254,12 @@ mod tests {
         let split = |seed| {
             LinkSplit::of(
                 graph(40, ring.clone(), false),
-                &Removal { share: 0.5, remaining: true, seed, ..Removal::default() },
+                &Removal {
+                    share: 0.5,
+                    remaining: true,
+                    seed,
+                    ..Removal::default()
+                },
             )
             .expect("a ring splits")
         };
@@ -218,20 +268,42 @@ mod tests {
         let (split, rest) = (split(1), split(1).remaining.expect("asked for"));
         assert_eq!(rest.len(), 40);
         for (pair, &edge) in rest.pairs.iter().zip(&rest.labels) {
-            assert_eq!(split.train.graph().neighbors(pair.0).contains(&pair.1), edge);
+            assert_eq!(
+                split.train.graph().neighbors(pair.0).contains(&pair.1),
+                edge
+            );
             assert!(!split.pairs.pairs.contains(pair));
         }
     }
 
     #[test]
     fn dense_graphs_list_their_non_edges() {
-        let edges: Vec<(u32, u32)> = (0..9).flat_map(|u| (u + 1..9).map(move |v| (u, v))).skip(20).collect();
-        let split = LinkSplit::of(graph(9, edges, false), &Removal { share: 0.5, seed: 3, ..Removal::default() })
-            .expect("20 non-edges suffice");
+        let edges: Vec<(u32, u32)> = (0..9)
+            .flat_map(|u| (u + 1..9).map(move |v| (u, v)))
+            .skip(20)
+            .collect();
+        let split = LinkSplit::of(
+            graph(9, edges, false),
+            &Removal {
+                share: 0.5,
+                seed: 3,
+                ..Removal::default()
+            },
+        )
+        .expect("20 non-edges suffice");
         assert_eq!(split.pairs.len(), 16);
-        let complete: Vec<(u32, u32)> = (0..5).flat_map(|u| (u + 1..5).map(move |v| (u, v))).collect();
-        let error = LinkSplit::of(graph(5, complete, false), &Removal { share: 0.5, seed: 3, ..Removal::default() })
-            .expect_err("no non-edge");
+        let complete: Vec<(u32, u32)> = (0..5)
+            .flat_map(|u| (u + 1..5).map(move |v| (u, v)))
+            .collect();
+        let error = LinkSplit::of(
+            graph(5, complete, false),
+            &Removal {
+                share: 0.5,
+                seed: 3,
+                ..Removal::default()
+            },
+        )
+        .expect_err("no non-edge");
         assert!(error.to_string().contains("only 0"), "{error}");
     }
 
@@ -239,65 +311,147 @@ mod tests {
     /// are arcs turned around.
     #[test]
     fn reversed_arcs_are_no_arcs() {
-        let edges: Vec<(u32, u32)> = (0..300u32).map(|i| (i * 7 % 40, (i * i + 3 * i + 1) % 40)).collect();
+        let edges: Vec<(u32, u32)> = (0..300u32)
+            .map(|i| (i * 7 % 40, (i * i + 3 * i + 1) % 40))
+            .collect();
         let whole = graph(40, edges, true);
         for negatives in [Negatives::Reversed, Negatives::Mixed, Negatives::Random] {
-            let split = LinkSplit::of(whole.clone(), &Removal { share: 0.5, remaining: true, negatives, seed: 3 })
-                .expect("splits");
-            for (labelled, there) in [(&split.pairs, false), (split.remaining.as_ref().expect("asked for"), true)] {
-                let arcs: Vec<_> = labelled.pairs.iter().zip(&labelled.labels).filter(|l| *l.1).map(|l| *l.0).collect();
-                let others: Vec<_> =
-                    labelled.pairs.iter().zip(&labelled.labels).filter(|l| !*l.1).map(|l| *l.0).collect();
-                assert!(arcs.iter().all(|&(u, v)| split.train.graph().neighbors(u).contains(&v) == there));
-                assert!(others.iter().all(|&(u, v)| u != v && !whole.neighbors(u).contains(&v)));
+            let split = LinkSplit::of(
+                whole.clone(),
+                &Removal {
+                    share: 0.5,
+                    remaining: true,
+                    negatives,
+                    seed: 3,
+                },
+            )
+            .expect("splits");
+            for (labelled, there) in [
+                (&split.pairs, false),
+                (split.remaining.as_ref().expect("asked for"), true),
+            ] {
+                let arcs: Vec<_> = labelled
+                    .pairs
+                    .iter()
+                    .zip(&labelled.labels)
+                    .filter(|l| *l.1)
+                    .map(|l| *l.0)
+                    .collect();
+                let others: Vec<_> = labelled
+                    .pairs
+                    .iter()
+                    .zip(&labelled.labels)
+                    .filter(|l| !*l.1)
+                    .map(|l| *l.0)
+                    .collect();
+                assert!(
+                    arcs.iter()
+                        .all(|&(u, v)| split.train.graph().neighbors(u).contains(&v) == there)
+                );
+                assert!(
+                    others
+                        .iter()
+                        .all(|&(u, v)| u != v && !whole.neighbors(u).contains(&v))
+                );
                 let turned = |&(u, v): &(u32, u32)| arcs.contains(&(v, u));
                 // Arcs that are turned around come first, in their order; a random pair may be one of them by chance.
-                let reversed = others.iter().zip(&arcs).take_while(|&(other, arc)| *other == (arc.1, arc.0)).count();
-                let by_chance = others[reversed..].iter().filter(|pair| turned(pair)).count();
+                let reversed = others
+                    .iter()
+                    .zip(&arcs)
+                    .take_while(|&(other, arc)| *other == (arc.1, arc.0))
+                    .count();
+                let by_chance = others[reversed..]
+                    .iter()
+                    .filter(|pair| turned(pair))
+                    .count();
                 let expected = match negatives {
                     Negatives::Reversed => arcs.len(),
                     Negatives::Mixed => arcs.len().div_ceil(2),
                     Negatives::Random => 0,
                 };
                 assert_eq!(reversed, expected, "{negatives:?} of {}", arcs.len());
-                assert!(4 * by_chance < arcs.len(), "{negatives:?}: {by_chance} of {}", arcs.len());
+                assert!(
+                    4 * by_chance < arcs.len(),
+                    "{negatives:?}: {by_chance} of {}",
+                    arcs.len()
+                );
                 let distinct: FxHashSet<_> = others.iter().collect();
-                assert_eq!((distinct.len(), others.len()), (others.len(), arcs.len()), "{negatives:?}");
+                assert_eq!(
+                    (distinct.len(), others.len()),
+                    (others.len(), arcs.len()),
+                    "{negatives:?}"
+                );
             }
         }
         let plain = graph(4, vec![(0, 1), (1, 2), (2, 3)], false);
         assert!(
-            LinkSplit::of(plain, &Removal { share: 0.5, remaining: false, negatives: Negatives::Reversed, seed: 1 })
-                .is_err()
+            LinkSplit::of(
+                plain,
+                &Removal {
+                    share: 0.5,
+                    remaining: false,
+                    negatives: Negatives::Reversed,
+                    seed: 1
+                }
+            )
+            .is_err()
         );
     }
 
     /// Arcs that all have their reverse cannot be turned around; the message says so, and random pairs work.
     #[test]
     fn mutual_arcs_cannot_be_turned_around() {
-        let ring: Vec<(u32, u32)> = (0..40).flat_map(|i| [(i, (i + 1) % 40), ((i + 1) % 40, i)]).collect();
+        let ring: Vec<(u32, u32)> = (0..40)
+            .flat_map(|i| [(i, (i + 1) % 40), ((i + 1) % 40, i)])
+            .collect();
         let split = |edges: &[(u32, u32)], negatives| {
             LinkSplit::of(
                 graph(41, edges.to_vec(), true),
-                &Removal { share: 0.1, remaining: false, negatives, seed: 1 },
+                &Removal {
+                    share: 0.1,
+                    remaining: false,
+                    negatives,
+                    seed: 1,
+                },
             )
         };
         for negatives in [Negatives::Reversed, Negatives::Mixed] {
-            let error = split(&ring, negatives).expect_err("nothing to turn around").to_string();
-            assert!(error.contains("every arc has its reverse") && error.contains("negatives = \"random\""), "{error}");
+            let error = split(&ring, negatives)
+                .expect_err("nothing to turn around")
+                .to_string();
+            assert!(
+                error.contains("every arc has its reverse")
+                    && error.contains("negatives = \"random\""),
+                "{error}"
+            );
             // One arc in 81 is not among the removed ones of this seed.
-            let error = split(&[&ring[..], &[(0, 40)]].concat(), negatives).expect_err("none is removed").to_string();
-            assert!(error.contains("every removed arc has its reverse"), "{error}");
+            let error = split(&[&ring[..], &[(0, 40)]].concat(), negatives)
+                .expect_err("none is removed")
+                .to_string();
+            assert!(
+                error.contains("every removed arc has its reverse"),
+                "{error}"
+            );
         }
-        assert_eq!(split(&ring, Negatives::Random).expect("splits").pairs.len(), 16);
+        assert_eq!(
+            split(&ring, Negatives::Random).expect("splits").pairs.len(),
+            16
+        );
     }
 
     #[test]
     fn bad_shares_are_refused() {
         for share in [0.0, 1.0, -0.1, f64::NAN, 0.01] {
             assert!(
-                LinkSplit::of(graph(4, vec![(0, 1), (1, 2)], false), &Removal { share, seed: 1, ..Removal::default() })
-                    .is_err()
+                LinkSplit::of(
+                    graph(4, vec![(0, 1), (1, 2)], false),
+                    &Removal {
+                        share,
+                        seed: 1,
+                        ..Removal::default()
+                    }
+                )
+                .is_err()
             );
         }
     }
@@ -306,13 +460,28 @@ mod tests {
     fn weights_stay_with_their_edges() {
         let edges: Vec<(u32, u32)> = (0..10).map(|i| (i, i + 1)).collect();
         let weights = (0..10).map(|i| i as f32 + 1.0).collect();
-        let whole = GraphBuilder::undirected(11).edges(edges).weights(weights).build().expect("in range");
-        let split = LinkSplit::of(whole, &Removal { share: 0.5, seed: 9, ..Removal::default() }).expect("splits");
+        let whole = GraphBuilder::undirected(11)
+            .edges(edges)
+            .weights(weights)
+            .build()
+            .expect("in range");
+        let split = LinkSplit::of(
+            whole,
+            &Removal {
+                share: 0.5,
+                seed: 9,
+                ..Removal::default()
+            },
+        )
+        .expect("splits");
         let train = split.train.graph();
         let weights = train.weights().expect("kept");
         for u in 0..11usize {
             for p in train.pattern().range(u) {
-                assert_eq!(weights[p], (train.pattern().columns()[p] as usize).min(u) as f32 + 1.0);
+                assert_eq!(
+                    weights[p],
+                    (train.pattern().columns()[p] as usize).min(u) as f32 + 1.0
+                );
             }
         }
     }

@@ -22,8 +22,16 @@ impl Summary {
         }
         let mean = values.iter().sum::<f64>() / n;
         let square: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-        let std = if values.len() > 1 { (square / (n - 1.0)).sqrt() } else { 0.0 };
-        Some(Summary { mean, std, count: values.len() })
+        let std = if values.len() > 1 {
+            (square / (n - 1.0)).sqrt()
+        } else {
+            0.0
+        };
+        Some(Summary {
+            mean,
+            std,
+            count: values.len(),
+        })
     }
 }
 
@@ -50,7 +58,12 @@ pub fn smallest_p(pairs: usize) -> f64 {
 /// When lengths differ.
 pub fn wilcoxon(a: &[f64], b: &[f64]) -> Wilcoxon {
     assert_eq!(a.len(), b.len(), "paired values");
-    let mut differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).filter(|d| *d != 0.0).collect();
+    let mut differences: Vec<f64> = a
+        .iter()
+        .zip(b)
+        .map(|(a, b)| a - b)
+        .filter(|d| *d != 0.0)
+        .collect();
     differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     // Twice the mid-rank of each difference is an integer, also with ties.
     let mut ranks: Vec<usize> = Vec::new();
@@ -58,7 +71,12 @@ pub fn wilcoxon(a: &[f64], b: &[f64]) -> Wilcoxon {
         let first = ranks.len() + 1;
         ranks.extend(std::iter::repeat_n(2 * first + tie.len() - 1, tie.len()));
     }
-    let positive: usize = ranks.iter().zip(&differences).filter(|(_, d)| **d > 0.0).map(|(r, _)| r).sum();
+    let positive: usize = ranks
+        .iter()
+        .zip(&differences)
+        .filter(|(_, d)| **d > 0.0)
+        .map(|(r, _)| r)
+        .sum();
     let total: usize = ranks.iter().sum();
     let extreme = positive.min(total - positive);
     // Distribution of the rank sum when every sign is a fair coin.
@@ -70,7 +88,10 @@ pub fn wilcoxon(a: &[f64], b: &[f64]) -> Wilcoxon {
         }
     }
     let p = (2.0 * chance[..=extreme].iter().sum::<f64>()).min(1.0);
-    Wilcoxon { p, differing: differences.len() }
+    Wilcoxon {
+        p,
+        differing: differences.len(),
+    }
 }
 
 /// Two-sided p-value of Student's t with `freedom` degrees: a finite sum of powers of the cosine of atan(t / √freedom)
@@ -88,7 +109,11 @@ pub fn student_p(t: f64, freedom: usize) -> f64 {
         sum += term;
         term *= cosine * cosine * (k + 1) as f64 / (k + 2) as f64;
     }
-    let inside = if odd == 1 { (angle + sine * sum) / std::f64::consts::FRAC_PI_2 } else { sine * sum };
+    let inside = if odd == 1 {
+        (angle + sine * sum) / std::f64::consts::FRAC_PI_2
+    } else {
+        sine * sum
+    };
     (1.0 - inside).clamp(0.0, 1.0)
 }
 
@@ -121,9 +146,16 @@ mod tests {
             (4.0, 10, 0.0025183326247366945),
             (0.0, 5, 1.0),
         ] {
-            assert!((student_p(t, freedom) - p).abs() < 1e-6, "{t} {freedom}: {}", student_p(t, freedom));
+            assert!(
+                (student_p(t, freedom) - p).abs() < 1e-6,
+                "{t} {freedom}: {}",
+                student_p(t, freedom)
+            );
         }
-        assert_eq!((student_p(f64::INFINITY, 4), student_p(f64::NAN, 4)), (0.0, 1.0));
+        assert_eq!(
+            (student_p(f64::INFINITY, 4), student_p(f64::NAN, 4)),
+            (0.0, 1.0)
+        );
     }
 
     #[test]
@@ -141,7 +173,13 @@ mod tests {
         #[allow(clippy::approx_constant, reason = "a published example, not π")]
         let b = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
         assert!((wilcoxon(&a, &b).p - 0.0390625).abs() < 1e-12);
-        assert_eq!(wilcoxon(&a, &a), Wilcoxon { p: 1.0, differing: 0 });
+        assert_eq!(
+            wilcoxon(&a, &a),
+            Wilcoxon {
+                p: 1.0,
+                differing: 0
+            }
+        );
         // Ties: |d| = 1 1 1 2, all positive: two of sixteen outcomes are as extreme.
         assert!((wilcoxon(&[1.0, 1.0, 1.0, 2.0], &[0.0; 4]).p - 0.125).abs() < 1e-12);
     }
@@ -150,7 +188,10 @@ mod tests {
     fn no_test_beats_the_smallest_p() {
         for n in 0..12 {
             let a: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
-            assert!((wilcoxon(&a, &vec![0.0; n]).p - smallest_p(n)).abs() < 1e-12, "{n}");
+            assert!(
+                (wilcoxon(&a, &vec![0.0; n]).p - smallest_p(n)).abs() < 1e-12,
+                "{n}"
+            );
         }
         assert!(smallest_p(5) > LEVEL && smallest_p(6) < LEVEL && smallest_p(1_000_000) >= 0.0);
     }

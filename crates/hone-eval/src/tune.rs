@@ -89,7 +89,15 @@ impl Default for TuneOptions {
         let candidates = CANDIDATES.map(str::to_owned).to_vec();
         // Splits of other experiments begin at 1: what they measure has had no part in the choice.
         let first_seed = 100_001;
-        TuneOptions { candidates, dim: None, removed: 0.2, share: 0.5, by: None, rounds: 5, first_seed }
+        TuneOptions {
+            candidates,
+            dim: None,
+            removed: 0.2,
+            share: 0.5,
+            by: None,
+            rounds: 5,
+            first_seed,
+        }
     }
 }
 
@@ -137,14 +145,23 @@ pub struct Tuned {
 fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
     let name = |row: usize| &rows[row].name;
     let size = |row: usize| {
-        let error = rows[row].error.map_or(String::new(), |error| format!(" ± {error:.3}"));
+        let error = rows[row]
+            .error
+            .map_or(String::new(), |error| format!(" ± {error:.3}"));
         format!("{:.3}{error}", rows[row].difference.unwrap_or_default())
     };
     if rounds == 0 {
-        return format!("{} stays: no round was completed in the given time", name(0));
+        return format!(
+            "{} stays: no round was completed in the given time",
+            name(0)
+        );
     }
     if chosen > 0 {
-        return format!("{} is chosen: better by {}, more than chance explains", name(chosen), size(chosen));
+        return format!(
+            "{} is chosen: better by {}, more than chance explains",
+            name(chosen),
+            size(chosen)
+        );
     }
     if best == 0 {
         return format!("{} stays: no other candidate did better", name(0));
@@ -157,7 +174,12 @@ fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
             size(best),
             if rounds == 1 { "" } else { "s" }
         ),
-        Some(_) => format!("{} stays: {} leads by {}, which may be chance", name(0), name(best), size(best)),
+        Some(_) => format!(
+            "{} stays: {} leads by {}, which may be chance",
+            name(0),
+            name(best),
+            size(best)
+        ),
     }
 }
 
@@ -194,18 +216,31 @@ impl TuneOptions {
     ) -> Result<Tuned> {
         let (methods, by) = (self.methods()?, self.decided_by(labels)?);
         let last = self.first_seed.checked_add(self.rounds);
-        let last = last.ok_or_else(|| Error::config("first_seed", "is too large for so many rounds"))?;
-        let limited = Limited { progress, end: time.and_then(|time| Instant::now().checked_add(time)) };
-        let mut rows: Vec<Row> = methods.iter().map(|method| Row::new(&method.name)).collect();
+        let last =
+            last.ok_or_else(|| Error::config("first_seed", "is too large for so many rounds"))?;
+        let limited = Limited {
+            progress,
+            end: time.and_then(|time| Instant::now().checked_add(time)),
+        };
+        let mut rows: Vec<Row> = methods
+            .iter()
+            .map(|method| Row::new(&method.name))
+            .collect();
         let tasks = if by == By::Both { 2 } else { 1 };
-        progress.stage("comparing candidates", self.rounds * tasks * methods.len() as u64);
+        progress.stage(
+            "comparing candidates",
+            self.rounds * tasks * methods.len() as u64,
+        );
         let mut rounds = 0;
         for seed in self.first_seed..last {
             let links = || self.links(graph, &methods, seed, &limited);
             let labelled = |labels| self.labels(graph, labels, &methods, seed, &limited);
             let round = (|| {
                 let links = (by != By::Labels).then(links).transpose()?;
-                let labelled = labels.filter(|_| by != By::Links).map(labelled).transpose()?;
+                let labelled = labels
+                    .filter(|_| by != By::Links)
+                    .map(labelled)
+                    .transpose()?;
                 Ok([links, labelled])
             })();
             let [links, labelled] = match round {
@@ -214,8 +249,14 @@ impl TuneOptions {
             };
             for (at, row) in rows.iter_mut().enumerate() {
                 row.links.extend(links.iter().map(|scores| scores[at].0));
-                row.labels.extend(labelled.iter().map(|scores| scores[at].0));
-                row.seconds += links.iter().chain(&labelled).map(|scores| scores[at].1).sum::<f64>() / tasks as f64;
+                row.labels
+                    .extend(labelled.iter().map(|scores| scores[at].0));
+                row.seconds += links
+                    .iter()
+                    .chain(&labelled)
+                    .map(|scores| scores[at].1)
+                    .sum::<f64>()
+                    / tasks as f64;
             }
             rounds += 1;
         }
@@ -226,47 +267,84 @@ impl TuneOptions {
     fn methods(&self) -> Result<Vec<Method>> {
         let mut methods: Vec<Method> = Vec::new();
         for text in &self.candidates {
-            let preset = text.split_once(':').map_or(text.as_str(), |(preset, _)| preset);
+            let preset = text
+                .split_once(':')
+                .map_or(text.as_str(), |(preset, _)| preset);
             if !PRESETS.iter().any(|known| known.0 == preset) {
                 let hint = spelling::hint(preset, PRESETS.iter().map(|known| known.0));
-                return Err(Error::config("candidates", format!("`{preset}` is not a preset{hint}")));
+                return Err(Error::config(
+                    "candidates",
+                    format!("`{preset}` is not a preset{hint}"),
+                ));
             }
             let parsed = Method::parse(text).map_err(|error| match error {
                 Error::Config { message, .. } => Error::config("candidates", message),
                 other => other,
             })?;
             for (options, embedder) in parsed.candidates() {
-                let name = if options.is_empty() { preset.to_owned() } else { format!("{preset}:{options}") };
-                let Embedder::Hone(config) = embedder else { unreachable!("a preset is a configuration") };
+                let name = if options.is_empty() {
+                    preset.to_owned()
+                } else {
+                    format!("{preset}:{options}")
+                };
+                let Embedder::Hone(config) = embedder else {
+                    unreachable!("a preset is a configuration")
+                };
                 let mut config = config.clone();
                 config.global.dim = self.dim.unwrap_or(config.global.dim);
                 config.check()?;
-                methods.push(Method { name, kind: Kind::Vectors(vec![(String::new(), Embedder::Hone(config))]) });
+                methods.push(Method {
+                    name,
+                    kind: Kind::Vectors(vec![(String::new(), Embedder::Hone(config))]),
+                });
             }
         }
-        let twice = (1..methods.len()).find(|&at| methods[..at].iter().any(|other| other.kind == methods[at].kind));
+        let twice = (1..methods.len()).find(|&at| {
+            methods[..at]
+                .iter()
+                .any(|other| other.kind == methods[at].kind)
+        });
         if let Some(at) = twice {
-            return Err(Error::config("candidates", format!("`{}` is given twice", methods[at].name)));
+            return Err(Error::config(
+                "candidates",
+                format!("`{}` is given twice", methods[at].name),
+            ));
         }
-        let few = || Error::config("candidates", "give at least two: the first is the default, others have to beat it");
-        if methods.len() < 2 { Err(few()) } else { Ok(methods) }
+        let few = || {
+            Error::config(
+                "candidates",
+                "give at least two: the first is the default, others have to beat it",
+            )
+        };
+        if methods.len() < 2 {
+            Err(few())
+        } else {
+            Ok(methods)
+        }
     }
 
     fn decided_by(&self, labels: Option<&NodeLabels>) -> Result<By> {
         if self.rounds == 0 {
             return Err(Error::config("rounds", "must be at least 1"));
         }
-        if let Some(few) = labels.map(|labels| labels.nodes.len()).filter(|&nodes| nodes < LABELLED) {
-            let message = format!("{few} labelled nodes cannot tell settings apart; give at least {LABELLED}");
+        if let Some(few) = labels
+            .map(|labels| labels.nodes.len())
+            .filter(|&nodes| nodes < LABELLED)
+        {
+            let message = format!(
+                "{few} labelled nodes cannot tell settings apart; give at least {LABELLED}"
+            );
             return Err(Error::config("labels", message));
         }
         match (self.by, labels) {
-            (Some(By::Labels | By::Both), None) => {
-                Err(Error::config("by", "labels can decide only if there are some: give labels, or leave this out"))
-            }
-            (Some(By::Links), Some(_)) => {
-                Err(Error::config("by", "links decide: leave out the labels, they have no effect"))
-            }
+            (Some(By::Labels | By::Both), None) => Err(Error::config(
+                "by",
+                "labels can decide only if there are some: give labels, or leave this out",
+            )),
+            (Some(By::Links), Some(_)) => Err(Error::config(
+                "by",
+                "links decide: leave out the labels, they have no effect",
+            )),
             (Some(by), _) => Ok(by),
             (None, Some(_)) => Ok(By::Both),
             (None, None) => Ok(By::Links),
@@ -279,19 +357,50 @@ impl TuneOptions {
         let operators = if graph.is_directed() {
             PairOperator::usual_directed()
         } else {
-            OPERATORS.iter().map(|text| text.parse()).collect::<Result<Vec<PairOperator>>>()?
+            OPERATORS
+                .iter()
+                .map(|text| text.parse())
+                .collect::<Result<Vec<PairOperator>>>()?
         };
         let negatives = Negatives::usual(graph);
         let pairs = 2.0 * self.removed * graph.edges() as f64;
-        let selection = LinkConfig::default().selection.min(SELECTED / pairs.max(1.0));
-        Ok(LinkConfig { removed: self.removed, operators, selection, negatives, ..LinkConfig::default() })
+        let selection = LinkConfig::default()
+            .selection
+            .min(SELECTED / pairs.max(1.0));
+        Ok(LinkConfig {
+            removed: self.removed,
+            operators,
+            selection,
+            negatives,
+            ..LinkConfig::default()
+        })
     }
 
     /// AUC and seconds of each candidate on one split.
-    fn links(&self, graph: &Graph, methods: &[Method], seed: u64, progress: &dyn Progress) -> Result<Vec<(f64, f64)>> {
+    fn links(
+        &self,
+        graph: &Graph,
+        methods: &[Method],
+        seed: u64,
+        progress: &dyn Progress,
+    ) -> Result<Vec<(f64, f64)>> {
         let config = self.link_config(graph)?;
-        let cells = link(graph, methods, &config, seed, Setting::new(&Cache::none(), progress))?;
-        Ok(cells.iter().map(|cell| (cell.validated().map_or(0.5, |outcome| outcome.auc), cell.seconds)).collect())
+        let cells = link(
+            graph,
+            methods,
+            &config,
+            seed,
+            Setting::new(&Cache::none(), progress),
+        )?;
+        Ok(cells
+            .iter()
+            .map(|cell| {
+                (
+                    cell.validated().map_or(0.5, |outcome| outcome.auc),
+                    cell.seconds,
+                )
+            })
+            .collect())
     }
 
     /// Micro F1 and seconds of each candidate with one choice of training nodes.
@@ -303,41 +412,87 @@ impl TuneOptions {
         seed: u64,
         progress: &dyn Progress,
     ) -> Result<Vec<(f64, f64)>> {
-        let config = NodesConfig { shares: vec![self.share], ..NodesConfig::classification() };
-        let cells = nodes(graph, labels, methods, &config, seed, Setting::new(&Cache::none(), progress))?;
-        Ok(cells.iter().map(|cell| (cell.scores[0].micro_f1, cell.seconds)).collect())
+        let config = NodesConfig {
+            shares: vec![self.share],
+            ..NodesConfig::classification()
+        };
+        let cells = nodes(
+            graph,
+            labels,
+            methods,
+            &config,
+            seed,
+            Setting::new(&Cache::none(), progress),
+        )?;
+        Ok(cells
+            .iter()
+            .map(|cell| (cell.scores[0].micro_f1, cell.seconds))
+            .collect())
     }
 
     fn judge(&self, mut rows: Vec<Row>, methods: &[Method], by: By, rounds: u64) -> Tuned {
         let scores: Vec<Vec<f64>> = rows.iter().map(|row| row.scores(by)).collect();
         let mean = |row: usize| scores[row].iter().sum::<f64>() / scores[row].len().max(1) as f64;
-        let best = (0..rows.len()).rev().max_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap_or(0);
+        let best = (0..rows.len())
+            .rev()
+            .max_by(|&a, &b| mean(a).total_cmp(&mean(b)))
+            .unwrap_or(0);
         let tested = match by {
             By::Links => self.removed / (1.0 - self.removed),
             By::Labels => (1.0 - self.share) / self.share,
             By::Both => (self.removed / (1.0 - self.removed)).max((1.0 - self.share) / self.share),
         };
-        rows.iter_mut().for_each(|row| row.seconds /= rounds.max(1) as f64);
+        rows.iter_mut()
+            .for_each(|row| row.seconds /= rounds.max(1) as f64);
         for (at, row) in rows.iter_mut().enumerate().skip(1) {
-            let differences: Vec<f64> = scores[at].iter().zip(&scores[0]).map(|(own, first)| own - first).collect();
-            let Some(Summary { mean, std, count }) = Summary::of(&differences) else { continue };
+            let differences: Vec<f64> = scores[at]
+                .iter()
+                .zip(&scores[0])
+                .map(|(own, first)| own - first)
+                .collect();
+            let Some(Summary { mean, std, count }) = Summary::of(&differences) else {
+                continue;
+            };
             let error = std.max(LEAST_STD) * (1.0 / count as f64 + tested).sqrt();
             row.difference = Some(mean);
             row.error = (count > 1).then_some(error);
             row.p = (count >= ROUNDS).then(|| stats::student_p(mean / error, count - 1));
         }
         let level = LEVEL / (rows.len() - 1) as f64;
-        let sure = |&row: &usize| rows[row].difference > Some(0.0) && rows[row].p.is_some_and(|p| p < level);
-        let chosen = (1..rows.len()).rev().filter(sure).max_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap_or(0);
+        let sure = |&row: &usize| {
+            rows[row].difference > Some(0.0) && rows[row].p.is_some_and(|p| p < level)
+        };
+        let chosen = (1..rows.len())
+            .rev()
+            .filter(sure)
+            .max_by(|&a, &b| mean(a).total_cmp(&mean(b)))
+            .unwrap_or(0);
         let verdict = verdict(&rows, best, chosen, rounds);
-        Tuned { by, rounds, level, best, chosen, verdict, config: config_of(&methods[chosen]), rows }
+        Tuned {
+            by,
+            rounds,
+            level,
+            best,
+            chosen,
+            verdict,
+            config: config_of(&methods[chosen]),
+            rows,
+        }
     }
 }
 
 impl Row {
     fn new(name: &str) -> Self {
         let (links, labels) = (Vec::new(), Vec::new());
-        Row { name: name.to_owned(), links, labels, seconds: 0.0, difference: None, error: None, p: None }
+        Row {
+            name: name.to_owned(),
+            links,
+            labels,
+            seconds: 0.0,
+            difference: None,
+            error: None,
+            p: None,
+        }
     }
 
     /// What decides, round by round.
@@ -345,7 +500,12 @@ impl Row {
         match by {
             By::Links => self.links.clone(),
             By::Labels => self.labels.clone(),
-            By::Both => self.links.iter().zip(&self.labels).map(|(links, labels)| 0.5 * (links + labels)).collect(),
+            By::Both => self
+                .links
+                .iter()
+                .zip(&self.labels)
+                .map(|(links, labels)| 0.5 * (links + labels))
+                .collect(),
         }
     }
 }

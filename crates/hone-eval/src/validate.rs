@@ -27,7 +27,14 @@ pub struct Selection {
 
 impl Default for Selection {
     fn default() -> Self {
-        Selection { penalties: PENALTIES.to_vec(), folds: 10, stop: Stop { tolerance: 1e-4, ..Stop::default() } }
+        Selection {
+            penalties: PENALTIES.to_vec(),
+            folds: 10,
+            stop: Stop {
+                tolerance: 1e-4,
+                ..Stop::default()
+            },
+        }
     }
 }
 
@@ -58,12 +65,18 @@ pub fn choose(x: &Block, y: &[bool], selection: &Selection, seed: u64) -> Chosen
     let positives = y.iter().filter(|&&y| y).count();
     let k = selection.folds.min(positives).min(y.len() - positives);
     if k < 2 {
-        return Chosen { c: selection.penalties[selection.penalties.len() / 2], score: 0.5 };
+        return Chosen {
+            c: selection.penalties[selection.penalties.len() / 2],
+            score: 0.5,
+        };
     }
     let class: Vec<u32> = y.iter().map(|&y| u32::from(y)).collect();
     let fold = folds(&class, k, seed);
     let scores: Vec<Vec<f64>> = parallel::map(k, |f| path(x, y, &fold, f as u32, selection));
-    let mut best = Chosen { c: 1.0, score: f64::NEG_INFINITY };
+    let mut best = Chosen {
+        c: 1.0,
+        score: f64::NEG_INFINITY,
+    };
     for (p, &c) in selection.penalties.iter().enumerate() {
         let score = scores.iter().map(|s| s[p]).sum::<f64>() / k as f64;
         if score > best.score + 1e-12 {
@@ -75,12 +88,16 @@ pub fn choose(x: &Block, y: &[bool], selection: &Selection, seed: u64) -> Chosen
 
 /// The AUC on fold `f` of models fitted on the others, for every penalty.
 fn path(x: &Block, y: &[bool], fold: &[u32], f: u32, selection: &Selection) -> Vec<f64> {
-    let (held, rows): (Vec<u32>, Vec<u32>) = (0..y.len() as u32).partition(|&i| fold[i as usize] == f);
+    let (held, rows): (Vec<u32>, Vec<u32>) =
+        (0..y.len() as u32).partition(|&i| fold[i as usize] == f);
     let truth: Vec<bool> = held.iter().map(|&i| y[i as usize]).collect();
     let mut model = Model::zero(x.cols());
     let score = |c: &f64| {
         model = logistic::fit(Task { x, y, rows: &rows }, *c, &model, selection.stop);
-        let scores: Vec<f64> = held.iter().map(|&i| model.score(x.row(i as usize))).collect();
+        let scores: Vec<f64> = held
+            .iter()
+            .map(|&i| model.score(x.row(i as usize)))
+            .collect();
         metrics::auc(&scores, &truth).expect("each fold holds both classes")
     };
     selection.penalties.iter().map(score).collect()
@@ -90,6 +107,11 @@ fn path(x: &Block, y: &[bool], fold: &[u32], f: u32, selection: &Selection) -> V
 pub fn choose_and_fit(x: &Block, y: &[bool], selection: &Selection, seed: u64) -> (Chosen, Model) {
     let chosen = choose(x, y, selection, seed);
     let rows: Vec<u32> = (0..y.len() as u32).collect();
-    let model = logistic::fit(Task { x, y, rows: &rows }, chosen.c, &Model::zero(x.cols()), Stop::default());
+    let model = logistic::fit(
+        Task { x, y, rows: &rows },
+        chosen.c,
+        &Model::zero(x.cols()),
+        Stop::default(),
+    );
     (chosen, model)
 }

@@ -36,18 +36,31 @@ struct Entry {
 }
 
 /// The approximate `k` most similar rows of every row.
-pub(crate) fn all(space: &Space, k: usize, seed: u64, progress: &dyn Progress) -> Result<Neighbours> {
+pub(crate) fn all(
+    space: &Space,
+    k: usize,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Neighbours> {
     let n = space.len();
     let k = k.min(n.saturating_sub(1));
     let width = (k + SPARE).max(FEWEST).min(n.saturating_sub(1));
-    let mut lists = vec![Entry { scored: NONE, new: true }; n * width];
+    let mut lists = vec![
+        Entry {
+            scored: NONE,
+            new: true
+        };
+        n * width
+    ];
     if width > 0 {
         plant(space, width, seed, &mut lists, progress)?;
         refine(space, width, &mut lists, progress)?;
     }
     let mut found = vec![(0u32, 0f32); n * k];
     if k > 0 {
-        parallel::for_rows(&mut found, k, |i, to| finish(space, i as u32, &lists[i * width..][..width], to));
+        parallel::for_rows(&mut found, k, |i, to| {
+            finish(space, i as u32, &lists[i * width..][..width], to)
+        });
     }
     let (rows, similarities) = found.into_iter().unzip();
     Ok(Neighbours::new(k, rows, similarities))
@@ -55,22 +68,36 @@ pub(crate) fn all(space: &Space, k: usize, seed: u64, progress: &dyn Progress) -
 
 /// The best of a list by similarities in double precision. Leaves hold more rows than a list, so it is full.
 fn finish(space: &Space, i: u32, list: &[Entry], to: &mut [(u32, f32)]) {
-    let mut found: Vec<(f64, u32)> =
-        list.iter().map(|entry| (space.similarity(i, entry.scored.1), entry.scored.1)).collect();
+    let mut found: Vec<(f64, u32)> = list
+        .iter()
+        .map(|entry| (space.similarity(i, entry.scored.1), entry.scored.1))
+        .collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    to.iter_mut().zip(found).for_each(|(to, (similarity, row))| *to = (row, similarity as f32));
+    to.iter_mut()
+        .zip(found)
+        .for_each(|(to, (similarity, row))| *to = (row, similarity as f32));
 }
 
 /// Fills the lists from the leaves of the trees.
-fn plant(space: &Space, width: usize, seed: u64, lists: &mut [Entry], progress: &dyn Progress) -> Result<()> {
+fn plant(
+    space: &Space,
+    width: usize,
+    seed: u64,
+    lists: &mut [Entry],
+    progress: &dyn Progress,
+) -> Result<()> {
     let n = space.len();
     progress.stage("searching by random trees", TREES * n as u64);
     for index in 0..TREES {
         progress.check()?;
         let order = tree(space, Key::new(seed).with("forest", index));
-        let found: Vec<Vec<Top>> = parallel::map_each(leaves(n), |_, leaf| compare(space, &order[leaf], width));
+        let found: Vec<Vec<Top>> =
+            parallel::map_each(leaves(n), |_, leaf| compare(space, &order[leaf], width));
         let mut place = vec![0u32; n];
-        order.iter().zip(0..).for_each(|(&row, at)| place[row as usize] = at);
+        order
+            .iter()
+            .zip(0..)
+            .for_each(|(&row, at)| place[row as usize] = at);
         let found: Vec<&Top> = found.iter().flatten().collect();
         parallel::for_rows(lists, width, |i, list| {
             for &item in found[place[i] as usize].items() {
@@ -86,7 +113,9 @@ fn plant(space: &Space, width: usize, seed: u64, lists: &mut [Entry], progress: 
 fn compare(space: &Space, leaf: &[u32], width: usize) -> Vec<Top> {
     let mut block = Block::zeros(leaf.len(), space.vectors().cols());
     leaf.iter().enumerate().for_each(|(at, &row)| {
-        block.row_mut(at).copy_from_slice(space.vectors().row(row as usize));
+        block
+            .row_mut(at)
+            .copy_from_slice(space.vectors().row(row as usize));
     });
     let mut scores = vec![0f32; leaf.len() * leaf.len()];
     block.dots(0..leaf.len(), &block, 0..leaf.len(), &mut scores);
@@ -100,23 +129,37 @@ fn compare(space: &Space, leaf: &[u32], width: usize) -> Vec<Top> {
         }
         best
     };
-    scores.chunks_exact(leaf.len()).enumerate().map(of).collect()
+    scores
+        .chunks_exact(leaf.len())
+        .enumerate()
+        .map(of)
+        .collect()
 }
 
 /// Inserts an item unless the list has its row, or only better ones.
 fn insert(list: &mut [Entry], item: Scored) -> bool {
-    let Some(worst) = list.last() else { return false };
+    let Some(worst) = list.last() else {
+        return false;
+    };
     if !before(item, worst.scored) || list.iter().any(|entry| entry.scored.1 == item.1) {
         return false;
     }
     let at = list.partition_point(|entry| before(entry.scored, item));
     list[at..].rotate_right(1);
-    list[at] = Entry { scored: item, new: true };
+    list[at] = Entry {
+        scored: item,
+        new: true,
+    };
     true
 }
 
 /// Compares neighbours of neighbours until hardly anything changes.
-fn refine(space: &Space, width: usize, lists: &mut Vec<Entry>, progress: &dyn Progress) -> Result<()> {
+fn refine(
+    space: &Space,
+    width: usize,
+    lists: &mut Vec<Entry>,
+    progress: &dyn Progress,
+) -> Result<()> {
     let n = space.len();
     progress.stage("comparing neighbours of neighbours", (ROUNDS * n) as u64);
     for _ in 0..ROUNDS {
@@ -129,7 +172,10 @@ fn refine(space: &Space, width: usize, lists: &mut Vec<Entry>, progress: &dyn Pr
             }
             progress.advance(1);
             list.iter_mut().for_each(|entry| entry.new = false);
-            changed.fetch_add(visit(space, i as u32, width, old, &back, list), Ordering::Relaxed);
+            changed.fetch_add(
+                visit(space, i as u32, width, old, &back, list),
+                Ordering::Relaxed,
+            );
         });
         progress.check()?;
         *lists = next;
@@ -141,9 +187,19 @@ fn refine(space: &Space, width: usize, lists: &mut Vec<Entry>, progress: &dyn Pr
 }
 
 /// Offers a row the neighbours of its neighbours, where one of the two steps is new; returns how many stay.
-fn visit(space: &Space, i: u32, width: usize, old: &[Entry], back: &Reversed, list: &mut [Entry]) -> usize {
+fn visit(
+    space: &Space,
+    i: u32,
+    width: usize,
+    old: &[Entry],
+    back: &Reversed,
+    list: &mut [Entry],
+) -> usize {
     let own = &old[i as usize * width..][..width];
-    let mut steps: Vec<(u32, bool)> = own.iter().map(|entry| (entry.scored.1, entry.new)).collect();
+    let mut steps: Vec<(u32, bool)> = own
+        .iter()
+        .map(|entry| (entry.scored.1, entry.new))
+        .collect();
     steps.extend_from_slice(back.of(i));
     let mut candidates: Vec<u32> = Vec::with_capacity(steps.len() * width);
     for &(via, new) in &steps {
@@ -151,14 +207,24 @@ fn visit(space: &Space, i: u32, width: usize, old: &[Entry], back: &Reversed, li
             continue;
         }
         let reached = old[via as usize * width..][..width].iter();
-        let reached = reached.filter(|entry| new || entry.new).map(|entry| entry.scored.1);
+        let reached = reached
+            .filter(|entry| new || entry.new)
+            .map(|entry| entry.scored.1);
         candidates.extend(reached.filter(|&row| row != i && row != u32::MAX));
     }
     // Those that point here need not be pointed at.
-    candidates.extend(back.of(i).iter().filter(|(_, new)| *new).map(|(row, _)| *row));
+    candidates.extend(
+        back.of(i)
+            .iter()
+            .filter(|(_, new)| *new)
+            .map(|(row, _)| *row),
+    );
     candidates.sort_unstable();
     candidates.dedup();
-    candidates.into_iter().filter(|&row| insert(list, (space.score(i, row), row))).count()
+    candidates
+        .into_iter()
+        .filter(|&row| insert(list, (space.score(i, row), row)))
+        .count()
 }
 
 /// For every row the first few that list it, and whether their entry is new.
@@ -179,10 +245,17 @@ impl Reversed {
 fn reversed(lists: &[Entry], width: usize) -> Reversed {
     let n = lists.len() / width;
     let room = width.min(255);
-    let mut back = Reversed { width: room, counts: vec![0; n], entries: vec![(0, false); n * room] };
+    let mut back = Reversed {
+        width: room,
+        counts: vec![0; n],
+        entries: vec![(0, false); n * room],
+    };
     for wanted in [true, false] {
         for (i, list) in lists.chunks_exact(width).enumerate() {
-            for entry in list.iter().filter(|entry| entry.new == wanted && entry.scored.1 != u32::MAX) {
+            for entry in list
+                .iter()
+                .filter(|entry| entry.new == wanted && entry.scored.1 != u32::MAX)
+            {
                 let target = entry.scored.1 as usize;
                 let count = back.counts[target] as usize;
                 if count < room {

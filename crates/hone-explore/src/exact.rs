@@ -52,10 +52,19 @@ impl Space {
         for start in (0..n).step_by(TILE) {
             let others = start..n.min(start + TILE);
             let scores = &mut scores[..rows.len() * others.len()];
-            self.vectors().dots(rows.clone(), self.vectors(), others.clone(), scores);
-            for ((i, best), scores) in rows.clone().zip(&mut best).zip(scores.chunks_exact(others.len())) {
+            self.vectors()
+                .dots(rows.clone(), self.vectors(), others.clone(), scores);
+            for ((i, best), scores) in rows
+                .clone()
+                .zip(&mut best)
+                .zip(scores.chunks_exact(others.len()))
+            {
                 let mut bar = best.bar();
-                for ((j, score), half) in others.clone().zip(scores).zip(&self.halves()[others.clone()]) {
+                for ((j, score), half) in others
+                    .clone()
+                    .zip(scores)
+                    .zip(&self.halves()[others.clone()])
+                {
                     let score = score - half;
                     if score > bar && j != i {
                         best.offer((score, j as u32));
@@ -64,15 +73,23 @@ impl Space {
                 }
             }
         }
-        let own = |(i, best): (usize, &Top)| self.ordered(best, k, |j| self.similarity(i as u32, j));
+        let own =
+            |(i, best): (usize, &Top)| self.ordered(best, k, |j| self.similarity(i as u32, j));
         rows.zip(&best).map(own).collect()
     }
 
     /// The best `k` by similarities in double precision.
     fn ordered(&self, best: &Top, k: usize, similarity: impl Fn(u32) -> f64) -> Vec<Neighbour> {
-        let scored = best.items().iter().map(|&(_, row)| Neighbour { row, similarity: similarity(row) });
+        let scored = best.items().iter().map(|&(_, row)| Neighbour {
+            row,
+            similarity: similarity(row),
+        });
         let mut found: Vec<Neighbour> = scored.collect();
-        found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.row.cmp(&b.row)));
+        found.sort_by(|a, b| {
+            b.similarity
+                .total_cmp(&a.similarity)
+                .then(a.row.cmp(&b.row))
+        });
         found.truncate(k);
         found
     }
@@ -93,5 +110,11 @@ pub(crate) fn all(space: &Space, k: usize, progress: &dyn Progress) -> Result<Ne
     let found: Vec<Vec<Vec<Neighbour>>> = found.into_iter().collect::<Result<_>>()?;
     let found = || found.iter().flatten().flatten();
     let rows = found().map(|neighbour| neighbour.row).collect();
-    Ok(Neighbours::new(k, rows, found().map(|neighbour| neighbour.similarity as f32).collect()))
+    Ok(Neighbours::new(
+        k,
+        rows,
+        found()
+            .map(|neighbour| neighbour.similarity as f32)
+            .collect(),
+    ))
 }

@@ -43,13 +43,23 @@ fn split(space: &Space, rows: &mut [u32], key: Key) {
         return;
     }
     let normal = direction(space, rows, key);
-    let project = |at: usize| (dot(&normal, space.vectors().row(rows[at] as usize)), rows[at]);
+    let project = |at: usize| {
+        (
+            dot(&normal, space.vectors().row(rows[at] as usize)),
+            rows[at],
+        )
+    };
     let mut projected: Vec<(f32, u32)> = parallel::collect(rows.len(), project);
     let middle = rows.len() / 2;
     projected.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    rows.iter_mut().zip(projected).for_each(|(to, (_, row))| *to = row);
+    rows.iter_mut()
+        .zip(projected)
+        .for_each(|(to, (_, row))| *to = row);
     let (left, right) = rows.split_at_mut(middle);
-    rayon::join(|| split(space, left, key.with("left", 0)), || split(space, right, key.with("right", 0)));
+    rayon::join(
+        || split(space, left, key.with("left", 0)),
+        || split(space, right, key.with("right", 0)),
+    );
 }
 
 /// The difference of two of the rows; of equal ones it is zero, and the row numbers decide.

@@ -38,7 +38,8 @@ pub use map::{Colour, Map, read_attributes, read_labels};
 pub use neighbours::{Neighbour, Neighbours};
 pub use neighbours_file::{Answer, AnswerTable, NeighbourTable};
 pub use roles::{
-    Explanation, MOST as MOST_ROLES, MotifScore, Otherwise, RATIOS, Reason, Role, RoleOptions, RoleTable, Roles,
+    Explanation, MOST as MOST_ROLES, MotifScore, Otherwise, RATIOS, Reason, Role, RoleOptions,
+    RoleTable, Roles,
 };
 pub use search::{EXACT_LIMIT, Found, Method, Search};
 pub use space::{By, Query, STRUCTURE_WEIGHT, Space};

@@ -23,9 +23,20 @@ impl Neighbours {
     /// # Panics
     /// When there are not as many similarities as neighbours.
     pub fn new(k: usize, rows: Vec<u32>, similarities: Vec<f32>) -> Self {
-        assert_eq!(rows.len(), similarities.len(), "one similarity per neighbour");
-        assert!(k == 0 || rows.len().is_multiple_of(k), "{k} neighbours per row");
-        Neighbours { k, rows, similarities }
+        assert_eq!(
+            rows.len(),
+            similarities.len(),
+            "one similarity per neighbour"
+        );
+        assert!(
+            k == 0 || rows.len().is_multiple_of(k),
+            "{k} neighbours per row"
+        );
+        Neighbours {
+            k,
+            rows,
+            similarities,
+        }
     }
 
     /// How many each row has: as many as were requested, or all others where there are fewer.

@@ -43,19 +43,32 @@ impl<'a> NeighbourTable<'a> {
     fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
         let mut files = vec![path.to_path_buf()];
         if Layout::of(path)? == Layout::Npy {
-            files.extend([path.with_extension("ids.txt"), path.with_extension("similarity.npy")]);
+            files.extend([
+                path.with_extension("ids.txt"),
+                path.with_extension("similarity.npy"),
+            ]);
         }
         Ok(files)
     }
 
     /// Writes the table, all files of it or none; returns them.
-    pub fn write(&self, path: impl AsRef<Path>, existing: Existing, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
+    pub fn write(
+        &self,
+        path: impl AsRef<Path>,
+        existing: Existing,
+        progress: &dyn Progress,
+    ) -> Result<Vec<PathBuf>> {
         let path = path.as_ref();
         record::without(path, existing, |batch| self.add_to(batch, path, progress))
     }
 
     /// Writes the table into a batch, where further files may join it.
-    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(
+        &self,
+        batch: &mut Batch,
+        path: impl AsRef<Path>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         self.add_to_at(batch, path.as_ref(), progress)
     }
 
@@ -63,7 +76,11 @@ impl<'a> NeighbourTable<'a> {
         if Layout::of(path)? == Layout::Npy {
             return self.arrays(batch, path, progress);
         }
-        let kind = if matches!(self.ids, NodeIds::Text { .. }) { Kind::Text } else { Kind::Integer };
+        let kind = if matches!(self.ids, NodeIds::Text { .. }) {
+            Kind::Text
+        } else {
+            Kind::Integer
+        };
         let named = |name: &str, kind| (name.to_owned(), kind);
         let columns = vec![
             named("id", kind),
@@ -72,7 +89,12 @@ impl<'a> NeighbourTable<'a> {
             named("similarity", Kind::Float),
         ];
         let rows = self.neighbours.len() * self.neighbours.k();
-        Table { columns, rows, values: &|j, range| self.column(j, range) }.add_to(batch, path, progress)
+        Table {
+            columns,
+            rows,
+            values: &|j, range| self.column(j, range),
+        }
+        .add_to(batch, path, progress)
     }
 
     fn column(&self, j: usize, range: Range<usize>) -> Column {
@@ -82,7 +104,11 @@ impl<'a> NeighbourTable<'a> {
             0 => id_column(self.ids, range.map(|at| (at / k) as u32)),
             1 => Column::Integers(range.map(|at| (at % k + 1) as i64).collect()),
             2 => id_column(self.ids, range.map(neighbour)),
-            _ => Column::Floats(range.map(|at| self.neighbours.similarities(at / k)[at % k]).collect()),
+            _ => Column::Floats(
+                range
+                    .map(|at| self.neighbours.similarities(at / k)[at % k])
+                    .collect(),
+            ),
         }
     }
 
@@ -93,7 +119,10 @@ impl<'a> NeighbourTable<'a> {
         let mut out = batch.begin(&files[0])?;
         write_npy_header("<i8", &[n, k], &mut out).map_err(|e| out.error(e))?;
         self.pieces(&mut out, progress, |i, bytes| {
-            self.neighbours.row(i).iter().for_each(|&row| bytes.extend(i64::from(row).to_le_bytes()));
+            self.neighbours
+                .row(i)
+                .iter()
+                .for_each(|&row| bytes.extend(i64::from(row).to_le_bytes()));
         })?;
         batch.add(out)?;
         let mut ids = batch.begin(&files[1])?;
@@ -102,19 +131,28 @@ impl<'a> NeighbourTable<'a> {
         let mut out = batch.begin(&files[2])?;
         write_npy_header("<f4", &[n, k], &mut out).map_err(|e| out.error(e))?;
         self.pieces(&mut out, progress, |i, bytes| {
-            self.neighbours.similarities(i).iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+            self.neighbours
+                .similarities(i)
+                .iter()
+                .for_each(|value| bytes.extend(value.to_le_bytes()));
         })?;
         batch.add(out)
     }
 
-    fn pieces(&self, out: &mut Output, progress: &dyn Progress, row: impl Fn(usize, &mut Vec<u8>)) -> Result<()> {
+    fn pieces(
+        &self,
+        out: &mut Output,
+        progress: &dyn Progress,
+        row: impl Fn(usize, &mut Vec<u8>),
+    ) -> Result<()> {
         let step = (PIECE / self.neighbours.k().max(1)).max(1);
         for start in (0..self.neighbours.len()).step_by(step) {
             progress.check()?;
             let end = self.neighbours.len().min(start + step);
             let mut bytes = Vec::new();
             (start..end).for_each(|i| row(i, &mut bytes));
-            out.write_all(&bytes).map_err(|e| Error::io(out.path(), e))?;
+            out.write_all(&bytes)
+                .map_err(|e| Error::io(out.path(), e))?;
             progress.advance((end - start) as u64);
         }
         Ok(())
@@ -153,7 +191,12 @@ impl<'a> AnswerTable<'a> {
     }
 
     /// Writes the table, as text or Parquet, into a batch.
-    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(
+        &self,
+        batch: &mut Batch,
+        path: impl AsRef<Path>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         self.add_to_at(batch, path.as_ref(), progress)
     }
 
@@ -164,7 +207,11 @@ impl<'a> AnswerTable<'a> {
             .enumerate()
             .flat_map(|(a, answer)| (0..answer.nodes.len()).map(move |r| (a, r)))
             .collect();
-        let kind = if matches!(self.ids, NodeIds::Text { .. }) { Kind::Text } else { Kind::Integer };
+        let kind = if matches!(self.ids, NodeIds::Text { .. }) {
+            Kind::Text
+        } else {
+            Kind::Integer
+        };
         let named = |name: &str, kind| (name.to_owned(), kind);
         let columns = vec![
             named("node", Kind::Text),
@@ -176,12 +223,21 @@ impl<'a> AnswerTable<'a> {
         let values = |j: usize, range: Range<usize>| {
             let lines = lines[range].iter();
             match j {
-                0 => Column::Texts(lines.map(|&(a, _)| self.answers[a].question.clone()).collect()),
+                0 => Column::Texts(
+                    lines
+                        .map(|&(a, _)| self.answers[a].question.clone())
+                        .collect(),
+                ),
                 1 => Column::Integers(lines.map(|&(_, r)| r as i64 + 1).collect()),
                 2 => id_column(self.ids, lines.map(|line| node(line).row)),
                 _ => Column::Floats(lines.map(|line| node(line).similarity as f32).collect()),
             }
         };
-        Table { columns, rows: lines.len(), values: &values }.add_to(batch, path, progress)
+        Table {
+            columns,
+            rows: lines.len(),
+            values: &values,
+        }
+        .add_to(batch, path, progress)
     }
 }

@@ -33,16 +33,27 @@ pub enum Method {
 
 impl Method {
     /// All, with their names.
-    pub const ALL: [(Method, &'static str); 3] =
-        [(Method::Auto, "auto"), (Method::Exact, "exact"), (Method::Approximate, "approximate")];
+    pub const ALL: [(Method, &'static str); 3] = [
+        (Method::Auto, "auto"),
+        (Method::Exact, "exact"),
+        (Method::Approximate, "approximate"),
+    ];
 }
 
 impl FromStr for Method {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Method> {
-        let found = Method::ALL.iter().find(|(_, known)| *known == name).map(|(method, _)| *method);
-        found.ok_or_else(|| Error::config("search", format!("`{name}` is not one of auto, exact, approximate")))
+        let found = Method::ALL
+            .iter()
+            .find(|(_, known)| *known == name)
+            .map(|(method, _)| *method);
+        found.ok_or_else(|| {
+            Error::config(
+                "search",
+                format!("`{name}` is not one of auto, exact, approximate"),
+            )
+        })
     }
 }
 
@@ -60,7 +71,11 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        Search { top: 10, search: Method::Auto, seed: 0 }
+        Search {
+            top: 10,
+            search: Method::Auto,
+            seed: 0,
+        }
     }
 }
 
@@ -81,11 +96,17 @@ impl Search {
             method => method == Method::Exact,
         };
         if exact {
-            return Ok(Found { neighbours: exact::all(space, self.top, progress)?, recall: None });
+            return Ok(Found {
+                neighbours: exact::all(space, self.top, progress)?,
+                recall: None,
+            });
         }
         let neighbours = descent::all(space, self.top, self.seed, progress)?;
         let recall = recall(space, &neighbours, progress)?;
-        Ok(Found { neighbours, recall: Some(recall) })
+        Ok(Found {
+            neighbours,
+            recall: Some(recall),
+        })
     }
 }
 
@@ -102,10 +123,19 @@ fn recall(space: &Space, found: &Neighbours, progress: &dyn Progress) -> Result<
         progress.check()?;
         let i = sample * n / count;
         let exact = space.nearest_of(i..i + 1, k);
-        let least = exact[0].last().map_or(f64::NEG_INFINITY, |last| last.similarity) - ROUNDING;
+        let least = exact[0]
+            .last()
+            .map_or(f64::NEG_INFINITY, |last| last.similarity)
+            - ROUNDING;
         progress.advance(1);
-        Ok(found.similarities(i).iter().filter(|&&similarity| f64::from(similarity) >= least).count())
+        Ok(found
+            .similarities(i)
+            .iter()
+            .filter(|&&similarity| f64::from(similarity) >= least)
+            .count())
     };
-    let hits: Vec<usize> = parallel::map(count, row).into_iter().collect::<Result<_>>()?;
+    let hits: Vec<usize> = parallel::map(count, row)
+        .into_iter()
+        .collect::<Result<_>>()?;
     Ok(hits.into_iter().sum::<usize>() as f64 / (count * k) as f64)
 }

@@ -48,16 +48,27 @@ pub enum By {
 
 impl By {
     /// All, with their names.
-    pub const ALL: [(By, &'static str); 3] =
-        [(By::All, "all"), (By::Proximity, "proximity"), (By::Structure, "structure")];
+    pub const ALL: [(By, &'static str); 3] = [
+        (By::All, "all"),
+        (By::Proximity, "proximity"),
+        (By::Structure, "structure"),
+    ];
 }
 
 impl FromStr for By {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<By> {
-        let found = By::ALL.iter().find(|(_, known)| *known == name).map(|(by, _)| *by);
-        found.ok_or_else(|| Error::config("by", format!("`{name}` is not one of all, proximity, structure")))
+        let found = By::ALL
+            .iter()
+            .find(|(_, known)| *known == name)
+            .map(|(by, _)| *by);
+        found.ok_or_else(|| {
+            Error::config(
+                "by",
+                format!("`{name}` is not one of all, proximity, structure"),
+            )
+        })
     }
 }
 
@@ -83,12 +94,21 @@ pub struct Query {
 
 /// Why there are no columns to compare.
 fn lacking(by: By, embedding: &Embedding) -> String {
-    if by == By::Structure && embedding.columns.iter().any(|name| name.starts_with("features.")) {
+    if by == By::Structure
+        && embedding
+            .columns
+            .iter()
+            .any(|name| name.starts_with("features."))
+    {
         return "these vectors have no columns of structure alone: `features.…` describe structure and attributes \
                 together; compare by all, or embed the graph without attributes"
             .into();
     }
-    let kind = if by == By::Structure { "structure" } else { "proximity" };
+    let kind = if by == By::Structure {
+        "structure"
+    } else {
+        "proximity"
+    };
     format!(
         "these vectors have no {kind} columns; compare by all, or embed the graph with the preset `hone`, which has both \
          kinds"
@@ -105,7 +125,9 @@ impl Space {
         let placed = |name: &String| PLACED.iter().any(|prefix| name.starts_with(prefix));
         let is_structure = |name: &String| name.starts_with(PLACED[0]);
         let wanted = |keep: &dyn Fn(&String) -> bool| -> Vec<usize> {
-            (0..embedding.columns.len()).filter(|&j| keep(&embedding.columns[j])).collect()
+            (0..embedding.columns.len())
+                .filter(|&j| keep(&embedding.columns[j]))
+                .collect()
         };
         let (directions, coordinates) = match by {
             By::All => (wanted(&|name| !placed(name)), wanted(&placed)),
@@ -115,9 +137,19 @@ impl Space {
         if directions.is_empty() && coordinates.is_empty() && !embedding.columns.is_empty() {
             return Err(Error::config("by", lacking(by, embedding)));
         }
-        let weight = if directions.is_empty() { 1.0 } else { STRUCTURE_WEIGHT };
+        let weight = if directions.is_empty() {
+            1.0
+        } else {
+            STRUCTURE_WEIGHT
+        };
         let top = if directions.is_empty() { 1.0 } else { 0.0 };
-        Ok(prepare(&embedding.vectors, &directions, &coordinates, weight, top))
+        Ok(prepare(
+            &embedding.vectors,
+            &directions,
+            &coordinates,
+            weight,
+            top,
+        ))
     }
 
     /// Number of rows.
@@ -154,7 +186,9 @@ impl Space {
 
     /// The similarity of two rows up to a constant, in single precision.
     pub(crate) fn score(&self, i: u32, j: u32) -> f32 {
-        dot(self.vectors.row(i as usize), self.vectors.row(j as usize)) - self.half[i as usize] - self.half[j as usize]
+        dot(self.vectors.row(i as usize), self.vectors.row(j as usize))
+            - self.half[i as usize]
+            - self.half[j as usize]
     }
 
     /// A query for rows like the `positive` and unlike the `negative` ones: directions are added and subtracted and
@@ -163,44 +197,79 @@ impl Space {
     /// # Errors
     /// When there is no row at all, or one that does not exist.
     pub fn query(&self, positive: &[u32], negative: &[u32]) -> Result<Query> {
-        let signed = positive.iter().map(|&i| (i, 1.0)).chain(negative.iter().map(|&i| (i, -1.0)));
+        let signed = positive
+            .iter()
+            .map(|&i| (i, 1.0))
+            .chain(negative.iter().map(|&i| (i, -1.0)));
         let signed: Vec<(u32, f64)> = signed.collect();
         if signed.is_empty() {
-            return Err(Error::config("positive", "no node to compare with; name at least one"));
+            return Err(Error::config(
+                "positive",
+                "no node to compare with; name at least one",
+            ));
         }
         if let Some((row, _)) = signed.iter().find(|(row, _)| *row as usize >= self.len()) {
-            return Err(Error::config("positive", format!("row {row} of {}", self.len())));
+            return Err(Error::config(
+                "positive",
+                format!("row {row} of {}", self.len()),
+            ));
         }
         let mut sum = vec![0f64; self.vectors.cols()];
         for &(row, sign) in &signed {
-            sum.iter_mut().zip(self.vectors.row(row as usize)).for_each(|(sum, &x)| *sum += sign * f64::from(x));
+            sum.iter_mut()
+                .zip(self.vectors.row(row as usize))
+                .for_each(|(sum, &x)| *sum += sign * f64::from(x));
         }
         let (directions, coordinates) = sum.split_at_mut(self.directions);
         let length = directions.iter().map(|x| x * x).sum::<f64>().sqrt();
-        directions.iter_mut().for_each(|x| *x /= if length > 0.0 { length } else { 1.0 });
+        directions
+            .iter_mut()
+            .for_each(|x| *x /= if length > 0.0 { length } else { 1.0 });
         let net = signed.iter().map(|(_, sign)| sign).sum::<f64>().max(1.0);
         coordinates.iter_mut().for_each(|x| *x /= net);
         let half = (coordinates.iter().map(|x| x * x).sum::<f64>() / 2.0) as f32;
-        Ok(Query { vector: sum.into_iter().map(|x| x as f32).collect(), half })
+        Ok(Query {
+            vector: sum.into_iter().map(|x| x as f32).collect(),
+            half,
+        })
     }
 }
 
 /// Picks, centres and scales the columns.
-fn prepare(from: &Block, directions: &[usize], coordinates: &[usize], weight: f64, top: f64) -> Space {
+fn prepare(
+    from: &Block,
+    directions: &[usize],
+    coordinates: &[usize],
+    weight: f64,
+    top: f64,
+) -> Space {
     let means = column_sums(from, coordinates, |x| x);
     let rows = from.rows().max(1) as f64;
     let means: Vec<f64> = means.into_iter().map(|sum| sum / rows).collect();
-    let squares: f64 = column_sums(from, coordinates, |x| x * x).into_iter().sum::<f64>() / rows;
+    let squares: f64 = column_sums(from, coordinates, |x| x * x)
+        .into_iter()
+        .sum::<f64>()
+        / rows;
     let spread = squares - means.iter().map(|mean| mean * mean).sum::<f64>();
     // What is left of equal coordinates is rounding.
-    let scale = if spread > 1e-10 * squares { (weight / spread).sqrt() } else { 0.0 };
+    let scale = if spread > 1e-10 * squares {
+        (weight / spread).sqrt()
+    } else {
+        0.0
+    };
     let mut vectors = Block::zeros(from.rows(), directions.len() + coordinates.len());
     vectors.update_rows(|i, row| {
         let source = from.row(i);
         let (to, placed) = row.split_at_mut(directions.len());
-        let length = directions.iter().map(|&j| f64::from(source[j]).powi(2)).sum::<f64>().sqrt();
+        let length = directions
+            .iter()
+            .map(|&j| f64::from(source[j]).powi(2))
+            .sum::<f64>()
+            .sqrt();
         let factor = if length > 0.0 { 1.0 / length } else { 0.0 };
-        to.iter_mut().zip(directions).for_each(|(to, &j)| *to = (f64::from(source[j]) * factor) as f32);
+        to.iter_mut()
+            .zip(directions)
+            .for_each(|(to, &j)| *to = (f64::from(source[j]) * factor) as f32);
         for ((to, &j), mean) in placed.iter_mut().zip(coordinates).zip(&means) {
             *to = ((f64::from(source[j]) - mean) * scale) as f32;
         }
@@ -210,7 +279,12 @@ fn prepare(from: &Block, directions: &[usize], coordinates: &[usize], weight: f6
         (placed.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 2.0) as f32
     };
     let half = parallel::collect(from.rows(), half);
-    Space { vectors, half, directions: directions.len(), top }
+    Space {
+        vectors,
+        half,
+        directions: directions.len(),
+        top,
+    }
 }
 
 /// Sums of some columns after `f`, in chunks of fixed size.
@@ -220,23 +294,38 @@ fn column_sums(block: &Block, columns: &[usize], f: impl Fn(f64) -> f64 + Sync) 
         let mut sums = vec![0f64; columns.len()];
         for i in range {
             let row = block.row(i);
-            sums.iter_mut().zip(columns).for_each(|(sum, &j)| *sum += f(f64::from(row[j])));
+            sums.iter_mut()
+                .zip(columns)
+                .for_each(|(sum, &j)| *sum += f(f64::from(row[j])));
         }
         sums
     };
     let partial: Vec<Vec<f64>> = parallel::stretches(block.rows(), CHUNK, chunk);
-    partial.into_iter().fold(vec![0.0; columns.len()], |mut sums, part| {
-        sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
-        sums
-    })
+    partial
+        .into_iter()
+        .fold(vec![0.0; columns.len()], |mut sums, part| {
+            sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+            sums
+        })
 }
 
 /// Refuses values that no similarity can be computed from.
 fn check_finite(embedding: &Embedding) -> Result<()> {
-    let Embedding { ids, vectors, columns, .. } = embedding;
+    let Embedding {
+        ids,
+        vectors,
+        columns,
+        ..
+    } = embedding;
     let bad = |i: usize| vectors.row(i).iter().any(|x| !x.is_finite());
-    let Some(i) = parallel::first(vectors.rows(), bad) else { return Ok(()) };
-    let j = vectors.row(i).iter().position(|x| !x.is_finite()).expect("just found");
+    let Some(i) = parallel::first(vectors.rows(), bad) else {
+        return Ok(());
+    };
+    let j = vectors
+        .row(i)
+        .iter()
+        .position(|x| !x.is_finite())
+        .expect("just found");
     let (id, name, value) = (ids.get(i as u32), &columns[j], vectors.get(i, j));
     let message = format!("node `{id}` has {value} in column `{name}`; every value must be finite");
     Err(Error::config("vectors", message))
@@ -244,14 +333,22 @@ fn check_finite(embedding: &Embedding) -> Result<()> {
 
 /// An inner product in double precision.
 fn wide_dot(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+    a.iter()
+        .zip(b)
+        .map(|(&a, &b)| f64::from(a) * f64::from(b))
+        .sum()
 }
 
 /// An inner product in single precision, eight sums side by side.
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0f32; 8];
     let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f32 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b).sum();
+    let rest: f32 = a_chunks
+        .remainder()
+        .iter()
+        .zip(b_chunks.remainder())
+        .map(|(a, b)| a * b)
+        .sum();
     for (a, b) in a_chunks.zip(b_chunks) {
         for lane in 0..8 {
             sums[lane] += a[lane] * b[lane];

@@ -21,7 +21,11 @@ pub fn suggest(ids: &NodeIds, wanted: &str) -> Vec<String> {
     };
     let mut close: Vec<(usize, usize)> = parallel::collect_some(ids.len(), rate);
     close.sort_unstable();
-    close.into_iter().take(3).map(|(_, i)| ids.get(i as u32).to_string()).collect()
+    close
+        .into_iter()
+        .take(3)
+        .map(|(_, i)| ids.get(i as u32).to_string())
+        .collect()
 }
 
 /// The row of an id.
@@ -30,7 +34,10 @@ pub fn suggest(ids: &NodeIds, wanted: &str) -> Vec<String> {
 /// When there is no such id; the message names what may have been meant, or what ids there are.
 pub fn find_node(ids: &NodeIds, index: &IdIndex<'_>, id: &str) -> Result<u32> {
     index.find(id).ok_or_else(|| {
-        let close = suggest(ids, id).iter().map(|close| format!("`{close}`")).collect::<Vec<_>>();
+        let close = suggest(ids, id)
+            .iter()
+            .map(|close| format!("`{close}`"))
+            .collect::<Vec<_>>();
         let hint = match (close.is_empty(), ids.is_empty()) {
             (false, _) => format!("did you mean {}?", close.join(", ")),
             (true, true) => "there are no nodes".into(),
@@ -53,8 +60,15 @@ mod tests {
         assert_eq!(suggest(&ids, "alicce"), ["Alice"]);
         assert_eq!(suggest(&ids, "lice"), ["Alice", "Malice Springs"]);
         assert!(suggest(&ids, "Zebra").is_empty());
-        let error = |ids: &NodeIds, id| find_node(ids, &ids.index(), id).expect_err("unknown").to_string();
-        assert_eq!(error(&ids, "bbo"), "node: no node is called `bbo`; did you mean `Bob`?");
+        let error = |ids: &NodeIds, id| {
+            find_node(ids, &ids.index(), id)
+                .expect_err("unknown")
+                .to_string()
+        };
+        assert_eq!(
+            error(&ids, "bbo"),
+            "node: no node is called `bbo`; did you mean `Bob`?"
+        );
         assert!(error(&ids, "Zebra").ends_with("there are 4 nodes, from `Alice` to `Carol`"));
         assert!(error(&NodeIds::Sequential(0), "0").ends_with("there are no nodes"));
         assert_eq!(find_node(&ids, &ids.index(), "Bob").expect("known"), 1);

@@ -17,7 +17,10 @@ pub(crate) struct Top {
 
 impl Top {
     pub(crate) fn new(room: usize) -> Self {
-        Top { room, items: Vec::with_capacity(room + 1) }
+        Top {
+            room,
+            items: Vec::with_capacity(room + 1),
+        }
     }
 
     /// A score that a further row must exceed to be kept, as long as rows come in ascending order.
@@ -30,7 +33,9 @@ impl Top {
     }
 
     pub(crate) fn offer(&mut self, item: Scored) {
-        if self.items.len() == self.room && !self.items.last().is_some_and(|&worst| before(item, worst)) {
+        if self.items.len() == self.room
+            && !self.items.last().is_some_and(|&worst| before(item, worst))
+        {
             return;
         }
         let at = self.items.partition_point(|&other| before(other, item));

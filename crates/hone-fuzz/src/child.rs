@@ -100,11 +100,17 @@ pub(crate) fn run(task: &Task) -> Result<()> {
 
 fn chosen<'a>(seeds: &'a [Vec<u8>], pool: &'a VecDeque<Vec<u8>>, random: &mut Random) -> &'a [u8] {
     if pool.is_empty() || random.below(3) == 0 {
-        return seeds.get(random.below(seeds.len())).map_or(&[], Vec::as_slice);
+        return seeds
+            .get(random.below(seeds.len()))
+            .map_or(&[], Vec::as_slice);
     }
     // Mostly the shorter of two: long inputs find little that short ones do not, and take their time.
     let [one, other] = [0; 2].map(|_| &pool[random.below(pool.len())]);
-    if other.len() < one.len() && random.below(8) > 0 { other } else { one }
+    if other.len() < one.len() && random.below(8) > 0 {
+        other
+    } else {
+        one
+    }
 }
 
 /// One line that the parent process can read.
@@ -124,7 +130,10 @@ fn signature(outcome: &Result<String>, file: &Path) -> u64 {
         Err(error) => error.to_string(),
     };
     let shown = shown.replace(&file.display().to_string(), "");
-    let text: String = unquoted(&shown).chars().filter(|c| outcome.is_ok() || !c.is_ascii_digit()).collect();
+    let text: String = unquoted(&shown)
+        .chars()
+        .filter(|c| outcome.is_ok() || !c.is_ascii_digit())
+        .collect();
     (outcome.is_ok(), text).hash(&mut hasher);
     hasher.finish()
 }

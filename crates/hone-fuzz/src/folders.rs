@@ -36,12 +36,15 @@ fn made() -> &'static Path {
 }
 
 fn make(folder: &Path) -> Result<()> {
-    Hone::new(config()?)?.factors(folder.join(FACTORS), Existing::Replace).embed(karate(), &Silent)?;
+    Hone::new(config()?)?
+        .factors(folder.join(FACTORS), Existing::Replace)
+        .embed(karate(), &Silent)?;
     let manifest = folder.join(FACTORS).join(MANIFEST);
     let mut read: Manifest = serde_json::from_slice(&bytes(&manifest)?).expect("our own");
     // Without checksums, so that arrays can be replaced.
     read.files.clear();
-    fs::write(&manifest, serde_json::to_vec(&read).expect("plain data")).map_err(|e| Error::io(&manifest, e))?;
+    fs::write(&manifest, serde_json::to_vec(&read).expect("plain data"))
+        .map_err(|e| Error::io(&manifest, e))?;
     let save = Save::open(folder.join(SAVED), Existing::Replace)?;
     save.keep(&whose(), karate(), &Block::zeros(karate().nodes(), 2))?;
     save.finish()?;
@@ -49,14 +52,25 @@ fn make(folder: &Path) -> Result<()> {
 }
 
 fn config() -> Result<Config> {
-    let settings = [("motifs", "edge,clique4"), ("steps", "1"), ("local.dim", "2"), ("global.dim", "2")];
+    let settings = [
+        ("motifs", "edge,clique4"),
+        ("steps", "1"),
+        ("local.dim", "2"),
+        ("global.dim", "2"),
+    ];
     Layers::new().preset("hone-p")?.set_all(settings)?.build()
 }
 
 fn whose() -> Whose<'static> {
     static EMBEDDER: OnceLock<Embedder> = OnceLock::new();
     let embedder = EMBEDDER.get_or_init(|| Embedder::Random(Random { dim: 2 }));
-    Whose { name: "karate", method: "random", candidate: "", embedder, seed: 7 }
+    Whose {
+        name: "karate",
+        method: "random",
+        candidate: "",
+        embedder,
+        seed: 7,
+    }
 }
 
 /// A cell of a few numbers, from the cache if that has it.
@@ -83,8 +97,12 @@ pub(crate) fn seeds() -> Result<Vec<(&'static str, Vec<u8>)>> {
         ("saved-manifest", made().join(SAVED).join(MANIFEST)),
         ("cells", cell_file()),
     ];
-    let files = files.into_iter().map(|(target, file)| Ok((target, bytes(&file)?)));
-    files.chain([placeless(&record).map(|bytes| ("saved-record", bytes))]).collect()
+    let files = files
+        .into_iter()
+        .map(|(target, file)| Ok((target, bytes(&file)?)));
+    files
+        .chain([placeless(&record).map(|bytes| ("saved-record", bytes))])
+        .collect()
 }
 
 /// A record that does not say where on this machine it was made.
@@ -111,17 +129,41 @@ pub(crate) fn factors_array(path: &Path) -> Result<String> {
 
 fn read_factors() -> Result<String> {
     let folder = Folder::open(made().join(FACTORS))?;
-    let Manifest { local, global, joint, .. } = &folder.manifest;
-    let local =
-        local.iter().flat_map(|entry| [Some(&entry.u), Some(&entry.sigma), entry.v.as_ref(), entry.rows.as_ref()]);
-    let global = global.iter().flat_map(|entry| [Some(&entry.z), entry.h.as_ref()]);
-    let joint = joint.iter().flat_map(|entry| [Some(&entry.left), Some(&entry.motifs), entry.core.as_ref()]);
-    let arrays: Vec<&ArrayEntry> = local.chain(global).chain(joint).flatten().take(40).collect();
+    let Manifest {
+        local,
+        global,
+        joint,
+        ..
+    } = &folder.manifest;
+    let local = local.iter().flat_map(|entry| {
+        [
+            Some(&entry.u),
+            Some(&entry.sigma),
+            entry.v.as_ref(),
+            entry.rows.as_ref(),
+        ]
+    });
+    let global = global
+        .iter()
+        .flat_map(|entry| [Some(&entry.z), entry.h.as_ref()]);
+    let joint = joint
+        .iter()
+        .flat_map(|entry| [Some(&entry.left), Some(&entry.motifs), entry.core.as_ref()]);
+    let arrays: Vec<&ArrayEntry> = local
+        .chain(global)
+        .chain(joint)
+        .flatten()
+        .take(40)
+        .collect();
     for array in &arrays {
         folder.read(array)?;
     }
     let ids = folder.ids()?;
-    Ok(format!("{} arrays, {} ids", arrays.len().min(9), ids.len().min(99)))
+    Ok(format!(
+        "{} arrays, {} ids",
+        arrays.len().min(9),
+        ids.len().min(99)
+    ))
 }
 
 pub(crate) fn saved_manifest(path: &Path) -> Result<String> {
@@ -132,10 +174,14 @@ pub(crate) fn saved_manifest(path: &Path) -> Result<String> {
 
 pub(crate) fn saved_record(path: &Path) -> Result<String> {
     let vectors = made().join(SAVED).join(VECTORS);
-    replace(&made().join(SAVED).join(format!("{VECTORS}.run.json")), path)?;
+    replace(
+        &made().join(SAVED).join(format!("{VECTORS}.run.json")),
+        path,
+    )?;
     let has = Save::open(made().join(SAVED), Existing::Replace)?.has(&whose(), karate())?;
     let origin = foreign::origin(&vectors).is_some();
-    foreign::read(&vectors, karate()).map(|read| format!("{has} {origin} {} notes", read.notes.len().min(9)))
+    foreign::read(&vectors, karate())
+        .map(|read| format!("{has} {origin} {} notes", read.notes.len().min(9)))
 }
 
 /// A cell that cannot be read is computed again: the value is the same whatever the file holds, or what it says.

@@ -61,7 +61,13 @@ enum Command {
     List,
     /// One target in this process; what `run` starts.
     #[command(hide = true)]
-    Child { name: String, folder: PathBuf, seed: u64, seconds: f64, inputs: u64 },
+    Child {
+        name: String,
+        folder: PathBuf,
+        seed: u64,
+        seconds: f64,
+        inputs: u64,
+    },
 }
 
 fn main() -> ExitCode {
@@ -78,16 +84,44 @@ fn main() -> ExitCode {
 /// Whether nothing broke.
 fn run(command: Command) -> Result<bool> {
     match command {
-        Command::List => TARGETS.iter().for_each(|target| println!("{}", target.name)),
+        Command::List => TARGETS
+            .iter()
+            .for_each(|target| println!("{}", target.name)),
         Command::Seeds => seeds::write()?,
-        Command::Run { seconds, target, seed, inputs, state } => {
-            let chosen: Vec<&Target> = TARGETS.iter().filter(|known| known.name.starts_with(&target)).collect();
+        Command::Run {
+            seconds,
+            target,
+            seed,
+            inputs,
+            state,
+        } => {
+            let chosen: Vec<&Target> = TARGETS
+                .iter()
+                .filter(|known| known.name.starts_with(&target))
+                .collect();
             if chosen.is_empty() {
-                return Err(Error::config("--target", "no target is called like that; `hone-fuzz list` names them"));
+                return Err(Error::config(
+                    "--target",
+                    "no target is called like that; `hone-fuzz list` names them",
+                ));
             }
-            return parent::run(&chosen, &parent::Plan { seconds, seed, inputs, state });
+            return parent::run(
+                &chosen,
+                &parent::Plan {
+                    seconds,
+                    seed,
+                    inputs,
+                    state,
+                },
+            );
         }
-        Command::Child { name, folder, seed, seconds, inputs } => {
+        Command::Child {
+            name,
+            folder,
+            seed,
+            seconds,
+            inputs,
+        } => {
             let target = TARGETS.iter().find(|target| target.name == name);
             let target = target.ok_or_else(|| Error::config("name", "no such target"))?;
             let seeds = seeds::read(target)?;
@@ -95,7 +129,16 @@ fn run(command: Command) -> Result<bool> {
             // One thread: what is read is small, and handing work over would take longer than doing it.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
             let pool = pool.map_err(|e| Error::config("threads", e.to_string()))?;
-            pool.install(|| child::run(&child::Task { target, folder, seeds, seed, time, inputs }))?;
+            pool.install(|| {
+                child::run(&child::Task {
+                    target,
+                    folder,
+                    seeds,
+                    seed,
+                    time,
+                    inputs,
+                })
+            })?;
         }
     }
     Ok(true)

@@ -20,7 +20,11 @@ impl Random {
 
     /// A number below `end`, 0 when there is none.
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        if end == 0 { 0 } else { (self.next() % end as u64) as usize }
+        if end == 0 {
+            0
+        } else {
+            (self.next() % end as u64) as usize
+        }
     }
 
     fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
@@ -58,8 +62,24 @@ const NUMBERS: [&str; 22] = [
 ];
 
 /// The same as bits.
-const WORDS: [u64; 16] =
-    [0, 1, 2, 4, 7, 8, 16, 127, 128, 255, 256, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0x7fff_ffff_ffff_ffff, u64::MAX];
+const WORDS: [u64; 16] = [
+    0,
+    1,
+    2,
+    4,
+    7,
+    8,
+    16,
+    127,
+    128,
+    255,
+    256,
+    0xffff,
+    0x7fff_ffff,
+    0xffff_ffff,
+    0x7fff_ffff_ffff_ffff,
+    u64::MAX,
+];
 
 /// A few mutations of `input`, one after the other; `other` is an input to take parts of.
 pub(crate) fn mutate(input: &[u8], other: &[u8], tokens: &[&str], random: &mut Random) -> Vec<u8> {
@@ -76,9 +96,19 @@ pub(crate) fn mutate(input: &[u8], other: &[u8], tokens: &[&str], random: &mut R
 fn once(bytes: &mut Vec<u8>, other: &[u8], tokens: &[&str], random: &mut Random) {
     let at = random.below(bytes.len() + 1);
     match random.below(14) {
-        0 => change(bytes, at, |byte, random| byte ^ 1 << random.below(8), random),
+        0 => change(
+            bytes,
+            at,
+            |byte, random| byte ^ 1 << random.below(8),
+            random,
+        ),
         1 => change(bytes, at, |_, random| random.next() as u8, random),
-        2 => change(bytes, at, |byte, random| byte.wrapping_add(random.below(9) as u8).wrapping_sub(4), random),
+        2 => change(
+            bytes,
+            at,
+            |byte, random| byte.wrapping_add(random.below(9) as u8).wrapping_sub(4),
+            random,
+        ),
         3 => bytes.insert(at, random.next() as u8),
         4 => drop(bytes.drain(at..end(at, bytes, random))),
         5 => bytes.truncate(at),
@@ -112,7 +142,11 @@ fn once(bytes: &mut Vec<u8>, other: &[u8], tokens: &[&str], random: &mut Random)
 
 /// Where a stretch that begins at `at` ends: a few bytes on, now and then many.
 fn end(at: usize, bytes: &[u8], random: &mut Random) -> usize {
-    let longest = if random.below(4) == 0 { bytes.len() } else { 16 };
+    let longest = if random.below(4) == 0 {
+        bytes.len()
+    } else {
+        16
+    };
     (at + 1 + random.below(longest)).min(bytes.len())
 }
 
@@ -131,8 +165,17 @@ fn splice(bytes: &mut Vec<u8>, at: usize, part: &[u8], random: &mut Random) {
 
 /// Replaces the next number in the text.
 fn number(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
-    let Some(begin) = bytes[at..].iter().position(u8::is_ascii_digit).map(|p| at + p) else { return };
-    let length = bytes[begin..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let Some(begin) = bytes[at..]
+        .iter()
+        .position(u8::is_ascii_digit)
+        .map(|p| at + p)
+    else {
+        return;
+    };
+    let length = bytes[begin..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     let other = random.pick(&NUMBERS).bytes().collect::<Vec<_>>();
     bytes.splice(begin..begin + length, other);
 }
@@ -140,16 +183,31 @@ fn number(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
 /// Replaces a little-endian number of 2, 4 or 8 bytes.
 fn word(bytes: &mut [u8], at: usize, random: &mut Random) {
     let (value, width) = (WORDS[random.below(WORDS.len())], [2, 4, 8][random.below(3)]);
-    let value = if random.below(4) == 0 { value.wrapping_sub(random.next() % 4) } else { value };
-    for (byte, new) in bytes.iter_mut().skip(at).zip(value.to_le_bytes()).take(width) {
+    let value = if random.below(4) == 0 {
+        value.wrapping_sub(random.next() % 4)
+    } else {
+        value
+    };
+    for (byte, new) in bytes
+        .iter_mut()
+        .skip(at)
+        .zip(value.to_le_bytes())
+        .take(width)
+    {
         *byte = new;
     }
 }
 
 /// Repeats or removes a line.
 fn line(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
-    let begin = bytes[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |p| p + 1);
-    let end = bytes[at..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |p| at + p + 1);
+    let begin = bytes[..at]
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(0, |p| p + 1);
+    let end = bytes[at..]
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .map_or(bytes.len(), |p| at + p + 1);
     if random.below(2) == 0 {
         bytes.drain(begin..end);
     } else {

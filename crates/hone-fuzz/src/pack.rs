@@ -17,12 +17,19 @@ pub(crate) fn mutated(target: &Target, bytes: &[u8], key: &[u8; 8]) -> Option<Ve
     match target.extension {
         "txt.gz" => {
             let mut inside = Vec::new();
-            flate2::read::MultiGzDecoder::new(bytes).take(LONGEST as u64).read_to_end(&mut inside).ok()?;
+            flate2::read::MultiGzDecoder::new(bytes)
+                .take(LONGEST as u64)
+                .read_to_end(&mut inside)
+                .ok()?;
             gzip(&mutate(&inside, &inside, target.tokens, &mut random))
         }
         "txt.zst" => {
             let mut inside = Vec::new();
-            zstd::Decoder::new(bytes).ok()?.take(LONGEST as u64).read_to_end(&mut inside).ok()?;
+            zstd::Decoder::new(bytes)
+                .ok()?
+                .take(LONGEST as u64)
+                .read_to_end(&mut inside)
+                .ok()?;
             zstd::encode_all(&*mutate(&inside, &inside, target.tokens, &mut random), 1).ok()
         }
         "npz" => archive(bytes, &mut random),
@@ -43,13 +50,28 @@ fn archive(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     for i in 0..old.len().min(8) {
         let mut member = old.by_index(i).ok()?;
         let mut inside = Vec::new();
-        member.by_ref().take(LONGEST as u64).read_to_end(&mut inside).ok()?;
-        if random.below(2) == 0 {
-            inside = mutate(&inside, &inside, &["'descr': ", "'<U9'", "'<i8'", "'shape': (", "9", ", "], random);
-        }
-        let method = [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated][random.below(2)];
-        new.start_file(member.name().ok()?.into_owned(), SimpleFileOptions::default().compression_method(method))
+        member
+            .by_ref()
+            .take(LONGEST as u64)
+            .read_to_end(&mut inside)
             .ok()?;
+        if random.below(2) == 0 {
+            inside = mutate(
+                &inside,
+                &inside,
+                &["'descr': ", "'<U9'", "'<i8'", "'shape': (", "9", ", "],
+                random,
+            );
+        }
+        let method = [
+            zip::CompressionMethod::Stored,
+            zip::CompressionMethod::Deflated,
+        ][random.below(2)];
+        new.start_file(
+            member.name().ok()?.into_owned(),
+            SimpleFileOptions::default().compression_method(method),
+        )
+        .ok()?;
         new.write_all(&inside).ok()?;
     }
     Some(new.finish().ok()?.into_inner())

@@ -33,7 +33,10 @@ pub(crate) struct Plan {
 
 /// Runs targets one after the other; whether none failed.
 pub(crate) fn run(targets: &[&Target], plan: &Plan) -> Result<bool> {
-    println!("{:24}{:>10}{:>10}{:>10}{:>9}{:>8}", "target", "inputs", "accepted", "outcomes", "seconds", "MB");
+    println!(
+        "{:24}{:>10}{:>10}{:>10}{:>9}{:>8}",
+        "target", "inputs", "accepted", "outcomes", "seconds", "MB"
+    );
     let start = Instant::now();
     let mut state = State::open(plan.state.as_deref())?;
     let (mut sound, mut total) = (true, 0);
@@ -52,11 +55,17 @@ pub(crate) fn run(targets: &[&Target], plan: &Plan) -> Result<bool> {
             found.peak >> 20
         );
         let new = found.failures.len() - failures;
-        found.failures[new..].iter().for_each(|failure| println!("  FAILED {failure}"));
+        found.failures[new..]
+            .iter()
+            .for_each(|failure| println!("  FAILED {failure}"));
         sound &= failures == 0;
         total += found.inputs;
     }
-    println!("{total} inputs, seed {}: {}", plan.seed, if sound { "nothing broke" } else { "see above" });
+    println!(
+        "{total} inputs, seed {}: {}",
+        plan.seed,
+        if sound { "nothing broke" } else { "see above" }
+    );
     Ok(sound)
 }
 
@@ -76,7 +85,13 @@ fn run_target(target: &Target, seconds: f64, plan: &Plan, state: &mut State) -> 
         // Counted now: the next process has other inputs, even if this one and its parent are killed.
         tally.rounds += 1;
         let (before, begun) = (tally.clone(), Instant::now());
-        let part = Part { target, folder: folder.path(), seed, seconds: left, inputs: left_inputs };
+        let part = Part {
+            target,
+            folder: folder.path(),
+            seed,
+            seconds: left,
+            inputs: left_inputs,
+        };
         let failure = run_child(&part, |counts| {
             *state.tally(target.name) = before.with(counts, begun.elapsed().as_secs_f64());
             state.save_now_and_then()
@@ -96,7 +111,11 @@ fn run_target(target: &Target, seconds: f64, plan: &Plan, state: &mut State) -> 
 /// A folder in memory if there is one.
 fn work_folder() -> Result<tempfile::TempDir> {
     let memory = Path::new("/dev/shm");
-    let place = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
+    let place = if memory.is_dir() {
+        memory.to_path_buf()
+    } else {
+        std::env::temp_dir()
+    };
     tempfile::tempdir_in(&place).map_err(|e| Error::io(&place, e))
 }
 
@@ -110,7 +129,10 @@ struct Part<'a> {
 }
 
 /// Starts a reading process, hands on its counts as they come, and returns why it failed if it did.
-fn run_child(part: &Part<'_>, mut counted: impl FnMut([u64; 4]) -> Result<()>) -> Result<Option<String>> {
+fn run_child(
+    part: &Part<'_>,
+    mut counted: impl FnMut([u64; 4]) -> Result<()>,
+) -> Result<Option<String>> {
     let own = std::env::current_exe().map_err(|e| Error::io("hone-fuzz", e))?;
     let mut child = start(part, &own)?;
     let mut said = child.stderr.take();
@@ -120,9 +142,17 @@ fn run_child(part: &Part<'_>, mut counted: impl FnMut([u64; 4]) -> Result<()>) -
         String::from_utf8_lossy(&text).trim().to_owned()
     });
     let mut counts = [0; 4];
-    for line in child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines()) {
+    for line in child
+        .stdout
+        .take()
+        .into_iter()
+        .flat_map(|out| BufReader::new(out).lines())
+    {
         let line = line.map_err(|e| Error::io(&own, e))?;
-        counts.iter_mut().zip(line.split(' ')).for_each(|(count, word)| *count = word.parse().unwrap_or(0));
+        counts
+            .iter_mut()
+            .zip(line.split(' '))
+            .for_each(|(count, word)| *count = word.parse().unwrap_or(0));
         counted(counts)?;
     }
     let status = child.wait().map_err(|e| Error::io(&own, e))?;
@@ -140,10 +170,23 @@ fn run_child(part: &Part<'_>, mut counted: impl FnMut([u64; 4]) -> Result<()>) -
 
 fn start(part: &Part<'_>, own: &Path) -> Result<Child> {
     let limited = format!("ulimit -c 0; ulimit -v {ADDRESS_SPACE}; exec \"$@\"");
-    let numbers = [part.seed.to_string(), part.seconds.max(0.0).to_string(), part.inputs.to_string()];
+    let numbers = [
+        part.seed.to_string(),
+        part.seconds.max(0.0).to_string(),
+        part.inputs.to_string(),
+    ];
     let mut command = Command::new("sh");
-    command.args(["-c", &limited, "sh"]).arg(own).args(["child", part.target.name]).arg(part.folder).args(numbers);
-    command.env("RUST_BACKTRACE", "0").env("TMPDIR", part.folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["-c", &limited, "sh"])
+        .arg(own)
+        .args(["child", part.target.name])
+        .arg(part.folder)
+        .args(numbers);
+    command
+        .env("RUST_BACKTRACE", "0")
+        .env("TMPDIR", part.folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.spawn().map_err(|e| Error::io(own, e))
 }
 

@@ -56,7 +56,11 @@ impl State {
         let text = file.map(record::read).transpose()?.flatten();
         let tallies = text.map(|text| serde_json::from_slice(&text)).transpose();
         let wrong = |e: serde_json::Error| {
-            Error::input(file.unwrap_or(Path::new("")), format!("not a state of the fuzzer: {e}"), "name another file")
+            Error::input(
+                file.unwrap_or(Path::new("")),
+                format!("not a state of the fuzzer: {e}"),
+                "name another file",
+            )
         };
         Ok(State {
             file: file.map(Path::to_path_buf),
@@ -71,15 +75,23 @@ impl State {
 
     /// Writes the file unless that was done a moment ago.
     pub(crate) fn save_now_and_then(&mut self) -> Result<()> {
-        if self.saved.elapsed() < OFTEN { Ok(()) } else { self.save() }
+        if self.saved.elapsed() < OFTEN {
+            Ok(())
+        } else {
+            self.save()
+        }
     }
 
     pub(crate) fn save(&mut self) -> Result<()> {
         self.saved = Instant::now();
-        let Some(file) = &self.file else { return Ok(()) };
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
         let text = serde_json::to_string_pretty(&self.tallies).expect("plain data") + "\n";
         let mut output = Output::create(file, Existing::Replace)?;
-        output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
+        output
+            .write_all(text.as_bytes())
+            .map_err(|e| output.error(e))?;
         output.commit()
     }
 }
@@ -103,7 +115,16 @@ mod tests {
             *second.tally("edges") = before.with(counts, 2.0);
         }
         let tally = second.tally("edges").clone();
-        assert_eq!((tally.inputs, tally.accepted, tally.outcomes, tally.peak, tally.rounds), (18, 6, 4, 120, 1));
+        assert_eq!(
+            (
+                tally.inputs,
+                tally.accepted,
+                tally.outcomes,
+                tally.peak,
+                tally.rounds
+            ),
+            (18, 6, 4, 120, 1)
+        );
         std::fs::write(&file, "{\"edges\": 3}").expect("writable");
         assert!(State::open(Some(&file)).is_err());
     }

@@ -52,9 +52,19 @@ pub(crate) struct Described {
 ///
 /// # Panics
 /// When there are more.
-pub(crate) fn described(address: u64, place: u64, (first, cols): (usize, usize), stride: usize) -> [u64; WORDS] {
+pub(crate) fn described(
+    address: u64,
+    place: u64,
+    (first, cols): (usize, usize),
+    stride: usize,
+) -> [u64; WORDS] {
     assert!(cols <= SIDE, "panels have at most {SIDE} columns");
-    [address, place, cols as u64 | (first as u64) << 32, stride as u64]
+    [
+        address,
+        place,
+        cols as u64 | (first as u64) << 32,
+        stride as u64,
+    ]
 }
 
 /// A panel that the device keeps for somebody, or a copy.
@@ -77,15 +87,23 @@ impl Deref for Held<'_> {
 impl Cuda {
     /// YᵀY.
     pub(crate) fn gram_of_columns(&self, y: &Columns) -> Small {
-        let Some(sources) = self.sources(y) else { return y.gram() };
-        timed(Work::Gram, 4 * y.stored() as u64, || self.gram_of_sources(y, &sources))
+        let Some(sources) = self.sources(y) else {
+            return y.gram();
+        };
+        timed(Work::Gram, 4 * y.stored() as u64, || {
+            self.gram_of_sources(y, &sources)
+        })
     }
 
     /// Y·M.
     pub(crate) fn product_of_columns(&self, y: &Columns, matrix: &Small) -> Block {
-        let Some(sources) = self.sources(y) else { return y.times(matrix) };
+        let Some(sources) = self.sources(y) else {
+            return y.times(matrix);
+        };
         let bytes = 4 * (y.stored() + y.rows() * matrix.cols()) as u64;
-        timed(Work::Combine, bytes, || self.projected(y, &sources, matrix, false).0)
+        timed(Work::Combine, bytes, || {
+            self.projected(y, &sources, matrix, false).0
+        })
     }
 
     /// Y·M with the signs of its columns normalised, and the signs.
@@ -97,27 +115,45 @@ impl Cuda {
             return (x, signs);
         };
         let bytes = 4 * (y.stored() + y.rows() * matrix.cols()) as u64;
-        timed(Work::Combine, bytes, || self.projected(y, &sources, matrix, true))
+        timed(Work::Combine, bytes, || {
+            self.projected(y, &sources, matrix, true)
+        })
     }
 
     /// The panels of Y, on the device; none if they do not fit.
     fn sources<'a>(&self, y: &'a Columns) -> Option<Vec<Source<'a>>> {
         let copied = y.groups().iter().filter(|group| self.kept(group).is_none());
-        let bytes: usize = copied.map(|group| 4 * group.stored_rows() * group.cols()).sum();
+        let bytes: usize = copied
+            .map(|group| 4 * group.stored_rows() * group.cols())
+            .sum();
         if !y.own().is_all() || bytes as u64 > self.free_memory().ok()? / PART {
             return None;
         }
         let (mut sources, mut first) = (Vec::new(), 0);
         for group in y.groups() {
-            let place = group.rows().map(|rows| Rc::new(self.places(y.rows(), rows)));
+            let place = group
+                .rows()
+                .map(|rows| Rc::new(self.places(y.rows(), rows)));
             let rare = place.is_some() && group.stored_rows() < y.rows() / RARE;
             let (held, factor): (Vec<Held>, f64) = match self.kept(group) {
                 Some((kept, factor)) => (kept.panels.iter().map(Held::Kept).collect(), factor),
-                None => (self.copied_panels(group).into_iter().map(Held::Copied).collect(), 1.0),
+                None => (
+                    self.copied_panels(group)
+                        .into_iter()
+                        .map(Held::Copied)
+                        .collect(),
+                    1.0,
+                ),
             };
             for panel in held.into_iter().filter(|panel| panel.cols > 0) {
                 let cols = panel.cols;
-                sources.push(Source { panel, place: place.clone(), first, factor, rare });
+                sources.push(Source {
+                    panel,
+                    place: place.clone(),
+                    first,
+                    factor,
+                    rare,
+                });
                 first += cols;
             }
         }
@@ -148,7 +184,12 @@ impl Cuda {
         }
         let take = |range: Range<usize>| {
             let panel = self.panel(rows, range.len());
-            let from = [wide(panel.len()), panel.width(), count(cols), count(range.start)];
+            let from = [
+                wide(panel.len()),
+                panel.width(),
+                count(cols),
+                count(range.start),
+            ];
             let args = [&from[..], &[whole.address(), panel.address()]].concat();
             self.start("take_columns", panel.len().div_ceil(THREADS), &args);
             panel
@@ -159,18 +200,34 @@ impl Cuda {
     /// The index of each of `all` rows in `rows`.
     fn places(&self, all: usize, rows: &[u32]) -> Memory<u32> {
         let (place, numbers) = (self.driver.reserve::<u32>(all), self.driver.upload(rows));
-        self.start("fill_none", all.div_ceil(THREADS), &[wide(all), place.address()]);
+        self.start(
+            "fill_none",
+            all.div_ceil(THREADS),
+            &[wide(all), place.address()],
+        );
         let args = [wide(rows.len()), numbers.address(), place.address()];
         self.start("mark_rows", rows.len().div_ceil(THREADS), &args);
         place
     }
 
     /// Some or all rows of a panel; zeros for rows it does not have.
-    fn gathered(&self, panel: &Panel, rows: (Option<&Memory<u32>>, usize), place: Option<&Memory<u32>>) -> Panel {
+    fn gathered(
+        &self,
+        panel: &Panel,
+        rows: (Option<&Memory<u32>>, usize),
+        place: Option<&Memory<u32>>,
+    ) -> Panel {
         let (wanted, length) = rows;
         let out = self.panel(length, panel.cols);
         let [wanted, place] = [wanted, place].map(|memory| memory.map_or(NULL, Memory::address));
-        let args = [wide(out.len()), out.width(), wanted, place, panel.address(), out.address()];
+        let args = [
+            wide(out.len()),
+            out.width(),
+            wanted,
+            place,
+            panel.address(),
+            out.address(),
+        ];
         self.start("gather_rows", out.len().div_ceil(THREADS), &args);
         out
     }
@@ -179,18 +236,30 @@ impl Cuda {
         let mut gram = Small::zeros(y.cols(), y.cols());
         // Columns of panels side by side, with their position in Y and their factor.
         let placed = |of: &[&Source<'_>]| -> Vec<(usize, f64)> {
-            of.iter().flat_map(|s| (s.first..s.first + s.panel.cols).map(|column| (column, s.factor))).collect()
+            of.iter()
+                .flat_map(|s| (s.first..s.first + s.panel.cols).map(|column| (column, s.factor)))
+                .collect()
         };
-        let (rare, often): (Vec<&Source<'_>>, Vec<&Source<'_>>) = sources.iter().partition(|source| source.rare);
+        let (rare, often): (Vec<&Source<'_>>, Vec<&Source<'_>>) =
+            sources.iter().partition(|source| source.rare);
         let whole = |source: &&Source<'_>| {
-            source.place.as_deref().map(|place| self.gathered(&source.panel, (None, y.rows()), Some(place)))
+            source
+                .place
+                .as_deref()
+                .map(|place| self.gathered(&source.panel, (None, y.rows()), Some(place)))
         };
         let expanded: Vec<Option<Panel>> = often.iter().map(whole).collect();
-        let panels: Vec<&Panel> =
-            often.iter().zip(&expanded).map(|(source, whole)| whole.as_ref().unwrap_or(&source.panel)).collect();
+        let panels: Vec<&Panel> = often
+            .iter()
+            .zip(&expanded)
+            .map(|(source, whole)| whole.as_ref().unwrap_or(&source.panel))
+            .collect();
         let (found, columns) = (self.gram_among(&panels), placed(&often));
         for (i, &(a, p)) in columns.iter().enumerate() {
-            columns.iter().enumerate().for_each(|(j, &(b, q))| gram.set(a, b, p * q * found.get(i, j)));
+            columns
+                .iter()
+                .enumerate()
+                .for_each(|(j, &(b, q))| gram.set(a, b, p * q * found.get(i, j)));
         }
         if rare.is_empty() {
             return gram;
@@ -200,11 +269,20 @@ impl Cuda {
         let union = self.driver.upload(&union);
         let own: Vec<Panel> = rare
             .iter()
-            .map(|source| self.gathered(&source.panel, (Some(&union), length), source.place.as_deref()))
+            .map(|source| {
+                self.gathered(
+                    &source.panel,
+                    (Some(&union), length),
+                    source.place.as_deref(),
+                )
+            })
             .collect();
-        let others: Vec<Panel> =
-            panels.iter().map(|panel| self.gathered(panel, (Some(&union), length), None)).collect();
-        let (own, all): (Vec<&Panel>, Vec<&Panel>) = (own.iter().collect(), own.iter().chain(&others).collect());
+        let others: Vec<Panel> = panels
+            .iter()
+            .map(|panel| self.gathered(panel, (Some(&union), length), None))
+            .collect();
+        let (own, all): (Vec<&Panel>, Vec<&Panel>) =
+            (own.iter().collect(), own.iter().chain(&others).collect());
         let found = self.cross_of(&own, &all);
         let (down, across) = (placed(&rare), [placed(&rare), columns].concat());
         for (i, &(a, p)) in down.iter().enumerate() {
@@ -218,7 +296,13 @@ impl Cuda {
 
     /// Y·M; with `signed`, the entry of largest absolute value in each column is made positive, and the signs
     /// are returned.
-    fn projected(&self, y: &Columns, sources: &[Source<'_>], matrix: &Small, signed: bool) -> (Block, Vec<f64>) {
+    fn projected(
+        &self,
+        y: &Columns,
+        sources: &[Source<'_>],
+        matrix: &Small,
+        signed: bool,
+    ) -> (Block, Vec<f64>) {
         let (rows, b) = (y.rows(), matrix.cols());
         let mut out = Block::zeros(rows, b);
         let mut signs_found = vec![1.0; b];
@@ -244,7 +328,10 @@ impl Cuda {
                     None => self.folded(&some(first, &scaled), Fold::Extreme),
                 };
                 // In case of a tie, the first row counts.
-                let more = extremes.iter_mut().zip(found).filter(|(most, own)| own.abs() > most.abs());
+                let more = extremes
+                    .iter_mut()
+                    .zip(found)
+                    .filter(|(most, own)| own.abs() > most.abs());
                 more.for_each(|(most, own)| *most = own);
             }
             signs_found = signs(&extremes);
@@ -262,17 +349,35 @@ impl Cuda {
 
     /// Some columns side by side times a small matrix: rows from `first` on, as many as `out` has.
     pub(crate) fn project(&self, first: usize, of: &Described, matrix: &Memory<f32>, out: &Panel) {
-        let from = [wide(first), wide(out.rows), of.words.address(), count(of.count)];
+        let from = [
+            wide(first),
+            wide(out.rows),
+            of.words.address(),
+            count(of.count),
+        ];
         let args = [&from, &[matrix.address(), out.width(), out.address()][..]].concat();
         let blocks = (out.rows.div_ceil(TILE.0), out.cols.div_ceil(TILE.1));
-        self.driver.launch(self.programs.kernel("project"), blocks, THREADS as u32, &args);
+        self.driver.launch(
+            self.programs.kernel("project"),
+            blocks,
+            THREADS as u32,
+            &args,
+        );
     }
 
     /// The sources as a kernel reads them.
     fn described(&self, sources: &[Source<'_>]) -> Described {
         let words = |source: &Source<'_>| {
-            let place = source.place.as_ref().map_or(0, |place| number(place.address()));
-            described(number(source.panel.address()), place, (source.first, source.panel.cols), source.panel.cols)
+            let place = source
+                .place
+                .as_ref()
+                .map_or(0, |place| number(place.address()));
+            described(
+                number(source.panel.address()),
+                place,
+                (source.first, source.panel.cols),
+                source.panel.cols,
+            )
         };
         self.describe(sources.iter().map(words))
     }
@@ -280,7 +385,10 @@ impl Cuda {
     /// Columns as a kernel reads them: see [`described`].
     pub(crate) fn describe(&self, columns: impl Iterator<Item = [u64; WORDS]>) -> Described {
         let words: Vec<u64> = columns.flatten().collect();
-        Described { count: words.len() / WORDS, words: self.driver.upload(&words) }
+        Described {
+            count: words.len() / WORDS,
+            words: self.driver.upload(&words),
+        }
     }
 
     /// A small matrix with the factors of the sources and the signs of its columns.
@@ -289,7 +397,9 @@ impl Cuda {
         let mut scaled = vec![0.0f32; matrix.rows() * b];
         for source in sources {
             for k in source.first..source.first + source.panel.cols {
-                (0..b).for_each(|j| scaled[k * b + j] = (source.factor * signs[j] * matrix.get(k, j)) as f32);
+                (0..b).for_each(|j| {
+                    scaled[k * b + j] = (source.factor * signs[j] * matrix.get(k, j)) as f32
+                });
             }
         }
         self.driver.upload(&scaled)
@@ -299,7 +409,14 @@ impl Cuda {
 /// Rows that have values in a rare group, ascending.
 fn rare_rows(y: &Columns) -> Vec<u32> {
     let mut seen = vec![false; y.rows()];
-    let rare = y.groups().iter().filter(|group| group.stored_rows() < y.rows() / RARE);
-    rare.filter_map(|group| group.rows()).flatten().for_each(|&row| seen[row as usize] = true);
-    (0..y.rows() as u32).filter(|&row| seen[row as usize]).collect()
+    let rare = y
+        .groups()
+        .iter()
+        .filter(|group| group.stored_rows() < y.rows() / RARE);
+    rare.filter_map(|group| group.rows())
+        .flatten()
+        .for_each(|&row| seen[row as usize] = true);
+    (0..y.rows() as u32)
+        .filter(|&row| seen[row as usize])
+        .collect()
 }

@@ -26,9 +26,24 @@ impl Counted {
     /// The arguments of kernels that read counts.
     pub(crate) fn args(&self) -> Vec<Arg> {
         let [k, q, r] = &self.kqr;
-        let (offsets, columns) = (self.positions.offsets.address(), self.positions.columns.address());
-        let of_edges = [offsets, columns, self.t.address(), self.c.address(), self.inside.address()];
-        let of_nodes = [k.address(), q.address(), r.address(), self.triangles.address(), self.s.address()];
+        let (offsets, columns) = (
+            self.positions.offsets.address(),
+            self.positions.columns.address(),
+        );
+        let of_edges = [
+            offsets,
+            columns,
+            self.t.address(),
+            self.c.address(),
+            self.inside.address(),
+        ];
+        let of_nodes = [
+            k.address(),
+            q.address(),
+            r.address(),
+            self.triangles.address(),
+            self.s.address(),
+        ];
         [of_edges, of_nodes].concat()
     }
 }

@@ -55,8 +55,15 @@ impl Cuda {
 
     /// The counts of a pattern, if it was counted here.
     pub(crate) fn counts_of(&self, counts: &Counts) -> Option<Arc<Counted>> {
-        let known = self.counted.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        known.filter(|known| counts.are_exact() && std::ptr::eq(known.pattern.as_ptr(), Arc::as_ptr(counts.pattern())))
+        let known = self
+            .counted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        known.filter(|known| {
+            counts.are_exact()
+                && std::ptr::eq(known.pattern.as_ptr(), Arc::as_ptr(counts.pattern()))
+        })
     }
 
     /// Frees the counts kept on the device.
@@ -75,20 +82,50 @@ impl Cuda {
         let cliques = self.cliques(&graph, &found.t)?;
         progress.check()?;
         let (t, c) = (driver.reserve::<u32>(slots), driver.reserve::<u64>(slots));
-        let (inside, triangles, s) =
-            (driver.reserve::<u64>(nodes + 1), driver.reserve::<u64>(nodes), driver.reserve::<u64>(nodes));
-        let of = [positions.offsets.address(), positions.columns.address(), graph.rank.address()];
+        let (inside, triangles, s) = (
+            driver.reserve::<u64>(nodes + 1),
+            driver.reserve::<u64>(nodes),
+            driver.reserve::<u64>(nodes),
+        );
+        let of = [
+            positions.offsets.address(),
+            positions.columns.address(),
+            graph.rank.address(),
+        ];
         let rows = [&[wide(nodes)], &of[..], &graph.rows()].concat();
-        let to = [t.address(), c.address(), inside.address(), triangles.address(), s.address()];
+        let to = [
+            t.address(),
+            c.address(),
+            inside.address(),
+            triangles.address(),
+            s.address(),
+        ];
         let args = [&rows[..], &[found.t.address(), cycles.address()], &to].concat();
         self.start("arrange", nodes.div_ceil(WARPS), &args);
         self.sum_before(&inside, nodes);
         let all = self.value(&inside, nodes);
         let kqr = [(); 3].map(|()| driver.reserve::<u64>(all));
-        let from = [t.address(), inside.address(), cliques.address(), found.q.address(), found.r.address()];
+        let from = [
+            t.address(),
+            inside.address(),
+            cliques.address(),
+            found.q.address(),
+            found.r.address(),
+        ];
         let args = [&rows[..], &from, &kqr.each_ref().map(Memory::address)].concat();
         self.start("arrange_inside", nodes.div_ceil(WARPS), &args);
-        Ok(Counted { pattern: Arc::downgrade(pattern), nodes, slots, positions, t, c, inside, kqr, triangles, s })
+        Ok(Counted {
+            pattern: Arc::downgrade(pattern),
+            nodes,
+            slots,
+            positions,
+            t,
+            c,
+            inside,
+            kqr,
+            triangles,
+            s,
+        })
     }
 
     /// The number of blocks with this many bytes of memory each that fit, at most `wanted`.
@@ -100,26 +137,55 @@ impl Cuda {
     /// 4-cycles through each position of the ranked graph, to be added for both positions of an edge.
     fn cycles(&self, graph: &Ranked, slots: usize) -> Result<Memory<u64>> {
         let (driver, nodes, processors) = (&self.driver, graph.nodes, self.driver.processors);
-        let (work, list, listed) = (driver.reserve::<u64>(nodes), driver.reserve::<u32>(nodes), driver.zeros::<u64>(2));
+        let (work, list, listed) = (
+            driver.reserve::<u64>(nodes),
+            driver.reserve::<u32>(nodes),
+            driver.zeros::<u64>(2),
+        );
         let rows = graph.plain_rows();
-        let args = [&[wide(nodes)], &rows[..], &[work.address(), list.address(), listed.address()]].concat();
+        let args = [
+            &[wide(nodes)],
+            &rows[..],
+            &[work.address(), list.address(), listed.address()],
+        ]
+        .concat();
         self.start("wedge_work", nodes.div_ceil(WARPS), &args);
         let cycles = driver.zeros::<u64>(slots);
-        let args = [&[wide(nodes)], &rows[..], &[work.address(), cycles.address()]].concat();
+        let args = [
+            &[wide(nodes)],
+            &rows[..],
+            &[work.address(), cycles.address()],
+        ]
+        .concat();
         self.start("wedges_few", nodes.div_ceil(WARPS), &args);
         let [many, most] = [self.value(&listed, 0), self.value(&listed, 1)];
         if many > 0 {
             let taken = driver.zeros::<u64>(1);
             let of = [wide(many), list.address()];
-            let args = [&of, &rows[..], &[work.address(), taken.address(), cycles.address()]].concat();
+            let args = [
+                &of,
+                &rows[..],
+                &[work.address(), taken.address(), cycles.address()],
+            ]
+            .concat();
             self.start("wedges_many", many.min(MANY_BLOCKS * processors), &args);
         }
         if most > 0 {
             let blocks = self.room_for(most.min(MOST_BLOCKS * processors), 4 * nodes)?;
             let (taken, counts) = (driver.zeros::<u64>(1), driver.zeros::<u32>(blocks * nodes));
             let of = [wide(most), list.address_at(nodes - most), wide(nodes)];
-            let to = [work.address(), taken.address(), counts.address(), cycles.address()];
-            driver.launch(self.programs.kernel("wedges_most"), (blocks, 1), 1024, &[&of, &rows[..], &to].concat());
+            let to = [
+                work.address(),
+                taken.address(),
+                counts.address(),
+                cycles.address(),
+            ];
+            driver.launch(
+                self.programs.kernel("wedges_most"),
+                (blocks, 1),
+                1024,
+                &[&of, &rows[..], &to].concat(),
+            );
         }
         Ok(cycles)
     }
@@ -127,13 +193,30 @@ impl Cuda {
     fn triangles(&self, graph: &Ranked) -> Triangles {
         let (driver, edges) = (&self.driver, graph.edges);
         let owner = driver.reserve::<u32>(edges);
-        let first = [graph.heads.address(), graph.splits.address(), graph.first_edges.address(), owner.address()];
-        self.start("owners", graph.nodes.div_ceil(WARPS), &[&[wide(graph.nodes)], &first[..]].concat());
-        let found = Triangles { t: driver.zeros(edges), q: driver.zeros::<u64>(edges), r: driver.zeros::<u64>(edges) };
+        let first = [
+            graph.heads.address(),
+            graph.splits.address(),
+            graph.first_edges.address(),
+            owner.address(),
+        ];
+        self.start(
+            "owners",
+            graph.nodes.div_ceil(WARPS),
+            &[&[wide(graph.nodes)], &first[..]].concat(),
+        );
+        let found = Triangles {
+            t: driver.zeros(edges),
+            q: driver.zeros::<u64>(edges),
+            r: driver.zeros::<u64>(edges),
+        };
         for second in [false, true] {
             let of = [wide(edges), flag(second), owner.address()];
             let to = [found.t.address(), found.q.address(), found.r.address()];
-            self.start("triangles", edges.div_ceil(THREADS), &[&of, &graph.rows()[..], &to].concat());
+            self.start(
+                "triangles",
+                edges.div_ceil(THREADS),
+                &[&of, &graph.rows()[..], &to].concat(),
+            );
         }
         found
     }
@@ -141,8 +224,17 @@ impl Cuda {
     /// 4-cliques on each edge.
     fn cliques(&self, graph: &Ranked, t: &Memory<u32>) -> Result<Memory<u64>> {
         let (driver, nodes, processors) = (&self.driver, graph.nodes, self.driver.processors);
-        let (sizes, list, found) = (driver.reserve::<u32>(nodes), driver.reserve::<u32>(nodes), driver.zeros::<u64>(3));
-        let to = [t.address(), sizes.address(), list.address(), found.address()];
+        let (sizes, list, found) = (
+            driver.reserve::<u32>(nodes),
+            driver.reserve::<u32>(nodes),
+            driver.zeros::<u64>(3),
+        );
+        let to = [
+            t.address(),
+            sizes.address(),
+            list.address(),
+            found.address(),
+        ];
         let args = [&[wide(nodes), graph.first_edges.address()], &to[..]].concat();
         self.start("local_sizes", nodes.div_ceil(WARPS), &args);
         let [small, large, largest] = [0, 1, 2].map(|at| self.value(&found, at));
@@ -150,18 +242,41 @@ impl Cuda {
         let of = [&graph.rows()[..], &[t.address(), sizes.address()]].concat();
         if small > 0 {
             let taken = driver.zeros::<u64>(1);
-            let args = [&[wide(small), list.address()], &of[..], &[taken.address(), cliques.address()]].concat();
+            let args = [
+                &[wide(small), list.address()],
+                &of[..],
+                &[taken.address(), cliques.address()],
+            ]
+            .concat();
             let blocks = small.min(SMALL_BLOCKS * processors);
-            driver.launch(self.programs.kernel("cliques_small"), (blocks, 1), 128, &args);
+            driver.launch(
+                self.programs.kernel("cliques_small"),
+                (blocks, 1),
+                128,
+                &args,
+            );
         }
         if large > 0 {
             // Sums in 8 bytes, nodes and positions in 4, and the bit rows; blocks begin at a multiple of 8 bytes.
             let words = (4 * largest + largest * largest.div_ceil(32)).next_multiple_of(2);
             let blocks = self.room_for(large.min(LARGE_BLOCKS * processors), 4 * words)?;
-            let (taken, scratch) = (driver.zeros::<u64>(1), driver.reserve::<u32>(blocks * words));
-            let first = [wide(large), list.address_at(nodes - large), wide(largest), wide(words)];
+            let (taken, scratch) = (
+                driver.zeros::<u64>(1),
+                driver.reserve::<u32>(blocks * words),
+            );
+            let first = [
+                wide(large),
+                list.address_at(nodes - large),
+                wide(largest),
+                wide(words),
+            ];
             let to = [taken.address(), scratch.address(), cliques.address()];
-            driver.launch(self.programs.kernel("cliques_large"), (blocks, 1), 512, &[&first, &of[..], &to].concat());
+            driver.launch(
+                self.programs.kernel("cliques_large"),
+                (blocks, 1),
+                512,
+                &[&first, &of[..], &to].concat(),
+            );
         }
         Ok(cliques)
     }
@@ -169,7 +284,10 @@ impl Cuda {
     /// The counts in the memory of this process.
     fn primitives(&self, of: &Counted) -> Primitives {
         let inside = self.value(&of.inside, of.nodes);
-        let [k, q, r] = of.kqr.each_ref().map(|values| self.narrowed(values, inside));
+        let [k, q, r] = of
+            .kqr
+            .each_ref()
+            .map(|values| self.narrowed(values, inside));
         Primitives {
             t: self.narrowed(&of.t, of.slots),
             c: self.narrowed(&of.c, of.slots),

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::{self, CUdevice_attribute, CUmemPool_attribute, CUresult};
 use cudarc::driver::{
-    CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
-    PushKernelArg, ValidAsZeroBits, result,
+    CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr,
+    DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits, result,
 };
 use cudarc::nvrtc;
 use hone::{Error, Result};
@@ -58,9 +58,13 @@ impl Staging {
     fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
         context.bind_to_thread()?;
         // SAFETY: the memory is used as bytes, and written before it is read.
-        let buffer = || unsafe { result::malloc_host(PIECE, 0) }.map(<*mut std::ffi::c_void>::cast::<u8>);
+        let buffer =
+            || unsafe { result::malloc_host(PIECE, 0) }.map(<*mut std::ffi::c_void>::cast::<u8>);
         let event = || context.new_event(None);
-        Ok(Staging { buffers: [buffer()?, buffer()?], events: [event()?, event()?] })
+        Ok(Staging {
+            buffers: [buffer()?, buffer()?],
+            events: [event()?, event()?],
+        })
     }
 
     /// The first bytes of a buffer, once the device is done with it.
@@ -87,7 +91,9 @@ impl Drop for Staging {
 
 /// Copies bytes with all threads.
 fn copy_bytes(from: &[u8], to: &mut [u8]) {
-    to.par_chunks_mut(SHARE).zip(from.par_chunks(SHARE)).for_each(|(to, from)| to.copy_from_slice(from));
+    to.par_chunks_mut(SHARE)
+        .zip(from.par_chunks(SHARE))
+        .for_each(|(to, from)| to.copy_from_slice(from));
 }
 
 /// An argument of a kernel.
@@ -127,15 +133,24 @@ impl Driver {
             let message = "the NVIDIA driver (libcuda) is not installed, or not in the library path; install it";
             return Err(missing(ordinal, message));
         }
-        let reported = |error| format!("the NVIDIA driver reports: {}; check it with nvidia-smi", said(error));
+        let reported = |error| {
+            format!(
+                "the NVIDIA driver reports: {}; check it with nvidia-smi",
+                said(error)
+            )
+        };
         let fails = |error: DriverError| missing(ordinal, &reported(error));
         result::init().map_err(fails)?;
         let count = CudaContext::device_count().map_err(fails)?;
         if usize::try_from(count).is_ok_and(|count| ordinal >= count) {
             let message = match count {
-                0 => "no device is visible; check nvidia-smi and the variable CUDA_VISIBLE_DEVICES".to_owned(),
+                0 => "no device is visible; check nvidia-smi and the variable CUDA_VISIBLE_DEVICES"
+                    .to_owned(),
                 1 => "there is no such device; use cuda:0".to_owned(),
-                count => format!("there is no such device; use one of cuda:0 to cuda:{}", count - 1),
+                count => format!(
+                    "there is no such device; use one of cuda:0 to cuda:{}",
+                    count - 1
+                ),
             };
             return Err(missing(ordinal, &message));
         }
@@ -149,10 +164,22 @@ impl Driver {
         unsafe { context.disable_event_tracking() };
         let name = format!("cuda:{ordinal} ({})", context.name().map_err(fails)?);
         let (major, minor) = context.compute_capability().map_err(fails)?;
-        let (stream, capability, staging) = (context.default_stream(), 10 * major + minor, Mutex::default());
-        let processors = context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+        let (stream, capability, staging) = (
+            context.default_stream(),
+            10 * major + minor,
+            Mutex::default(),
+        );
+        let processors =
+            context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
         let processors = processors.map_err(fails)?.unsigned_abs() as usize;
-        let driver = Driver { context, stream, name, capability, processors, staging };
+        let driver = Driver {
+            context,
+            stream,
+            name,
+            capability,
+            processors,
+            staging,
+        };
         driver.keep_freed_memory().map_err(fails)?;
         Ok(driver)
     }
@@ -173,7 +200,8 @@ impl Driver {
         let mut all = u64::MAX;
         let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
         // SAFETY: the attribute is a u64, and is read during the call.
-        unsafe { sys::cuMemPoolSetAttribute(self.pool()?, attribute, (&raw mut all).cast()) }.result()
+        unsafe { sys::cuMemPoolSetAttribute(self.pool()?, attribute, (&raw mut all).cast()) }
+            .result()
     }
 
     fn pool(&self) -> Result<sys::CUmemoryPool, DriverError> {
@@ -184,7 +212,8 @@ impl Driver {
     fn pool_bytes(&self, attribute: CUmemPool_attribute) -> Result<u64, DriverError> {
         let mut bytes = 0u64;
         // SAFETY: the attribute is a u64, and is written during the call.
-        unsafe { sys::cuMemPoolGetAttribute(self.pool()?, attribute, (&raw mut bytes).cast()) }.result()?;
+        unsafe { sys::cuMemPoolGetAttribute(self.pool()?, attribute, (&raw mut bytes).cast()) }
+            .result()?;
         Ok(bytes)
     }
 
@@ -196,7 +225,8 @@ impl Driver {
             if !self.context.has_async_alloc() {
                 return Ok(free as u64);
             }
-            let reserved = self.pool_bytes(CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
+            let reserved =
+                self.pool_bytes(CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
             let used = self.pool_bytes(CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?;
             Ok(free as u64 + reserved.saturating_sub(used))
         };
@@ -228,9 +258,16 @@ impl Driver {
         if bytes >= SMALL {
             // SAFETY: plain numbers are bytes.
             let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), bytes) };
-            self.must(self.upload_bytes(bytes, memory.0.device_ptr(&self.stream).0), 0);
+            self.must(
+                self.upload_bytes(bytes, memory.0.device_ptr(&self.stream).0),
+                0,
+            );
         } else if !values.is_empty() {
-            self.must(self.stream.memcpy_htod(values, &mut memory.0.slice_mut(..values.len())), 0);
+            self.must(
+                self.stream
+                    .memcpy_htod(values, &mut memory.0.slice_mut(..values.len())),
+                0,
+            );
         }
         memory
     }
@@ -244,7 +281,9 @@ impl Driver {
             copy_bytes(piece, buffer);
             // SAFETY: the memory was reserved for as many bytes; the buffer is not touched until its event has
             // occurred.
-            unsafe { result::memcpy_htod_async(to + (at * PIECE) as u64, buffer, self.stream.cu_stream()) }?;
+            unsafe {
+                result::memcpy_htod_async(to + (at * PIECE) as u64, buffer, self.stream.cu_stream())
+            }?;
             staging.events[at % 2].record(&self.stream)?;
         }
         Ok(())
@@ -268,15 +307,23 @@ impl Driver {
 
     /// Copies numbers from index `from` on to this process, once all earlier work is done.
     pub(crate) fn download_at<T: DeviceRepr>(&self, memory: &Memory<T>, from: usize, to: &mut [T]) {
-        assert!(from + to.len() <= memory.0.len(), "a stretch of device memory");
+        assert!(
+            from + to.len() <= memory.0.len(),
+            "a stretch of device memory"
+        );
         let bytes = size_of_val(to);
         if bytes >= SMALL {
             let address = memory.0.device_ptr(&self.stream).0 + (from * size_of::<T>()) as u64;
             // SAFETY: plain numbers are bytes, and any bytes are numbers.
-            let bytes = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), bytes) };
+            let bytes =
+                unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), bytes) };
             self.must(self.download_bytes(address, bytes), 0);
         } else if !to.is_empty() {
-            self.must(self.stream.memcpy_dtoh(&memory.0.slice(from..from + to.len()), to), 0);
+            self.must(
+                self.stream
+                    .memcpy_dtoh(&memory.0.slice(from..from + to.len()), to),
+                0,
+            );
             self.must(self.stream.synchronize(), 0);
         }
     }
@@ -300,12 +347,21 @@ impl Driver {
                 let buffer = staging.buffer(at % 2, size(at, to.len()))?;
                 // SAFETY: the device has as many bytes from there on; the buffer is not touched until its
                 // event has occurred.
-                unsafe { result::memcpy_dtoh_async(buffer, from + (at * PIECE) as u64, self.stream.cu_stream()) }?;
+                unsafe {
+                    result::memcpy_dtoh_async(
+                        buffer,
+                        from + (at * PIECE) as u64,
+                        self.stream.cu_stream(),
+                    )
+                }?;
                 staging.events[at % 2].record(&self.stream)?;
             }
             if let Some(before) = at.checked_sub(1) {
                 let bytes = size(before, to.len());
-                copy_bytes(staging.buffer(before % 2, bytes)?, &mut to[before * PIECE..][..bytes]);
+                copy_bytes(
+                    staging.buffer(before % 2, bytes)?,
+                    &mut to[before * PIECE..][..bytes],
+                );
             }
         }
         Ok(())
@@ -318,7 +374,13 @@ impl Driver {
     }
 
     /// Starts a kernel with blocks of `threads` threads.
-    pub(crate) fn launch(&self, kernel: &CudaFunction, blocks: (usize, usize), threads: u32, args: &[Arg]) {
+    pub(crate) fn launch(
+        &self,
+        kernel: &CudaFunction,
+        blocks: (usize, usize),
+        threads: u32,
+        args: &[Arg],
+    ) {
         let mut launch = self.stream.launch_builder(kernel);
         for arg in args {
             match arg {
@@ -328,8 +390,13 @@ impl Driver {
                 Arg::Real(value) => launch.arg(value),
             };
         }
-        let [across, down] = [blocks.0, blocks.1].map(|blocks| u32::try_from(blocks).expect("blocks of a kernel"));
-        let grid = LaunchConfig { grid_dim: (across, down, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
+        let [across, down] =
+            [blocks.0, blocks.1].map(|blocks| u32::try_from(blocks).expect("blocks of a kernel"));
+        let grid = LaunchConfig {
+            grid_dim: (across, down, 1),
+            block_dim: (threads, 1, 1),
+            shared_mem_bytes: 0,
+        };
         // SAFETY: callers pass the arguments that the kernel declares, and memory of the sizes that it reads and writes.
         let started = unsafe { launch.launch(grid) };
         self.must(started.map(drop), 0);
@@ -337,7 +404,9 @@ impl Driver {
 
     /// The result, or a [`Failure`]. `bytes` is how much memory was requested.
     fn must<T>(&self, result: Result<T, DriverError>, bytes: usize) -> T {
-        result.unwrap_or_else(|error| resume_unwind(Box::new(Failure(self.error(error, bytes as u64)))))
+        result.unwrap_or_else(|error| {
+            resume_unwind(Box::new(Failure(self.error(error, bytes as u64))))
+        })
     }
 
     /// The error of a call.
@@ -346,23 +415,42 @@ impl Driver {
             let (free, _) = self.context.mem_get_info().unwrap_or((0, 0));
             return no_room(&self.name, bytes, true, free as u64);
         }
-        Error::Device { device: self.name.clone(), message: format!("the NVIDIA driver reports: {}", said(error)) }
+        Error::Device {
+            device: self.name.clone(),
+            message: format!("the NVIDIA driver reports: {}", said(error)),
+        }
     }
 }
 
 /// The refusal of work that needs more memory than a device has.
 pub(crate) fn no_room(name: &str, need: u64, least: bool, free: u64) -> Error {
-    let remedy = "choose fewer dimensions (local.dim), use a device with more memory, or the device cpu";
-    Error::Memory { stage: format!("the work on {name}"), need, least, limit: free, remedy: remedy.into() }
+    let remedy =
+        "choose fewer dimensions (local.dim), use a device with more memory, or the device cpu";
+    Error::Memory {
+        stage: format!("the work on {name}"),
+        need,
+        least,
+        limit: free,
+        remedy: remedy.into(),
+    }
 }
 
 fn missing(ordinal: usize, message: &str) -> Error {
     let message = format!("{message}, or use the device cpu (docs/gpu.md)");
-    Error::Device { device: format!("cuda:{ordinal}"), message }
+    Error::Device {
+        device: format!("cuda:{ordinal}"),
+        message,
+    }
 }
 
 /// The driver's description of an error.
 fn said(error: DriverError) -> String {
-    let text = error.error_string().ok().and_then(|text| text.to_str().ok());
-    text.map_or_else(|| format!("{:?}", error.0), |text| format!("{text} ({:?})", error.0))
+    let text = error
+        .error_string()
+        .ok()
+        .and_then(|text| text.to_str().ok());
+    text.map_or_else(
+        || format!("{:?}", error.0),
+        |text| format!("{text} ({:?})", error.0),
+    )
 }

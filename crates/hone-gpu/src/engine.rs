@@ -44,7 +44,10 @@ impl Engine for Cuda {
         self.forget_counts();
         self.resident.forget_unused();
         let (need, free) = (memory(largest), self.free_memory()?);
-        let least = memory(&Largest { columns: largest.least_columns, ..*largest });
+        let least = memory(&Largest {
+            columns: largest.least_columns,
+            ..*largest
+        });
         if least > free {
             return Err(no_room(self.name(), least, false, free));
         }
@@ -56,12 +59,23 @@ impl Engine for Cuda {
 
     fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {
         if *how.sample != Sample::Exact || how.motifs.iter().any(|motif| motif.is_directed()) {
-            return how.sample.count_motifs(graph, how.motifs, (how.seed, how.allowance), how.progress);
+            return how.sample.count_motifs(
+                graph,
+                how.motifs,
+                (how.seed, how.allowance),
+                how.progress,
+            );
         }
         self.caught(|| self.count_exactly(graph, &how))
     }
 
-    fn motif_graph(&self, counts: &Counts, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
+    fn motif_graph(
+        &self,
+        counts: &Counts,
+        graph: &Graph,
+        motif: Motif,
+        weighting: Weighting,
+    ) -> Result<MotifGraph> {
         let found = self.caught(|| self.motif_graph_there(counts, graph, motif, weighting))?;
         found.map_or_else(|| counts.motif_graph(graph, motif, weighting), Ok)
     }
@@ -84,7 +98,9 @@ impl Engine for Cuda {
     }
 
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
-        let Solver::Svd(options) = solver else { return Err(self.lacks(solver)) };
+        let Solver::Svd(options) = solver else {
+            return Err(self.lacks(solver));
+        };
         self.caught(|| svd_in(self, s, options, &self.tightened(task)))
     }
 
@@ -92,7 +108,13 @@ impl Engine for Cuda {
         self.caught(|| window.spanned_through(self, u, &self.tightened(task)))
     }
 
-    fn local(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
+    fn local(
+        &self,
+        solver: &Solver,
+        s: &Operator,
+        task: &Task,
+        request: &Request,
+    ) -> Result<Local> {
         self.caught(|| self.local_there(solver, s, &self.tightened(task), request))
     }
 
@@ -104,7 +126,10 @@ impl Engine for Cuda {
 impl Cuda {
     /// The task with the device's own shortage of memory: panels wait in the memory of this process, and no folder is used.
     fn tightened<'a>(&self, task: &Task<'a>) -> Task<'a> {
-        Task { aside: self.tight.load(Relaxed).then_some(Path::new("")), ..*task }
+        Task {
+            aside: self.tight.load(Relaxed).then_some(Path::new("")),
+            ..*task
+        }
     }
 
     /// Does some work; failures of its operations become errors. Copies no longer needed are dropped before and after.
@@ -121,12 +146,20 @@ impl Cuda {
 
 /// Bytes of device memory that counting and a factorisation need.
 fn memory(largest: &Largest) -> u64 {
-    let Largest { rows, nonzeros, columns, .. } = *largest;
+    let Largest {
+        rows,
+        nonzeros,
+        columns,
+        ..
+    } = *largest;
     // Offsets, and a column index each; a value each, diagonals on both sides and a shift; counts.
     let graph = 8 * rows + 4 * nonzeros;
-    let matrix = (4 * nonzeros + 3 * 4 * rows + COUNTS * nonzeros).saturating_add((4 * rows).saturating_mul(columns));
+    let matrix = (4 * nonzeros + 3 * 4 * rows + COUNTS * nonzeros)
+        .saturating_add((4 * rows).saturating_mul(columns));
     let counting = COUNTING * nonzeros + 64 * rows;
-    BESIDE.saturating_add(graph).saturating_add(matrix.max(counting))
+    BESIDE
+        .saturating_add(graph)
+        .saturating_add(matrix.max(counting))
 }
 
 #[cfg(test)]
@@ -135,12 +168,37 @@ mod tests {
 
     #[test]
     fn memory_grows_with_all_that_is_held() {
-        let base = Largest { rows: 1_000_000, nonzeros: 10_000_000, columns: 200, least_columns: 100 };
+        let base = Largest {
+            rows: 1_000_000,
+            nonzeros: 10_000_000,
+            columns: 200,
+            least_columns: 100,
+        };
         let bytes = memory(&base);
         assert_eq!(bytes, BESIDE + 48_000_000 + 172_000_000 + 800_000_000);
-        assert!(memory(&Largest { rows: 2_000_000, ..base }) > bytes);
-        assert!(memory(&Largest { nonzeros: 20_000_000, ..base }) > bytes);
-        assert_eq!(memory(&Largest { columns: 1, ..base }), BESIDE + 48_000_000 + 664_000_000);
-        assert_eq!(memory(&Largest { rows: u64::MAX / 100, columns: u64::MAX, ..base }), u64::MAX);
+        assert!(
+            memory(&Largest {
+                rows: 2_000_000,
+                ..base
+            }) > bytes
+        );
+        assert!(
+            memory(&Largest {
+                nonzeros: 20_000_000,
+                ..base
+            }) > bytes
+        );
+        assert_eq!(
+            memory(&Largest { columns: 1, ..base }),
+            BESIDE + 48_000_000 + 664_000_000
+        );
+        assert_eq!(
+            memory(&Largest {
+                rows: u64::MAX / 100,
+                columns: u64::MAX,
+                ..base
+            }),
+            u64::MAX
+        );
     }
 }

@@ -26,14 +26,21 @@ pub(crate) struct Kept {
 
 impl fmt::Debug for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("rows", &self.rows()).field("cols", &self.cols()).finish_non_exhaustive()
+        f.debug_struct("Kept")
+            .field("rows", &self.rows())
+            .field("cols", &self.cols())
+            .finish_non_exhaustive()
     }
 }
 
 impl Kept {
     pub(crate) fn new(cuda: &Cuda, panels: Vec<Panel>) -> Self {
         let lengths = cuda.fold(&panels, Fold::Length);
-        Kept { cuda: cuda.clone(), panels, lengths }
+        Kept {
+            cuda: cuda.clone(),
+            panels,
+            lengths,
+        }
     }
 
     /// Whether it is in the memory of that device.
@@ -55,7 +62,9 @@ impl Stored for Kept {
         let (all, mut first, mut some) = (self.cols(), 0, Vec::new());
         for panel in self.panels.iter().filter(|panel| panel.cols > 0) {
             some.resize(range.len() * panel.cols, 0.0);
-            self.cuda.driver.download_at(&panel.values, range.start * panel.cols, &mut some);
+            self.cuda
+                .driver
+                .download_at(&panel.values, range.start * panel.cols, &mut some);
             for (to, from) in to.chunks_exact_mut(all).zip(some.chunks_exact(panel.cols)) {
                 to[first..first + panel.cols].copy_from_slice(from);
             }
@@ -75,8 +84,16 @@ impl Stored for Kept {
 impl Cuda {
     /// Factors of a motif matrix and their log window, shaped, on the device where there is room for them beside further work, else
     /// here.
-    pub(crate) fn local_there(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
-        let Solver::Svd(options) = solver else { return Err(self.lacks(solver)) };
+    pub(crate) fn local_there(
+        &self,
+        solver: &Solver,
+        s: &Operator,
+        task: &Task,
+        request: &Request,
+    ) -> Result<Local> {
+        let Solver::Svd(options) = solver else {
+            return Err(self.lacks(solver));
+        };
         let mut room = None;
         let found = svd_there(self, s, options, task)?;
         self.resident.forget_unused();
@@ -86,7 +103,11 @@ impl Cuda {
                 None => self.free_memory()? >= self.needed.load(Relaxed),
             };
             room = Some(known);
-            Ok(if known { Group::stored(None, Arc::new(Kept::new(self, panels))) } else { self.brought_back(panels) })
+            Ok(if known {
+                Group::stored(None, Arc::new(Kept::new(self, panels)))
+            } else {
+                self.brought_back(panels)
+            })
         })
     }
 

@@ -15,7 +15,12 @@ pub struct Panel {
 
 impl Panel {
     pub(crate) fn new(rows: usize, cols: usize, values: Memory<f32>) -> Self {
-        Panel { rows, cols, values, aside: None }
+        Panel {
+            rows,
+            cols,
+            values,
+            aside: None,
+        }
     }
 
     /// Number of values.
@@ -42,7 +47,11 @@ pub(crate) fn count(value: usize) -> Arg {
 
 /// An address as a number.
 pub(crate) fn number(address: Arg) -> u64 {
-    if let Arg::Wide(address) = address { address } else { 0 }
+    if let Arg::Wide(address) = address {
+        address
+    } else {
+        0
+    }
 }
 
 /// A number as an argument of a kernel.

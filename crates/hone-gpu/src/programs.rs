@@ -15,7 +15,10 @@ use rayon::prelude::*;
 
 use crate::driver::{Driver, Failure};
 
-const SPMM: &str = concat!(include_str!("../kernels/then.cu"), include_str!("../kernels/spmm.cu"));
+const SPMM: &str = concat!(
+    include_str!("../kernels/then.cu"),
+    include_str!("../kernels/spmm.cu")
+);
 
 /// A program: its source, and the kernels that it has.
 struct Program {
@@ -26,12 +29,18 @@ struct Program {
 
 const PROGRAMS: [Program; 9] = [
     Program {
-        source: concat!(include_str!("../kernels/then.cu"), include_str!("../kernels/sums.cu")),
+        source: concat!(
+            include_str!("../kernels/then.cu"),
+            include_str!("../kernels/sums.cu")
+        ),
         defined: &[],
         kernels: &["cross_parts", "add_parts", "square_parts", "extreme_parts"],
     },
     Program {
-        source: concat!(include_str!("../kernels/then.cu"), include_str!("../kernels/dense.cu")),
+        source: concat!(
+            include_str!("../kernels/then.cu"),
+            include_str!("../kernels/dense.cu")
+        ),
         defined: &[],
         kernels: &["combine", "draw", "scale_columns", "scale_rows", "finish"],
     },
@@ -54,32 +63,58 @@ const PROGRAMS: [Program; 9] = [
         ],
     },
     Program {
-        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/wedges.cu")),
+        source: concat!(
+            include_str!("../kernels/ranked.cu"),
+            include_str!("../kernels/wedges.cu")
+        ),
         defined: &[],
         kernels: &["wedge_work", "wedges_few", "wedges_many", "wedges_most"],
     },
     Program {
-        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/triangles.cu")),
+        source: concat!(
+            include_str!("../kernels/ranked.cu"),
+            include_str!("../kernels/triangles.cu")
+        ),
         defined: &[],
         kernels: &["triangles"],
     },
     Program {
-        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/cliques.cu")),
+        source: concat!(
+            include_str!("../kernels/ranked.cu"),
+            include_str!("../kernels/cliques.cu")
+        ),
         defined: &[],
         kernels: &["local_sizes", "cliques_small", "cliques_large"],
     },
     Program {
-        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/arrange.cu")),
+        source: concat!(
+            include_str!("../kernels/ranked.cu"),
+            include_str!("../kernels/arrange.cu")
+        ),
         defined: &[],
         kernels: &["arrange", "arrange_inside", "sizes", "narrow"],
     },
     Program {
-        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/weights.cu")),
+        source: concat!(
+            include_str!("../kernels/ranked.cu"),
+            include_str!("../kernels/weights.cu")
+        ),
         defined: &[],
-        kernels: &["weigh", "summary", "touched", "compact", "scale_both", "times_vector", "motif_degrees"],
+        kernels: &[
+            "weigh",
+            "summary",
+            "touched",
+            "compact",
+            "scale_both",
+            "times_vector",
+            "motif_degrees",
+        ],
     },
     Program {
-        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/columns.cu")),
+        source: concat!(
+            include_str!("../kernels/ranked.cu"),
+            include_str!("../kernels/columns.cu")
+        ),
         defined: &[],
         kernels: &[
             "project",
@@ -118,20 +153,36 @@ pub(crate) struct Shape {
 }
 
 /// The shapes of panels of 32, 24, 16 and 4 columns.
-const USUAL: [Shape; 2] = [Shape { vector: 4, lanes: 8 }, Shape { vector: 4, lanes: 4 }];
+const USUAL: [Shape; 2] = [
+    Shape {
+        vector: 4,
+        lanes: 8,
+    },
+    Shape {
+        vector: 4,
+        lanes: 4,
+    },
+];
 
 impl Shape {
     /// The shape for panels of this many columns: 16-byte reads if rows are aligned to them, and at least four lanes,
     /// since as many rows are gathered at once.
     pub(crate) fn of(cols: usize) -> Shape {
         let vector = if cols.is_multiple_of(4) { 4 } else { 1 };
-        Shape { vector, lanes: cols.div_ceil(vector).next_power_of_two().clamp(4, 32) }
+        Shape {
+            vector,
+            lanes: cols.div_ceil(vector).next_power_of_two().clamp(4, 32),
+        }
     }
 
     fn compiled(self, driver: &Driver) -> Result<(Shape, Products)> {
-        let defined = [format!("-DVEC={}", self.vector), format!("-DLANES={}", self.lanes)];
+        let defined = [
+            format!("-DVEC={}", self.vector),
+            format!("-DLANES={}", self.lanes),
+        ];
         let mut kernels = compile(driver, SPMM, &defined, &["spmm", "spmm_long"])?.into_iter();
-        let [short, long] = [kernels.next(), kernels.next()].map(|kernel| kernel.expect("two kernels"));
+        let [short, long] =
+            [kernels.next(), kernels.next()].map(|kernel| kernel.expect("two kernels"));
         Ok((self, Products { short, long }))
     }
 }
@@ -139,16 +190,40 @@ impl Shape {
 impl Programs {
     pub(crate) fn new(driver: &Driver) -> Result<Self> {
         let compiled = |program: &Program| {
-            let defined: Vec<String> = program.defined.iter().map(|&define| define.into()).collect();
+            let defined: Vec<String> = program
+                .defined
+                .iter()
+                .map(|&define| define.into())
+                .collect();
             let kernels = compile(driver, program.source, &defined, program.kernels)?;
-            Ok(program.kernels.iter().copied().zip(kernels).collect::<Vec<_>>())
+            Ok(program
+                .kernels
+                .iter()
+                .copied()
+                .zip(kernels)
+                .collect::<Vec<_>>())
         };
         // The compiler takes longer than everything else at the start.
         let (kernels, products) = rayon::join(
-            || PROGRAMS.par_iter().with_max_len(1).map(compiled).collect::<Result<Vec<_>>>(),
-            || USUAL.par_iter().with_max_len(1).map(|shape| shape.compiled(driver)).collect::<Result<Vec<_>>>(),
+            || {
+                PROGRAMS
+                    .par_iter()
+                    .with_max_len(1)
+                    .map(compiled)
+                    .collect::<Result<Vec<_>>>()
+            },
+            || {
+                USUAL
+                    .par_iter()
+                    .with_max_len(1)
+                    .map(|shape| shape.compiled(driver))
+                    .collect::<Result<Vec<_>>>()
+            },
         );
-        Ok(Programs { kernels: kernels?.into_iter().flatten().collect(), products: Mutex::new(products?) })
+        Ok(Programs {
+            kernels: kernels?.into_iter().flatten().collect(),
+            products: Mutex::new(products?),
+        })
     }
 
     /// A kernel by its name.
@@ -163,20 +238,41 @@ impl Programs {
         if let Some((_, products)) = known.iter().find(|(of, _)| *of == shape) {
             return products.clone();
         }
-        let found = shape.compiled(driver).unwrap_or_else(|error| resume_unwind(Box::new(Failure(error))));
+        let found = shape
+            .compiled(driver)
+            .unwrap_or_else(|error| resume_unwind(Box::new(Failure(error))));
         known.push(found.clone());
         found.1
     }
 }
 
 /// Compiles a program and looks up its kernels.
-fn compile(driver: &Driver, source: &str, defined: &[String], names: &[&str]) -> Result<Vec<CudaFunction>> {
+fn compile(
+    driver: &Driver,
+    source: &str,
+    defined: &[String],
+    names: &[&str],
+) -> Result<Vec<CudaFunction>> {
     let mut options = vec![format!("--gpu-architecture=compute_{}", driver.capability)];
     options.extend_from_slice(defined);
-    let options = CompileOptions { options, ..CompileOptions::default() };
-    let program = compile_ptx_with_opts(source, options).map_err(|error| not_compiled(driver, &error))?;
-    let module = driver.context().load_module(program).map_err(|error| driver.error(error, 0))?;
-    names.iter().map(|name| module.load_function(name).map_err(|error| driver.error(error, 0))).collect()
+    let options = CompileOptions {
+        options,
+        ..CompileOptions::default()
+    };
+    let program =
+        compile_ptx_with_opts(source, options).map_err(|error| not_compiled(driver, &error))?;
+    let module = driver
+        .context()
+        .load_module(program)
+        .map_err(|error| driver.error(error, 0))?;
+    names
+        .iter()
+        .map(|name| {
+            module
+                .load_function(name)
+                .map_err(|error| driver.error(error, 0))
+        })
+        .collect()
 }
 
 fn not_compiled(driver: &Driver, error: &CompileError) -> Error {
@@ -188,7 +284,10 @@ fn not_compiled(driver: &Driver, error: &CompileError) -> Error {
         "GPU kernels cannot be compiled; update CUDA (libnvrtc) if it is older than the device, or use the device cpu \
          (docs/gpu.md). The compiler reports: {said}"
     );
-    Error::Device { device: driver.name().into(), message }
+    Error::Device {
+        device: driver.name().into(),
+        message,
+    }
 }
 
 #[cfg(test)]
@@ -199,12 +298,33 @@ mod tests {
     fn every_width_has_a_shape_that_covers_it() {
         for cols in 1..=64usize {
             let shape = Shape::of(cols);
-            assert!(shape.lanes.is_power_of_two() && (4..=32).contains(&shape.lanes), "{cols}: {shape:?}");
-            assert!(shape.vector == 1 || cols.is_multiple_of(shape.vector), "{cols}: {shape:?}");
-            assert!(cols > 32 || shape.lanes * shape.vector >= cols, "{cols}: {shape:?}");
+            assert!(
+                shape.lanes.is_power_of_two() && (4..=32).contains(&shape.lanes),
+                "{cols}: {shape:?}"
+            );
+            assert!(
+                shape.vector == 1 || cols.is_multiple_of(shape.vector),
+                "{cols}: {shape:?}"
+            );
+            assert!(
+                cols > 32 || shape.lanes * shape.vector >= cols,
+                "{cols}: {shape:?}"
+            );
         }
-        assert_eq!(Shape::of(24), Shape { vector: 4, lanes: 8 });
-        assert_eq!(Shape::of(1), Shape { vector: 1, lanes: 4 });
+        assert_eq!(
+            Shape::of(24),
+            Shape {
+                vector: 4,
+                lanes: 8
+            }
+        );
+        assert_eq!(
+            Shape::of(1),
+            Shape {
+                vector: 1,
+                lanes: 4
+            }
+        );
     }
 
     /// Every kernel that a program lists is in its source, once.
@@ -213,11 +333,17 @@ mod tests {
         for program in &PROGRAMS {
             for kernel in program.kernels {
                 let named = |text: &str| {
-                    let word = |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-                    text.match_indices(&format!("{kernel}(")).filter(|&(at, _)| word(at)).count()
+                    let word = |at: usize| {
+                        !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
+                    };
+                    text.match_indices(&format!("{kernel}("))
+                        .filter(|&(at, _)| word(at))
+                        .count()
                 };
                 let heads: Vec<&str> = program.source.split("__global__").skip(1).collect();
-                let heads = heads.iter().map(|head| head.split('{').next().unwrap_or_default());
+                let heads = heads
+                    .iter()
+                    .map(|head| head.split('{').next().unwrap_or_default());
                 assert_eq!(heads.map(named).sum::<usize>(), 1, "{kernel}");
             }
         }

@@ -36,7 +36,12 @@ impl Cuda {
     /// Starts a kernel of blocks of [`THREADS`] threads.
     pub(crate) fn start(&self, kernel: &str, blocks: usize, args: &[Arg]) {
         if blocks > 0 {
-            self.driver.launch(self.programs.kernel(kernel), (blocks, 1), THREADS as u32, args);
+            self.driver.launch(
+                self.programs.kernel(kernel),
+                (blocks, 1),
+                THREADS as u32,
+                args,
+            );
         }
     }
 
@@ -44,10 +49,19 @@ impl Cuda {
     pub(crate) fn sum_before(&self, values: &Memory<u64>, length: usize) {
         let blocks = length.div_ceil(1024).max(1);
         let totals = self.driver.reserve::<u64>(blocks);
-        self.start("scan_blocks", blocks, &[wide(length), values.address(), totals.address()]);
+        self.start(
+            "scan_blocks",
+            blocks,
+            &[wide(length), values.address(), totals.address()],
+        );
         let args = [wide(blocks), totals.address(), values.address_at(length)];
-        self.driver.launch(self.programs.kernel("scan_totals"), (1, 1), 1024, &args);
-        self.start("scan_add", length.div_ceil(THREADS), &[wide(length), values.address(), totals.address()]);
+        self.driver
+            .launch(self.programs.kernel("scan_totals"), (1, 1), 1024, &args);
+        self.start(
+            "scan_add",
+            length.div_ceil(THREADS),
+            &[wide(length), values.address(), totals.address()],
+        );
     }
 
     /// One value of many.
@@ -63,23 +77,53 @@ impl Cuda {
         let offsets = positions.offsets.address();
         let mut largest = [0u32];
         let most = driver.zeros::<u32>(1);
-        self.start("largest_degree", per_node.min(1024), &[wide(nodes), offsets, most.address()]);
+        self.start(
+            "largest_degree",
+            per_node.min(1024),
+            &[wide(nodes), offsets, most.address()],
+        );
         driver.download(&most, &mut largest);
         let degrees = largest[0] as usize + 1;
         let first = driver.zeros::<u64>(degrees + 1);
-        self.start("histogram", per_node, &[wide(nodes), offsets, first.address()]);
+        self.start(
+            "histogram",
+            per_node,
+            &[wide(nodes), offsets, first.address()],
+        );
         self.sum_before(&first, degrees);
         // Ranks from which on rows are longer.
-        let longer = |length: usize| if degrees > length + 1 { self.value(&first, length + 1) } else { nodes };
+        let longer = |length: usize| {
+            if degrees > length + 1 {
+                self.value(&first, length + 1)
+            } else {
+                nodes
+            }
+        };
         let (medium, long) = (longer(SHORT), longer(MEDIUM));
         let (rank, order) = (driver.reserve::<u32>(nodes), driver.reserve::<u32>(nodes));
-        let args = [wide(nodes), offsets, first.address(), rank.address(), order.address()];
+        let args = [
+            wide(nodes),
+            offsets,
+            first.address(),
+            rank.address(),
+            order.address(),
+        ];
         self.start("give_ranks", per_node, &args);
         let heads = driver.reserve::<u64>(nodes + 1);
-        self.start("lengths", per_node, &[wide(nodes), offsets, order.address(), heads.address()]);
+        self.start(
+            "lengths",
+            per_node,
+            &[wide(nodes), offsets, order.address(), heads.address()],
+        );
         self.sum_before(&heads, nodes);
         let ranked = driver.reserve::<u32>(slots);
-        let rows = [offsets, positions.columns.address(), rank.address(), order.address(), heads.address()];
+        let rows = [
+            offsets,
+            positions.columns.address(),
+            rank.address(),
+            order.address(),
+            heads.address(),
+        ];
         let args = |first: &[Arg]| [first, &rows, &[ranked.address()]].concat();
         self.start("sort_short", medium.div_ceil(WARPS), &args(&[wide(medium)]));
         self.start("sort_medium", long - medium, &args(&[wide(medium)]));
@@ -90,24 +134,50 @@ impl Cuda {
             let args = [&of_all, &rows[..], &[bitmaps.address(), ranked.address()]].concat();
             driver.launch(self.programs.kernel("sort_long"), (blocks, 1), 1024, &args);
         }
-        let (splits, first_edges) = (driver.reserve::<u64>(nodes), driver.reserve::<u64>(nodes + 1));
-        let args = [wide(nodes), heads.address(), ranked.address(), splits.address(), first_edges.address()];
+        let (splits, first_edges) = (
+            driver.reserve::<u64>(nodes),
+            driver.reserve::<u64>(nodes + 1),
+        );
+        let args = [
+            wide(nodes),
+            heads.address(),
+            ranked.address(),
+            splits.address(),
+            first_edges.address(),
+        ];
         self.start("split_rows", per_node, &args);
         self.sum_before(&first_edges, nodes);
         let edges = self.value(&first_edges, nodes);
-        Ranked { nodes, edges, rank, heads, splits, first_edges, ranked }
+        Ranked {
+            nodes,
+            edges,
+            rank,
+            heads,
+            splits,
+            first_edges,
+            ranked,
+        }
     }
 }
 
 impl Ranked {
     /// Heads, splits, first edges and columns, in the order of kernel arguments.
     pub(crate) fn rows(&self) -> [Arg; 4] {
-        [self.heads.address(), self.splits.address(), self.first_edges.address(), self.ranked.address()]
+        [
+            self.heads.address(),
+            self.splits.address(),
+            self.first_edges.address(),
+            self.ranked.address(),
+        ]
     }
 
     /// The same without first edges.
     pub(crate) fn plain_rows(&self) -> [Arg; 3] {
-        [self.heads.address(), self.splits.address(), self.ranked.address()]
+        [
+            self.heads.address(),
+            self.splits.address(),
+            self.ranked.address(),
+        ]
     }
 }
 

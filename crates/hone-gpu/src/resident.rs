@@ -41,12 +41,17 @@ pub(crate) struct Matrix {
 impl Resident {
     pub(crate) fn matrix(&self, driver: &Driver, matrix: &Csr) -> Matrix {
         let positions = self.positions(driver, matrix.pattern());
-        Matrix { positions, values: self.values(driver, matrix.shared_values()) }
+        Matrix {
+            positions,
+            values: self.values(driver, matrix.shared_values()),
+        }
     }
 
     /// The copy of a pattern.
     pub(crate) fn positions(&self, driver: &Driver, pattern: &Arc<Pattern>) -> Arc<Positions> {
-        known(&self.patterns, pattern, |pattern| Positions::of(driver, pattern))
+        known(&self.patterns, pattern, |pattern| {
+            Positions::of(driver, pattern)
+        })
     }
 
     /// Records that the device has a pattern.
@@ -71,14 +76,28 @@ impl Resident {
 
 impl Positions {
     fn of(driver: &Driver, pattern: &Pattern) -> Self {
-        Positions::new(driver, pattern, driver.upload(pattern.offsets()), driver.upload(pattern.columns()))
+        Positions::new(
+            driver,
+            pattern,
+            driver.upload(pattern.offsets()),
+            driver.upload(pattern.columns()),
+        )
     }
 
     /// A pattern whose offsets and columns are on the device.
-    pub(crate) fn new(driver: &Driver, pattern: &Pattern, offsets: Memory<usize>, columns: Memory<u32>) -> Self {
+    pub(crate) fn new(
+        driver: &Driver,
+        pattern: &Pattern,
+        offsets: Memory<usize>,
+        columns: Memory<u32>,
+    ) -> Self {
         let is_long = |i: &u32| pattern.range(*i as usize).len() > LONGEST;
         let long: Vec<u32> = (0..pattern.rows() as u32).filter(is_long).collect();
-        Positions { offsets, columns, long: (driver.upload(&long), long.len()) }
+        Positions {
+            offsets,
+            columns,
+            long: (driver.upload(&long), long.len()),
+        }
     }
 }
 
@@ -86,7 +105,10 @@ impl Positions {
 fn known<T: ?Sized, C>(all: &Copies<T, C>, of: &Arc<T>, make: impl FnOnce(&T) -> C) -> Arc<C> {
     let mut all = lock(all);
     all.retain(in_use);
-    if let Some((_, copy)) = all.iter().find(|(weak, _)| std::ptr::addr_eq(weak.as_ptr(), Arc::as_ptr(of))) {
+    if let Some((_, copy)) = all
+        .iter()
+        .find(|(weak, _)| std::ptr::addr_eq(weak.as_ptr(), Arc::as_ptr(of)))
+    {
         return copy.clone();
     }
     let copy = Arc::new(make(of));
@@ -120,9 +142,15 @@ mod tests {
         };
         let first: Arc<[f32]> = vec![1.0, 2.0].into();
         let other: Arc<[f32]> = vec![1.0, 2.0].into();
-        assert_eq!((ask(&first), ask(&first.clone()), made.get()), (vec![1.0, 2.0], vec![1.0, 2.0], 1));
+        assert_eq!(
+            (ask(&first), ask(&first.clone()), made.get()),
+            (vec![1.0, 2.0], vec![1.0, 2.0], 1)
+        );
         assert_eq!((ask(&other), made.get()), (vec![1.0, 2.0], 2));
         drop(first);
-        assert_eq!((ask(&other), made.get(), lock(&all).len()), (vec![1.0, 2.0], 2, 1));
+        assert_eq!(
+            (ask(&other), made.get(), lock(&all).len()),
+            (vec![1.0, 2.0], 2, 1)
+        );
     }
 }

@@ -53,12 +53,26 @@ impl Cuda {
     /// Starts a kernel with one thread per value.
     fn for_values(&self, kernel: &cudarc::driver::CudaFunction, of: &Panel, rest: &[Arg]) {
         if of.len() > 0 {
-            let args: Vec<Arg> = [wide(of.len()), of.width()].into_iter().chain(rest.iter().copied()).collect();
-            self.driver.launch(kernel, (of.len().div_ceil(THREADS), 1), THREADS as u32, &args);
+            let args: Vec<Arg> = [wide(of.len()), of.width()]
+                .into_iter()
+                .chain(rest.iter().copied())
+                .collect();
+            self.driver.launch(
+                kernel,
+                (of.len().div_ceil(THREADS), 1),
+                THREADS as u32,
+                &args,
+            );
         }
     }
 
-    fn then(&self, scale: f32, left: Option<&Diagonal>, accumulate: bool, plus: &[Plus<Panel>]) -> Then {
+    fn then(
+        &self,
+        scale: f32,
+        left: Option<&Diagonal>,
+        accumulate: bool,
+        plus: &[Plus<Panel>],
+    ) -> Then {
         let mut held = Vec::new();
         let mut diagonal = |diagonal: Option<&Diagonal>| match diagonal {
             None => NULL,
@@ -68,12 +82,20 @@ impl Cuda {
                 values.address()
             }
         };
-        let mut args = vec![Arg::Factor(scale), diagonal(left), Arg::Count(accumulate.into())];
+        let mut args = vec![
+            Arg::Factor(scale),
+            diagonal(left),
+            Arg::Count(accumulate.into()),
+        ];
         for at in 0..SUMMANDS {
             match plus.get(at) {
                 None => args.extend([Arg::Factor(0.0), NULL, NULL]),
                 Some(plus) => {
-                    args.extend([Arg::Factor(plus.factor), diagonal(plus.diagonal), plus.block.address()]);
+                    args.extend([
+                        Arg::Factor(plus.factor),
+                        diagonal(plus.diagonal),
+                        plus.block.address(),
+                    ]);
                 }
             }
         }
@@ -82,41 +104,74 @@ impl Cuda {
 
     /// The first part of the epilogue, which the kernel of the product does.
     fn first(&self, then: &Fused<Panel>) -> Then {
-        self.then(then.scale, then.left, then.accumulate, &then.plus[..then.plus.len().min(SUMMANDS)])
+        self.then(
+            then.scale,
+            then.left,
+            then.accumulate,
+            &then.plus[..then.plus.len().min(SUMMANDS)],
+        )
     }
 
     /// Terms beyond those that the kernel of the product adds.
     fn add_rest(&self, y: &Panel, then: &Fused<Panel>) {
         for plus in then.plus.chunks(SUMMANDS).skip(1) {
             let then = self.then(0.0, None, true, plus);
-            self.for_values(self.programs.kernel("finish"), y, &[&[NULL, y.address()], &*then.args].concat());
+            self.for_values(
+                self.programs.kernel("finish"),
+                y,
+                &[&[NULL, y.address()], &*then.args].concat(),
+            );
         }
     }
 
     fn check_summands(then: &Fused<Panel>, y: &Panel) {
-        let fits = |diagonal: Option<&Diagonal>| diagonal.is_none_or(|d| d.values().len() == y.rows);
-        assert!(fits(then.left) && then.plus.iter().all(|plus| fits(plus.diagonal)), "diagonals of a product");
+        let fits =
+            |diagonal: Option<&Diagonal>| diagonal.is_none_or(|d| d.values().len() == y.rows);
+        assert!(
+            fits(then.left) && then.plus.iter().all(|plus| fits(plus.diagonal)),
+            "diagonals of a product"
+        );
         let same = |plus: &Plus<Panel>| (plus.block.rows, plus.block.cols) == (y.rows, y.cols);
         assert!(then.plus.iter().all(same), "summands of a product");
     }
 
     /// Y ← [Y] + factor · X·M for one panel of Y, whose first column is column `first` of M.
-    fn combine(&self, y: &Panel, x: &[&Panel], matrix: &Small, factor: f32, first: usize, add: bool) {
+    fn combine(
+        &self,
+        y: &Panel,
+        x: &[&Panel],
+        matrix: &Small,
+        factor: f32,
+        first: usize,
+        add: bool,
+    ) {
         let mut row = 0;
         for (at, some) in x.chunks(AT_ONCE).enumerate() {
             let mut small = vec![0.0f32; some.len() * SIDE * SIDE];
             let mut args = vec![wide(y.rows)];
             for (panel, small) in some.iter().zip(small.chunks_exact_mut(SIDE * SIDE)) {
                 for k in 0..panel.cols {
-                    (0..y.cols).for_each(|j| small[k * SIDE + j] = factor * matrix.get(row + k, first + j) as f32);
+                    (0..y.cols).for_each(|j| {
+                        small[k * SIDE + j] = factor * matrix.get(row + k, first + j) as f32
+                    });
                 }
                 row += panel.cols;
                 args.extend([panel.address(), panel.width()]);
             }
             (some.len()..AT_ONCE).for_each(|_| args.extend([NULL, Arg::Count(0)]));
             let small = self.driver.upload(&small);
-            args.extend([small.address(), y.address(), y.width(), Arg::Count((add || at > 0).into())]);
-            self.driver.launch(self.programs.kernel("combine"), (y.rows.div_ceil(TILE), 1), THREADS as u32, &args);
+            args.extend([
+                small.address(),
+                y.address(),
+                y.width(),
+                Arg::Count((add || at > 0).into()),
+            ]);
+            self.driver.launch(
+                self.programs.kernel("combine"),
+                (y.rows.div_ceil(TILE), 1),
+                THREADS as u32,
+                &args,
+            );
         }
     }
 
@@ -125,11 +180,22 @@ impl Cuda {
         let rows = panels.first().map_or(0, |panel| panel.rows);
         let squares = self.driver.zeros::<f64>(rows);
         for panel in panels.iter().filter(|panel| panel.len() > 0) {
-            let args = [wide(rows), panel.width(), panel.address(), squares.address()];
+            let args = [
+                wide(rows),
+                panel.width(),
+                panel.address(),
+                squares.address(),
+            ];
             self.start("add_squares", rows.div_ceil(THREADS), &args);
         }
         for panel in panels.iter().filter(|panel| panel.len() > 0) {
-            let args = [wide(panel.len()), panel.width(), squares.address(), Arg::Real(power), panel.address()];
+            let args = [
+                wide(panel.len()),
+                panel.width(),
+                squares.address(),
+                Arg::Real(power),
+                panel.address(),
+            ];
             self.start("shorten", panel.len().div_ceil(THREADS), &args);
         }
     }
@@ -137,9 +203,19 @@ impl Cuda {
     /// The same for all panels of Y.
     fn combine_all(&self, y: &[Panel], x: &[Panel], matrix: &Small, factor: f32, add: bool) {
         let width = |side: &[Panel]| side.iter().map(|panel| panel.cols).sum::<usize>();
-        assert_eq!((matrix.rows(), matrix.cols()), (width(x), width(y)), "shapes of a product with a small matrix");
-        assert!(x.iter().chain(y).all(|panel| panel.cols <= SIDE), "panels have at most {SIDE} columns");
-        assert!(x.iter().all(|panel| panel.rows == y[0].rows), "rows of a product with a small matrix");
+        assert_eq!(
+            (matrix.rows(), matrix.cols()),
+            (width(x), width(y)),
+            "shapes of a product with a small matrix"
+        );
+        assert!(
+            x.iter().chain(y).all(|panel| panel.cols <= SIDE),
+            "panels have at most {SIDE} columns"
+        );
+        assert!(
+            x.iter().all(|panel| panel.rows == y[0].rows),
+            "rows of a product with a small matrix"
+        );
         let x: Vec<&Panel> = x.iter().filter(|panel| panel.cols > 0).collect();
         let mut first = 0;
         for panel in y {
@@ -163,13 +239,22 @@ impl Space for Cuda {
         self.for_values(
             self.programs.kernel("draw"),
             &panel,
-            &[wide(cols.start), Arg::Wide(key.bits()), NULL, panel.address()],
+            &[
+                wide(cols.start),
+                Arg::Wide(key.bits()),
+                NULL,
+                panel.address(),
+            ],
         );
         panel
     }
 
     fn import(&self, block: &Block) -> Panel {
-        Panel::new(block.rows(), block.cols(), self.driver.upload(block.as_slice()))
+        Panel::new(
+            block.rows(),
+            block.cols(),
+            self.driver.upload(block.as_slice()),
+        )
     }
 
     fn export(&self, x: Panel) -> Block {
@@ -182,7 +267,12 @@ impl Space for Cuda {
     }
 
     fn copy(&self, x: &Panel) -> Panel {
-        Panel { rows: x.rows, cols: x.cols, values: self.driver.copy(&x.values), aside: x.aside.clone() }
+        Panel {
+            rows: x.rows,
+            cols: x.cols,
+            values: self.driver.copy(&x.values),
+            aside: x.aside.clone(),
+        }
     }
 
     fn put_aside(&self, x: &mut Panel, _folder: &Path) -> Result<()> {
@@ -205,10 +295,28 @@ impl Space for Cuda {
         (x.rows, x.cols)
     }
 
-    fn multiply(&self, a: &Leaf, x: &Panel, y: &mut Panel, then: &Fused<Panel>, _work: &mut Workspace<Panel>) {
-        assert_eq!(x.rows, a.matrix.cols(), "rows of the block in a sparse product");
-        assert_eq!((y.rows, y.cols), (a.matrix.rows(), x.cols), "shape of the result of a sparse product");
-        assert!(a.right.is_none_or(|right| right.values().len() == x.rows), "diagonal of a sparse product");
+    fn multiply(
+        &self,
+        a: &Leaf,
+        x: &Panel,
+        y: &mut Panel,
+        then: &Fused<Panel>,
+        _work: &mut Workspace<Panel>,
+    ) {
+        assert_eq!(
+            x.rows,
+            a.matrix.cols(),
+            "rows of the block in a sparse product"
+        );
+        assert_eq!(
+            (y.rows, y.cols),
+            (a.matrix.rows(), x.cols),
+            "shape of the result of a sparse product"
+        );
+        assert!(
+            a.right.is_none_or(|right| right.values().len() == x.rows),
+            "diagonal of a sparse product"
+        );
         Self::check_summands(then, y);
         if y.len() == 0 {
             return;
@@ -230,7 +338,12 @@ impl Space for Cuda {
             y.width(),
         ];
         let args = [&[wide(y.rows)], &common[..], &[count(LONGEST)], &first.args].concat();
-        driver.launch(&products.short, (y.rows.div_ceil(THREADS / lanes), 1), THREADS as u32, &args);
+        driver.launch(
+            &products.short,
+            (y.rows.div_ceil(THREADS / lanes), 1),
+            THREADS as u32,
+            &args,
+        );
         let (which, long) = &positions.long;
         if *long > 0 {
             let args = [&[which.address()], &common[..], &first.args].concat();
@@ -240,17 +353,32 @@ impl Space for Cuda {
     }
 
     fn finish(&self, product: &Panel, y: &mut Panel, then: &Fused<Panel>) {
-        assert_eq!((product.rows, product.cols), (y.rows, y.cols), "shape of what follows a product");
+        assert_eq!(
+            (product.rows, product.cols),
+            (y.rows, y.cols),
+            "shape of what follows a product"
+        );
         Self::check_summands(then, y);
         let first = self.first(then);
-        self.for_values(self.programs.kernel("finish"), y, &[&[product.address(), y.address()], &*first.args].concat());
+        self.for_values(
+            self.programs.kernel("finish"),
+            y,
+            &[&[product.address(), y.address()], &*first.args].concat(),
+        );
         self.add_rest(y, then);
     }
 
     fn scale_rows(&self, factors: &Diagonal, x: &Panel, y: &mut Panel) {
-        assert!(factors.values().len() == x.rows && (x.rows, x.cols) == (y.rows, y.cols), "shapes of scaled rows");
+        assert!(
+            factors.values().len() == x.rows && (x.rows, x.cols) == (y.rows, y.cols),
+            "shapes of scaled rows"
+        );
         let factors = self.resident.diagonal(&self.driver, factors);
-        self.for_values(self.programs.kernel("scale_rows"), x, &[factors.address(), x.address(), y.address()]);
+        self.for_values(
+            self.programs.kernel("scale_rows"),
+            x,
+            &[factors.address(), x.address(), y.address()],
+        );
     }
 
     fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
@@ -290,7 +418,10 @@ impl Space for Cuda {
     fn transform(&self, x: &mut [Panel], matrix: &Small) {
         // A single panel is changed in place; several are read by each other's kernels.
         if let [only] = x {
-            assert!(only.cols <= SIDE && (matrix.rows(), matrix.cols()) == (only.cols, only.cols), "a square matrix");
+            assert!(
+                only.cols <= SIDE && (matrix.rows(), matrix.cols()) == (only.cols, only.cols),
+                "a square matrix"
+            );
             if only.len() > 0 {
                 self.combine(only, &[only], matrix, 1.0, 0, false);
             }
@@ -300,7 +431,9 @@ impl Space for Cuda {
     }
 
     fn fold(&self, x: &[Panel], fold: Fold) -> Vec<f64> {
-        x.iter().flat_map(|panel| self.folded(panel, fold)).collect()
+        x.iter()
+            .flat_map(|panel| self.folded(panel, fold))
+            .collect()
     }
 
     fn map(&self, x: &mut [Panel], map: &Map) {
@@ -322,9 +455,17 @@ impl Space for Cuda {
                     );
                 }
                 Map::Redraw(which, key) => {
-                    let marks: Vec<u32> = which[cols.clone()].iter().map(|&marked| marked.into()).collect();
+                    let marks: Vec<u32> = which[cols.clone()]
+                        .iter()
+                        .map(|&marked| marked.into())
+                        .collect();
                     let marks = self.driver.upload(&marks);
-                    let args = [wide(cols.start), Arg::Wide(key.bits()), marks.address(), panel.address()];
+                    let args = [
+                        wide(cols.start),
+                        Arg::Wide(key.bits()),
+                        marks.address(),
+                        panel.address(),
+                    ];
                     self.for_values(self.programs.kernel("draw"), panel, &args);
                 }
                 Map::Shorten(_) => unreachable!("done above"),
@@ -336,7 +477,13 @@ impl Space for Cuda {
         self.picked(x, rows)
     }
 
-    fn log_times(&self, x: &[Panel], logs: (&Diagonal, Logs), matrix: &Small, widths: &[usize]) -> Vec<Panel> {
+    fn log_times(
+        &self,
+        x: &[Panel],
+        logs: (&Diagonal, Logs),
+        matrix: &Small,
+        widths: &[usize],
+    ) -> Vec<Panel> {
         self.logs_times(x, logs, matrix, widths)
     }
 }

@@ -31,7 +31,10 @@ fn parts(rows: usize) -> (usize, usize) {
 fn columns(x: &[&Panel]) -> (Vec<usize>, usize) {
     let mut all = 0;
     let first = x.iter().map(|panel| {
-        assert!(panel.cols <= SIDE && panel.rows == x[0].rows, "panels of one matrix");
+        assert!(
+            panel.cols <= SIDE && panel.rows == x[0].rows,
+            "panels of one matrix"
+        );
         all += panel.cols;
         all - panel.cols
     });
@@ -42,7 +45,9 @@ impl Cuda {
     /// XᵀX.
     pub(crate) fn gram_among(&self, x: &[&Panel]) -> Small {
         let (first, all) = columns(x);
-        let pairs: Vec<(usize, usize)> = (0..x.len()).flat_map(|p| (p..x.len()).map(move |q| (p, q))).collect();
+        let pairs: Vec<(usize, usize)> = (0..x.len())
+            .flat_map(|p| (p..x.len()).map(move |q| (p, q)))
+            .collect();
         let mut gram = Small::zeros(all, all);
         self.tiles(x, x, &pairs, |(p, q), i, j, value| {
             gram.set(first[p] + i, first[q] + j, value);
@@ -54,10 +59,17 @@ impl Cuda {
     /// XᵀY.
     pub(crate) fn cross_of(&self, x: &[&Panel], y: &[&Panel]) -> Small {
         let ((above, a), (before, b)) = (columns(x), columns(y));
-        assert!(x.is_empty() || y.is_empty() || x[0].rows == y[0].rows, "rows of a cross product");
-        let pairs: Vec<(usize, usize)> = (0..x.len()).flat_map(|p| (0..y.len()).map(move |q| (p, q))).collect();
+        assert!(
+            x.is_empty() || y.is_empty() || x[0].rows == y[0].rows,
+            "rows of a cross product"
+        );
+        let pairs: Vec<(usize, usize)> = (0..x.len())
+            .flat_map(|p| (0..y.len()).map(move |q| (p, q)))
+            .collect();
         let mut cross = Small::zeros(a, b);
-        self.tiles(x, y, &pairs, |(p, q), i, j, value| cross.set(above[p] + i, before[q] + j, value));
+        self.tiles(x, y, &pairs, |(p, q), i, j, value| {
+            cross.set(above[p] + i, before[q] + j, value)
+        });
         cross
     }
 
@@ -79,10 +91,23 @@ impl Cuda {
         let totals = driver.reserve::<f64>(pairs.len() * TILE);
         for (at, &(p, q)) in pairs.iter().enumerate() {
             let (x, y) = (x[p], y[q]);
-            let args = [wide(rows), wide(part), x.address(), x.width(), y.address(), y.width(), sums.address()];
+            let args = [
+                wide(rows),
+                wide(part),
+                x.address(),
+                x.width(),
+                y.address(),
+                y.width(),
+                sums.address(),
+            ];
             driver.launch(self.programs.kernel("cross_parts"), (parts, 1), 256, &args);
             let args = [count(parts), sums.address(), totals.address_at(at * TILE)];
-            driver.launch(self.programs.kernel("add_parts"), (TILE / 256, 1), 256, &args);
+            driver.launch(
+                self.programs.kernel("add_parts"),
+                (TILE / 256, 1),
+                256,
+                &args,
+            );
         }
         let mut found = vec![0.0f64; pairs.len() * TILE];
         driver.download(&totals, &mut found);
@@ -105,8 +130,15 @@ impl Cuda {
             Fold::Length => self.programs.kernel("square_parts"),
             Fold::Extreme => self.programs.kernel("extreme_parts"),
         };
-        let args = [wide(x.rows), wide(part), x.address(), x.width(), found.address()];
-        self.driver.launch(kernel, (parts, x.cols.div_ceil(SIDE)), 256, &args);
+        let args = [
+            wide(x.rows),
+            wide(part),
+            x.address(),
+            x.width(),
+            found.address(),
+        ];
+        self.driver
+            .launch(kernel, (parts, x.cols.div_ceil(SIDE)), 256, &args);
         let mut of_parts = vec![0.0f64; parts * x.cols];
         self.driver.download(&found, &mut of_parts);
         for of_part in of_parts.chunks_exact(x.cols) {
@@ -118,7 +150,11 @@ impl Cuda {
                 }
             }
         }
-        if fold == Fold::Length { folded.into_iter().map(f64::sqrt).collect() } else { folded }
+        if fold == Fold::Length {
+            folded.into_iter().map(f64::sqrt).collect()
+        } else {
+            folded
+        }
     }
 }
 
@@ -128,7 +164,16 @@ mod tests {
 
     #[test]
     fn parts_cover_all_rows() {
-        for rows in [1, 255, 256, 257, 262_144, 262_145, 10_000_000, 4_000_000_000] {
+        for rows in [
+            1,
+            255,
+            256,
+            257,
+            262_144,
+            262_145,
+            10_000_000,
+            4_000_000_000,
+        ] {
             let (part, parts) = parts(rows);
             assert!(part.is_multiple_of(UNIT) && parts <= PARTS, "{rows}");
             assert!(part * parts >= rows && part * (parts - 1) < rows, "{rows}");

@@ -9,7 +9,9 @@ use std::sync::{Arc, OnceLock};
 
 use hone::Result;
 use hone::graph::Graph;
-use hone::motif::{Counts, Motif, MotifGraph, Weighting, overflow, shares_pattern, unit_of_weights};
+use hone::motif::{
+    Counts, Motif, MotifGraph, Weighting, overflow, shares_pattern, unit_of_weights,
+};
 use hone::sparse::{Csr, Diagonal, Elsewhere, Pattern};
 
 use crate::Cuda;
@@ -37,14 +39,23 @@ pub(crate) struct Values {
 
 impl fmt::Debug for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Values").field("nonzeros", &self.nonzeros).finish_non_exhaustive()
+        f.debug_struct("Values")
+            .field("nonzeros", &self.nonzeros)
+            .finish_non_exhaustive()
     }
 }
 
 impl Values {
     fn matrix(&self) -> [Arg; 4] {
-        let Positions { offsets, columns, .. } = &*self.positions;
-        [wide(self.rows), offsets.address(), columns.address(), self.values.address()]
+        let Positions {
+            offsets, columns, ..
+        } = &*self.positions;
+        [
+            wide(self.rows),
+            offsets.address(),
+            columns.address(),
+            self.values.address(),
+        ]
     }
 }
 
@@ -59,7 +70,8 @@ impl Elsewhere for Values {
         let driver = &self.cuda.driver;
         let (x, y) = (driver.upload(x), driver.reserve::<f64>(self.rows));
         let args = [&self.matrix()[..], &[x.address(), y.address()]].concat();
-        self.cuda.start("times_vector", self.rows.div_ceil(WARPS), &args);
+        self.cuda
+            .start("times_vector", self.rows.div_ceil(WARPS), &args);
         let mut product = vec![0.0; self.rows];
         driver.download(&y, &mut product);
         product
@@ -81,7 +93,12 @@ impl Elsewhere for Values {
         let (driver, part) = (&self.cuda.driver, self.nonzeros.div_ceil(PARTS).max(1));
         let parts = self.nonzeros.div_ceil(part);
         let sums = driver.reserve::<f64>(parts);
-        let args = [wide(self.nonzeros), wide(part), self.values.address(), sums.address()];
+        let args = [
+            wide(self.nonzeros),
+            wide(part),
+            self.values.address(),
+            sums.address(),
+        ];
         self.cuda.start("squares", parts, &args);
         let mut found = vec![0.0; parts];
         driver.download(&sums, &mut found);
@@ -90,11 +107,24 @@ impl Elsewhere for Values {
 
     fn scaled(&self, scale: f64, left: &Diagonal, right: &Diagonal) -> Arc<dyn Elsewhere> {
         let (driver, resident) = (&self.cuda.driver, &self.cuda.resident);
-        let (left, right) = (resident.diagonal(driver, left), resident.diagonal(driver, right));
+        let (left, right) = (
+            resident.diagonal(driver, left),
+            resident.diagonal(driver, right),
+        );
         let values = driver.reserve::<f32>(self.nonzeros);
-        let by = [Arg::Real(scale), left.address(), right.address(), values.address()];
-        self.cuda.start("scale_both", self.rows.div_ceil(WARPS), &[&self.matrix()[..], &by].concat());
-        let (cuda, positions, values) = (self.cuda.clone(), self.positions.clone(), Arc::new(values));
+        let by = [
+            Arg::Real(scale),
+            left.address(),
+            right.address(),
+            values.address(),
+        ];
+        self.cuda.start(
+            "scale_both",
+            self.rows.div_ceil(WARPS),
+            &[&self.matrix()[..], &by].concat(),
+        );
+        let (cuda, positions, values) =
+            (self.cuda.clone(), self.positions.clone(), Arc::new(values));
         Arc::new(Values {
             cuda,
             rows: self.rows,
@@ -130,9 +160,14 @@ struct Weights {
 impl Cuda {
     /// A sparse matrix on the device: where its values are, or a copy.
     pub(crate) fn resident_matrix(&self, matrix: &Csr) -> Matrix {
-        let own = matrix.elsewhere().and_then(|values| values.as_any().downcast_ref::<Values>());
+        let own = matrix
+            .elsewhere()
+            .and_then(|values| values.as_any().downcast_ref::<Values>());
         match own.filter(|own| Arc::ptr_eq(&own.cuda.0, &self.0)) {
-            Some(own) => Matrix { positions: own.positions.clone(), values: own.values.clone() },
+            Some(own) => Matrix {
+                positions: own.positions.clone(),
+                values: own.values.clone(),
+            },
             None => self.resident.matrix(&self.driver, matrix),
         }
     }
@@ -146,12 +181,21 @@ impl Cuda {
         weighting: Weighting,
     ) -> Result<Option<MotifGraph>> {
         let same = !graph.is_directed() && Arc::ptr_eq(graph.pattern(), counts.pattern());
-        let Some(of) = self.counts_of(counts).filter(|_| same && !motif.is_directed()) else { return Ok(None) };
+        let Some(of) = self
+            .counts_of(counts)
+            .filter(|_| same && !motif.is_directed())
+        else {
+            return Ok(None);
+        };
         let own = graph.weights().filter(|_| weighting.use_weights);
         let unit = own.map_or(1.0, |own| unit_of_weights(own));
         let own = own.map(|own| self.resident.values(&self.driver, own));
         let own = own.as_ref().map_or(NULL, |own| own.address());
-        let (weights, summary) = self.weighed(&of, motif, [Arg::Real(weighting.delta as f64), own, Arg::Real(unit)]);
+        let (weights, summary) = self.weighed(
+            &of,
+            motif,
+            [Arg::Real(weighting.delta as f64), own, Arg::Real(unit)],
+        );
         if !summary.largest.is_finite() {
             return Err(overflow(motif));
         }
@@ -159,28 +203,79 @@ impl Cuda {
             let (positions, values) = (of.positions.clone(), Arc::new(weights.values));
             let (sums, sums_here) = (Some(weights.sums), OnceLock::new());
             let (cuda, rows, nonzeros) = (self.clone(), of.nodes, of.slots);
-            let values = Values { cuda, rows, nonzeros, positions, values, sums, sums_here };
-            (None, Csr::of_values_elsewhere(graph.pattern().clone(), Arc::new(values)))
+            let values = Values {
+                cuda,
+                rows,
+                nonzeros,
+                positions,
+                values,
+                sums,
+                sums_here,
+            };
+            (
+                None,
+                Csr::of_values_elsewhere(graph.pattern().clone(), Arc::new(values)),
+            )
         } else {
             self.compacted(&of, &weights, summary.nonzeros)
         };
         let (total, below_delta) = (summary.total / unit, summary.below);
-        Ok(Some(MotifGraph { motif, nodes, matrix, scale: unit, total, nnz: summary.nonzeros, below_delta }))
+        Ok(Some(MotifGraph {
+            motif,
+            nodes,
+            matrix,
+            scale: unit,
+            total,
+            nnz: summary.nonzeros,
+            below_delta,
+        }))
     }
 
     fn weighed(&self, of: &Counted, motif: Motif, how: [Arg; 3]) -> (Weights, Summary) {
         let (driver, nodes) = (&self.driver, of.nodes);
-        let (values, nonzeros) = (driver.reserve::<f32>(of.slots), driver.reserve::<u64>(nodes + 1));
-        let (below, sums, totals) =
-            (driver.reserve::<u64>(nodes), driver.reserve::<f64>(nodes), driver.reserve::<f64>(nodes));
-        let to = [values.address(), nonzeros.address(), below.address(), sums.address(), totals.address()];
-        let args = [&[wide(nodes)], &of.args()[..], &[Arg::Count(motif.orbit_bits())], &how, &to].concat();
+        let (values, nonzeros) = (
+            driver.reserve::<f32>(of.slots),
+            driver.reserve::<u64>(nodes + 1),
+        );
+        let (below, sums, totals) = (
+            driver.reserve::<u64>(nodes),
+            driver.reserve::<f64>(nodes),
+            driver.reserve::<f64>(nodes),
+        );
+        let to = [
+            values.address(),
+            nonzeros.address(),
+            below.address(),
+            sums.address(),
+            totals.address(),
+        ];
+        let args = [
+            &[wide(nodes)],
+            &of.args()[..],
+            &[Arg::Count(motif.orbit_bits())],
+            &how,
+            &to,
+        ]
+        .concat();
         self.start("weigh", nodes.div_ceil(WARPS), &args);
         let part = nodes.div_ceil(PARTS).max(1);
         let parts = nodes.div_ceil(part);
-        let (whole, weights) = (driver.reserve::<u64>(3 * parts), driver.reserve::<f64>(2 * parts));
-        let from = [nonzeros.address(), below.address(), totals.address(), whole.address(), weights.address()];
-        self.start("summary", parts, &[&[wide(nodes), wide(part)], &from[..]].concat());
+        let (whole, weights) = (
+            driver.reserve::<u64>(3 * parts),
+            driver.reserve::<f64>(2 * parts),
+        );
+        let from = [
+            nonzeros.address(),
+            below.address(),
+            totals.address(),
+            whole.address(),
+            weights.address(),
+        ];
+        self.start(
+            "summary",
+            parts,
+            &[&[wide(nodes), wide(part)], &from[..]].concat(),
+        );
         let (mut numbers, mut sizes) = (vec![0u64; 3 * parts], vec![0f64; 2 * parts]);
         driver.download(&whole, &mut numbers);
         driver.download(&weights, &mut sizes);
@@ -191,24 +286,64 @@ impl Cuda {
             summary.total += sizes[0];
             summary.largest = summary.largest.max(sizes[1]);
         }
-        (Weights { values, nonzeros, sums }, summary)
+        (
+            Weights {
+                values,
+                nonzeros,
+                sums,
+            },
+            summary,
+        )
     }
 
     /// The matrix without zeros, on the nodes that have a nonzero.
-    fn compacted(&self, of: &Counted, weights: &Weights, nonzeros: usize) -> (Option<Vec<u32>>, Csr) {
+    fn compacted(
+        &self,
+        of: &Counted,
+        weights: &Weights,
+        nonzeros: usize,
+    ) -> (Option<Vec<u32>>, Csr) {
         let (driver, rows) = (&self.driver, of.nodes);
         let number = driver.reserve::<u64>(rows + 1);
-        self.start("touched", rows.div_ceil(THREADS), &[wide(rows), weights.nonzeros.address(), number.address()]);
+        self.start(
+            "touched",
+            rows.div_ceil(THREADS),
+            &[wide(rows), weights.nonzeros.address(), number.address()],
+        );
         self.sum_before(&number, rows);
         self.sum_before(&weights.nonzeros, rows);
         let kept = self.value(&number, rows);
-        let (nodes, offsets) = (driver.reserve::<u32>(kept), driver.reserve::<usize>(kept + 1));
-        let (columns, values) = (driver.reserve::<u32>(nonzeros), driver.reserve::<f32>(nonzeros));
+        let (nodes, offsets) = (
+            driver.reserve::<u32>(kept),
+            driver.reserve::<usize>(kept + 1),
+        );
+        let (columns, values) = (
+            driver.reserve::<u32>(nonzeros),
+            driver.reserve::<f32>(nonzeros),
+        );
         let sums = driver.reserve::<f64>(kept);
-        let from = [of.positions.offsets.address(), of.positions.columns.address(), weights.values.address()];
-        let places = [number.address(), weights.nonzeros.address(), weights.sums.address()];
-        let to = [nodes.address(), offsets.address(), columns.address(), values.address(), sums.address()];
-        self.start("compact", rows.div_ceil(WARPS), &[&[wide(rows)], &from[..], &places, &to].concat());
+        let from = [
+            of.positions.offsets.address(),
+            of.positions.columns.address(),
+            weights.values.address(),
+        ];
+        let places = [
+            number.address(),
+            weights.nonzeros.address(),
+            weights.sums.address(),
+        ];
+        let to = [
+            nodes.address(),
+            offsets.address(),
+            columns.address(),
+            values.address(),
+            sums.address(),
+        ];
+        self.start(
+            "compact",
+            rows.div_ceil(WARPS),
+            &[&[wide(rows)], &from[..], &places, &to].concat(),
+        );
         let (mut nodes_here, mut offsets_here, mut columns_here) =
             (vec![0; kept], vec![0; kept + 1], vec![0; nonzeros]);
         driver.download(&nodes, &mut nodes_here);
@@ -220,8 +355,17 @@ impl Cuda {
         let pattern = Arc::new(Pattern::new(offsets_here, columns_here, kept));
         let positions = Arc::new(Positions::new(driver, &pattern, offsets, columns));
         self.resident.remember(&pattern, &positions);
-        let (cuda, values, sums, sums_here) = (self.clone(), Arc::new(values), Some(sums), OnceLock::new());
-        let values = Values { cuda, rows: kept, nonzeros, positions, values, sums, sums_here };
+        let (cuda, values, sums, sums_here) =
+            (self.clone(), Arc::new(values), Some(sums), OnceLock::new());
+        let values = Values {
+            cuda,
+            rows: kept,
+            nonzeros,
+            positions,
+            values,
+            sums,
+            sums_here,
+        };
         let nodes = if kept == rows { None } else { Some(nodes_here) };
         (nodes, Csr::of_values_elsewhere(pattern, Arc::new(values)))
     }

@@ -25,9 +25,12 @@ use crate::space::Ranks;
 impl Ranks {
     /// The nonzeros of all processes with their positions, given the values of this one from position `first` on.
     fn nonzeros(&self, first: usize, values: Vec<f32>) -> Vec<Vec<u8>> {
-        let own = (first as u64..).zip(&values).filter(|(_, value)| **value != 0.0);
-        let bytes: Vec<u8> =
-            own.flat_map(|(at, value)| at.to_le_bytes().into_iter().chain(value.to_le_bytes())).collect();
+        let own = (first as u64..)
+            .zip(&values)
+            .filter(|(_, value)| **value != 0.0);
+        let bytes: Vec<u8> = own
+            .flat_map(|(at, value)| at.to_le_bytes().into_iter().chain(value.to_le_bytes()))
+            .collect();
         drop(values);
         self.world.gather_bytes(&bytes)
     }
@@ -37,8 +40,14 @@ impl Ranks {
 fn entries(message: &[u8]) -> impl Iterator<Item = (usize, f32)> {
     message.chunks_exact(12).map(|bytes| {
         let (at, value) = bytes.split_at(8);
-        let at = at.iter().rev().fold(0, |at, &byte| at << 8 | usize::from(byte));
-        (at, f32::from_le_bytes([value[0], value[1], value[2], value[3]]))
+        let at = at
+            .iter()
+            .rev()
+            .fold(0, |at, &byte| at << 8 | usize::from(byte));
+        (
+            at,
+            f32::from_le_bytes([value[0], value[1], value[2], value[3]]),
+        )
     })
 }
 
@@ -69,7 +78,14 @@ impl Engine for Ranks {
 
     fn own(&self, rows: usize) -> Own {
         // A single lane is not divided: every process has it.
-        if rows <= lane_rows(rows) { Own::all(rows) } else { Own { rows, range: self.world.own(rows) } }
+        if rows <= lane_rows(rows) {
+            Own::all(rows)
+        } else {
+            Own {
+                rows,
+                range: self.world.own(rows),
+            }
+        }
     }
 
     fn gram(&self, y: &Columns) -> Small {
@@ -77,7 +93,11 @@ impl Engine for Ranks {
     }
 
     fn lengths(&self, x: &Block, own: &Own) -> Vec<f64> {
-        if own.is_all() { x.column_norms(Norm::L2) } else { self.lengths_of(&[(x, own)]) }
+        if own.is_all() {
+            x.column_norms(Norm::L2)
+        } else {
+            self.lengths_of(&[(x, own)])
+        }
     }
 
     fn motif_graph_of_rows(
@@ -93,7 +113,11 @@ impl Engine for Ranks {
         }
         let pattern = graph.pattern();
         let mut part = counts.motif_rows(graph, motif, weighting, rows.range.clone())?;
-        let mut sums = [part.nonzeros as u64, part.below_delta as u64, u64::from(!part.finite)];
+        let mut sums = [
+            part.nonzeros as u64,
+            part.below_delta as u64,
+            u64::from(!part.finite),
+        ];
         self.world.add_u64(&mut sums);
         let [nnz, below_delta, beyond] = sums.map(|sum| sum as usize);
         if beyond > 0 {
@@ -103,13 +127,29 @@ impl Engine for Ranks {
         let values = std::mem::take(&mut part.values);
         if !shares_pattern(nnz, pattern.nnz()) {
             let first = pattern.offsets()[rows.range.start];
-            let part = MotifRows { below_delta, total, ..part };
+            let part = MotifRows {
+                below_delta,
+                total,
+                ..part
+            };
             let messages = self.nonzeros(first, values);
-            return MotifGraph::of_weights((motif, pattern), messages.iter().flat_map(|bytes| entries(bytes)), &part);
+            return MotifGraph::of_weights(
+                (motif, pattern),
+                messages.iter().flat_map(|bytes| entries(bytes)),
+                &part,
+            );
         }
         let values = Divided::new(self.world, pattern.clone(), values);
         let matrix = Csr::of_values_elsewhere(pattern.clone(), Arc::new(values));
-        Ok(MotifGraph { motif, nodes: None, matrix, scale: part.scale, total, nnz, below_delta })
+        Ok(MotifGraph {
+            motif,
+            nodes: None,
+            matrix,
+            scale: part.scale,
+            total,
+            nnz,
+            below_delta,
+        })
     }
 
     fn products(&self, x: &Columns) -> Result<Small> {
@@ -149,7 +189,13 @@ impl Engine for Ranks {
     }
 
     fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {
-        how.sample.count_motifs_with(graph, how.motifs, (how.seed, how.allowance), &self.world, how.progress)
+        how.sample.count_motifs_with(
+            graph,
+            how.motifs,
+            (how.seed, how.allowance),
+            &self.world,
+            how.progress,
+        )
     }
 
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
@@ -161,8 +207,16 @@ impl Engine for Ranks {
         found
     }
 
-    fn local(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
-        let Solver::Svd(options) = solver else { return self.local_here(solver, s, task, request) };
+    fn local(
+        &self,
+        solver: &Solver,
+        s: &Operator,
+        task: &Task,
+        request: &Request,
+    ) -> Result<Local> {
+        let Solver::Svd(options) = solver else {
+            return self.local_here(solver, s, task, request);
+        };
         if !request.own_rows {
             return self.local_here(solver, s, task, request);
         }

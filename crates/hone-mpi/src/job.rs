@@ -38,7 +38,11 @@ pub fn main() -> ExitCode {
         universe.world().abort(PANICKED);
     };
     let code = if !matches!(ended, Ended::Failed(_)) || all_failed(&failures) {
-        if world.rank() == 0 { ended.tell("") } else { ended.code() }
+        if world.rank() == 0 {
+            ended.tell("")
+        } else {
+            ended.code()
+        }
     } else {
         let code = ended.tell(&format!("process {} of {}: ", world.rank(), world.size()));
         universe.world().abort(code.into());
@@ -64,7 +68,10 @@ fn team(world: World) -> Team {
 fn threads(here: usize) -> Option<usize> {
     let usable = std::thread::available_parallelism().ok()?.get();
     let online = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    let online = online.lines().filter(|line| line.starts_with("processor")).count();
+    let online = online
+        .lines()
+        .filter(|line| line.starts_with("processor"))
+        .count();
     (here > 1 && usable == online).then(|| (usable / here).max(1))
 }
 

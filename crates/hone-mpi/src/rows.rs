@@ -18,7 +18,10 @@ pub struct Rows {
 
 impl Rows {
     pub(crate) fn own(&self) -> Own {
-        Own { rows: self.rows, range: self.range.clone() }
+        Own {
+            rows: self.rows,
+            range: self.range.clone(),
+        }
     }
 }
 
@@ -31,8 +34,13 @@ impl Borrow<Block> for Rows {
 /// Applies a function to the blocks of all panels, in place.
 pub(crate) fn change<T>(x: &mut [Rows], change: impl FnOnce(&mut [Block]) -> T) -> T {
     let nothing = || Block::zeros(0, 0);
-    let mut blocks: Vec<Block> = x.iter_mut().map(|panel| std::mem::replace(&mut panel.block, nothing())).collect();
+    let mut blocks: Vec<Block> = x
+        .iter_mut()
+        .map(|panel| std::mem::replace(&mut panel.block, nothing()))
+        .collect();
     let changed = change(&mut blocks);
-    x.iter_mut().zip(blocks).for_each(|(panel, block)| panel.block = block);
+    x.iter_mut()
+        .zip(blocks)
+        .for_each(|(panel, block)| panel.block = block);
     changed
 }

@@ -33,19 +33,35 @@ pub struct Ranks {
 impl Ranks {
     /// Matrices divided among these processes.
     pub fn new(world: World) -> Self {
-        let processes = if world.size() == 1 { "process" } else { "processes" };
-        Ranks { world, name: format!("mpi, {} {processes}", world.size()), buffer: Mutex::default() }
+        let processes = if world.size() == 1 {
+            "process"
+        } else {
+            "processes"
+        };
+        Ranks {
+            world,
+            name: format!("mpi, {} {processes}", world.size()),
+            buffer: Mutex::default(),
+        }
     }
 
     fn rows(&self, rows: usize, block: impl FnOnce(Range<usize>) -> Block) -> Rows {
         let range = self.world.own(rows);
-        Rows { rows, block: block(range.clone()), range }
+        Rows {
+            rows,
+            block: block(range.clone()),
+            range,
+        }
     }
 
     /// The product with exact values: all rows of `x` are gathered.
     fn multiply_exact(&self, a: &Leaf, x: &Rows, y: &mut Rows, then: &Fused<Rows>) {
         let range = y.range.clone();
-        let product = |all: &Block| own(then, |then| own_rows(a.matrix).multiply_part(range, all, &mut y.block, then));
+        let product = |all: &Block| {
+            own(then, |then| {
+                own_rows(a.matrix).multiply_part(range, all, &mut y.block, then)
+            })
+        };
         if self.world.size() == 1 {
             return product(&x.block);
         }
@@ -55,16 +71,32 @@ impl Ranks {
     }
 
     /// The product with values that are rounded before they are gathered.
-    fn multiply_rounded(&self, a: &Leaf, x: &Rows, y: &mut Rows, then: &Fused<Rows>, work: &mut Workspace<Rows>) {
+    fn multiply_rounded(
+        &self,
+        a: &Leaf,
+        x: &Rows,
+        y: &mut Rows,
+        then: &Fused<Rows>,
+        work: &mut Workspace<Rows>,
+    ) {
         let (cols, range) = (x.block.cols(), y.range.clone());
         let right = a.right.map(|right| &right.values()[x.range.clone()]);
         let Rows { block, .. } = work.take(self, x.rows, Rounded::words(cols));
-        let mut words =
-            Rows { rows: x.rows, range: x.range.clone(), block: Rounded::of(&x.block, right, block).into_block() };
+        let mut words = Rows {
+            rows: x.rows,
+            range: x.range.clone(),
+            block: Rounded::of(&x.block, right, block).into_block(),
+        };
         let alone = self.world.size() == 1;
-        let all = if alone { std::mem::replace(&mut words.block, Block::zeros(0, 0)) } else { self.gathered(&words) };
+        let all = if alone {
+            std::mem::replace(&mut words.block, Block::zeros(0, 0))
+        } else {
+            self.gathered(&words)
+        };
         let rounded = Rounded::from_words(all, cols);
-        own(then, |then| own_rows(a.matrix).multiply_rounded_part(range, &rounded, &mut y.block, then));
+        own(then, |then| {
+            own_rows(a.matrix).multiply_rounded_part(range, &rounded, &mut y.block, then)
+        });
         if alone {
             words.block = rounded.into_block();
         } else {
@@ -75,9 +107,15 @@ impl Ranks {
 
     /// All rows of a matrix, in a buffer to be returned with [`keep`](Ranks::keep).
     fn gathered(&self, own: &Rows) -> Block {
-        let last = self.buffer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let last = self
+            .buffer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let fits = |block: &Block| (block.rows(), block.cols()) == (own.rows, own.block.cols());
-        let mut all = last.filter(fits).unwrap_or_else(|| Block::zeros(own.rows, own.block.cols()));
+        let mut all = last
+            .filter(fits)
+            .unwrap_or_else(|| Block::zeros(own.rows, own.block.cols()));
         self.world.gather(&own.block, &mut all);
         all
     }
@@ -95,7 +133,8 @@ impl Ranks {
     /// The sum of partial sums of all processes, in the order of rows.
     pub(crate) fn summed(&self, rows: usize, cols: usize, parts: &[Small]) -> Small {
         let mut sum = Small::zeros(rows, cols);
-        self.world.add_in_order(parts.iter().map(Small::as_slice), sum.as_mut_slice());
+        self.world
+            .add_in_order(parts.iter().map(Small::as_slice), sum.as_mut_slice());
         sum
     }
 
@@ -114,7 +153,8 @@ impl Ranks {
             });
         }
         let mut sum = vec![0.0; x.iter().map(|(block, _)| block.cols()).sum()];
-        self.world.add_in_order(lanes.iter().map(Vec::as_slice), &mut sum);
+        self.world
+            .add_in_order(lanes.iter().map(Vec::as_slice), &mut sum);
         sum.into_iter().map(f64::sqrt).collect()
     }
 
@@ -123,7 +163,10 @@ impl Ranks {
         let mut most = vec![0.0f64; own.len()];
         // In case of a tie, the first process wins.
         for of_rank in self.world.all(&own).chunks_exact(own.len().max(1)) {
-            let larger = most.iter_mut().zip(of_rank).filter(|(most, x)| x.abs() > most.abs());
+            let larger = most
+                .iter_mut()
+                .zip(of_rank)
+                .filter(|(most, x)| x.abs() > most.abs());
             larger.for_each(|(most, &x)| *most = x);
         }
         most
@@ -136,9 +179,18 @@ fn own<T>(then: &Fused<Rows>, go: impl FnOnce(&Fused) -> T) -> T {
     let diagonals: Vec<(f32, Option<Diagonal>)> = then.plus.iter().map(summand).collect();
     let blocks = then.plus.iter().map(|plus| &plus.block.block);
     let plus = diagonals.iter().zip(blocks);
-    let plus = plus.map(|((factor, diagonal), block)| Plus { factor: *factor, diagonal: diagonal.as_ref(), block });
+    let plus = plus.map(|((factor, diagonal), block)| Plus {
+        factor: *factor,
+        diagonal: diagonal.as_ref(),
+        block,
+    });
     let plus: Vec<Plus> = plus.collect();
-    go(&Fused { scale: then.scale, left: then.left, plus: &plus, accumulate: then.accumulate })
+    go(&Fused {
+        scale: then.scale,
+        left: then.left,
+        plus: &plus,
+        accumulate: then.accumulate,
+    })
 }
 
 impl Space for Ranks {
@@ -153,7 +205,9 @@ impl Space for Ranks {
     }
 
     fn import(&self, block: &Block) -> Rows {
-        let own = |range: Range<usize>| Block::from_vec(range.len(), block.cols(), block.rows_slice(range).to_vec());
+        let own = |range: Range<usize>| {
+            Block::from_vec(range.len(), block.cols(), block.rows_slice(range).to_vec())
+        };
         self.rows(block.rows(), own)
     }
 
@@ -174,11 +228,20 @@ impl Space for Ranks {
         (x.rows, x.block.cols())
     }
 
-    fn multiply(&self, a: &Leaf, x: &Rows, y: &mut Rows, then: &Fused<Rows>, work: &mut Workspace<Rows>) {
+    fn multiply(
+        &self,
+        a: &Leaf,
+        x: &Rows,
+        y: &mut Rows,
+        then: &Fused<Rows>,
+        work: &mut Workspace<Rows>,
+    ) {
         if a.rounded && Rounded::words(x.block.cols()) < x.block.cols() {
             return self.multiply_rounded(a, x, y, then, work);
         }
-        let Some(right) = a.right else { return self.multiply_exact(a, x, y, then) };
+        let Some(right) = a.right else {
+            return self.multiply_exact(a, x, y, then);
+        };
         let mut scaled = work.take(self, x.rows, x.block.cols());
         self.scale_rows(right, x, &mut scaled);
         self.multiply_exact(a, &scaled, y, then);
@@ -186,13 +249,17 @@ impl Space for Ranks {
     }
 
     fn finish(&self, product: &Rows, y: &mut Rows, then: &Fused<Rows>) {
-        own(then, |then| then.finish_part(y.rows, y.range.clone(), &product.block, &mut y.block));
+        own(then, |then| {
+            then.finish_part(y.rows, y.range.clone(), &product.block, &mut y.block)
+        });
     }
 
     fn scale_rows(&self, factors: &Diagonal, x: &Rows, y: &mut Rows) {
         let factors = &factors.values()[x.range.clone()];
         let scale = |i: usize, row: &mut [f32]| {
-            row.iter_mut().zip(x.block.row(i)).for_each(|(to, &from)| *to = factors[i] * from);
+            row.iter_mut()
+                .zip(x.block.row(i))
+                .for_each(|(to, &from)| *to = factors[i] * from);
         };
         y.block.update_rows(scale);
     }
@@ -207,7 +274,11 @@ impl Space for Ranks {
     }
 
     fn extremes_of(&self, x: &Block, own: &Own) -> Vec<f64> {
-        if own.is_all() { x.column_extremes() } else { self.extremes([x].into_iter()) }
+        if own.is_all() {
+            x.column_extremes()
+        } else {
+            self.extremes([x].into_iter())
+        }
     }
 
     fn gram(&self, x: &[Rows]) -> Small {
@@ -224,7 +295,11 @@ impl Space for Ranks {
 
     fn times(&self, x: &[Rows], matrix: &Small, widths: &[usize]) -> Vec<Rows> {
         let blocks = panels::times(x, matrix, widths);
-        let rows = |block| Rows { rows: x[0].rows, range: x[0].range.clone(), block };
+        let rows = |block| Rows {
+            rows: x[0].rows,
+            range: x[0].range.clone(),
+            block,
+        };
         blocks.into_iter().map(rows).collect()
     }
 
@@ -259,18 +334,36 @@ impl Space for Ranks {
         let mut part = vec![0.0; rows.len() * cols];
         for (k, &place) in places.iter().enumerate() {
             let to = part[place * cols..][..cols].iter_mut();
-            to.zip(own.row(k)).for_each(|(to, &value)| *to = f64::from(value));
+            to.zip(own.row(k))
+                .for_each(|(to, &value)| *to = f64::from(value));
         }
         // Each row is that of one process, beside zeros.
         let mut all = vec![0.0; part.len()];
         self.world.add_in_order([&*part], &mut all);
-        Block::from_vec(rows.len(), cols, all.into_iter().map(|value| value as f32).collect())
+        Block::from_vec(
+            rows.len(),
+            cols,
+            all.into_iter().map(|value| value as f32).collect(),
+        )
     }
 
-    fn log_times(&self, x: &[Rows], (factors, logs): (&Diagonal, Logs), matrix: &Small, widths: &[usize]) -> Vec<Rows> {
+    fn log_times(
+        &self,
+        x: &[Rows],
+        (factors, logs): (&Diagonal, Logs),
+        matrix: &Small,
+        widths: &[usize],
+    ) -> Vec<Rows> {
         let (rows, range) = (x[0].rows, x[0].range.clone());
         let blocks = logs.times(x, &factors.values()[range.clone()], matrix, widths);
-        blocks.into_iter().map(|block| Rows { rows, range: range.clone(), block }).collect()
+        blocks
+            .into_iter()
+            .map(|block| Rows {
+                rows,
+                range: range.clone(),
+                block,
+            })
+            .collect()
     }
 
     fn map(&self, x: &mut [Rows], map: &Map) {
@@ -284,7 +377,9 @@ impl Space for Ranks {
             match map {
                 Map::Zero => block.as_mut_slice().fill(0.0),
                 Map::Scale(factors) => block.scale_columns(&factors[cols]),
-                Map::Redraw(which, key) => block.redraw(cols.clone(), range.start, &which[cols], *key),
+                Map::Redraw(which, key) => {
+                    block.redraw(cols.clone(), range.start, &which[cols], *key)
+                }
                 Map::Shorten(_) => unreachable!("done above"),
             }
         }

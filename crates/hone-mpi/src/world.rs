@@ -39,7 +39,11 @@ impl World {
     /// When it has not.
     pub fn of_job() -> Self {
         let all = SimpleCommunicator::world();
-        World { rank: all.rank() as usize, size: all.size() as usize, most: MOST }
+        World {
+            rank: all.rank() as usize,
+            size: all.size() as usize,
+            most: MOST,
+        }
     }
 
     /// The same, with at most this many values per call: for tests of large matrices.
@@ -78,12 +82,17 @@ impl World {
     /// All rows of a matrix, given those that this process owns, into `all`.
     pub fn gather(&self, own: &Block, all: &mut Block) {
         let (rows, cols) = (all.rows(), all.cols());
-        assert_eq!((own.rows(), own.cols()), (self.own(rows).len(), cols), "shape of the rows of a process");
+        assert_eq!(
+            (own.rows(), own.cols()),
+            (self.own(rows).len(), cols),
+            "shape of the rows of a process"
+        );
         let world = SimpleCommunicator::world();
         if rows * cols <= self.most {
             let ranges = (0..self.size).map(|rank| self.owned(rows, rank));
-            let (counts, starts): (Vec<i32>, Vec<i32>) =
-                ranges.map(|range| ((range.len() * cols) as i32, (range.start * cols) as i32)).unzip();
+            let (counts, starts): (Vec<i32>, Vec<i32>) = ranges
+                .map(|range| ((range.len() * cols) as i32, (range.start * cols) as i32))
+                .unzip();
             let mut all = PartitionMut::new(all.as_mut_slice(), counts, starts);
             return world.all_gather_varcount_into(own.as_slice(), &mut all);
         }
@@ -93,7 +102,9 @@ impl World {
             let range = self.owned(rows, rank);
             let owner = world.process_at_rank(rank as i32);
             let values = &mut all.as_mut_slice()[range.start * cols..range.end * cols];
-            values.chunks_mut(self.most).for_each(|piece| owner.broadcast_into(piece));
+            values
+                .chunks_mut(self.most)
+                .for_each(|piece| owner.broadcast_into(piece));
         }
     }
 
@@ -102,7 +113,9 @@ impl World {
     pub fn add_in_order<'a>(&self, parts: impl IntoIterator<Item = &'a [f64]>, sum: &mut [f64]) {
         let world = SimpleCommunicator::world();
         if self.rank > 0 {
-            world.process_at_rank(self.rank as i32 - 1).receive_into(sum);
+            world
+                .process_at_rank(self.rank as i32 - 1)
+                .receive_into(sum);
         }
         for part in parts {
             sum.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
@@ -110,7 +123,9 @@ impl World {
         if self.rank + 1 < self.size {
             world.process_at_rank(self.rank as i32 + 1).send(&*sum);
         }
-        world.process_at_rank(self.size as i32 - 1).broadcast_into(sum);
+        world
+            .process_at_rank(self.size as i32 - 1)
+            .broadcast_into(sum);
     }
 
     /// The values of every process, in the order of their numbers.
@@ -163,20 +178,36 @@ impl Peers for World {
             return vec![Vec::new(); self.size];
         }
         if total <= self.most as u64 {
-            let starts = lengths.iter().scan(0, |end, &length| Some(std::mem::replace(end, *end + length as i32)));
-            let (starts, counts): (Vec<i32>, Vec<i32>) = starts.zip(lengths.iter().map(|&n| n as i32)).unzip();
+            let starts = lengths.iter().scan(0, |end, &length| {
+                Some(std::mem::replace(end, *end + length as i32))
+            });
+            let (starts, counts): (Vec<i32>, Vec<i32>) =
+                starts.zip(lengths.iter().map(|&n| n as i32)).unzip();
             let mut all = vec![0u8; total as usize];
-            world.all_gather_varcount_into(own, &mut PartitionMut::new(&mut all[..], counts, starts));
+            world.all_gather_varcount_into(
+                own,
+                &mut PartitionMut::new(&mut all[..], counts, starts),
+            );
             let mut rest = &all[..];
             return lengths
                 .iter()
-                .map(|&length| rest.split_off(..length as usize).unwrap_or_default().to_vec())
+                .map(|&length| {
+                    rest.split_off(..length as usize)
+                        .unwrap_or_default()
+                        .to_vec()
+                })
                 .collect();
         }
         let of = |(rank, &length): (usize, &u64)| {
-            let mut bytes = if rank == self.rank { own.to_vec() } else { vec![0; length as usize] };
+            let mut bytes = if rank == self.rank {
+                own.to_vec()
+            } else {
+                vec![0; length as usize]
+            };
             let owner = world.process_at_rank(rank as i32);
-            bytes.chunks_mut(self.most).for_each(|piece| owner.broadcast_into(piece));
+            bytes
+                .chunks_mut(self.most)
+                .for_each(|piece| owner.broadcast_into(piece));
             bytes
         };
         lengths.iter().enumerate().map(of).collect()
@@ -200,12 +231,16 @@ impl Writers for World {
     }
 
     fn spread(&self, from: usize, bytes: &mut [u8]) {
-        SimpleCommunicator::world().process_at_rank(from as i32).broadcast_into(bytes);
+        SimpleCommunicator::world()
+            .process_at_rank(from as i32)
+            .broadcast_into(bytes);
     }
 
     fn send(&self, values: &[f32]) {
         let (world, piece) = (SimpleCommunicator::world(), self.most.min(PIECE));
-        values.chunks(piece).for_each(|values| world.process_at_rank(0).send(values));
+        values
+            .chunks(piece)
+            .for_each(|values| world.process_at_rank(0).send(values));
     }
 
     fn receive(&self, from: usize, values: &mut [f32]) {

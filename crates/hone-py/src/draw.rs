@@ -20,5 +20,7 @@ pub(crate) fn draw(
 ) -> PyResult<String> {
     let drawing: Drawing = serde_json::from_str(drawing).map_err(unread("drawing"))?;
     let graph = graph.get().inner.clone();
-    run(py, jobs, listener, move |progress| drawing.svg(&graph, &name, progress))
+    run(py, jobs, listener, move |progress| {
+        drawing.svg(&graph, &name, progress)
+    })
 }

@@ -31,16 +31,21 @@ pub(crate) fn presets() -> Vec<(&'static str, &'static str)> {
 pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> PyResult<String> {
     // The default preset may not have been chosen by anybody: a file may say anything else.
     let mut layers = match file {
-        Some(file) if preset == DEFAULT_PRESET => Layers::new().preset(preset).and_then(|layers| layers.file(file)),
+        Some(file) if preset == DEFAULT_PRESET => Layers::new()
+            .preset(preset)
+            .and_then(|layers| layers.file(file)),
         Some(file) => Layers::new().preset_and_file(preset, file),
         None => Layers::new().preset(preset),
     }
     .map_err(raise)?;
     let settings: Map<String, Value> = serde_json::from_str(settings).map_err(unread("config"))?;
     // A method replaces the options of another, so it comes before its own.
-    let (methods, others): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(key, _)| key.ends_with(".method"));
+    let (methods, others): (Vec<_>, Vec<_>) = settings
+        .into_iter()
+        .partition(|(key, _)| key.ends_with(".method"));
     for (key, value) in methods.into_iter().chain(others) {
-        let value = toml::Value::try_from(value).map_err(|error| refuse(&key, error.to_string()))?;
+        let value =
+            toml::Value::try_from(value).map_err(|error| refuse(&key, error.to_string()))?;
         layers = layers.set_value(&key, value).map_err(raise)?;
     }
     let config = layers.build().map_err(raise)?;
@@ -49,16 +54,28 @@ pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> Py
 
 /// Settings that have no effect on the embedding of a graph, and why; `own` says that attributes are given beside it.
 #[pyfunction]
-pub(crate) fn idle(graph: &Bound<'_, Graph>, config: &str, own: bool) -> PyResult<Vec<(&'static str, String)>> {
+pub(crate) fn idle(
+    graph: &Bound<'_, Graph>,
+    config: &str,
+    own: bool,
+) -> PyResult<Vec<(&'static str, String)>> {
     let (config, graph) = (parse(config)?, &graph.get().inner);
-    Ok(if own { config.idle_with_attributes(graph) } else { config.idle(graph) })
+    Ok(if own {
+        config.idle_with_attributes(graph)
+    } else {
+        config.idle(graph)
+    })
 }
 
 /// The number of bytes that `8G`, `512M` or the like stand for.
 #[pyfunction]
 pub(crate) fn parse_bytes(text: &str) -> PyResult<u64> {
-    hone::memory::parse_bytes(text)
-        .ok_or_else(|| refuse("memory_limit", format!("`{text}` is not a size such as 8G or 8GB")))
+    hone::memory::parse_bytes(text).ok_or_else(|| {
+        refuse(
+            "memory_limit",
+            format!("`{text}` is not a size such as 8G or 8GB"),
+        )
+    })
 }
 
 pub(crate) fn parse(config: &str) -> PyResult<Config> {
@@ -66,7 +83,13 @@ pub(crate) fn parse(config: &str) -> PyResult<Config> {
 }
 
 /// Vectors, names of their columns, the report as JSON, and a model or why there is none.
-type Embedded<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String, Option<Model>, Option<String>);
+type Embedded<'py> = (
+    Bound<'py, PyArray2<f32>>,
+    Vec<String>,
+    String,
+    Option<Model>,
+    Option<String>,
+);
 
 /// Embeds a graph. `attributes` are further columns with their names; `checkpoint` is a folder that the run
 /// continues from, or begins in; `factors` a folder that the factors are written to; `device` where motif matrices are
@@ -92,7 +115,9 @@ pub(crate) fn embed<'py>(
     let opened = match device {
         None => Opened::for_graph(&config, &graph.get().inner),
         Some(name) => {
-            let device: Device = name.parse().map_err(|known| refuse("device", format!("`{name}` is not {known}")))?;
+            let device: Device = name
+                .parse()
+                .map_err(|known| refuse("device", format!("`{name}` is not {known}")))?;
             device.open(&config).map_err(raise)?
         }
     };
@@ -109,29 +134,53 @@ pub(crate) fn embed<'py>(
     }
     if let Some((values, names)) = attributes {
         let values = values.as_array();
-        let block = Block::from_vec(values.nrows(), values.ncols(), values.iter().copied().collect());
+        let block = Block::from_vec(
+            values.nrows(),
+            values.ncols(),
+            values.iter().copied().collect(),
+        );
         if names.len() != block.cols() {
-            return Err(refuse("attributes", format!("{} names for {} columns", names.len(), block.cols())));
+            return Err(refuse(
+                "attributes",
+                format!("{} names for {} columns", names.len(), block.cols()),
+            ));
         }
-        hone = hone.with_attributes(Named { origins: vec![Origin::default(); names.len()], names, block });
+        hone = hone.with_attributes(Named {
+            origins: vec![Origin::default(); names.len()],
+            names,
+            block,
+        });
     }
     let Graph { inner, input } = graph.get();
     let (graph, input) = (inner.clone(), input.clone());
     let why_not = match model {
         Some(false) => None,
-        _ => hone.check_model(&graph).err().map(|error| error.to_string()),
+        _ => hone
+            .check_model(&graph)
+            .err()
+            .map(|error| error.to_string()),
     };
     if let (Some(true), Some(why_not)) = (model, &why_not) {
         return Err(refuse("keep_model", why_not));
     }
     let model = model != Some(false) && why_not.is_none();
     let (mut result, model) = run(py, jobs, listener, move |progress| match model {
-        true => hone.fit(&graph, progress).map(|(run, model)| (run, Some(model))),
+        true => hone
+            .fit(&graph, progress)
+            .map(|(run, model)| (run, Some(model))),
         false => Ok((hone.embed(&graph, progress)?, None)),
     })?;
     result.report.input = input;
     result.report.notes.extend(note);
     let report = result.report.to_json();
-    let model = model.map(|model| Model { inner: Arc::new(model) });
-    Ok((memory::array(py, result.embedding.vectors)?, result.embedding.columns, report, model, why_not))
+    let model = model.map(|model| Model {
+        inner: Arc::new(model),
+    });
+    Ok((
+        memory::array(py, result.embedding.vectors)?,
+        result.embedding.columns,
+        report,
+        model,
+        why_not,
+    ))
 }

@@ -6,24 +6,43 @@ use std::io::ErrorKind;
 use hone::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{
-    PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyMemoryError,
-    PyNotADirectoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
+    PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt,
+    PyMemoryError, PyNotADirectoryError, PyOSError, PyPermissionError, PyRuntimeError,
+    PyValueError,
 };
 
 /// Settings, and the parameters that give them.
-const PARAMETERS: [(&str, &str); 3] =
-    [("global.dim", "n_components"), ("local.dim", "n_local_components"), ("steps", "n_steps")];
+const PARAMETERS: [(&str, &str); 3] = [
+    ("global.dim", "n_components"),
+    ("local.dim", "n_local_components"),
+    ("steps", "n_steps"),
+];
 
 /// An error that names parameters beside settings.
 fn in_parameters(error: Error) -> Error {
     match error {
-        Error::Config { field, message } => match PARAMETERS.iter().find(|(setting, _)| *setting == field) {
-            Some((setting, parameter)) => Error::Config { field: format!("{parameter} ({setting})"), message },
-            None => Error::Config { field, message },
-        },
-        Error::Memory { stage, need, least, limit, remedy } => {
-            Error::Memory { stage, need, least, limit, remedy: remedy.replace("the memory limit", "memory_limit") }
+        Error::Config { field, message } => {
+            match PARAMETERS.iter().find(|(setting, _)| *setting == field) {
+                Some((setting, parameter)) => Error::Config {
+                    field: format!("{parameter} ({setting})"),
+                    message,
+                },
+                None => Error::Config { field, message },
+            }
         }
+        Error::Memory {
+            stage,
+            need,
+            least,
+            limit,
+            remedy,
+        } => Error::Memory {
+            stage,
+            need,
+            least,
+            limit,
+            remedy: remedy.replace("the memory limit", "memory_limit"),
+        },
         other => other,
     }
 }
@@ -66,7 +85,10 @@ pub(crate) fn unread(field: &str) -> impl Fn(serde_json::Error) -> PyErr {
 
 /// What a panic becomes: a bug of ours, or arrays that were changed while they were in use.
 pub(crate) fn panicked(payload: &(dyn Any + Send)) -> PyErr {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     PyRuntimeError::new_err(format!(
         "internal error: {}; either arrays were changed while they were in use, or this is a bug",
         text.unwrap_or("a panic without a message")

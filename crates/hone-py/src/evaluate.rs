@@ -35,7 +35,10 @@ fn method((name, config): (String, Option<String>), grid: bool) -> PyResult<Meth
         None => Method::parse(&name).map_err(raise),
         Some(config) => {
             let embedder = Embedder::Hone(Box::new(parse(&config)?));
-            Ok(Method { name, kind: Kind::Vectors(vec![(String::new(), embedder)]) })
+            Ok(Method {
+                name,
+                kind: Kind::Vectors(vec![(String::new(), embedder)]),
+            })
         }
     }
 }
@@ -59,19 +62,39 @@ pub(crate) struct Settings {
 impl Settings {
     /// What was not chosen is what suits the graph.
     fn link(&self, graph: &hone::graph::Graph) -> PyResult<LinkConfig> {
-        let parsed = |texts: &Vec<String>| texts.iter().map(|text| text.parse()).collect::<hone::Result<_>>();
-        let usual = if graph.is_directed() { PairOperator::usual_directed() } else { PairOperator::usual() };
-        let operators = self.operators.as_ref().map_or(Ok(usual), parsed).map_err(raise)?;
+        let parsed = |texts: &Vec<String>| {
+            texts
+                .iter()
+                .map(|text| text.parse())
+                .collect::<hone::Result<_>>()
+        };
+        let usual = if graph.is_directed() {
+            PairOperator::usual_directed()
+        } else {
+            PairOperator::usual()
+        };
+        let operators = self
+            .operators
+            .as_ref()
+            .map_or(Ok(usual), parsed)
+            .map_err(raise)?;
         if operators.is_empty() {
             return Err(refuse("operators", "there must be at least one"));
         }
-        let negatives = self.negatives.as_ref().map_or_else(|| Ok(Negatives::usual(graph)), |text| text.parse());
+        let negatives = self
+            .negatives
+            .as_ref()
+            .map_or_else(|| Ok(Negatives::usual(graph)), |text| text.parse());
         Ok(LinkConfig {
             removed: self.removed,
             protocol: self.protocol.parse().map_err(raise)?,
             selection: self.selection,
             operators,
-            scaling: if self.standardize { Scaling::Standardize } else { Scaling::Keep },
+            scaling: if self.standardize {
+                Scaling::Standardize
+            } else {
+                Scaling::Keep
+            },
             negatives: negatives.map_err(raise)?,
         })
     }
@@ -89,17 +112,31 @@ pub(crate) fn evaluate_link(
 ) -> PyResult<String> {
     let graph = graph.get().inner.clone();
     let config = settings.link(&graph)?;
-    let methods = contestants.into_iter().map(|c| method(c, settings.grid)).collect::<PyResult<Vec<_>>>()?;
+    let methods = contestants
+        .into_iter()
+        .map(|c| method(c, settings.grid))
+        .collect::<PyResult<Vec<_>>>()?;
     let cache = match &settings.cache {
         Some(folder) => Cache::open(folder).map_err(raise)?,
         None => Cache::none(),
     };
-    let save =
-        settings.save.as_deref().map(|folder| Save::open(folder, Existing::Refuse)).transpose().map_err(raise)?;
+    let save = settings
+        .save
+        .as_deref()
+        .map(|folder| Save::open(folder, Existing::Refuse))
+        .transpose()
+        .map_err(raise)?;
     let rows = run(py, jobs, listener, move |progress| {
-        progress.stage("link prediction", (settings.seeds.len() * methods.len()) as u64);
+        progress.stage(
+            "link prediction",
+            (settings.seeds.len() * methods.len()) as u64,
+        );
         let mut rows = Vec::new();
-        let setting = Setting { cache: &cache, save: save.as_ref().map(|save| (save, "graph")), progress };
+        let setting = Setting {
+            cache: &cache,
+            save: save.as_ref().map(|save| (save, "graph")),
+            progress,
+        };
         for &seed in &settings.seeds {
             let cells = link(&graph, &methods, &config, seed, setting)?;
             for (method, cell) in methods.iter().zip(cells) {
@@ -123,8 +160,15 @@ type Pairs<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<bool>>);
 
 fn pairs_to_python<'py>(py: Python<'py>, pairs: LabeledPairs) -> PyResult<Pairs<'py>> {
     let rows = pairs.len();
-    let flat: Vec<i64> = pairs.pairs.iter().flat_map(|&(u, v)| [i64::from(u), i64::from(v)]).collect();
-    Ok((flat.into_pyarray(py).reshape([rows, 2])?, pairs.labels.into_pyarray(py)))
+    let flat: Vec<i64> = pairs
+        .pairs
+        .iter()
+        .flat_map(|&(u, v)| [i64::from(u), i64::from(v)])
+        .collect();
+    Ok((
+        flat.into_pyarray(py).reshape([rows, 2])?,
+        pairs.labels.into_pyarray(py),
+    ))
 }
 
 /// A graph with edges removed; the pairs to choose and fit on; the pairs to test on.
@@ -138,18 +182,30 @@ pub(crate) fn link_split<'py>(
     seed: u64,
 ) -> PyResult<(Graph, Pairs<'py>, Pairs<'py>)> {
     if !(selection > 0.0 && selection < 1.0) {
-        return Err(refuse("selection", format!("is {selection}; must be between 0 and 1")));
+        return Err(refuse(
+            "selection",
+            format!("is {selection}; must be between 0 and 1"),
+        ));
     }
     let whole = graph.get().inner.clone();
     let usual = Negatives::usual(&whole);
     let negatives = negatives.map_or(Ok(usual), str::parse).map_err(raise)?;
     let (train, select, test) = run(py, 0, None, move |_| {
-        let removal = Removal { share: removed, negatives, seed, ..Removal::default() };
+        let removal = Removal {
+            share: removed,
+            negatives,
+            seed,
+            ..Removal::default()
+        };
         let split = LinkSplit::of(whole, &removal)?;
         let (select, test) = split.pairs.divide(selection, seed);
         Ok((split.train.graph().clone(), select, test))
     })?;
-    Ok((train.into(), pairs_to_python(py, select)?, pairs_to_python(py, test)?))
+    Ok((
+        train.into(),
+        pairs_to_python(py, select)?,
+        pairs_to_python(py, test)?,
+    ))
 }
 
 /// What is compared unless candidates are named.
@@ -172,11 +228,18 @@ pub(crate) fn tune(
     let options: TuneOptions = serde_json::from_str(options).map_err(unread("options"))?;
     let time = seconds.map(Duration::try_from_secs_f64).transpose();
     let time = time.map_err(|error| refuse("time_limit", error.to_string()))?;
-    let rows: Option<Vec<(u32, Vec<&str>)>> = labels
-        .as_ref()
-        .map(|rows| rows.iter().map(|(node, labels)| (*node, labels.iter().map(String::as_str).collect())).collect());
-    let labels = rows.map(|rows| NodeLabels::new(&rows)).transpose().map_err(|message| refuse("labels", message))?;
+    let rows: Option<Vec<(u32, Vec<&str>)>> = labels.as_ref().map(|rows| {
+        rows.iter()
+            .map(|(node, labels)| (*node, labels.iter().map(String::as_str).collect()))
+            .collect()
+    });
+    let labels = rows
+        .map(|rows| NodeLabels::new(&rows))
+        .transpose()
+        .map_err(|message| refuse("labels", message))?;
     let graph = graph.get().inner.clone();
-    let tuned = run(py, jobs, listener, move |progress| options.run(&graph, labels.as_ref(), time, progress))?;
+    let tuned = run(py, jobs, listener, move |progress| {
+        options.run(&graph, labels.as_ref(), time, progress)
+    })?;
     serde_json::to_string(&tuned).map_err(|error| refuse("options", error.to_string()))
 }

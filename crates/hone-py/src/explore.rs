@@ -5,7 +5,9 @@ use std::sync::Arc;
 use hone::dense::Block;
 use hone::graph::{Graph as Inner, NodeIds};
 use hone::store::Embedding;
-use hone_explore::{By, Colour, Found, Layout, Map, Method, Neighbours, Placed, RoleOptions, Search};
+use hone_explore::{
+    By, Colour, Found, Layout, Map, Method, Neighbours, Placed, RoleOptions, Search,
+};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -26,7 +28,11 @@ type Nearest<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 /// The same, one row per node.
 type NearestOfAll<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
 /// Rows of neighbours, their similarities, and the recall of an approximate search.
-type AllNeighbours<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>, Option<f64>);
+type AllNeighbours<'py> = (
+    Bound<'py, PyArray2<i64>>,
+    Bound<'py, PyArray2<f32>>,
+    Option<f64>,
+);
 
 #[pymethods]
 impl Space {
@@ -44,8 +50,12 @@ impl Space {
         let block = Block::from_vec(view.nrows(), view.ncols(), view.iter().copied().collect());
         let ids = ids.map_or(NodeIds::Sequential(block.rows()), NodeIds::from);
         let embedding = Embedding::with_columns(ids, block, columns);
-        let prepared = run(py, 0, None, move |_| hone_explore::Space::of(&embedding, by))?;
-        Ok(Space { inner: prepared.into() })
+        let prepared = run(py, 0, None, move |_| {
+            hone_explore::Space::of(&embedding, by)
+        })?;
+        Ok(Space {
+            inner: prepared.into(),
+        })
     }
 
     /// The rows most similar to what the positive rows have and the negative ones do not, and how similar they are.
@@ -58,7 +68,10 @@ impl Space {
     ) -> PyResult<Nearest<'py>> {
         let (positive, negative) = (positive.as_array().to_vec(), negative.as_array().to_vec());
         let query = self.inner.query(&positive, &negative).map_err(raise)?;
-        let found = run_short(py, 0, || self.inner.nearest(&query, &[positive, negative].concat(), top))?;
+        let found = run_short(py, 0, || {
+            self.inner
+                .nearest(&query, &[positive, negative].concat(), top)
+        })?;
         let rows: Vec<i64> = found.iter().map(|node| i64::from(node.row)).collect();
         let similarities: Vec<f64> = found.iter().map(|node| node.similarity).collect();
         Ok((rows.into_pyarray(py), similarities.into_pyarray(py)))
@@ -75,9 +88,15 @@ impl Space {
         jobs: usize,
         listener: Option<Py<PyAny>>,
     ) -> PyResult<AllNeighbours<'py>> {
-        let search = Search { top, search: search.parse::<Method>().map_err(raise)?, seed };
+        let search = Search {
+            top,
+            search: search.parse::<Method>().map_err(raise)?,
+            seed,
+        };
         let space = self.inner.clone();
-        let Found { neighbours, recall } = run(py, jobs, listener, move |progress| search.all(&space, progress))?;
+        let Found { neighbours, recall } = run(py, jobs, listener, move |progress| {
+            search.all(&space, progress)
+        })?;
         let (rows, similarities) = arrays(py, self.inner.len(), &neighbours)?;
         Ok((rows, similarities, recall))
     }
@@ -92,7 +111,9 @@ impl Space {
         listener: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (layout, space) = (parse_layout(layout)?, self.inner.clone());
-        let placed = run(py, jobs, listener, move |progress| layout.place(&space, progress))?;
+        let placed = run(py, jobs, listener, move |progress| {
+            layout.place(&space, progress)
+        })?;
         memory::array(py, placed.positions)
     }
 }
@@ -102,14 +123,21 @@ fn parse_layout(layout: &str) -> PyResult<Layout> {
 }
 
 /// Rows and similarities as arrays.
-fn arrays<'py>(py: Python<'py>, nodes: usize, neighbours: &Neighbours) -> PyResult<NearestOfAll<'py>> {
+fn arrays<'py>(
+    py: Python<'py>,
+    nodes: usize,
+    neighbours: &Neighbours,
+) -> PyResult<NearestOfAll<'py>> {
     let shape = [nodes, neighbours.k()];
     let (count, mut rows, mut similarities) = (neighbours.len(), Vec::new(), Vec::new());
     for i in 0..count {
         rows.extend(neighbours.row(i).iter().map(|&row| i64::from(row)));
         similarities.extend_from_slice(neighbours.similarities(i));
     }
-    Ok((rows.into_pyarray(py).reshape(shape)?, similarities.into_pyarray(py).reshape(shape)?))
+    Ok((
+        rows.into_pyarray(py).reshape(shape)?,
+        similarities.into_pyarray(py).reshape(shape)?,
+    ))
 }
 
 /// The roles of a graph.
@@ -134,19 +162,29 @@ impl Roles {
         let options: RoleOptions = serde_json::from_str(options).map_err(unread("roles"))?;
         let graph = graph.get().inner.clone();
         let copy = graph.clone();
-        let inner = run(py, jobs, listener, move |progress| options.find(&copy, progress))?;
+        let inner = run(py, jobs, listener, move |progress| {
+            options.find(&copy, progress)
+        })?;
         Ok(Roles { inner, graph })
     }
 
     /// The role of every node.
     fn assignments<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.inner.assignments().iter().map(|&role| i64::from(role)).collect::<Vec<i64>>().into_pyarray(py)
+        self.inner
+            .assignments()
+            .iter()
+            .map(|&role| i64::from(role))
+            .collect::<Vec<i64>>()
+            .into_pyarray(py)
     }
 
     /// One row per node, one column per role; rows sum to one.
     fn memberships<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (n, k) = (self.inner.nodes(), self.inner.roles.len());
-        let all: Vec<f32> = (0..n as u32).flat_map(|node| self.inner.memberships(node)).copied().collect();
+        let all: Vec<f32> = (0..n as u32)
+            .flat_map(|node| self.inner.memberships(node))
+            .copied()
+            .collect();
         all.into_pyarray(py).reshape([n, k])
     }
 
@@ -158,14 +196,20 @@ impl Roles {
     /// Why a node has its role, as JSON.
     fn explain(&self, node: u32, id: &str) -> PyResult<String> {
         if node as usize >= self.inner.nodes() {
-            return Err(refuse("node", format!("row {node} of {}", self.inner.nodes())));
+            return Err(refuse(
+                "node",
+                format!("row {node} of {}", self.inner.nodes()),
+            ));
         }
         Ok(serde_json::to_string(&self.inner.explain(node, id)).expect("plain data"))
     }
 
     /// A map with these roles: HTML, SVG or PNG; `colours` are names with categories (and their names) or numbers.
     #[pyo3(signature = (space, layout, title, colours, kind, jobs=0, listener=None))]
-    #[expect(clippy::too_many_arguments, reason = "called by keyword, from one place")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "called by keyword, from one place"
+    )]
     fn map(
         slf: Bound<'_, Self>,
         py: Python<'_>,
@@ -177,16 +221,31 @@ impl Roles {
         jobs: usize,
         listener: Option<Py<PyAny>>,
     ) -> PyResult<Vec<u8>> {
-        let (layout, space, kind) = (parse_layout(layout)?, space.get().inner.clone(), kind.to_owned());
+        let (layout, space, kind) = (
+            parse_layout(layout)?,
+            space.get().inner.clone(),
+            kind.to_owned(),
+        );
         let (roles, graph) = (slf.get().inner.clone(), slf.get().graph.clone());
         let colours = colours.into_iter().map(colour).collect();
         run(py, jobs, listener, move |progress| {
-            let Placed { positions, mut neighbours, .. } = layout.place(&space, progress)?;
+            let Placed {
+                positions,
+                mut neighbours,
+                ..
+            } = layout.place(&space, progress)?;
             if neighbours.is_none() {
                 neighbours = Some(Search::default().all(&space, progress)?.neighbours);
             }
             let neighbours = neighbours.as_ref();
-            let map = Map { graph: &graph, title, positions: &positions, roles: &roles, neighbours, colours };
+            let map = Map {
+                graph: &graph,
+                title,
+                positions: &positions,
+                roles: &roles,
+                neighbours,
+                colours,
+            };
             match kind.as_str() {
                 "svg" => map.svg().map(String::into_bytes),
                 "png" => map.png(2400),
@@ -198,7 +257,11 @@ impl Roles {
 
 fn colour((name, names, values): (String, Option<Vec<String>>, Vec<f32>)) -> Colour {
     match names {
-        Some(names) => Colour::Categories { name, names, of: values.into_iter().map(|value| value as u16).collect() },
+        Some(names) => Colour::Categories {
+            name,
+            names,
+            of: values.into_iter().map(|value| value as u16).collect(),
+        },
         None => Colour::Numbers { name, values },
     }
 }

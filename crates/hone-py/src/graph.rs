@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hone::Progress;
-use hone::graph::{Generator, Graph as Inner, GraphBuilder, Input, NodeIds, Orientation, ReadOptions, Recorded};
+use hone::graph::{
+    Generator, Graph as Inner, GraphBuilder, Input, NodeIds, Orientation, ReadOptions, Recorded,
+};
 use hone::sparse::Indices;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -42,7 +44,10 @@ impl<'py> Integers<'py> {
             return Ok(Integers::Int32(array));
         }
         let message = "an array of int32 or int64 with one dimension is expected";
-        object.extract().map(Integers::Int64).map_err(|_| PyTypeError::new_err(message))
+        object
+            .extract()
+            .map(Integers::Int64)
+            .map_err(|_| PyTypeError::new_err(message))
     }
 
     fn get(&self) -> View<'_> {
@@ -79,10 +84,19 @@ impl View<'_> {
     fn collect<T: TryFrom<i64> + Send>(&self, field: &str) -> hone::Result<Vec<T>> {
         let fit = |i: usize| {
             let value = self.at(i);
-            let wrong = |_| hone::Error::config(field, format!("value {i} is {value}, which is out of range"));
+            let wrong = |_| {
+                hone::Error::config(
+                    field,
+                    format!("value {i} is {value}, which is out of range"),
+                )
+            };
             T::try_from(value).map_err(wrong)
         };
-        (0..self.len()).into_par_iter().with_min_len(1 << 12).map(fit).collect()
+        (0..self.len())
+            .into_par_iter()
+            .with_min_len(1 << 12)
+            .map(fit)
+            .collect()
     }
 }
 
@@ -93,11 +107,19 @@ fn orientation(directed: Option<bool>) -> Orientation {
 
 /// Undirected unless the caller says otherwise.
 fn builder(directed: bool, ids: NodeIds) -> GraphBuilder {
-    let builder = if directed { GraphBuilder::directed(0) } else { GraphBuilder::undirected(0) };
+    let builder = if directed {
+        GraphBuilder::directed(0)
+    } else {
+        GraphBuilder::undirected(0)
+    };
     builder.ids(ids)
 }
 
-fn build(builder: GraphBuilder, pairs: Vec<(u32, u32)>, weights: Option<Vec<f32>>) -> hone::Result<Graph> {
+fn build(
+    builder: GraphBuilder,
+    pairs: Vec<(u32, u32)>,
+    weights: Option<Vec<f32>>,
+) -> hone::Result<Graph> {
     let builder = builder.edges(pairs);
     let inner = match weights {
         Some(weights) => builder.weights(weights).build()?,
@@ -114,7 +136,10 @@ fn check_lengths(sources: &View<'_>, targets: &View<'_>) -> PyResult<()> {
     if sources.len() == targets.len() {
         return Ok(());
     }
-    Err(refuse("edges", format!("{} sources and {} targets", sources.len(), targets.len())))
+    Err(refuse(
+        "edges",
+        format!("{} sources and {} targets", sources.len(), targets.len()),
+    ))
 }
 
 #[pymethods]
@@ -140,7 +165,8 @@ impl Graph {
         let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
         run_borrowed(py, move |_| {
             let offsets = offsets.collect::<usize>("indptr")?;
-            let columns = shared.map_or_else(|| columns.collect::<u32>("indices").map(Indices::from), Ok)?;
+            let columns =
+                shared.map_or_else(|| columns.collect::<u32>("indices").map(Indices::from), Ok)?;
             let weights = weights.map(|weights| weights.iter().copied().collect::<Arc<[f32]>>());
             Ok(Inner::from_arcs(offsets, columns, weights, orientation(directed), ids)?.into())
         })
@@ -165,7 +191,10 @@ impl Graph {
         let builder = builder(arcs || directed.unwrap_or(true), NodeIds::Sequential(nodes));
         let weights = weights_of(weights);
         run_borrowed(py, move |_| {
-            let (sources, targets) = (sources.collect::<u32>("source")?, targets.collect::<u32>("target")?);
+            let (sources, targets) = (
+                sources.collect::<u32>("source")?,
+                targets.collect::<u32>("target")?,
+            );
             let graph = build(builder, sources.into_iter().zip(targets).collect(), weights)?;
             Ok(graph.inner.with_orientation(orientation(directed)).into())
         })
@@ -186,7 +215,8 @@ impl Graph {
         check_lengths(&sources, &targets)?;
         let weights = weights_of(weights);
         run_borrowed(py, move |_| {
-            let (ids, pairs) = NodeIds::number_integers(sources.len(), |e| (sources.at(e), targets.at(e)))?;
+            let (ids, pairs) =
+                NodeIds::number_integers(sources.len(), |e| (sources.at(e), targets.at(e)))?;
             build(builder(directed, ids), pairs, weights)
         })
     }
@@ -202,11 +232,17 @@ impl Graph {
         directed: bool,
     ) -> PyResult<Self> {
         if sources.len() != targets.len() {
-            return Err(refuse("edges", format!("{} sources and {} targets", sources.len(), targets.len())));
+            return Err(refuse(
+                "edges",
+                format!("{} sources and {} targets", sources.len(), targets.len()),
+            ));
         }
         let weights = weights_of(weights);
         run_borrowed(py, move |_| {
-            let named = sources.iter().map(String::as_str).zip(targets.iter().map(String::as_str));
+            let named = sources
+                .iter()
+                .map(String::as_str)
+                .zip(targets.iter().map(String::as_str));
             let (ids, pairs) = NodeIds::number_texts(named)?;
             build(builder(directed, ids), pairs, weights)
         })
@@ -253,7 +289,12 @@ impl Graph {
             position if position.parse::<usize>().is_ok() => format!("{name}={position}"),
             text => format!("{name}={text:?}"),
         };
-        self.inner.reading().iter().flat_map(|reading| &reading.notes).map(|note| note.show(&option)).collect()
+        self.inner
+            .reading()
+            .iter()
+            .flat_map(|reading| &reading.notes)
+            .map(|note| note.show(&option))
+            .collect()
     }
 
     /// Nothing for ids 0, 1, 2, …; an int64 array, or a list of text.
@@ -263,21 +304,30 @@ impl Graph {
 
     /// The same graph with other ids.
     fn with_ids(&self, ids: RowIds<'_>) -> PyResult<Self> {
-        Ok(self.inner.clone().with_ids(ids.into()).map_err(raise)?.into())
+        Ok(self
+            .inner
+            .clone()
+            .with_ids(ids.into())
+            .map_err(raise)?
+            .into())
     }
 
     /// Copies of `indptr` (int64), `indices` (int32 when they fit, else int64) and the weights.
     fn csr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let pattern = self.inner.pattern();
         let indptr: Vec<i64> = pattern.offsets().iter().map(|&o| o as i64).collect();
-        let indices = if i32::try_from(self.inner.nodes()).is_ok() && i32::try_from(pattern.nnz()).is_ok() {
-            let narrow: Vec<i32> = pattern.columns().iter().map(|&j| j as i32).collect();
-            narrow.into_pyarray(py).into_any()
-        } else {
-            let wide: Vec<i64> = pattern.columns().iter().map(|&j| i64::from(j)).collect();
-            wide.into_pyarray(py).into_any()
-        };
-        let weights = self.inner.weights().map(|weights| PyArray1::from_slice(py, weights));
+        let indices =
+            if i32::try_from(self.inner.nodes()).is_ok() && i32::try_from(pattern.nnz()).is_ok() {
+                let narrow: Vec<i32> = pattern.columns().iter().map(|&j| j as i32).collect();
+                narrow.into_pyarray(py).into_any()
+            } else {
+                let wide: Vec<i64> = pattern.columns().iter().map(|&j| i64::from(j)).collect();
+                wide.into_pyarray(py).into_any()
+            };
+        let weights = self
+            .inner
+            .weights()
+            .map(|weights| PyArray1::from_slice(py, weights));
         (indptr.into_pyarray(py), indices, weights).into_pyobject(py)
     }
 
@@ -309,7 +359,10 @@ impl From<RowIds<'_>> for NodeIds {
 }
 
 /// Ids as Python gets them.
-pub(crate) fn ids_to_python<'py>(py: Python<'py>, ids: &NodeIds) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(crate) fn ids_to_python<'py>(
+    py: Python<'py>,
+    ids: &NodeIds,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     Ok(match ids {
         NodeIds::Sequential(_) => None,
         NodeIds::Integers(ids) => Some(PyArray1::from_slice(py, ids).into_any()),
@@ -322,14 +375,24 @@ pub(crate) fn ids_to_python<'py>(py: Python<'py>, ids: &NodeIds) -> PyResult<Opt
 
 /// Reads a graph from a file or takes a built-in one; `options` is JSON.
 #[pyfunction]
-pub(crate) fn read(py: Python<'_>, path: String, options: &str, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
+pub(crate) fn read(
+    py: Python<'_>,
+    path: String,
+    options: &str,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<Graph> {
     let options: ReadOptions = serde_json::from_str(options).map_err(unread("options"))?;
-    run(py, 0, listener, move |progress| read_input(Input { path, options }, progress))
+    run(py, 0, listener, move |progress| {
+        read_input(Input { path, options }, progress)
+    })
 }
 
 fn read_input(input: Input, progress: &dyn Progress) -> hone::Result<Graph> {
     let inner = hone::graph::read(&input.path, &input.options, progress)?;
-    Ok(Graph { inner, input: Some(input) })
+    Ok(Graph {
+        inner,
+        input: Some(input),
+    })
 }
 
 /// Reads the graph of an earlier run from where its record says; also how it differs from what it was then.
@@ -341,7 +404,11 @@ pub(crate) fn read_recorded(
 ) -> PyResult<(Graph, Option<String>)> {
     run(py, 0, listener, move |progress| {
         let recorded = Recorded::read(&record)?;
-        let input = recorded.as_ref().map(|recorded| recorded.located_input(&record)).transpose()?.flatten();
+        let input = recorded
+            .as_ref()
+            .map(|recorded| recorded.located_input(&record))
+            .transpose()?
+            .flatten();
         let (recorded, input) = recorded.zip(input).ok_or_else(|| {
             let remedy = "give the OUT.run.json of a run whose graph was a file";
             hone::Error::input(&record, "names no graph", remedy)
@@ -355,8 +422,12 @@ pub(crate) fn read_recorded(
 /// How a file of attributes differs from the one in the record of a run, if that is known.
 #[pyfunction]
 pub(crate) fn attributes_difference(record: PathBuf, file: PathBuf) -> PyResult<Option<String>> {
-    let recorded = Recorded::read(record).map_err(raise)?.and_then(|recorded| recorded.attributes);
-    let Some(recorded) = recorded else { return Ok(None) };
+    let recorded = Recorded::read(record)
+        .map_err(raise)?
+        .and_then(|recorded| recorded.attributes);
+    let Some(recorded) = recorded else {
+        return Ok(None);
+    };
     Ok(recorded.difference(&hone::attributes::content(file).map_err(raise)?))
 }
 
@@ -368,14 +439,24 @@ pub(crate) fn are_two_kinds(a: &str, b: &str) -> bool {
 
 /// Draws a graph; `model` is JSON.
 #[pyfunction]
-pub(crate) fn generate(py: Python<'_>, model: &str, seed: u64, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
+pub(crate) fn generate(
+    py: Python<'_>,
+    model: &str,
+    seed: u64,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<Graph> {
     let model: Generator = serde_json::from_str(model).map_err(unread("model"))?;
     model.check().map_err(raise)?;
-    run(py, 0, listener, move |progress| Ok(model.graph(seed, progress)?.into()))
+    run(py, 0, listener, move |progress| {
+        Ok(model.graph(seed, progress)?.into())
+    })
 }
 
 /// Names of the id columns of a table, pair by pair, and of its weight, in lower case.
 #[pyfunction]
 pub(crate) fn table_columns() -> (Vec<(&'static str, &'static str)>, Vec<&'static str>) {
-    (hone::graph::ID_COLUMNS.to_vec(), hone::graph::WEIGHT_COLUMNS.to_vec())
+    (
+        hone::graph::ID_COLUMNS.to_vec(),
+        hone::graph::WEIGHT_COLUMNS.to_vec(),
+    )
 }

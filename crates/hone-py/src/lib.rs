@@ -44,14 +44,17 @@ mod _native {
     #[pymodule_export]
     use crate::explore::{Roles, Space, suggest};
     #[pymodule_export]
-    use crate::graph::{Graph, are_two_kinds, attributes_difference, generate, read, read_recorded, table_columns};
+    use crate::graph::{
+        Graph, are_two_kinds, attributes_difference, generate, read, read_recorded, table_columns,
+    };
     #[pymodule_export]
     use crate::memory::Vectors;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::motif::{
-        MotifOperator, count_edges, count_nodes, motif_graph, motif_names, node_orbit_names, update_edges,
+        MotifOperator, count_edges, count_nodes, motif_graph, motif_names, node_orbit_names,
+        update_edges,
     };
     #[pymodule_export]
     use crate::store::{read_embedding, write_embedding};

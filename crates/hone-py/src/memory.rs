@@ -5,7 +5,10 @@
 //! alive as long as the memory is used, and nobody moves or frees the memory meanwhile. NumPy moves
 //! the memory of an array only in `resize`, which it refuses while somebody else refers to the array,
 //! unless asked not to look (`refcheck=False`): as with any consumer of NumPy memory, that is asking for it.
-#![expect(unsafe_code, reason = "NumPy's memory has no lifetime that Rust knows of")]
+#![expect(
+    unsafe_code,
+    reason = "NumPy's memory has no lifetime that Rust knows of"
+)]
 
 use std::slice;
 
@@ -43,10 +46,16 @@ impl AsRef<[u32]> for Lent {
 /// The values of a contiguous array, where they lie. Negative ones become numbers beyond 2³¹, which
 /// no matrix of 32-bit indices has as a column.
 pub(crate) fn lent(array: &PyReadonlyArray1<'_, i32>) -> PyResult<Indices> {
-    let values = array.as_slice().map_err(|_| refuse("indices", "not contiguous in memory; copy the matrix first"))?;
+    let values = array
+        .as_slice()
+        .map_err(|_| refuse("indices", "not contiguous in memory; copy the matrix first"))?;
     let (start, len) = (values.as_ptr(), values.len());
     let owner: &Bound<'_, PyArray1<i32>> = array;
-    Ok(Indices::lent(Lent { _owner: owner.clone().unbind(), start, len }))
+    Ok(Indices::lent(Lent {
+        _owner: owner.clone().unbind(),
+        start,
+        len,
+    }))
 }
 
 /// Owner of the memory of an embedding that NumPy shows.

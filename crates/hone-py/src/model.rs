@@ -21,7 +21,12 @@ pub(crate) struct Model {
 }
 
 /// Vectors, the node of each row, names of their columns, and the report as JSON.
-type Placed<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<u32>>, Vec<String>, String);
+type Placed<'py> = (
+    Bound<'py, PyArray2<f32>>,
+    Bound<'py, PyArray1<u32>>,
+    Vec<String>,
+    String,
+);
 
 #[pymethods]
 impl Model {
@@ -29,37 +34,52 @@ impl Model {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
         let inner = run(py, 0, None, move |_| hone::Model::read(&path))?;
-        Ok(Model { inner: Arc::new(inner) })
+        Ok(Model {
+            inner: Arc::new(inner),
+        })
     }
 
     /// The model that `to_bytes` gave.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Model> {
         let inner = hone::Model::from_bytes(bytes, "pickled model").map_err(raise)?;
-        Ok(Model { inner: Arc::new(inner) })
+        Ok(Model {
+            inner: Arc::new(inner),
+        })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
-        self.inner.write_to(&mut bytes).map_err(|error| refuse("model", error.to_string()))?;
+        self.inner
+            .write_to(&mut bytes)
+            .map_err(|error| refuse("model", error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// How pickle takes it.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((py.get_type::<Model>().getattr("from_bytes")?, (self.to_bytes(py)?,)))
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((
+            py.get_type::<Model>().getattr("from_bytes")?,
+            (self.to_bytes(py)?,),
+        ))
     }
 
     /// Writes a file.
     #[pyo3(signature = (path, overwrite=false))]
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
         let inner = self.inner.clone();
-        run(py, 0, None, move |_| inner.write(&path, Existing::replaced_if(overwrite)))
+        run(py, 0, None, move |_| {
+            inner.write(&path, Existing::replaced_if(overwrite))
+        })
     }
 
     /// What it says of itself, as JSON.
     fn facts(&self) -> PyResult<String> {
-        serde_json::to_string(self.inner.facts()).map_err(|error| refuse("model", error.to_string()))
+        serde_json::to_string(self.inner.facts())
+            .map_err(|error| refuse("model", error.to_string()))
     }
 
     /// Ids of the nodes of the fit; nothing for 0, 1, 2, …
@@ -88,14 +108,33 @@ impl Model {
         let Graph { inner, input } = graph.get();
         let (graph, input, model) = (inner.clone(), input.clone(), self.inner.clone());
         let placed = graph.clone();
-        let like = Like { structure_only, new_only, memory_limit: memory };
-        let mut result = run(py, jobs, listener, move |progress| model.embed(&graph, &like, progress))?;
+        let like = Like {
+            structure_only,
+            new_only,
+            memory_limit: memory,
+        };
+        let mut result = run(py, jobs, listener, move |progress| {
+            model.embed(&graph, &like, progress)
+        })?;
         result.report.input = input;
         let report = result.report.to_json();
         let index = placed.ids().index();
-        let nodes = result.embedding.ids.iter().filter_map(|id| index.find(&id.to_string()));
-        let nodes = if new_only { nodes.collect() } else { (0..placed.nodes() as u32).collect::<Vec<_>>() };
+        let nodes = result
+            .embedding
+            .ids
+            .iter()
+            .filter_map(|id| index.find(&id.to_string()));
+        let nodes = if new_only {
+            nodes.collect()
+        } else {
+            (0..placed.nodes() as u32).collect::<Vec<_>>()
+        };
         let nodes = PyArray1::from_vec(py, nodes);
-        Ok((memory::array(py, result.embedding.vectors)?, nodes, result.embedding.columns, report))
+        Ok((
+            memory::array(py, result.embedding.vectors)?,
+            nodes,
+            result.embedding.columns,
+            report,
+        ))
     }
 }

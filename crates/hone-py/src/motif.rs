@@ -37,7 +37,10 @@ fn parse(set: &str) -> PyResult<Vec<Motif>> {
 /// Positions of `graph` in pieces of rows, so that pieces can be worked on in parallel.
 fn pieces(graph: &Inner) -> Vec<Range<usize>> {
     const ROWS: usize = 1 << 10;
-    (0..graph.nodes()).step_by(ROWS).map(|start| start..graph.nodes().min(start + ROWS)).collect()
+    (0..graph.nodes())
+        .step_by(ROWS)
+        .map(|start| start..graph.nodes().min(start + ROWS))
+        .collect()
 }
 
 /// Exact counts of what some motifs need.
@@ -48,16 +51,21 @@ fn count(graph: &Inner, motifs: &[Motif], progress: &dyn Progress) -> hone::Resu
 /// Induced occurrences, or subgraphs of directed motifs.
 fn occurrence(subgraph: bool, motifs: &[Motif]) -> PyResult<Occurrence> {
     match motifs.iter().find(|motif| subgraph && !motif.is_directed()) {
-        Some(motif) => {
-            Err(refuse("subgraph", format!("such counts exist for directed motifs, and {motif} is not one")))
-        }
+        Some(motif) => Err(refuse(
+            "subgraph",
+            format!("such counts exist for directed motifs, and {motif} is not one"),
+        )),
         None if subgraph => Ok(Occurrence::Subgraph),
         None => Ok(Occurrence::Induced),
     }
 }
 
 /// Sources, targets and one row of counts per edge.
-type EdgeCounts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<u64>>);
+type EdgeCounts<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray2<u64>>,
+);
 
 /// Some edges and their counts in a row.
 #[derive(Default)]
@@ -69,7 +77,12 @@ struct Rows {
 
 impl Rows {
     /// The edges of some nodes.
-    fn of(graph: &Inner, counts: &Counts, wanted: (&[Motif], Occurrence), nodes: &Range<usize>) -> hone::Result<Rows> {
+    fn of(
+        graph: &Inner,
+        counts: &Counts,
+        wanted: (&[Motif], Occurrence),
+        nodes: &Range<usize>,
+    ) -> hone::Result<Rows> {
         let mut rows = Rows::default();
         for i in nodes.start as u32..nodes.end as u32 {
             counts.for_arcs(graph, i, wanted, |j, weights| {
@@ -97,7 +110,11 @@ fn all_rows(
     for wave in pieces(graph).chunks(64) {
         progress.check()?;
         let piece = |nodes: &Range<usize>| Rows::of(graph, counts, wanted, nodes);
-        for rows in wave.par_iter().map(piece).collect::<hone::Result<Vec<_>>>()? {
+        for rows in wave
+            .par_iter()
+            .map(piece)
+            .collect::<hone::Result<Vec<_>>>()?
+        {
             all.sources.extend(rows.sources);
             all.targets.extend(rows.targets);
             all.counts.extend(rows.counts);
@@ -110,7 +127,11 @@ fn all_rows(
 fn to_arrays(py: Python<'_>, all: Rows, width: usize) -> PyResult<EdgeCounts<'_>> {
     let shape = [all.sources.len(), width];
     let counts = all.counts.into_pyarray(py).reshape(shape)?;
-    Ok((all.sources.into_pyarray(py), all.targets.into_pyarray(py), counts))
+    Ok((
+        all.sources.into_pyarray(py),
+        all.targets.into_pyarray(py),
+        counts,
+    ))
 }
 
 /// Counts motifs on every edge.
@@ -137,10 +158,19 @@ pub(crate) fn count_edges<'py>(
 fn pairs(field: &str, array: &PyReadonlyArray2<'_, i64>) -> PyResult<Vec<(u32, u32)>> {
     let array = array.as_array();
     if array.ncols() != 2 {
-        return Err(refuse(field, format!("{} columns; give two, the ends of edges", array.ncols())));
+        return Err(refuse(
+            field,
+            format!("{} columns; give two, the ends of edges", array.ncols()),
+        ));
     }
-    let node = |id: i64| u32::try_from(id).map_err(|_| refuse(field, format!("{id} is not the number of a node")));
-    array.rows().into_iter().map(|row| Ok((node(row[0])?, node(row[1])?))).collect()
+    let node = |id: i64| {
+        u32::try_from(id).map_err(|_| refuse(field, format!("{id} is not the number of a node")))
+    };
+    array
+        .rows()
+        .into_iter()
+        .map(|row| Ok((node(row[0])?, node(row[1])?)))
+        .collect()
 }
 
 /// Counts after edges were added and removed, from those before: `edges` and `counts` have a row per edge, `motifs` the
@@ -162,10 +192,20 @@ pub(crate) fn update_edges<'py>(
     let (motifs, graph) = (parse(motifs)?, graph.get().inner.clone());
     let values = counts.as_array();
     if values.ncols() != motifs.len() {
-        return Err(refuse("counts", format!("{} columns for {} motifs", values.ncols(), motifs.len())));
+        return Err(refuse(
+            "counts",
+            format!("{} columns for {} motifs", values.ncols(), motifs.len()),
+        ));
     }
-    let columns = motifs.iter().zip(values.columns()).map(|(&motif, column)| (motif, column.to_vec())).collect();
-    let table = OrbitTable { edges: pairs("counts", &edges)?, columns };
+    let columns = motifs
+        .iter()
+        .zip(values.columns())
+        .map(|(&motif, column)| (motif, column.to_vec()))
+        .collect();
+    let table = OrbitTable {
+        edges: pairs("counts", &edges)?,
+        columns,
+    };
     let (added, removed) = (pairs("added", &added)?, pairs("removed", &removed)?);
     let width = motifs.len();
     let all = run(py, jobs, listener, move |progress| {
@@ -188,13 +228,24 @@ pub(crate) fn count_nodes<'py>(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let graph = graph.get().inner.clone();
-    let orbits = run(py, jobs, listener, move |progress| motif::count(&graph, progress)?.node_orbits())?;
+    let orbits = run(py, jobs, listener, move |progress| {
+        motif::count(&graph, progress)?.node_orbits()
+    })?;
     let shape = [orbits.len(), NODE_ORBITS.len()];
-    orbits.into_iter().flatten().collect::<Vec<u64>>().into_pyarray(py).reshape(shape)
+    orbits
+        .into_iter()
+        .flatten()
+        .collect::<Vec<u64>>()
+        .into_pyarray(py)
+        .reshape(shape)
 }
 
 /// `indptr`, `indices` and values of a matrix in compressed rows.
-type Compressed<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+type Compressed<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+);
 
 /// A weighted motif graph to be made: exact weights, zeros left out.
 struct Weighted<'a> {
@@ -229,7 +280,10 @@ impl Weighted<'_> {
             let ends = ends.collect::<hone::Result<Vec<usize>>>()?;
             Ok((ends, entries))
         };
-        let made = pieces(self.graph).par_iter().map(piece).collect::<hone::Result<Vec<_>>>()?;
+        let made = pieces(self.graph)
+            .par_iter()
+            .map(piece)
+            .collect::<hone::Result<Vec<_>>>()?;
         let (mut offsets, mut columns, mut values) = (vec![0i64], Vec::new(), Vec::new());
         for (ends, entries) in made {
             let base = columns.len();
@@ -244,7 +298,10 @@ impl Weighted<'_> {
 /// The weighted motif graph W.
 #[pyfunction]
 #[pyo3(signature = (graph, motif, delta=1, weights=false, subgraph=false, jobs=0, listener=None))]
-#[expect(clippy::too_many_arguments, reason = "called by keyword, from one place")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "called by keyword, from one place"
+)]
 pub(crate) fn motif_graph<'py>(
     py: Python<'py>,
     graph: &Bound<'py, Graph>,
@@ -260,9 +317,21 @@ pub(crate) fn motif_graph<'py>(
     let (offsets, columns, values) = run(py, jobs, listener, move |progress| {
         let counts = count(&graph, &[motif], progress)?;
         let weights = graph.weights().filter(|_| weights).map(|own| &**own);
-        Weighted { graph: &graph, counts: &counts, motif, occurrence, delta, weights }.compressed()
+        Weighted {
+            graph: &graph,
+            counts: &counts,
+            motif,
+            occurrence,
+            delta,
+            weights,
+        }
+        .compressed()
     })?;
-    Ok((offsets.into_pyarray(py), columns.into_pyarray(py), values.into_pyarray(py)))
+    Ok((
+        offsets.into_pyarray(py),
+        columns.into_pyarray(py),
+        values.into_pyarray(py),
+    ))
 }
 
 /// A motif matrix of k steps that is only ever multiplied.
@@ -282,7 +351,10 @@ impl MotifOperator {
     /// Psi of the weighted motif graph; `matrix` is JSON with psi, order, degree and regularize.
     #[new]
     #[pyo3(signature = (graph, motif, matrix, steps, delta=1, weights=false, subgraph=false, jobs=0, listener=None))]
-    #[expect(clippy::too_many_arguments, reason = "called by keyword, from one place")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "called by keyword, from one place"
+    )]
     fn new(
         py: Python<'_>,
         graph: &Bound<'_, Graph>,
@@ -300,17 +372,33 @@ impl MotifOperator {
         let nodes = graph.nodes();
         let matrix: MotifMatrix = serde_json::from_str(matrix).map_err(unread("motif matrix"))?;
         if !(1..=hone::config::MAX_STEPS).contains(&steps) {
-            return Err(refuse("k", format!("{steps} is not between 1 and {}", hone::config::MAX_STEPS)));
+            return Err(refuse(
+                "k",
+                format!("{steps} is not between 1 and {}", hone::config::MAX_STEPS),
+            ));
         }
-        let weighting = Weighting { delta, use_weights: weights, occurrence };
+        let weighting = Weighting {
+            delta,
+            use_weights: weights,
+            occurrence,
+        };
         let (touched, operator, factor) = run(py, jobs, listener, move |progress| {
             let w = count(&graph, &[motif], progress)?.motif_graph(&graph, motif, weighting)?;
-            let leaf =
-                if graph.is_directed() { Operator::sparse("W", w.matrix) } else { Operator::symmetric("W", w.matrix) };
+            let leaf = if graph.is_directed() {
+                Operator::sparse("W", w.matrix)
+            } else {
+                Operator::symmetric("W", w.matrix)
+            };
             let (factor, operator) = matrix.scaled_operator(&leaf, w.scale, steps)?;
             Ok((w.nodes, operator, factor))
         })?;
-        Ok(MotifOperator { nodes, touched, operator, factor, jobs })
+        Ok(MotifOperator {
+            nodes,
+            touched,
+            operator,
+            factor,
+            jobs,
+        })
     }
 
     /// The matrix, or its transpose, times the columns of `x`.
@@ -322,18 +410,35 @@ impl MotifOperator {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let x = x.as_array();
         if x.nrows() != self.nodes {
-            return Err(refuse("x", format!("{} rows for {} nodes", x.nrows(), self.nodes)));
+            return Err(refuse(
+                "x",
+                format!("{} rows for {} nodes", x.nrows(), self.nodes),
+            ));
         }
         let cols = x.ncols();
         let product = run_short(py, self.jobs, || {
-            let node = |row: usize| self.touched.as_ref().map_or(row, |touched| touched[row] as usize);
+            let node = |row: usize| {
+                self.touched
+                    .as_ref()
+                    .map_or(row, |touched| touched[row] as usize)
+            };
             let mut block = Block::zeros(self.operator.rows(), cols);
-            block.update_rows(|i, row| row.iter_mut().enumerate().for_each(|(k, v)| *v = x[(node(i), k)] as f32));
-            let y = if transposed { self.operator.apply_transposed(&block) } else { self.operator.apply(&block) };
+            block.update_rows(|i, row| {
+                row.iter_mut()
+                    .enumerate()
+                    .for_each(|(k, v)| *v = x[(node(i), k)] as f32)
+            });
+            let y = if transposed {
+                self.operator.apply_transposed(&block)
+            } else {
+                self.operator.apply(&block)
+            };
             let mut product = vec![0f64; self.nodes * cols];
             for i in 0..y.rows() {
                 let out = &mut product[node(i) * cols..(node(i) + 1) * cols];
-                out.iter_mut().zip(y.row(i)).for_each(|(out, &value)| *out = f64::from(value) / self.factor);
+                out.iter_mut()
+                    .zip(y.row(i))
+                    .for_each(|(out, &value)| *out = f64::from(value) / self.factor);
             }
             product
         })?;

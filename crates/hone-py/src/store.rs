@@ -18,22 +18,37 @@ use crate::work::run;
 
 fn format_of(name: Option<&str>) -> PyResult<Option<Format>> {
     let known = || Format::ALL.map(|(_, name)| name).join(", ");
-    let find =
-        |name| Format::from_name(name).ok_or_else(|| refuse("format", format!("`{name}` is not one of {}", known())));
+    let find = |name| {
+        Format::from_name(name)
+            .ok_or_else(|| refuse("format", format!("`{name}` is not one of {}", known())))
+    };
     name.map(find).transpose()
 }
 
 /// Ids (nothing for 0, 1, 2, …), vectors and names of their columns.
-type Stored<'py> = (Option<Bound<'py, PyAny>>, Bound<'py, PyArray2<f32>>, Vec<String>);
+type Stored<'py> = (
+    Option<Bound<'py, PyAny>>,
+    Bound<'py, PyArray2<f32>>,
+    Vec<String>,
+);
 
 /// Reads an embedding.
 #[pyfunction]
 #[pyo3(signature = (path, format=None))]
-pub(crate) fn read_embedding<'py>(py: Python<'py>, path: PathBuf, format: Option<&str>) -> PyResult<Stored<'py>> {
+pub(crate) fn read_embedding<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    format: Option<&str>,
+) -> PyResult<Stored<'py>> {
     let format = format_of(format)?;
-    let embedding =
-        run(py, 0, None, move |_| Embedding::read_within(&path, format, hone::memory::Allowance::new(None)))?;
-    Ok((ids_to_python(py, &embedding.ids)?, memory::array(py, embedding.vectors)?, embedding.columns))
+    let embedding = run(py, 0, None, move |_| {
+        Embedding::read_within(&path, format, hone::memory::Allowance::new(None))
+    })?;
+    Ok((
+        ids_to_python(py, &embedding.ids)?,
+        memory::array(py, embedding.vectors)?,
+        embedding.columns,
+    ))
 }
 
 /// Writes an embedding, with the report of its run (JSON) beside it; returns the files.
@@ -51,12 +66,19 @@ pub(crate) fn write_embedding(
     report: Option<&str>,
 ) -> PyResult<Vec<PathBuf>> {
     let format = format_of(format)?;
-    let report: Option<Map<String, Value>> = report.map(serde_json::from_str).transpose().map_err(unread("report"))?;
+    let report: Option<Map<String, Value>> = report
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(unread("report"))?;
     let ids = NodeIds::from(ids);
     let values = vectors.as_array();
     let (rows, cols) = values.dim();
     if (ids.len(), columns.len()) != (rows, cols) {
-        let message = format!("{} ids and {} names for {rows} rows and {cols} columns", ids.len(), columns.len());
+        let message = format!(
+            "{} ids and {} names for {rows} rows and {cols} columns",
+            ids.len(),
+            columns.len()
+        );
         return Err(refuse("embedding", message));
     }
     let block = Block::from_vec(rows, cols, values.iter().copied().collect());
@@ -64,7 +86,11 @@ pub(crate) fn write_embedding(
         let embedding = Embedding::with_columns(ids, block, columns);
         let existing = Existing::replaced_if(overwrite);
         let Some(report) = report else {
-            return embedding.write_as(&path, format.map_or_else(|| Format::of(&path), Ok)?, existing);
+            return embedding.write_as(
+                &path,
+                format.map_or_else(|| Format::of(&path), Ok)?,
+                existing,
+            );
         };
         let mut batch = Batch::new(existing);
         embedding.add_to(&mut batch, &path, format)?;

@@ -64,8 +64,14 @@ impl Teller {
 
     /// Passes everything on to `listener(kind, text, number)`.
     fn tell(&self, py: Python<'_>, listener: Option<&Py<PyAny>>) -> PyResult<()> {
-        let Some(listener) = listener else { return Ok(()) };
-        let events = self.events.lock().map(|mut events| std::mem::take(&mut *events)).unwrap_or_default();
+        let Some(listener) = listener else {
+            return Ok(());
+        };
+        let events = self
+            .events
+            .lock()
+            .map(|mut events| std::mem::take(&mut *events))
+            .unwrap_or_default();
         for event in events {
             match event {
                 Event::Stage(name, total) => listener.call1(py, ("stage", name, total))?,
@@ -78,7 +84,12 @@ impl Teller {
 
     /// Waits for the end of the work, looking up now and then; what was raised meanwhile, by Ctrl-C or
     /// by the listener, cancels the work, which then has `patience` to end.
-    fn watch(&self, wait: Receiver<()>, listener: Option<&Py<PyAny>>, patience: Option<Duration>) -> Option<PyErr> {
+    fn watch(
+        &self,
+        wait: Receiver<()>,
+        listener: Option<&Py<PyAny>>,
+        patience: Option<Duration>,
+    ) -> Option<PyErr> {
         let look_up = || {
             Python::attach(|py| {
                 py.check_signals()?;
@@ -89,7 +100,9 @@ impl Teller {
         while wait.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
             match &raised {
                 None => raised = look_up().err().map(|error| (error, Instant::now())),
-                Some((_, since)) if patience.is_some_and(|patience| since.elapsed() > patience) => break,
+                Some((_, since)) if patience.is_some_and(|patience| since.elapsed() > patience) => {
+                    break;
+                }
                 Some(_) => {}
             }
             self.cancelled.store(raised.is_some(), Ordering::Relaxed);
@@ -164,14 +177,23 @@ pub(crate) fn run_borrowed<T: Send>(
 }
 
 /// Short work: no signals, no progress.
-pub(crate) fn run_short<T: Send>(py: Python<'_>, jobs: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+pub(crate) fn run_short<T: Send>(
+    py: Python<'_>,
+    jobs: usize,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
     let pool = pool(jobs)?;
-    let caught = py.detach(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(work))));
+    let caught =
+        py.detach(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(work))));
     caught.map_err(|payload| panicked(&*payload))
 }
 
 /// A pool of `jobs` threads, or of as many as there are cores.
 fn pool(jobs: usize) -> PyResult<ThreadPool> {
-    let named = ThreadPoolBuilder::new().num_threads(jobs).thread_name(|i| format!("hone-{i}"));
-    named.build().map_err(|error| PyRuntimeError::new_err(format!("threads cannot be started: {error}")))
+    let named = ThreadPoolBuilder::new()
+        .num_threads(jobs)
+        .thread_name(|i| format!("hone-{i}"));
+    named
+        .build()
+        .map_err(|error| PyRuntimeError::new_err(format!("threads cannot be started: {error}")))
 }

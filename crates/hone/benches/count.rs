@@ -18,15 +18,49 @@ use hone::motif::{Counts, Motif, MotifSet, Sample, Weighting, count};
 const RMAT: [f64; 4] = [0.57, 0.19, 0.19, 0.05];
 
 fn main() -> hone::Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let words: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with("--"))
+        .collect();
     let wanted = |name: &str| words.iter().any(|word| name.contains(word.as_str()));
     println!("{:<24} {HEAD}", "graph");
     let models = [
-        ("er-1m", Generator::Er { nodes: 1_000_000, degree: 10.0 }),
-        ("ba-1m-edges", Generator::Ba { nodes: 100_000, degree: 20.0 }),
-        ("rmat-5m-edges", Generator::Rmat { nodes: 1 << 20, degree: 10.0, quadrants: RMAT }),
-        ("clique-2000", Generator::RingOfCliques { cliques: 2, size: 2000 }),
-        ("er-10m", Generator::Er { nodes: 10_000_000, degree: 10.0 }),
+        (
+            "er-1m",
+            Generator::Er {
+                nodes: 1_000_000,
+                degree: 10.0,
+            },
+        ),
+        (
+            "ba-1m-edges",
+            Generator::Ba {
+                nodes: 100_000,
+                degree: 20.0,
+            },
+        ),
+        (
+            "rmat-5m-edges",
+            Generator::Rmat {
+                nodes: 1 << 20,
+                degree: 10.0,
+                quadrants: RMAT,
+            },
+        ),
+        (
+            "clique-2000",
+            Generator::RingOfCliques {
+                cliques: 2,
+                size: 2000,
+            },
+        ),
+        (
+            "er-10m",
+            Generator::Er {
+                nodes: 10_000_000,
+                degree: 10.0,
+            },
+        ),
     ];
     for (name, model) in models {
         if wanted(name) || (words.is_empty() && name != "er-10m") {
@@ -38,7 +72,11 @@ fn main() -> hone::Result<()> {
         }
     }
     if wanted("update") {
-        updates(&Generator::Rmat { nodes: 1 << 20, degree: 10.0, quadrants: RMAT })?;
+        updates(&Generator::Rmat {
+            nodes: 1 << 20,
+            degree: 10.0,
+            quadrants: RMAT,
+        })?;
     }
     for (name, path) in data() {
         if wanted(&name) || words.is_empty() {
@@ -48,11 +86,15 @@ fn main() -> hone::Result<()> {
     Ok(())
 }
 
-const HEAD: &str = "     edges      wedges   wall s    CPU s   Medges/s  Mwedges/s  counts MB  W_t CPU s";
+const HEAD: &str =
+    "     edges      wedges   wall s    CPU s   Medges/s  Mwedges/s  counts MB  W_t CPU s";
 
 fn report(name: &str, graph: &Graph) -> hone::Result<Counts> {
     let (counts, wall, spent) = least(|| count(graph, &Silent))?;
-    let wedges: f64 = (0..graph.nodes() as u32).map(|i| graph.degree(i) as f64).map(|d| d * (d - 1.0) / 2.0).sum();
+    let wedges: f64 = (0..graph.nodes() as u32)
+        .map(|i| graph.degree(i) as f64)
+        .map(|d| d * (d - 1.0) / 2.0)
+        .sum();
     let (edges, cpu) = (graph.edges() as f64, cpu_seconds());
     for motif in MotifSet::Orbits.motifs() {
         counts.motif_graph(graph, motif, Weighting::default())?;
@@ -86,7 +128,9 @@ const CAPS: [usize; 5] = [16, 20, 24, 32, 40];
 /// Estimates at several caps, taking turns with exact counting: CPU seconds, how many times faster, and the
 /// error of motif degrees.
 fn estimates(graph: &Graph, exact: &Counts) -> hone::Result<()> {
-    let samples: Vec<Sample> = std::iter::once(Sample::Exact).chain(CAPS.map(Sample::Cap)).collect();
+    let samples: Vec<Sample> = std::iter::once(Sample::Exact)
+        .chain(CAPS.map(Sample::Cap))
+        .collect();
     let mut seconds = vec![f64::MAX; samples.len()];
     for _ in 0..5 {
         for (sample, seconds) in samples.iter().zip(&mut seconds) {
@@ -101,15 +145,26 @@ fn estimates(graph: &Graph, exact: &Counts) -> hone::Result<()> {
         let counts = Sample::Cap(cap).count(graph, 1, &Silent)?;
         let (mut errors, mut weighted) = (Vec::new(), Vec::new());
         for motif in MotifSet::Orbits.motifs() {
-            let (exact, found) = (degrees(graph, exact, motif)?, degrees(graph, &counts, motif)?);
+            let (exact, found) = (
+                degrees(graph, exact, motif)?,
+                degrees(graph, &counts, motif)?,
+            );
             let with = || exact.iter().zip(&found).filter(|(exact, _)| **exact > 0.0);
-            let sum: f64 = with().map(|(exact, found)| (found - exact).abs() / exact).sum();
+            let sum: f64 = with()
+                .map(|(exact, found)| (found - exact).abs() / exact)
+                .sum();
             errors.push(sum / with().count().max(1) as f64);
             let absolute: f64 = with().map(|(exact, found)| (found - exact).abs()).sum();
             weighted.push(absolute / exact.iter().sum::<f64>());
         }
         let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;
-        let each = |errors: &[f64]| errors.iter().map(|error| format!("{error:.3}")).collect::<Vec<_>>().join(" ");
+        let each = |errors: &[f64]| {
+            errors
+                .iter()
+                .map(|error| format!("{error:.3}"))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         let (by_node, by_weight) = (mean(&errors), mean(&weighted));
         let faster = seconds[0] / spent;
         println!("  cap {cap:<4} {spent:>8.3} CPU s, {faster:>5.1}x");
@@ -124,11 +179,20 @@ fn updates(model: &Generator) -> hone::Result<()> {
     let (graph, other) = (model.graph(1, &Silent)?, model.graph(2, &Silent)?);
     let before = count(&graph, &Silent)?;
     let edges = |graph: &Graph| -> Vec<(u32, u32)> {
-        let of = |i: u32| graph.neighbors(i).iter().filter(move |&&j| j > i).map(move |&j| (i, j)).collect::<Vec<_>>();
+        let of = |i: u32| {
+            graph
+                .neighbors(i)
+                .iter()
+                .filter(move |&&j| j > i)
+                .map(move |&j| (i, j))
+                .collect::<Vec<_>>()
+        };
         (0..graph.nodes() as u32).flat_map(of).collect()
     };
     let removed: Vec<(u32, u32)> = edges(&graph).into_iter().step_by(2000).collect();
-    let new = edges(&other).into_iter().filter(|&(i, j)| graph.neighbors(i).binary_search(&j).is_err());
+    let new = edges(&other)
+        .into_iter()
+        .filter(|&(i, j)| graph.neighbors(i).binary_search(&j).is_err());
     let added: Vec<(u32, u32)> = new.skip(1000).step_by(2000).collect();
     let changes = added.len() + removed.len();
     for _ in 0..3 {
@@ -151,7 +215,13 @@ fn degrees(graph: &Graph, counts: &Counts, motif: Motif) -> hone::Result<Vec<f64
     let mut sums = vec![0.0; graph.nodes()];
     for row in 0..w.matrix.rows() {
         let node = w.nodes.as_ref().map_or(row, |nodes| nodes[row] as usize);
-        sums[node] = w.matrix.row(row).1.iter().map(|&x| f64::from(x)).sum::<f64>();
+        sums[node] = w
+            .matrix
+            .row(row)
+            .1
+            .iter()
+            .map(|&x| f64::from(x))
+            .sum::<f64>();
     }
     Ok(sums)
 }
@@ -165,8 +235,19 @@ fn data() -> Vec<(String, String)> {
     };
     let paths = files.filter_map(|file| file.ok().map(|file| file.path()));
     let mut graphs: Vec<_> = paths
-        .filter(|path| path.extension().is_some_and(|extension| extension == "edges"))
-        .map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path.display().to_string()))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "edges")
+        })
+        .map(|path| {
+            (
+                path.file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
+                path.display().to_string(),
+            )
+        })
         .collect();
     graphs.sort();
     graphs
@@ -175,7 +256,17 @@ fn data() -> Vec<(String, String)> {
 /// CPU seconds of the process so far; 0 where the system does not say.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or("")
+        .split_whitespace()
+        .collect();
+    let ticks = |i: usize| {
+        fields
+            .get(i)
+            .and_then(|field| field.parse::<f64>().ok())
+            .unwrap_or(0.0)
+    };
     (ticks(11) + ticks(12)) / 100.0
 }

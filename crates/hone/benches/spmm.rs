@@ -15,11 +15,17 @@ use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
 
 fn main() {
-    let numbers: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
+    let numbers: Vec<usize> = std::env::args()
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
     let n = numbers.first().copied().unwrap_or(1_000_000);
     let b = numbers.get(1).copied().unwrap_or(24);
     let matrix = erdos_renyi(n, 5 * n);
-    println!("n {n} nnz {} b {b} threads {}", matrix.nnz(), rayon::current_num_threads());
+    println!(
+        "n {n} nnz {} b {b} threads {}",
+        matrix.nnz(),
+        rayon::current_num_threads()
+    );
     let bandwidth = triad();
     println!("triad {:.1} GB/s", bandwidth / 1e9);
 
@@ -29,20 +35,38 @@ fn main() {
     let bound = bytes as f64 / bandwidth;
     let product = best("product", || matrix.multiply(&x, &mut y));
     println!("  bound {bound:.4} s, {:.2} x", product / bound);
-    let diagonal = Diagonal::new("d", (0..n).map(|i| 1.0 / (1 + i % 7) as f32).collect::<Vec<_>>());
-    best("product, left", || matrix.multiply_fused(&x, &mut y, &Fused { left: Some(&diagonal), ..Fused::default() }));
+    let diagonal = Diagonal::new(
+        "d",
+        (0..n).map(|i| 1.0 / (1 + i % 7) as f32).collect::<Vec<_>>(),
+    );
+    best("product, left", || {
+        matrix.multiply_fused(
+            &x,
+            &mut y,
+            &Fused {
+                left: Some(&diagonal),
+                ..Fused::default()
+            },
+        )
+    });
     let round = |words| Rounded::of(&x, None, words);
     let mut rounded = Some(round(Block::zeros(n, Rounded::words(b))));
-    best("rounding", || rounded = rounded.take().map(|old| round(old.into_block())));
+    best("rounding", || {
+        rounded = rounded.take().map(|old| round(old.into_block()))
+    });
     let rounded = rounded.expect("rounded above");
-    let half = best("rounded product", || matrix.multiply_rounded(&rounded, &mut y, &Fused::default()));
+    let half = best("rounded product", || {
+        matrix.multiply_rounded(&rounded, &mut y, &Fused::default())
+    });
     println!("  {:.2} x the product", half / product);
     let plain = best("plain loop, one thread", || plain(&matrix, &x, &mut y));
     println!("  {:.2} x the product", plain / product);
     let p = Operator::sparse("W", matrix.clone());
     best("transpose", || drop(matrix.transposed()));
     let mut work = Workspace::default();
-    best("transposed product", || p.apply_transposed_into(&x, &mut y, &mut work));
+    best("transposed product", || {
+        p.apply_transposed_into(&x, &mut y, &mut work)
+    });
 
     best("random", || drop(Block::random(n, b, Key::new(1))));
     best("gram", || drop(x.gram()));
@@ -50,7 +74,9 @@ fn main() {
     let small = x.gram();
     best("times small", || drop(x.times(&small)));
     best("copy", || drop(x.clone()));
-    best("copy and orthonormalize", || drop(orthonormalize(&mut x.clone())));
+    best("copy and orthonormalize", || {
+        drop(orthonormalize(&mut x.clone()))
+    });
 }
 
 /// Best wall time of five runs, in seconds.
@@ -69,21 +95,42 @@ fn best(name: &str, mut work: impl FnMut()) -> f64 {
 /// User and system time of this process so far (0 where /proc is absent).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or("")
+        .split_whitespace()
+        .collect();
+    let ticks = |at: usize| {
+        fields
+            .get(at)
+            .and_then(|field| field.parse::<f64>().ok())
+            .unwrap_or(0.0)
+    };
     (ticks(11) + ticks(12)) / 100.0
 }
 
 /// Bytes a second of a = b + s c on three large blocks.
 fn triad() -> f64 {
     let (rows, cols) = (1 << 20, 64);
-    let (mut a, b, c) =
-        (Block::zeros(rows, cols), Block::random(rows, cols, Key::new(2)), Block::random(rows, cols, Key::new(3)));
+    let (mut a, b, c) = (
+        Block::zeros(rows, cols),
+        Block::random(rows, cols, Key::new(2)),
+        Block::random(rows, cols, Key::new(3)),
+    );
     let time = best("triad", || {
         let size = 1 << 14;
-        let parts =
-            a.as_mut_slice().par_chunks_mut(size).zip(b.as_slice().par_chunks(size)).zip(c.as_slice().par_chunks(size));
-        parts.for_each(|((a, b), c)| a.iter_mut().zip(b).zip(c).for_each(|((a, b), c)| *a = b + 3.0 * c));
+        let parts = a
+            .as_mut_slice()
+            .par_chunks_mut(size)
+            .zip(b.as_slice().par_chunks(size))
+            .zip(c.as_slice().par_chunks(size));
+        parts.for_each(|((a, b), c)| {
+            a.iter_mut()
+                .zip(b)
+                .zip(c)
+                .for_each(|((a, b), c)| *a = b + 3.0 * c)
+        });
     });
     (3 * 4 * rows * cols) as f64 / time
 }
@@ -113,7 +160,9 @@ fn erdos_renyi(n: usize, edges: usize) -> Csr {
     pairs.par_sort_unstable();
     pairs.dedup();
     let mut offsets = vec![0; n + 1];
-    pairs.iter().for_each(|pair| offsets[(pair >> 32) as usize + 1] += 1);
+    pairs
+        .iter()
+        .for_each(|pair| offsets[(pair >> 32) as usize + 1] += 1);
     (0..n).for_each(|i| offsets[i + 1] += offsets[i]);
     let columns: Vec<u32> = pairs.iter().map(|&pair| pair as u32).collect();
     let values = vec![1.0f32; columns.len()];

@@ -13,7 +13,11 @@ fn main() -> Result<()> {
         None => graph::builtin("karate")?,
     };
     let run = Hone::new(Config::default().with_dim(64))?.embed(&graph, &Silent)?;
-    println!("{} nodes, {} columns", run.embedding.vectors.rows(), run.embedding.vectors.cols());
+    println!(
+        "{} nodes, {} columns",
+        run.embedding.vectors.rows(),
+        run.embedding.vectors.cols()
+    );
     for note in &run.report.notes {
         println!("note: {note}");
     }

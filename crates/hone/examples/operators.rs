@@ -14,10 +14,27 @@ fn main() -> Result<()> {
     let counts = motif::count(&graph, &Silent)?;
     let triangles = counts.motif_graph(&graph, "triangle".parse()?, Weighting::default())?;
     let w = Operator::symmetric("W", triangles.matrix);
-    let s = MotifMatrix { psi: Psi::P, ..MotifMatrix::default() }.operator(&w, 2)?;
-    let found =
-        svd(&s, &Svd::default(), &Task { rank: 4, right: false, key: Key::new(1), progress: &Silent, aside: None })?;
+    let s = MotifMatrix {
+        psi: Psi::P,
+        ..MotifMatrix::default()
+    }
+    .operator(&w, 2)?;
+    let found = svd(
+        &s,
+        &Svd::default(),
+        &Task {
+            rank: 4,
+            right: false,
+            key: Key::new(1),
+            progress: &Silent,
+            aside: None,
+        },
+    )?;
     println!("S = {}", s.formula());
-    println!("singular values {:.4?}, residual {:.1e}", found.sigma, found.info.residual.unwrap_or(0.0));
+    println!(
+        "singular values {:.4?}, residual {:.1e}",
+        found.sigma,
+        found.info.residual.unwrap_or(0.0)
+    );
     Ok(())
 }

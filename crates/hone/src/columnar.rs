@@ -96,9 +96,20 @@ pub(crate) struct TableWriter<W: Write + Send> {
 impl<W: Write + Send> TableWriter<W> {
     /// Starts a table with these columns; `path` is only named in errors.
     pub(crate) fn new(path: &Path, out: W, columns: &[(String, Kind)]) -> Result<Self> {
-        let fields = columns.iter().map(|(name, kind)| field(name, *kind).map(Arc::new)).collect::<Result<_, _>>();
-        let schema = fields.and_then(|fields| Type::group_type_builder("table").with_fields(fields).build());
-        let statistics = if columns.len() > NARROW { EnabledStatistics::None } else { EnabledStatistics::Page };
+        let fields = columns
+            .iter()
+            .map(|(name, kind)| field(name, *kind).map(Arc::new))
+            .collect::<Result<_, _>>();
+        let schema = fields.and_then(|fields| {
+            Type::group_type_builder("table")
+                .with_fields(fields)
+                .build()
+        });
+        let statistics = if columns.len() > NARROW {
+            EnabledStatistics::None
+        } else {
+            EnabledStatistics::Page
+        };
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_dictionary_enabled(false)
@@ -106,14 +117,20 @@ impl<W: Write + Send> TableWriter<W> {
             .set_statistics_enabled(statistics)
             .set_offset_index_disabled(columns.len() > NARROW)
             .build();
-        let writer = schema.and_then(|schema| SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)));
-        Ok(TableWriter { path: path.to_path_buf(), writer: writer.map_err(|e| failed(path, &e))? })
+        let writer = schema.and_then(|schema| {
+            SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
+        });
+        Ok(TableWriter {
+            path: path.to_path_buf(),
+            writer: writer.map_err(|e| failed(path, &e))?,
+        })
     }
 
     /// Bytes that writing a table of this many rows and columns takes, in addition to the values.
     pub(crate) fn memory(rows: u64, columns: u64) -> u64 {
         let group = rows.min(ROW_GROUP as u64);
-        let held = COLUMN.saturating_add(COLUMN_OF_GROUP.saturating_mul(rows.div_ceil(ROW_GROUP as u64)));
+        let held =
+            COLUMN.saturating_add(COLUMN_OF_GROUP.saturating_mul(rows.div_ceil(ROW_GROUP as u64)));
         // A column of a group as it is copied, encoded and compressed.
         columns.saturating_mul(held).saturating_add(32 * group)
     }
@@ -136,7 +153,10 @@ impl<W: Write + Send> TableWriter<W> {
 
     /// Writes the footer.
     pub(crate) fn finish(self) -> Result<()> {
-        self.writer.close().map(drop).map_err(|e| failed(&self.path, &e))
+        self.writer
+            .close()
+            .map(drop)
+            .map_err(|e| failed(&self.path, &e))
     }
 }
 
@@ -147,7 +167,10 @@ fn failed(path: &Path, error: &ParquetError) -> Error {
         ParquetError::External(cause) => cause.downcast_ref::<io::Error>().map(io::Error::kind),
         _ => None,
     };
-    Error::io(path, io::Error::new(kind.unwrap_or(io::ErrorKind::Other), error.to_string()))
+    Error::io(
+        path,
+        io::Error::new(kind.unwrap_or(io::ErrorKind::Other), error.to_string()),
+    )
 }
 
 fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {
@@ -172,8 +195,12 @@ fn put(sink: &mut SerializedColumnWriter<'_>, column: Column) -> Result<usize, P
         }
         Column::Floats(values) => sink.typed::<FloatType>().write_batch(&values, None, None),
         Column::Texts(values) => {
-            let texts: Vec<ByteArray> = values.into_iter().map(|t| ByteArray::from(t.into_bytes())).collect();
-            sink.typed::<ByteArrayType>().write_batch(&texts, None, None)
+            let texts: Vec<ByteArray> = values
+                .into_iter()
+                .map(|t| ByteArray::from(t.into_bytes()))
+                .collect();
+            sink.typed::<ByteArrayType>()
+                .write_batch(&texts, None, None)
         }
     }
 }

@@ -32,7 +32,11 @@ pub struct Diffusion {
 
 impl Default for Diffusion {
     fn default() -> Self {
-        Diffusion { steps: 2, original: false, process: Process::Linear }
+        Diffusion {
+            steps: 2,
+            original: false,
+            process: Process::Linear,
+        }
     }
 }
 
@@ -67,7 +71,11 @@ impl Diffusion {
 
     /// What a node without the motif keeps of its own attributes at every step.
     pub fn kept(&self) -> f64 {
-        if let Process::Laplacian(theta) = self.process { theta } else { 0.0 }
+        if let Process::Laplacian(theta) = self.process {
+            theta
+        } else {
+            0.0
+        }
     }
 
     /// Calls `each(k, c X^(k), c)` for k = 1..=K, on a motif graph whose rows are those of `x`: `w` holds its weights
@@ -111,19 +119,31 @@ impl Diffusion {
             let (factor, s) = matrix.scaled_operator(w, given, if one_step { 1 } else { k })?;
             return Ok((factor, s.apply(previous)));
         };
-        let laplacian = MotifMatrix { psi: Psi::LNorm, accumulate: Accumulate::None, ..*matrix };
+        let laplacian = MotifMatrix {
+            psi: Psi::LNorm,
+            accumulate: Accumulate::None,
+            ..*matrix
+        };
         let mut next = laplacian.operator(w, 1)?.apply(previous);
         next.update_rows(|i, row| {
-            let mix = |value: f32, x: f32| ((1.0 - theta) * f64::from(value) + theta * f64::from(x)) as f32;
-            row.iter_mut().zip(x.row(i)).for_each(|(value, &x)| *value = mix(*value, x));
+            let mix = |value: f32, x: f32| {
+                ((1.0 - theta) * f64::from(value) + theta * f64::from(x)) as f32
+            };
+            row.iter_mut()
+                .zip(x.row(i))
+                .for_each(|(value, &x)| *value = mix(*value, x));
         });
         Ok((1.0, next))
     }
 }
 
 fn out_of_range(step: usize) -> Error {
-    let message = "diffused attributes overflow; scale the attributes or edge weights down, or use psi = p";
-    Error::Numeric { stage: format!("step {step}"), message: message.into() }
+    let message =
+        "diffused attributes overflow; scale the attributes or edge weights down, or use psi = p";
+    Error::Numeric {
+        stage: format!("step {step}"),
+        message: message.into(),
+    }
 }
 
 /// The sizes, as exponents of 2, between which values are left as they are: a product with S, whose norm may be 2⁶⁰,
@@ -132,7 +152,12 @@ const RANGE: f64 = 30.0;
 
 /// Scales values near the limits of the range to about 1 by a power of two, which is returned.
 fn back_in_range(x: &mut Block) -> f64 {
-    let exponent = x.column_norms(Norm::Max).into_iter().fold(0.0, f64::max).log2().ceil();
+    let exponent = x
+        .column_norms(Norm::Max)
+        .into_iter()
+        .fold(0.0, f64::max)
+        .log2()
+        .ceil();
     if !exponent.is_finite() || exponent.abs() <= RANGE {
         return 1.0;
     }
@@ -150,15 +175,32 @@ mod tests {
     /// X^(1), X^(2) of attributes of one size over the edges of the karate club, as they are.
     fn diffused(size: f32, process: Process, psi: Psi) -> Result<Vec<Vec<f64>>> {
         let pattern = builtin("karate")?.pattern().clone();
-        let w = Operator::symmetric("W", Csr::new(pattern.clone(), vec![1.0; pattern.nnz()].into()));
-        let signs = (0..34).map(|i| if i % 3 == 0 { -size } else { size }).collect();
+        let w = Operator::symmetric(
+            "W",
+            Csr::new(pattern.clone(), vec![1.0; pattern.nnz()].into()),
+        );
+        let signs = (0..34)
+            .map(|i| if i % 3 == 0 { -size } else { size })
+            .collect();
         let mut found = Vec::new();
-        let diffusion = Diffusion { steps: 2, original: false, process };
-        let matrix = MotifMatrix { psi, ..MotifMatrix::default() };
-        diffusion.run(&Block::from_vec(34, 1, signs), (&w, 1.0), &matrix, |_, x, scale| {
-            found.push(x.as_slice().iter().map(|&x| f64::from(x) / scale).collect());
-            Ok(())
-        })?;
+        let diffusion = Diffusion {
+            steps: 2,
+            original: false,
+            process,
+        };
+        let matrix = MotifMatrix {
+            psi,
+            ..MotifMatrix::default()
+        };
+        diffusion.run(
+            &Block::from_vec(34, 1, signs),
+            (&w, 1.0),
+            &matrix,
+            |_, x, scale| {
+                found.push(x.as_slice().iter().map(|&x| f64::from(x) / scale).collect());
+                Ok(())
+            },
+        )?;
         Ok(found)
     }
 
@@ -188,8 +230,13 @@ mod tests {
             (f32::MAX, Process::Laplacian(0.0)),
             (f32::NAN, Process::Laplacian(1.0)),
         ] {
-            let error = diffused(size, process, Psi::W).expect_err("out of range").to_string();
-            assert!(error.contains("step 1") && error.contains("overflow"), "{size} {process:?}: {error}");
+            let error = diffused(size, process, Psi::W)
+                .expect_err("out of range")
+                .to_string();
+            assert!(
+                error.contains("step 1") && error.contains("overflow"),
+                "{size} {process:?}: {error}"
+            );
         }
     }
 }

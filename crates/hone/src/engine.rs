@@ -92,11 +92,18 @@ pub trait Engine: Debug + Send + Sync {
 
     /// Motif counts of a graph.
     fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {
-        how.sample.count_motifs(graph, how.motifs, (how.seed, how.allowance), how.progress)
+        how.sample
+            .count_motifs(graph, how.motifs, (how.seed, how.allowance), how.progress)
     }
 
     /// W_t of a motif, from the counts of the graph.
-    fn motif_graph(&self, counts: &Counts, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
+    fn motif_graph(
+        &self,
+        counts: &Counts,
+        graph: &Graph,
+        motif: Motif,
+        weighting: Weighting,
+    ) -> Result<MotifGraph> {
         counts.motif_graph(graph, motif, weighting)
     }
 
@@ -135,19 +142,37 @@ pub trait Engine: Debug + Send + Sync {
     }
 
     /// Factors a motif matrix and makes its log window, for Y. An engine that keeps them where they were found shapes them too.
-    fn local(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
+    fn local(
+        &self,
+        solver: &Solver,
+        s: &Operator,
+        task: &Task,
+        request: &Request,
+    ) -> Result<Local> {
         self.local_here(solver, s, task, request)
     }
 
     /// The same with factors in the memory of this process.
-    fn local_here(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
+    fn local_here(
+        &self,
+        solver: &Solver,
+        s: &Operator,
+        task: &Task,
+        request: &Request,
+    ) -> Result<Local> {
         let mut factors = self.factor(solver, s, task)?.finite()?;
-        let window = request.window.map(|window| self.window(&window, &mut factors.u, task)).transpose()?;
+        let window = request
+            .window
+            .map(|window| self.window(&window, &mut factors.u, task))
+            .transpose()?;
         Ok(Local::Raw { factors, window })
     }
 
     /// The error that an engine has thrown from a function that cannot return one; other panics are returned.
-    fn failure(&self, thrown: Box<dyn Any + Send>) -> std::result::Result<Error, Box<dyn Any + Send>> {
+    fn failure(
+        &self,
+        thrown: Box<dyn Any + Send>,
+    ) -> std::result::Result<Error, Box<dyn Any + Send>> {
         Err(thrown)
     }
 
@@ -173,12 +198,23 @@ pub trait Engine: Debug + Send + Sync {
     /// Refuses settings that the engine does not support.
     fn check(&self, config: &Config) -> Result<()> {
         if config.model != Model::Separate && !self.has_joint_models() {
-            let name = serde_json::to_value(config.model).ok().and_then(|name| name.as_str().map(str::to_owned));
-            return Err(Error::config("model", self.missing(&name.unwrap_or_default())));
+            let name = serde_json::to_value(config.model)
+                .ok()
+                .and_then(|name| name.as_str().map(str::to_owned));
+            return Err(Error::config(
+                "model",
+                self.missing(&name.unwrap_or_default()),
+            ));
         }
-        for (group, solver) in [("local", &config.local.solver), ("global", &config.global.solver)] {
+        for (group, solver) in [
+            ("local", &config.local.solver),
+            ("global", &config.global.solver),
+        ] {
             if !self.has(solver) {
-                return Err(Error::config(format!("{group}.solver.method"), self.missing(solver.name())));
+                return Err(Error::config(
+                    format!("{group}.solver.method"),
+                    self.missing(solver.name()),
+                ));
             }
         }
         Ok(())
@@ -186,7 +222,10 @@ pub trait Engine: Debug + Send + Sync {
 
     /// The message that the engine lacks something, and which engine has it.
     fn missing(&self, what: &str) -> String {
-        format!("{what} is not available on {}; use svd and model = \"separate\", or the engine {CPU}", self.name())
+        format!(
+            "{what} is not available on {}; use svd and model = \"separate\", or the engine {CPU}",
+            self.name()
+        )
     }
 
     /// The refusal of a solver that the engine lacks.

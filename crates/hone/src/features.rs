@@ -67,7 +67,10 @@ impl Structure {
     pub fn check(&self, field: &str) -> Result<()> {
         self.motifs.check()?;
         if self.depth > 8 {
-            return Err(Error::config(format!("{field}.depth"), format!("{} is more than 8, the maximum", self.depth)));
+            return Err(Error::config(
+                format!("{field}.depth"),
+                format!("{} is more than 8, the maximum", self.depth),
+            ));
         }
         if !(self.prune > 0.0 && self.prune <= 1.0) {
             return Err(Error::config(
@@ -76,21 +79,33 @@ impl Structure {
             ));
         }
         if self.depth > 0 && self.aggregates().is_empty() {
-            return Err(Error::config(format!("{field}.depth"), "recursion needs one of sum, mean and max"));
+            return Err(Error::config(
+                format!("{field}.depth"),
+                "recursion needs one of sum, mean and max",
+            ));
         }
         Ok(())
     }
 
     fn aggregates(&self) -> Vec<Aggregate> {
-        let all = [(self.sum, Aggregate::Sum), (self.mean, Aggregate::Mean), (self.max, Aggregate::Max)];
-        all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, aggregate)| aggregate).collect()
+        let all = [
+            (self.sum, Aggregate::Sum),
+            (self.mean, Aggregate::Mean),
+            (self.max, Aggregate::Max),
+        ];
+        all.into_iter()
+            .filter(|(wanted, _)| *wanted)
+            .map(|(_, aggregate)| aggregate)
+            .collect()
     }
 
     /// How many columns [`Structure::of`] makes at most.
     pub fn columns(&self) -> usize {
         let motifs = self.motifs.motifs();
         let factor = self.aggregates().len() * degrees::neighbourhoods(&motifs);
-        (0..=self.depth).map(|level| degrees::columns(&motifs).len() * factor.pow(level as u32)).sum()
+        (0..=self.depth)
+            .map(|level| degrees::columns(&motifs).len() * factor.pow(level as u32))
+            .sum()
     }
 
     /// X of a graph whose motifs were counted. Fails when sums of sums leave 32-bit floating point.
@@ -103,7 +118,11 @@ impl Structure {
             let next = self.aggregated(&level, &around);
             check_finite(&next)?;
             levels.push(level);
-            level = if depth > 1 { pruned(&levels, &next, self.prune) } else { next };
+            level = if depth > 1 {
+                pruned(&levels, &next, self.prune)
+            } else {
+                next
+            };
             if level.names.is_empty() {
                 break;
             }
@@ -126,14 +145,23 @@ impl Structure {
             }
         });
         let (names, origins) = around.named(&every, level);
-        Named { names, origins, block }
+        Named {
+            names,
+            origins,
+            block,
+        }
     }
 }
 
 /// Refuses columns that overflow.
 fn check_finite(level: &Named) -> Result<()> {
     let norms = level.block.column_norms(Norm::Max);
-    match level.names.iter().zip(norms).find(|(_, norm)| !norm.is_finite()) {
+    match level
+        .names
+        .iter()
+        .zip(norms)
+        .find(|(_, norm)| !norm.is_finite())
+    {
         None => Ok(()),
         Some((name, _)) => Err(overflow(name)),
     }
@@ -145,26 +173,43 @@ pub(crate) fn overflow(name: &str) -> Error {
         "`{name}` exceeds 32-bit floating point; lower structure.depth, or leave out sums \
          (structure.sum = false)"
     );
-    Error::Numeric { stage: "features".into(), message }
+    Error::Numeric {
+        stage: "features".into(),
+        message,
+    }
 }
 
 /// log(1 + x) of every value.
 fn take_logs(block: &mut Block) {
     // Of zeros, which are many where few rows are made, it is zero.
-    block.update_rows(|_, row| row.iter_mut().filter(|x| **x != 0.0).for_each(|x| *x = x.ln_1p()));
+    block.update_rows(|_, row| {
+        row.iter_mut()
+            .filter(|x| **x != 0.0)
+            .for_each(|x| *x = x.ln_1p())
+    });
 }
 
 /// All levels in one block.
 fn side_by_side(levels: &[Named]) -> Named {
-    let names: Vec<String> = levels.iter().flat_map(|level| level.names.iter().cloned()).collect();
+    let names: Vec<String> = levels
+        .iter()
+        .flat_map(|level| level.names.iter().cloned())
+        .collect();
     let rows = levels.first().map_or(0, |level| level.block.rows());
     let mut block = Block::zeros(rows, names.len());
     block.update_rows(|i, row| {
         let values = levels.iter().flat_map(|level| level.block.row(i));
         row.iter_mut().zip(values).for_each(|(to, &x)| *to = x);
     });
-    let origins = levels.iter().flat_map(|level| level.origins.iter().copied()).collect();
-    Named { names, origins, block }
+    let origins = levels
+        .iter()
+        .flat_map(|level| level.origins.iter().copied())
+        .collect();
+    Named {
+        names,
+        origins,
+        block,
+    }
 }
 
 /// The columns of `next` that no earlier column nearly repeats, compared after log(1 + x).
@@ -176,29 +221,51 @@ fn pruned(levels: &[Named], next: &Named, most: f64) -> Named {
     let width = all.names.len();
     let mut kept: Vec<usize> = (0..earlier).collect();
     for j in earlier..width {
-        if kept.iter().all(|&k| correlation[j * width + k].abs() <= most) {
+        if kept
+            .iter()
+            .all(|&k| correlation[j * width + k].abs() <= most)
+        {
             kept.push(j);
         }
     }
     let kept: Vec<usize> = kept[earlier..].iter().map(|j| j - earlier).collect();
     let mut block = Block::zeros(next.block.rows(), kept.len());
-    block.update_rows(|i, row| row.iter_mut().zip(&kept).for_each(|(to, &j)| *to = next.block.row(i)[j]));
+    block.update_rows(|i, row| {
+        row.iter_mut()
+            .zip(&kept)
+            .for_each(|(to, &j)| *to = next.block.row(i)[j])
+    });
     let names = kept.iter().map(|&j| next.names[j].clone()).collect();
-    Named { names, origins: kept.iter().map(|&j| next.origins[j]).collect(), block }
+    Named {
+        names,
+        origins: kept.iter().map(|&j| next.origins[j]).collect(),
+        block,
+    }
 }
 
 /// Correlations of all pairs of columns; a constant column repeats anything.
 fn correlations(block: &Block) -> Vec<f64> {
     let (n, width) = (block.rows() as f64, block.cols());
     let gram = block.gram();
-    let mean = |j: usize| (0..block.rows()).map(|i| f64::from(block.row(i)[j])).sum::<f64>() / n.max(1.0);
+    let mean = |j: usize| {
+        (0..block.rows())
+            .map(|i| f64::from(block.row(i)[j]))
+            .sum::<f64>()
+            / n.max(1.0)
+    };
     let means = parallel::map(width, mean);
     let covariance = |i: usize, j: usize| gram.get(i, j) / n.max(1.0) - means[i] * means[j];
     let flat = |i: usize| covariance(i, i) <= 1e-12 * (1.0 + means[i] * means[i]);
     let of = |i: usize, j: usize| {
-        if flat(i) || flat(j) { 1.0 } else { covariance(i, j) / (covariance(i, i) * covariance(j, j)).sqrt() }
+        if flat(i) || flat(j) {
+            1.0
+        } else {
+            covariance(i, j) / (covariance(i, i) * covariance(j, j)).sqrt()
+        }
     };
-    (0..width * width).map(|at| of(at / width, at % width)).collect()
+    (0..width * width)
+        .map(|at| of(at / width, at % width))
+        .collect()
 }
 
 #[cfg(test)]
@@ -213,7 +280,12 @@ mod tests {
             block: Block::from_vec(2, 2, vec![1.0, 2.0, 3.0, value]),
         };
         assert!(check_finite(&level(f32::MAX)).is_ok());
-        let error = check_finite(&level(f32::INFINITY)).expect_err("beyond 32 bits").to_string();
-        assert!(error.contains("`sum(edge)`") && error.contains("depth"), "{error}");
+        let error = check_finite(&level(f32::INFINITY))
+            .expect_err("beyond 32 bits")
+            .to_string();
+        assert!(
+            error.contains("`sum(edge)`") && error.contains("depth"),
+            "{error}"
+        );
     }
 }

@@ -136,7 +136,13 @@ impl MotifMatrix {
     ///
     /// # Panics
     /// When W is not square or k is 0.
-    pub fn scaled_operator_within(&self, w: &Operator, given: f64, k: usize, largest: f64) -> Result<(f64, Operator)> {
+    pub fn scaled_operator_within(
+        &self,
+        w: &Operator,
+        given: f64,
+        k: usize,
+        largest: f64,
+    ) -> Result<(f64, Operator)> {
         assert!(k > 0, "steps are counted from 1");
         let (scale, w) = tame(w, largest / self.growing_steps(k));
         let scale = scale * given;
@@ -149,7 +155,10 @@ impl MotifMatrix {
         let common = if scale < 1.0 { k as i32 } else { 1 };
         let weight = |l: i32| alpha.powi(l) * self.factor(scale, common - l) / k as f64;
         let term = |l: usize| Ok((weight(l as i32), self.step(&w, l)?));
-        Ok((self.factor(scale, common), Operator::Sum((1..=k).map(term).collect::<Result<_>>()?)))
+        Ok((
+            self.factor(scale, common),
+            Operator::Sum((1..=k).map(term).collect::<Result<_>>()?),
+        ))
     }
 
     /// The factor of S^(k) if W is multiplied by c.
@@ -160,7 +169,11 @@ impl MotifMatrix {
     /// The power of W with which k steps grow.
     fn growing_steps(&self, k: usize) -> f64 {
         // A Psi(W) that does not grow with W is bounded, and so are its powers.
-        if self.is_scale_free() && !self.of_power() { 1.0 } else { k as f64 }
+        if self.is_scale_free() && !self.of_power() {
+            1.0
+        } else {
+            k as f64
+        }
     }
 
     /// Whether the power comes first.
@@ -192,27 +205,72 @@ impl MotifMatrix {
             return Ok(a.clone());
         }
         let d = degrees(w, k, self.degree);
-        let tau = if self.regularize > 0.0 { self.regularize * mean_of_nonzero(&d) } else { 0.0 };
+        let tau = if self.regularize > 0.0 {
+            self.regularize * mean_of_nonzero(&d)
+        } else {
+            0.0
+        };
         let diagonal = |name: &str, of: &(dyn Fn(f64) -> f64 + Sync)| named(name, &d, of);
-        let inverse = || diagonal(if tau > 0.0 { "(d+τ)^-1" } else { "d^-1" }, &|d| 1.0 / (d + tau));
-        let root = || diagonal(if tau > 0.0 { "(d+τ)^-1/2" } else { "d^-1/2" }, &|d| 1.0 / (d + tau).sqrt());
+        let inverse = || {
+            diagonal(if tau > 0.0 { "(d+τ)^-1" } else { "d^-1" }, &|d| {
+                1.0 / (d + tau)
+            })
+        };
+        let root = || {
+            diagonal(if tau > 0.0 { "(d+τ)^-1/2" } else { "d^-1/2" }, &|d| {
+                1.0 / (d + tau).sqrt()
+            })
+        };
         let one = || diagonal("1", &|_| 1.0);
         let moves = 1.0 - self.laziness;
-        let stays =
-            || (self.laziness > 0.0).then(|| diagonal(&self.laziness.to_string(), &|_| self.laziness)).transpose();
+        let stays = || {
+            (self.laziness > 0.0)
+                .then(|| diagonal(&self.laziness.to_string(), &|_| self.laziness))
+                .transpose()
+        };
         let inner = Arc::new(a.clone());
         Ok(Operator::Scaled(match self.psi {
-            Psi::W | Psi::P => Scaled { shift: stays()?, scale: moves, left: Some(inverse()?), inner, right: None },
-            Psi::L => Scaled { shift: Some(diagonal("d", &|d| d)?), scale: -1.0, left: None, inner, right: None },
+            Psi::W | Psi::P => Scaled {
+                shift: stays()?,
+                scale: moves,
+                left: Some(inverse()?),
+                inner,
+                right: None,
+            },
+            Psi::L => Scaled {
+                shift: Some(diagonal("d", &|d| d)?),
+                scale: -1.0,
+                left: None,
+                inner,
+                right: None,
+            },
             Psi::LNorm => {
                 let root = root()?;
-                Scaled { shift: Some(one()?), scale: -1.0, left: Some(root.clone()), inner, right: Some(root) }
+                Scaled {
+                    shift: Some(one()?),
+                    scale: -1.0,
+                    left: Some(root.clone()),
+                    inner,
+                    right: Some(root),
+                }
             }
             Psi::ANorm => {
                 let root = root()?;
-                Scaled { shift: stays()?, scale: moves, left: Some(root.clone()), inner, right: Some(root) }
+                Scaled {
+                    shift: stays()?,
+                    scale: moves,
+                    left: Some(root.clone()),
+                    inner,
+                    right: Some(root),
+                }
             }
-            Psi::LRw => Scaled { shift: Some(one()?), scale: -1.0, left: Some(inverse()?), inner, right: None },
+            Psi::LRw => Scaled {
+                shift: Some(one()?),
+                scale: -1.0,
+                left: Some(inverse()?),
+                inner,
+                right: None,
+            },
         }))
     }
 }
@@ -229,7 +287,9 @@ fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diag
     let value = |d: f64| if zero(d) { 0.0 } else { of(d) as f32 };
     let mut values = vec![0f32; d.len()];
     for_chunks(&mut values, CHUNK, &|at, part| {
-        part.iter_mut().zip(&d[at * CHUNK..]).for_each(|(to, &d)| *to = value(d));
+        part.iter_mut()
+            .zip(&d[at * CHUNK..])
+            .for_each(|(to, &d)| *to = value(d));
     });
     let wrong = |i: usize| !values[i].is_finite() || (!zero(d[i]) && values[i] == 0.0);
     match parallel::first(d.len(), wrong).map(|i| d[i]) {
@@ -253,7 +313,13 @@ fn degrees(w: &Operator, k: usize, degree: Degree) -> Arc<Vec<f64>> {
     match degree {
         Degree::Out | Degree::Auto => sums(false),
         Degree::In => sums(true),
-        Degree::Total => Arc::new(sums(false).iter().zip(&*sums(true)).map(|(a, b)| a + b).collect()),
+        Degree::Total => Arc::new(
+            sums(false)
+                .iter()
+                .zip(&*sums(true))
+                .map(|(a, b)| a + b)
+                .collect(),
+        ),
     }
 }
 
@@ -274,9 +340,16 @@ fn times_vector(w: &Operator, x: &[f64], transpose: bool) -> Vec<f64> {
     match w {
         Operator::Sparse(leaf) if transpose => leaf.transposed().times_vector(x),
         Operator::Sparse(leaf) => leaf.matrix().times_vector(x),
-        Operator::Scaled(Scaled { shift: None, left: None, right: None, scale, inner }) => {
-            times_vector(inner, x, transpose).into_iter().map(|y| y * scale).collect()
-        }
+        Operator::Scaled(Scaled {
+            shift: None,
+            left: None,
+            right: None,
+            scale,
+            inner,
+        }) => times_vector(inner, x, transpose)
+            .into_iter()
+            .map(|y| y * scale)
+            .collect(),
         other => panic!("W is a sparse matrix, not {}", other.formula()),
     }
 }
@@ -286,15 +359,30 @@ fn tame(w: &Operator, room: f64) -> (f64, Operator) {
     let largest = |transpose| {
         let sums = row_sums(w, transpose);
         let of = |range: Range<usize>| sums[range].iter().copied().fold(0.0, f64::max);
-        parallel::stretches(sums.len(), CHUNK, of).into_iter().fold(0.0, f64::max)
+        parallel::stretches(sums.len(), CHUNK, of)
+            .into_iter()
+            .fold(0.0, f64::max)
     };
     let norm = largest(false).max(if w.is_symmetric() { 0.0 } else { largest(true) });
     let exponent = norm.log2().ceil();
     if !exponent.is_finite() || exponent.abs() <= room {
         return (1.0, w.clone());
     }
-    let excess = if exponent > room { (exponent - room).ceil() } else { exponent };
+    let excess = if exponent > room {
+        (exponent - room).ceil()
+    } else {
+        exponent
+    };
     let scale = (-excess).clamp(-STEEPEST, STEEPEST).exp2();
     let inner = Arc::new(w.clone());
-    (scale, Operator::Scaled(Scaled { shift: None, scale, left: None, inner, right: None }))
+    (
+        scale,
+        Operator::Scaled(Scaled {
+            shift: None,
+            scale,
+            left: None,
+            inner,
+            right: None,
+        }),
+    )
 }

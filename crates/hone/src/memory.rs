@@ -41,24 +41,38 @@ impl Allowance {
     /// A limit in bytes, or what the machine has free.
     pub fn new(limit: Option<u64>) -> Self {
         let free = || Some(available()?.saturating_add(resident().unwrap_or(0)));
-        Allowance { limit: limit.or_else(free) }
+        Allowance {
+            limit: limit.or_else(free),
+        }
     }
 
     /// Bytes that may be allocated in addition to those in use; the largest number if no limit is known.
     pub(crate) fn room(&self) -> u64 {
-        self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(resident().unwrap_or(0)))
+        self.limit.map_or(u64::MAX, |limit| {
+            limit.saturating_sub(resident().unwrap_or(0))
+        })
     }
 
     /// What the process would hold with `more` bytes beyond those held now, and the limit, where that is too much.
     pub(crate) fn exceeded(&self, more: u64) -> Option<(u64, u64)> {
         let need = resident().unwrap_or(0).saturating_add(more);
-        self.limit.filter(|limit| need > limit.saturating_add(WAVER)).map(|limit| (need, limit))
+        self.limit
+            .filter(|limit| need > limit.saturating_add(WAVER))
+            .map(|limit| (need, limit))
     }
 
     /// Refuses work that needs `more` bytes beyond those held now.
     pub fn check_work(&self, stage: &str, more: u64, remedy: &str) -> Result<()> {
-        let Some((need, limit)) = self.exceeded(more) else { return Ok(()) };
-        Err(Error::Memory { stage: stage.into(), need, least: false, limit, remedy: remedy.into() })
+        let Some((need, limit)) = self.exceeded(more) else {
+            return Ok(());
+        };
+        Err(Error::Memory {
+            stage: stage.into(),
+            need,
+            least: false,
+            limit,
+            remedy: remedy.into(),
+        })
     }
 
     /// Refuses to read a file that needs `more` bytes beyond those held now.
@@ -67,7 +81,9 @@ impl Allowance {
     }
 
     fn check_at(&self, path: &Path, more: u64) -> Result<()> {
-        let Some((need, limit)) = self.exceeded(more) else { return Ok(()) };
+        let Some((need, limit)) = self.exceeded(more) else {
+            return Ok(());
+        };
         Err(Error::Memory {
             stage: format!("reading {}", path.display()),
             need,
@@ -85,7 +101,10 @@ pub fn processor_seconds() -> Option<f64> {
     const TICKS: f64 = 100.0;
     let text = fs::read_to_string("/proc/self/stat").ok()?;
     // The name of the program, in parentheses, may hold anything.
-    let mut fields = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().skip(11);
+    let mut fields = text
+        .get(text.rfind(')')? + 1..)?
+        .split_ascii_whitespace()
+        .skip(11);
     let mut next = || fields.next()?.parse::<u64>().ok();
     let (user, system) = (next()?, next()?);
     Some((user + system) as f64 / TICKS)
@@ -105,14 +124,18 @@ fn read_number(path: &str) -> Option<u64> {
 /// Reads a size: `8G` and `8GiB` are 8 · 1024³ bytes, `8GB` is 8 · 1000³, a plain number is one of bytes; also K, M and T.
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let upper = text.trim().to_ascii_uppercase();
-    let at = upper.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(upper.len());
+    let at = upper
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(upper.len());
     let (number, unit) = upper.split_at(at);
     let (prefix, step) = match (unit.strip_suffix("IB"), unit.strip_suffix('B')) {
         (Some(prefix), _) if !prefix.is_empty() => (prefix, 1024f64),
         (None, Some(prefix)) => (prefix, 1000.0),
         _ => (unit, 1024.0),
     };
-    let power = ["", "K", "M", "G", "T"].iter().position(|&known| known == prefix)?;
+    let power = ["", "K", "M", "G", "T"]
+        .iter()
+        .position(|&known| known == prefix)?;
     let number: f64 = number.trim().parse().ok()?;
     let bytes = number * step.powi(i32::try_from(power).ok()?);
     (1.0..1e18).contains(&bytes).then_some(bytes as u64)
@@ -139,10 +162,22 @@ mod tests {
         let allowance = Allowance::new(Some(held + (1 << 30)));
         assert!(allowance.check(Path::new("a"), 1 << 20).is_ok());
         for more in [1 << 31, u64::MAX] {
-            let error = allowance.check(Path::new("a.gz"), more).expect_err("too much").to_string();
-            assert!(error.contains("reading a.gz needs more than") && error.contains("the memory limit"), "{error}");
+            let error = allowance
+                .check(Path::new("a.gz"), more)
+                .expect_err("too much")
+                .to_string();
+            assert!(
+                error.contains("reading a.gz needs more than")
+                    && error.contains("the memory limit"),
+                "{error}"
+            );
         }
-        assert!(Allowance::new(None).check(Path::new("a"), u64::MAX).is_err(), "free memory is a limit too");
+        assert!(
+            Allowance::new(None)
+                .check(Path::new("a"), u64::MAX)
+                .is_err(),
+            "free memory is a limit too"
+        );
     }
 
     #[test]
@@ -151,8 +186,14 @@ mod tests {
         assert_eq!(parse_bytes("512 MiB"), Some(512 << 20));
         assert_eq!(parse_bytes("1.5k"), Some(1536));
         assert_eq!(parse_bytes("1.5kb"), Some(1500));
-        assert_eq!((parse_bytes("5MB"), parse_bytes("2 GB")), (Some(5_000_000), Some(2_000_000_000)));
-        assert_eq!((parse_bytes("12B"), parse_bytes("5 TiB")), (Some(12), Some(5 << 40)));
+        assert_eq!(
+            (parse_bytes("5MB"), parse_bytes("2 GB")),
+            (Some(5_000_000), Some(2_000_000_000))
+        );
+        assert_eq!(
+            (parse_bytes("12B"), parse_bytes("5 TiB")),
+            (Some(12), Some(5 << 40))
+        );
         assert_eq!(parse_bytes("12345"), Some(12345));
         for wrong in ["", "G", "-3G", "8X", "8IB", "8MBB", "nan", "inf", "0"] {
             assert_eq!(parse_bytes(wrong), None, "{wrong}");

@@ -80,14 +80,38 @@ impl Sparse {
 
     /// Its transpose: itself when symmetric, else built once and kept.
     pub fn transposed(&self) -> &Csr {
-        if self.symmetric { &self.matrix } else { self.transposed.get_or_init(|| self.matrix.transposed()) }
+        if self.symmetric {
+            &self.matrix
+        } else {
+            self.transposed.get_or_init(|| self.matrix.transposed())
+        }
     }
 
     /// y = … (A or Aᵀ) diag(right) x …, see [`Fused`].
     fn product<S: Space>(&self, right: Option<&Diagonal>, transpose: bool, to: Product<'_, S>) {
-        let matrix = if transpose { self.transposed() } else { &self.matrix };
-        let Product { space, x, y, then, work } = to;
-        space.multiply(&Leaf { matrix, right, rounded: work.rounds }, x, y, &then, work);
+        let matrix = if transpose {
+            self.transposed()
+        } else {
+            &self.matrix
+        };
+        let Product {
+            space,
+            x,
+            y,
+            then,
+            work,
+        } = to;
+        space.multiply(
+            &Leaf {
+                matrix,
+                right,
+                rounded: work.rounds,
+            },
+            x,
+            y,
+            &then,
+            work,
+        );
     }
 }
 
@@ -101,7 +125,12 @@ impl Dense {
 impl Operator {
     /// A sparse leaf.
     pub fn sparse(name: &str, matrix: Csr) -> Self {
-        Operator::Sparse(Sparse { name: name.into(), matrix, symmetric: false, transposed: Arc::default() })
+        Operator::Sparse(Sparse {
+            name: name.into(),
+            matrix,
+            symmetric: false,
+            transposed: Arc::default(),
+        })
     }
 
     /// A sparse leaf that the caller guarantees to be symmetric, so that its transpose is not built.
@@ -110,7 +139,12 @@ impl Operator {
     /// When the matrix is not square.
     pub fn symmetric(name: &str, matrix: Csr) -> Self {
         assert_eq!(matrix.rows(), matrix.cols(), "a symmetric matrix is square");
-        Operator::Sparse(Sparse { name: name.into(), matrix, symmetric: true, transposed: Arc::default() })
+        Operator::Sparse(Sparse {
+            name: name.into(),
+            matrix,
+            symmetric: true,
+            transposed: Arc::default(),
+        })
     }
 
     /// A dense leaf.
@@ -120,7 +154,10 @@ impl Operator {
 
     /// A shared dense leaf.
     pub fn shared(name: &str, columns: Arc<Columns>) -> Self {
-        Operator::Dense(Dense { name: name.into(), columns })
+        Operator::Dense(Dense {
+            name: name.into(),
+            columns,
+        })
     }
 
     /// inner^k.
@@ -129,8 +166,16 @@ impl Operator {
     /// When k is 0 or the matrix is not square.
     pub fn power(inner: Operator, k: usize) -> Self {
         assert!(k > 0, "powers start at 1");
-        assert_eq!(inner.rows(), inner.cols(), "a power of a matrix that is not square");
-        if k == 1 { inner } else { Operator::Power(Arc::new(inner), k) }
+        assert_eq!(
+            inner.rows(),
+            inner.cols(),
+            "a power of a matrix that is not square"
+        );
+        if k == 1 {
+            inner
+        } else {
+            Operator::Power(Arc::new(inner), k)
+        }
     }
 
     /// Number of rows.
@@ -160,7 +205,9 @@ impl Operator {
         match self {
             Operator::Sparse(leaf) => leaf.symmetric,
             Operator::Dense(_) => false,
-            Operator::Scaled(scaled) => scaled.inner.is_symmetric() && Diagonal::same(&scaled.left, &scaled.right),
+            Operator::Scaled(scaled) => {
+                scaled.inner.is_symmetric() && Diagonal::same(&scaled.left, &scaled.right)
+            }
             Operator::Power(inner, _) => inner.is_symmetric(),
             Operator::Sum(terms) => terms.iter().all(|(_, term)| term.is_symmetric()),
         }
@@ -171,9 +218,13 @@ impl Operator {
     pub fn same_vectors_as(&self) -> &Operator {
         match self {
             Operator::Power(inner, _) if inner.is_symmetric() => inner.same_vectors_as(),
-            Operator::Scaled(Scaled { shift: None, left: None, right: None, scale, inner }) if *scale != 0.0 => {
-                inner.same_vectors_as()
-            }
+            Operator::Scaled(Scaled {
+                shift: None,
+                left: None,
+                right: None,
+                scale,
+                inner,
+            }) if *scale != 0.0 => inner.same_vectors_as(),
             _ => self,
         }
     }
@@ -181,16 +232,35 @@ impl Operator {
     /// The same matrix with diagonals on both sides multiplied into a sparse leaf, if there is one: this takes as
     /// many values as the leaf has, instead of a scaled copy of every block that is multiplied. Its rounding differs.
     pub(crate) fn folded(&self) -> Option<Operator> {
-        let Operator::Scaled(Scaled { shift, scale, left: Some(left), inner, right: Some(right) }) = self else {
+        let Operator::Scaled(Scaled {
+            shift,
+            scale,
+            left: Some(left),
+            inner,
+            right: Some(right),
+        }) = self
+        else {
             return None;
         };
-        let Operator::Sparse(leaf) = &**inner else { return None };
+        let Operator::Sparse(leaf) = &**inner else {
+            return None;
+        };
         let matrix = leaf.matrix.scaled_by(*scale, left, right);
-        let leaf_of = if self.is_symmetric() { Operator::symmetric } else { Operator::sparse };
+        let leaf_of = if self.is_symmetric() {
+            Operator::symmetric
+        } else {
+            Operator::sparse
+        };
         let folded = leaf_of(&leaf.name, matrix);
         Some(match shift.clone() {
             None => folded,
-            shift => Operator::Scaled(Scaled { shift, scale: 1.0, left: None, inner: Arc::new(folded), right: None }),
+            shift => Operator::Scaled(Scaled {
+                shift,
+                scale: 1.0,
+                left: None,
+                inner: Arc::new(folded),
+                right: None,
+            }),
         })
     }
 
@@ -200,7 +270,10 @@ impl Operator {
             Operator::Sparse(leaf) => leaf.matrix.nnz() as u64,
             Operator::Dense(leaf) => leaf.columns.stored() as u64,
             Operator::Scaled(scaled) => {
-                let diagonals = [&scaled.shift, &scaled.left, &scaled.right].into_iter().flatten().count();
+                let diagonals = [&scaled.shift, &scaled.left, &scaled.right]
+                    .into_iter()
+                    .flatten()
+                    .count();
                 scaled.inner.cost() + (diagonals * scaled.inner.rows()) as u64
             }
             Operator::Power(inner, k) => inner.cost() * *k as u64,
@@ -229,8 +302,12 @@ impl Operator {
             }
             Operator::Dense(leaf) => once(Arc::as_ptr(&leaf.columns).addr(), leaf.columns.memory()),
             Operator::Scaled(scaled) => {
-                let diagonals = [&scaled.shift, &scaled.left, &scaled.right].into_iter().flatten();
-                let own: usize = diagonals.map(|d| once(d.values().as_ptr().addr(), 4 * d.values().len())).sum();
+                let diagonals = [&scaled.shift, &scaled.left, &scaled.right]
+                    .into_iter()
+                    .flatten();
+                let own: usize = diagonals
+                    .map(|d| once(d.values().as_ptr().addr(), 4 * d.values().len()))
+                    .sum();
                 own + scaled.inner.count_memory(seen)
             }
             Operator::Power(inner, _) => inner.count_memory(seen),
@@ -248,7 +325,9 @@ impl Operator {
             Operator::Sum(terms) => {
                 let mut patterns = terms.iter().map(|(_, term)| term.walked());
                 let first = patterns.next()??;
-                patterns.all(|other| other.is_some_and(|other| std::ptr::eq(other, first))).then_some(first)
+                patterns
+                    .all(|other| other.is_some_and(|other| std::ptr::eq(other, first)))
+                    .then_some(first)
             }
         }
     }
@@ -269,12 +348,30 @@ impl Operator {
 
     /// y = A x, with the intermediate blocks of `work`.
     pub fn apply_into(&self, x: &Block, y: &mut Block, work: &mut Workspace) {
-        self.product(false, Product { space: &Host, x, y, then: Fused::default(), work });
+        self.product(
+            false,
+            Product {
+                space: &Host,
+                x,
+                y,
+                then: Fused::default(),
+                work,
+            },
+        );
     }
 
     /// y = Aᵀ x, with the intermediate blocks of `work`.
     pub fn apply_transposed_into(&self, x: &Block, y: &mut Block, work: &mut Workspace) {
-        self.product(!self.is_symmetric(), Product { space: &Host, x, y, then: Fused::default(), work });
+        self.product(
+            !self.is_symmetric(),
+            Product {
+                space: &Host,
+                x,
+                y,
+                then: Fused::default(),
+                work,
+            },
+        );
     }
 
     /// y = [y] + scale · left · (A or Aᵀ) x + …, see [`Fused`], in any space.
@@ -284,26 +381,72 @@ impl Operator {
             Operator::Dense(leaf) => leaf.product(transpose, to),
             Operator::Scaled(scaled) => scaled.product(transpose, to),
             Operator::Power(inner, k) => {
-                let Product { space, x, y, then, work } = to;
+                let Product {
+                    space,
+                    x,
+                    y,
+                    then,
+                    work,
+                } = to;
                 let (rows, cols) = space.shape(x);
                 let mut last: Option<S::Tall> = None;
                 for _ in 1..*k {
                     let mut next = work.take(space, rows, cols);
                     let from = last.as_ref().unwrap_or(x);
-                    inner.product(transpose, Product { space, x: from, y: &mut next, then: Fused::default(), work });
-                    last.replace(next).into_iter().for_each(|old| work.give(old));
+                    inner.product(
+                        transpose,
+                        Product {
+                            space,
+                            x: from,
+                            y: &mut next,
+                            then: Fused::default(),
+                            work,
+                        },
+                    );
+                    last.replace(next)
+                        .into_iter()
+                        .for_each(|old| work.give(old));
                 }
-                inner.product(transpose, Product { space, x: last.as_ref().unwrap_or(x), y, then, work });
+                inner.product(
+                    transpose,
+                    Product {
+                        space,
+                        x: last.as_ref().unwrap_or(x),
+                        y,
+                        then,
+                        work,
+                    },
+                );
                 last.into_iter().for_each(|block| work.give(block));
             }
             Operator::Sum(terms) => {
-                let Product { space, x, y, then, work } = to;
+                let Product {
+                    space,
+                    x,
+                    y,
+                    then,
+                    work,
+                } = to;
                 for (at, (coefficient, term)) in terms.iter().enumerate() {
                     let plus = if at == 0 { then.plus } else { &[] };
                     let accumulate = then.accumulate || at > 0;
                     let scale = then.scale * *coefficient as f32;
-                    let then = Fused { scale, plus, accumulate, ..then };
-                    term.product(transpose, Product { space, x, y, then, work });
+                    let then = Fused {
+                        scale,
+                        plus,
+                        accumulate,
+                        ..then
+                    };
+                    term.product(
+                        transpose,
+                        Product {
+                            space,
+                            x,
+                            y,
+                            then,
+                            work,
+                        },
+                    );
                 }
             }
         }
@@ -322,12 +465,17 @@ pub(crate) struct Product<'a, S: Space> {
 impl Dense {
     /// Dense leaves are in the memory of this process, and so are their products.
     fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
-        let Product { space, x, y, then, .. } = to;
+        let Product {
+            space, x, y, then, ..
+        } = to;
         let x = space.export(space.copy(x));
         let product = if transpose {
             Block::from(&self.columns.cross(&x))
         } else {
-            self.columns.times(&Small::from_fn(x.rows(), x.cols(), |i, j| f64::from(x.get(i, j))))
+            self.columns
+                .times(&Small::from_fn(x.rows(), x.cols(), |i, j| {
+                    f64::from(x.get(i, j))
+                }))
         };
         space.finish(&space.import(&product), y, &then);
     }
@@ -335,26 +483,73 @@ impl Dense {
 
 impl Scaled {
     fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
-        let Product { space, x, y, then, work } = to;
-        let (left, right) = if transpose { (&self.right, &self.left) } else { (&self.left, &self.right) };
+        let Product {
+            space,
+            x,
+            y,
+            then,
+            work,
+        } = to;
+        let (left, right) = if transpose {
+            (&self.right, &self.left)
+        } else {
+            (&self.left, &self.right)
+        };
         let both = times(then.left, left);
         let shifted = times(then.left, &self.shift);
         let mut plus = then.plus.to_vec();
         if self.shift.is_some() {
-            plus.push(Plus { factor: then.scale, diagonal: shifted.as_deref(), block: x });
+            plus.push(Plus {
+                factor: then.scale,
+                diagonal: shifted.as_deref(),
+                block: x,
+            });
         }
         let scale = then.scale * self.scale as f32;
-        let then = Fused { scale, left: both.as_deref(), plus: &plus, accumulate: then.accumulate };
+        let then = Fused {
+            scale,
+            left: both.as_deref(),
+            plus: &plus,
+            accumulate: then.accumulate,
+        };
         match (right, &*self.inner) {
-            (None, inner) => inner.product(transpose, Product { space, x, y, then, work }),
+            (None, inner) => inner.product(
+                transpose,
+                Product {
+                    space,
+                    x,
+                    y,
+                    then,
+                    work,
+                },
+            ),
             (Some(right), Operator::Sparse(leaf)) => {
-                leaf.product(Some(right), transpose, Product { space, x, y, then, work });
+                leaf.product(
+                    Some(right),
+                    transpose,
+                    Product {
+                        space,
+                        x,
+                        y,
+                        then,
+                        work,
+                    },
+                );
             }
             (Some(right), inner) => {
                 let (rows, cols) = space.shape(x);
                 let mut scaled = work.take(space, rows, cols);
                 space.scale_rows(right, x, &mut scaled);
-                inner.product(transpose, Product { space, x: &scaled, y, then, work });
+                inner.product(
+                    transpose,
+                    Product {
+                        space,
+                        x: &scaled,
+                        y,
+                        then,
+                        work,
+                    },
+                );
                 work.give(scaled);
             }
         }

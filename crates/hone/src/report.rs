@@ -121,7 +121,9 @@ pub struct Stage {
 impl Stage {
     /// A stage that began at `start` and ends now.
     pub fn since(name: &str, start: &Start) -> Self {
-        let processor = memory::processor_seconds().zip(start.processor).map(|(now, then)| now - then);
+        let processor = memory::processor_seconds()
+            .zip(start.processor)
+            .map(|(now, then)| now - then);
         Stage {
             name: name.to_owned(),
             seconds: start.wall.elapsed().as_secs_f64(),
@@ -142,7 +144,11 @@ pub struct Start {
 impl Start {
     /// Now.
     pub fn now() -> Self {
-        Start { wall: Instant::now(), processor: memory::processor_seconds(), totals: clock::totals().to_vec() }
+        Start {
+            wall: Instant::now(),
+            processor: memory::processor_seconds(),
+            totals: clock::totals().to_vec(),
+        }
     }
 
     /// The kinds of work done since, by this whole process.
@@ -153,7 +159,12 @@ impl Start {
             calls: now.calls - then.calls,
             bytes: now.bytes - then.bytes,
         };
-        clock::Work::ALL.iter().zip(clock::totals()).zip(&self.totals).map(done).collect()
+        clock::Work::ALL
+            .iter()
+            .zip(clock::totals())
+            .zip(&self.totals)
+            .map(done)
+            .collect()
     }
 }
 
@@ -242,10 +253,20 @@ pub struct Proximity {
 impl Proximity {
     /// That of columns with these singular values, the largest first.
     pub fn of(singular_values: &[f64]) -> Option<Self> {
-        let energy = |count: usize| singular_values.iter().take(count).map(|sigma| sigma * sigma).sum::<f64>();
+        let energy = |count: usize| {
+            singular_values
+                .iter()
+                .take(count)
+                .map(|sigma| sigma * sigma)
+                .sum::<f64>()
+        };
         let directions = singular_values.iter().filter(|&&sigma| sigma > 0.0).count();
         let leading = directions.min(10);
-        (directions > 0).then(|| Proximity { directions, leading, share: energy(leading) / energy(directions) })
+        (directions > 0).then(|| Proximity {
+            directions,
+            leading,
+            share: energy(leading) / energy(directions),
+        })
     }
 }
 
@@ -330,7 +351,11 @@ pub struct ColumnBlock {
 impl ColumnBlock {
     /// What its columns describe: `proximity` for Z, else the name.
     pub fn kind(&self) -> &str {
-        if self.name == "z" { "proximity" } else { &self.name }
+        if self.name == "z" {
+            "proximity"
+        } else {
+            &self.name
+        }
     }
 }
 

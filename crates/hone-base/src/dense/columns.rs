@@ -57,11 +57,19 @@ impl Columns {
         for group in &groups {
             match group.rows() {
                 None => assert_eq!(group.stored_rows(), rows, "rows of a group of columns"),
-                Some(stored) => assert!(stored.last().is_none_or(|&row| (row as usize) < rows), "a row beyond {rows}"),
+                Some(stored) => assert!(
+                    stored.last().is_none_or(|&row| (row as usize) < rows),
+                    "a row beyond {rows}"
+                ),
             }
         }
         let cols = groups.iter().map(Group::cols).sum();
-        Columns { rows, cols, groups, own }
+        Columns {
+            rows,
+            cols,
+            groups,
+            own,
+        }
     }
 
     /// Number of rows.
@@ -92,7 +100,11 @@ impl Columns {
     /// The squared length of each column.
     pub fn column_energy(&self) -> Vec<f64> {
         let of = |group: &Group| group.column_norms(Norm::L2);
-        self.groups.iter().flat_map(of).map(|norm| norm * norm).collect()
+        self.groups
+            .iter()
+            .flat_map(of)
+            .map(|norm| norm * norm)
+            .collect()
     }
 
     /// Bytes in memory.
@@ -102,7 +114,10 @@ impl Columns {
 
     /// Number of stored values.
     pub fn stored(&self) -> usize {
-        self.groups.iter().map(|group| group.stored_rows() * group.cols()).sum()
+        self.groups
+            .iter()
+            .map(|group| group.stored_rows() * group.cols())
+            .sum()
     }
 
     /// Writes rows `range`, row-major, into `to`; for writers that stream.
@@ -118,23 +133,42 @@ impl Columns {
             let range = *start..(start + chunk).min(self.rows);
             values.resize(range.len() * cols, 0.0);
             window.read(&range, values, |value| value);
-            let zero = |&i: &usize| values[(i - range.start) * cols..][..cols].iter().all(|&x| x == 0.0);
+            let zero = |&i: &usize| {
+                values[(i - range.start) * cols..][..cols]
+                    .iter()
+                    .all(|&x| x == 0.0)
+            };
             range.clone().filter(zero).collect::<Vec<usize>>()
         };
-        starts.par_iter().map_init(|| (self.window(), Vec::new()), of).flatten_iter().collect()
+        starts
+            .par_iter()
+            .map_init(|| (self.window(), Vec::new()), of)
+            .flatten_iter()
+            .collect()
     }
 
     /// The results of `of` on some rows, ascending; pieces that contain any of them are read completely.
-    pub fn map_rows<T: Send>(&self, rows: &[usize], of: impl Fn(usize, &[f32]) -> T + Sync) -> Vec<T> {
+    pub fn map_rows<T: Send>(
+        &self,
+        rows: &[usize],
+        of: impl Fn(usize, &[f32]) -> T + Sync,
+    ) -> Vec<T> {
         let (chunk, cols) = (chunk_rows(self.cols), self.cols);
         let pieces: Vec<&[usize]> = rows.chunk_by(|a, b| a / chunk == b / chunk).collect();
         let read = |(window, values): &mut (Window<'_>, Vec<f32>), piece: &&[usize]| {
             let range = piece[0]..piece[piece.len() - 1] + 1;
             values.resize(range.len() * cols, 0.0);
             window.read(&range, values, |value| value);
-            piece.iter().map(|&i| of(i, &values[(i - range.start) * cols..][..cols])).collect::<Vec<T>>()
+            piece
+                .iter()
+                .map(|&i| of(i, &values[(i - range.start) * cols..][..cols]))
+                .collect::<Vec<T>>()
         };
-        pieces.par_iter().map_init(|| (self.window(), Vec::new()), read).flatten_iter().collect()
+        pieces
+            .par_iter()
+            .map_init(|| (self.window(), Vec::new()), read)
+            .flatten_iter()
+            .collect()
     }
 
     /// Writes row `i` into `to`, without reading ahead; for rows in any order.
@@ -157,7 +191,11 @@ impl Columns {
         }
         match self.groups.remove(0).into_whole() {
             Ok(block) => block,
-            Err(group) => Columns { groups: vec![group], ..self }.to_block(),
+            Err(group) => Columns {
+                groups: vec![group],
+                ..self
+            }
+            .to_block(),
         }
     }
 
@@ -186,7 +224,11 @@ impl Columns {
     /// The same for some of the lanes present.
     pub fn gram_parts_of(&self, own: &Own, mut add: impl FnMut(Small)) {
         let share = own.range.len() as f64 / self.rows.max(1) as f64;
-        timed(Work::Gram, (4.0 * self.stored() as f64 * share) as u64, || self.parts_of_gram(own, &mut add));
+        timed(
+            Work::Gram,
+            (4.0 * self.stored() as f64 * share) as u64,
+            || self.parts_of_gram(own, &mut add),
+        );
     }
 
     fn parts_of_gram(&self, own: &Own, add: &mut dyn FnMut(Small)) {
@@ -198,7 +240,9 @@ impl Columns {
         let lane = |lane: Range<usize>| {
             let lane = lane.start - self.own.range.start..lane.end - self.own.range.start;
             let mut window = Window::new(parts.often.iter().copied());
-            let often = gram_lane(&lane, parts.wide, |range, wide| window.read(&range, wide, f64::from));
+            let often = gram_lane(&lane, parts.wide, |range, wide| {
+                window.read(&range, wide, f64::from)
+            });
             if parts.rare.is_empty() {
                 return often;
             }
@@ -214,7 +258,12 @@ impl Columns {
                 lower(i.max(j), i.min(j))
             })
         };
-        by_lanes(own, products_at_a_time(own.rows, self.cols, self.cols), lane, add);
+        by_lanes(
+            own,
+            products_at_a_time(own.rows, self.cols, self.cols),
+            lane,
+            add,
+        );
     }
 
     /// Products of the rare columns with all columns, in the order of the parts, over some rows.
@@ -232,7 +281,14 @@ impl Columns {
                 window.read(&(i as usize..i as usize + 1), to, f64::from);
             }
             let x = MatRef::from_row_major_slice(&wide[..some.len() * all], some.len(), all);
-            matmul(&mut sum, Accum::Add, x.subcols(parts.wide, rare).transpose(), x, 1.0, Par::Seq);
+            matmul(
+                &mut sum,
+                Accum::Add,
+                x.subcols(parts.wide, rare).transpose(),
+                x,
+                1.0,
+                Par::Seq,
+            );
         }
         Small::from_faer(&sum)
     }
@@ -247,7 +303,9 @@ impl Columns {
         assert_eq!(self.cols, matrix.rows(), "inner sizes of a product");
         let share = rows.len() as f64 / self.rows.max(1) as f64;
         let bytes = 4.0 * (self.stored() as f64 * share + (rows.len() * matrix.cols()) as f64);
-        timed(Work::Combine, bytes as u64, || self.times_untimed(rows, matrix))
+        timed(Work::Combine, bytes as u64, || {
+            self.times_untimed(rows, matrix)
+        })
     }
 
     fn times_untimed(&self, rows: Range<usize>, matrix: &Small) -> Block {
@@ -259,9 +317,13 @@ impl Columns {
         let parts = Parts::of(self);
         let mut factor = vec![0.0; self.cols * b];
         let rows = narrow(matrix);
-        parts.place.iter().zip(rows.chunks_exact(b.max(1))).for_each(|(&to, row)| {
-            factor[to * b..(to + 1) * b].copy_from_slice(row);
-        });
+        parts
+            .place
+            .iter()
+            .zip(rows.chunks_exact(b.max(1)))
+            .for_each(|(&to, row)| {
+                factor[to * b..(to + 1) * b].copy_from_slice(row);
+            });
         let (wide, factor, parts) = (parts.wide, &factor, &parts);
         self.for_chunks(b, out.as_mut_slice(), || {
             let mut often = Window::new(parts.often.iter().copied());
@@ -276,7 +338,8 @@ impl Columns {
                 }
                 rare.each(&range, |i, at, values| {
                     let to = &mut to[(i - range.start) * b..][..b];
-                    for (value, row) in values.iter().zip(factor[(wide + at) * b..].chunks_exact(b)) {
+                    for (value, row) in values.iter().zip(factor[(wide + at) * b..].chunks_exact(b))
+                    {
                         to.iter_mut().zip(row).for_each(|(to, x)| *to += value * x);
                     }
                 });
@@ -293,7 +356,10 @@ impl Columns {
             let mut window = self.window();
             move |range: Range<usize>, left: &mut [f64], right: &mut [f64]| {
                 window.read(&range, left, f64::from);
-                right.iter_mut().zip(other.rows_slice(range)).for_each(|(to, &x)| *to = f64::from(x));
+                right
+                    .iter_mut()
+                    .zip(other.rows_slice(range))
+                    .for_each(|(to, &x)| *to = f64::from(x));
             }
         };
         let mut sum = Small::zeros(a, b);
@@ -316,10 +382,12 @@ impl Columns {
             return;
         }
         let chunk = chunk_rows(width.max(self.cols));
-        out.par_chunks_mut(chunk * width).enumerate().for_each_init(start, |fill, (index, to)| {
-            let first = index * chunk;
-            fill(first..first + to.len() / width, to);
-        });
+        out.par_chunks_mut(chunk * width)
+            .enumerate()
+            .for_each_init(start, |fill, (index, to)| {
+                let first = index * chunk;
+                fill(first..first + to.len() / width, to);
+            });
     }
 }
 
@@ -335,18 +403,29 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn of(columns: &'a Columns) -> Self {
-        let is_rare = |group: &Group| group.rows().is_some() && group.whole_rows() < columns.own.rows / RARE;
+        let is_rare =
+            |group: &Group| group.rows().is_some() && group.whole_rows() < columns.own.rows / RARE;
         let width = |groups: &[&Group]| groups.iter().map(|group| group.cols()).sum();
-        let (rare, often): (Vec<&Group>, Vec<&Group>) = columns.groups.iter().partition(|group| is_rare(group));
+        let (rare, often): (Vec<&Group>, Vec<&Group>) =
+            columns.groups.iter().partition(|group| is_rare(group));
         let wide = width(&often);
         let (mut next, mut next_rare) = (0, wide);
         let mut place = Vec::with_capacity(columns.cols);
         for group in &columns.groups {
-            let next = if is_rare(group) { &mut next_rare } else { &mut next };
+            let next = if is_rare(group) {
+                &mut next_rare
+            } else {
+                &mut next
+            };
             place.extend(*next..*next + group.cols());
             *next += group.cols();
         }
-        Parts { often, rare, wide, place }
+        Parts {
+            often,
+            rare,
+            wide,
+            place,
+        }
     }
 
     /// Rows that have values in a rare group, ascending.

@@ -25,10 +25,14 @@ impl Small {
         let n = self.rows();
         let scale = self.to_norm_one()?;
         if scale == 0.0 {
-            return Ok(Eigen { values: vec![0.0; n], vectors: Small::identity(n) });
+            return Ok(Eigen {
+                values: vec![0.0; n],
+                vectors: Small::identity(n),
+            });
         }
         let even = Small::from_fn(n, n, |i, j| scale * self.get(i.max(j), i.min(j)));
-        let methods: [&dyn Fn() -> Option<Eigen>; 2] = [&|| moved(&even), &|| Some(jacobi::eigen(&even))];
+        let methods: [&dyn Fn() -> Option<Eigen>; 2] =
+            [&|| moved(&even), &|| Some(jacobi::eigen(&even))];
         let mut found = first_right(methods, |found| verify::eigen(&even, found))?;
         found.values.iter_mut().for_each(|value| *value /= scale);
         Ok(found)
@@ -40,10 +44,15 @@ impl Small {
         let scale = self.to_norm_one()?;
         if scale == 0.0 {
             let unit = |n| Small::from_fn(n, rank, |i, j| f64::from(u8::from(i == j)));
-            return Ok(SmallSvd { u: unit(rows), sigma: vec![0.0; rank], v: unit(cols) });
+            return Ok(SmallSvd {
+                u: unit(rows),
+                sigma: vec![0.0; rank],
+                v: unit(cols),
+            });
         }
         let scaled = Small::from_fn(rows, cols, |i, j| scale * self.get(i, j));
-        let methods: [&dyn Fn() -> Option<SmallSvd>; 2] = [&|| iterated(&scaled), &|| Some(jacobi::svd(&scaled))];
+        let methods: [&dyn Fn() -> Option<SmallSvd>; 2] =
+            [&|| iterated(&scaled), &|| Some(jacobi::svd(&scaled))];
         let mut found = first_right(methods, |found| verify::svd(&scaled, found))?;
         found.sigma.iter_mut().for_each(|sigma| *sigma /= scale);
         Ok(found)
@@ -54,21 +63,34 @@ impl Small {
         assert_eq!(self.rows(), self.cols(), "a symmetric matrix is square");
         let found = self.as_faer().llt(Side::Lower).ok()?;
         let lower = found.L();
-        Some(Small::from_fn(self.rows(), self.rows(), |i, j| if j <= i { lower[(i, j)] } else { 0.0 }))
+        Some(Small::from_fn(self.rows(), self.rows(), |i, j| {
+            if j <= i { lower[(i, j)] } else { 0.0 }
+        }))
     }
 
     /// The power of two that scales the Frobenius norm into (½, 1]; 0 for a zero matrix.
     fn to_norm_one(&self) -> Result<f64> {
         if !self.is_finite() {
-            let message = "values are not finite: the matrix overflows; scale its weights down".into();
-            return Err(Error::Numeric { stage: "decomposition".into(), message });
+            let message =
+                "values are not finite: the matrix overflows; scale its weights down".into();
+            return Err(Error::Numeric {
+                stage: "decomposition".into(),
+                message,
+            });
         }
-        let most = self.as_slice().iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let most = self
+            .as_slice()
+            .iter()
+            .fold(0.0f64, |most, value| most.max(value.abs()));
         if most == 0.0 {
             return Ok(0.0);
         }
         // Relative to the largest entry, so that the squares stay in range.
-        let squares: f64 = self.as_slice().iter().map(|value| (value / most).powi(2)).sum();
+        let squares: f64 = self
+            .as_slice()
+            .iter()
+            .map(|value| (value / most).powi(2))
+            .sum();
         let exponent = (most.log2() + 0.5 * squares.log2()).ceil();
         Ok((-exponent).clamp(-1000.0, 1000.0).exp2())
     }
@@ -89,17 +111,24 @@ fn first_right<T>(methods: [&dyn Fn() -> Option<T>; 2], right: impl Fn(&T) -> bo
 /// Eigenvalues and vectors of a symmetric matrix of norm at most 1, away from zero; `None` if that fails.
 fn moved(even: &Small) -> Option<Eigen> {
     let n = even.rows();
-    let away = Small::from_fn(n, n, |i, j| even.get(i, j) + if i == j { AWAY } else { 0.0 });
+    let away = Small::from_fn(n, n, |i, j| {
+        even.get(i, j) + if i == j { AWAY } else { 0.0 }
+    });
     let found = away.as_faer().self_adjoint_eigen(Side::Lower).ok()?;
     let (values, vectors) = (found.S(), found.U());
     let values: Vec<f64> = (0..n).map(|j| values[n - 1 - j] - AWAY).collect();
     let vectors = Small::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)]);
-    (values.iter().all(|value| value.is_finite()) && vectors.is_finite()).then_some(Eigen { values, vectors })
+    (values.iter().all(|value| value.is_finite()) && vectors.is_finite())
+        .then_some(Eigen { values, vectors })
 }
 
 /// The singular value decomposition by iteration; `None` if that fails.
 fn iterated(matrix: &Small) -> Option<SmallSvd> {
-    let (rows, cols, rank) = (matrix.rows(), matrix.cols(), matrix.rows().min(matrix.cols()));
+    let (rows, cols, rank) = (
+        matrix.rows(),
+        matrix.cols(),
+        matrix.rows().min(matrix.cols()),
+    );
     let found = matrix.as_faer().thin_svd().ok()?;
     let (u, sigma, v) = (found.U(), found.S(), found.V());
     let found = SmallSvd {
@@ -107,7 +136,9 @@ fn iterated(matrix: &Small) -> Option<SmallSvd> {
         sigma: (0..rank).map(|j| sigma[j]).collect(),
         v: Small::from_fn(cols, rank, |i, j| v[(i, j)]),
     };
-    let finite = found.sigma.iter().all(|sigma| sigma.is_finite()) && found.u.is_finite() && found.v.is_finite();
+    let finite = found.sigma.iter().all(|sigma| sigma.is_finite())
+        && found.u.is_finite()
+        && found.v.is_finite();
     finite.then_some(found)
 }
 
@@ -136,18 +167,32 @@ mod tests {
 
     /// The Gram matrix of Y of a path of three nodes: eight columns of rank two, 408 of zeros.
     fn nearly_empty(seed: u64) -> Small {
-        let (basis, turns) = (Block::random(3, 2, Key::new(seed)), Block::random(2, 8, Key::new(seed + 1)));
+        let (basis, turns) = (
+            Block::random(3, 2, Key::new(seed)),
+            Block::random(2, 8, Key::new(seed + 1)),
+        );
         let mut x = Block::zeros(3, 416);
         for (at, column) in [0, 1, 16, 17, 208, 209, 224, 225].into_iter().enumerate() {
-            let along = |t: usize| if at < 4 { if at % 2 == t { 1.0 } else { 0.0 } } else { turns.get(t, at) };
-            (0..3).for_each(|i| x.row_mut(i)[column] = basis.get(i, 0) * along(0) + basis.get(i, 1) * along(1));
+            let along = |t: usize| {
+                if at < 4 {
+                    if at % 2 == t { 1.0 } else { 0.0 }
+                } else {
+                    turns.get(t, at)
+                }
+            };
+            (0..3).for_each(|i| {
+                x.row_mut(i)[column] = basis.get(i, 0) * along(0) + basis.get(i, 1) * along(1)
+            });
         }
         x.normalize_columns(Norm::L2);
         x.gram()
     }
 
     fn off(a: &Small, b: &Small) -> f64 {
-        a.as_slice().iter().zip(b.as_slice()).fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
+        a.as_slice()
+            .iter()
+            .zip(b.as_slice())
+            .fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
     }
 
     fn rebuilt(Eigen { values, vectors }: &Eigen) -> Small {
@@ -162,24 +207,41 @@ mod tests {
         let mut fell_back = 0;
         // A nearly empty one, and all three sizes.
         for seed in [0, 1, 3, 5, 8, 10] {
-            let gram = if seed % 12 == 0 { nearly_empty(seed) } else { deficient(seed) };
+            let gram = if seed % 12 == 0 {
+                nearly_empty(seed)
+            } else {
+                deficient(seed)
+            };
             let scale = gram.to_norm_one().expect("finite");
             let even = Small::from_fn(gram.rows(), gram.cols(), |i, j| scale * gram.get(i, j));
             fell_back += usize::from(moved(&even).is_none());
             for scale in [1.0, 1e-200, 1e200] {
-                let scaled = Small::from_fn(gram.rows(), gram.rows(), |i, j| scale * gram.get(i, j));
+                let scaled =
+                    Small::from_fn(gram.rows(), gram.rows(), |i, j| scale * gram.get(i, j));
                 let found = scaled.eigen().expect("finite");
                 let most = found.values[0];
-                assert!(off(&rebuilt(&found), &scaled) < 1e-13 * most, "seed {seed}, scale {scale}");
+                assert!(
+                    off(&rebuilt(&found), &scaled) < 1e-13 * most,
+                    "seed {seed}, scale {scale}"
+                );
                 let unit = found.vectors.transposed().times(&found.vectors);
-                assert!(off(&unit, &Small::identity(gram.rows())) < 1e-12, "seed {seed}, scale {scale}");
+                assert!(
+                    off(&unit, &Small::identity(gram.rows())) < 1e-12,
+                    "seed {seed}, scale {scale}"
+                );
             }
             let svd = gram.svd().expect("finite");
             let mut left = svd.u.clone();
             left.scale_columns(&svd.sigma);
-            assert!(off(&left.times(&svd.v.transposed()), &gram) < 1e-13 * svd.sigma[0], "seed {seed}");
+            assert!(
+                off(&left.times(&svd.v.transposed()), &gram) < 1e-13 * svd.sigma[0],
+                "seed {seed}"
+            );
         }
-        assert_eq!(fell_back, 0, "the second method is for what nobody has seen yet");
+        assert_eq!(
+            fell_back, 0,
+            "the second method is for what nobody has seen yet"
+        );
     }
 
     /// A matrix with entries in (−1, 1) and Frobenius norm 1.
@@ -202,7 +264,10 @@ mod tests {
             wrong[1].vectors.set(0, 1, right.vectors.get(0, 1) + 1e-6);
             (0..n).for_each(|i| wrong[2].vectors.set(i, n - 1, 0.0));
             (0..n).for_each(|i| wrong[3].vectors.set(i, n - 1, right.vectors.get(i, 0)));
-            assert!(wrong.iter().all(|wrong| !verify::eigen(&even, wrong)), "{n}");
+            assert!(
+                wrong.iter().all(|wrong| !verify::eigen(&even, wrong)),
+                "{n}"
+            );
             for (rows, cols) in [(n, n + 2), (n + 4, n)] {
                 let matrix = dense(rows, cols, 3);
                 let right = matrix.svd().expect("finite");
@@ -212,7 +277,10 @@ mod tests {
                 wrong[1].u.set(0, 1, right.u.get(0, 1) + 1e-6);
                 (0..cols).for_each(|i| wrong[2].v.set(i, n - 1, 0.0));
                 (0..rows).for_each(|i| wrong[3].u.set(i, 0, f64::NAN));
-                assert!(wrong.iter().all(|wrong| !verify::svd(&matrix, wrong)), "{rows} {cols}");
+                assert!(
+                    wrong.iter().all(|wrong| !verify::svd(&matrix, wrong)),
+                    "{rows} {cols}"
+                );
             }
         }
     }
@@ -220,11 +288,28 @@ mod tests {
     #[test]
     fn a_wrong_decomposition_is_made_anew_and_is_an_error_if_that_fails_too() {
         let even = |x: &Eigen| verify::eigen(&Small::identity(4), x);
-        let right = || Some(Eigen { values: vec![1.0; 4], vectors: Small::identity(4) });
-        let wrong = || Some(Eigen { values: vec![19.9, 1.0, 1.0, 1.0], vectors: Small::identity(4) });
+        let right = || {
+            Some(Eigen {
+                values: vec![1.0; 4],
+                vectors: Small::identity(4),
+            })
+        };
+        let wrong = || {
+            Some(Eigen {
+                values: vec![19.9, 1.0, 1.0, 1.0],
+                vectors: Small::identity(4),
+            })
+        };
         for first in [&wrong as &dyn Fn() -> Option<Eigen>, &|| None] {
-            assert_eq!(first_right([first, &right], even).expect("the second").values, vec![1.0; 4]);
-            let error = first_right([first, &wrong], even).expect_err("both are wrong").to_string();
+            assert_eq!(
+                first_right([first, &right], even)
+                    .expect("the second")
+                    .values,
+                vec![1.0; 4]
+            );
+            let error = first_right([first, &wrong], even)
+                .expect_err("both are wrong")
+                .to_string();
             assert!(error.contains("decomposition"), "{error}");
         }
     }
@@ -235,7 +320,10 @@ mod tests {
             let zero = Small::zeros(n, n);
             let Eigen { values, vectors } = zero.eigen().expect("finite");
             assert!(values == vec![0.0; n] && vectors == Small::identity(n));
-            assert_eq!(Small::zeros(n, 3).svd().expect("finite").sigma, vec![0.0; n.min(3)]);
+            assert_eq!(
+                Small::zeros(n, 3).svd().expect("finite").sigma,
+                vec![0.0; n.min(3)]
+            );
         }
     }
 }

@@ -40,7 +40,11 @@ enum Values {
 impl Group {
     /// Columns stored for every row.
     pub fn full(block: Block) -> Self {
-        Group { rows: None, values: Values::Held(block), whole: None }
+        Group {
+            rows: None,
+            values: Values::Held(block),
+            whole: None,
+        }
     }
 
     /// Panels that stand for columns of all rows, or of `rows` only.
@@ -53,12 +57,22 @@ impl Group {
             [_] => Values::Held(panels.into_block()),
             _ => Values::Stored(Arc::new(panels), None),
         };
-        Group { rows, values, whole: None }
+        Group {
+            rows,
+            values,
+            whole: None,
+        }
     }
 
     /// Rows that a process holds of a matrix with `rows` rows, given the lengths of all columns.
     pub fn own_rows(panels: Panels, rows: usize, lengths: Vec<f64>) -> Self {
-        Group { whole: Some(Whole { stored_rows: rows, lengths }), ..Group::panels(None, panels) }
+        Group {
+            whole: Some(Whole {
+                stored_rows: rows,
+                lengths,
+            }),
+            ..Group::panels(None, panels)
+        }
     }
 
     /// Columns that are zero outside `rows`, which strictly ascend: row i of the block is row `rows[i]`.
@@ -66,12 +80,18 @@ impl Group {
     /// # Panics
     /// When there are not as many rows as in the block, or they do not ascend.
     pub fn partial(rows: Vec<u32>, block: Block) -> Self {
-        Group { rows: Some(checked(rows, block.rows())), values: Values::Held(block), whole: None }
+        Group {
+            rows: Some(checked(rows, block.rows())),
+            values: Values::Held(block),
+            whole: None,
+        }
     }
 
     /// Where the values of row `i` are stored; nowhere when they are zero.
     pub fn stored_row(&self, i: usize) -> Option<usize> {
-        self.rows.as_ref().map_or(Some(i), |rows| rows.binary_search(&(i as u32)).ok())
+        self.rows
+            .as_ref()
+            .map_or(Some(i), |rows| rows.binary_search(&(i as u32)).ok())
     }
 
     /// Columns kept elsewhere, zero outside `rows` where these are given.
@@ -80,7 +100,11 @@ impl Group {
     /// As [`Group::partial`].
     pub fn stored(rows: Option<Vec<u32>>, values: Arc<dyn Stored>) -> Self {
         let rows = rows.map(|rows| checked(rows, values.rows()));
-        Group { rows, values: Values::Stored(values, None), whole: None }
+        Group {
+            rows,
+            values: Values::Stored(values, None),
+            whole: None,
+        }
     }
 
     /// The values, when they are in memory.
@@ -112,7 +136,11 @@ impl Group {
     /// The block, where it is in memory and has all rows.
     pub(super) fn into_whole(self) -> Result<Block, Group> {
         match self {
-            Group { rows: None, values: Values::Held(block), whole: None } => Ok(block),
+            Group {
+                rows: None,
+                values: Values::Held(block),
+                whole: None,
+            } => Ok(block),
             other => Err(other),
         }
     }
@@ -144,8 +172,16 @@ impl Group {
     /// The same columns times a factor.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
-        let lengths = |lengths: Vec<f64>| lengths.into_iter().map(|length| length * factor.abs()).collect();
-        let whole = self.whole.map(|whole| Whole { lengths: lengths(whole.lengths), ..whole });
+        let lengths = |lengths: Vec<f64>| {
+            lengths
+                .into_iter()
+                .map(|length| length * factor.abs())
+                .collect()
+        };
+        let whole = self.whole.map(|whole| Whole {
+            lengths: lengths(whole.lengths),
+            ..whole
+        });
         let values = match self.values {
             Values::Held(mut block) => {
                 block.scale_columns(&vec![factor; block.cols()]);
@@ -153,11 +189,19 @@ impl Group {
             }
             Values::Stored(values, None) => Values::Stored(values, Some(factor)),
             Values::Stored(values, Some(before)) => {
-                let inner = Group { rows: None, values: Values::Stored(values, Some(before)), whole: None };
+                let inner = Group {
+                    rows: None,
+                    values: Values::Stored(values, Some(before)),
+                    whole: None,
+                };
                 Values::Stored(Arc::new(inner), Some(factor))
             }
         };
-        Group { rows: self.rows, values, whole }
+        Group {
+            rows: self.rows,
+            values,
+            whole,
+        }
     }
 
     /// Only rows `range` of the matrix, renumbered from 0; statistics of the whole are kept.
@@ -170,21 +214,41 @@ impl Group {
                 below(range.start)..below(range.end)
             }
         };
-        let whole = Some(Whole { stored_rows: self.stored_rows(), lengths: self.column_norms(Norm::L2) });
-        let rows = self.rows.map(|rows| rows[stored.clone()].iter().map(|row| row - range.start as u32).collect());
+        let whole = Some(Whole {
+            stored_rows: self.stored_rows(),
+            lengths: self.column_norms(Norm::L2),
+        });
+        let rows = self.rows.map(|rows| {
+            rows[stored.clone()]
+                .iter()
+                .map(|row| row - range.start as u32)
+                .collect()
+        });
         let values = match self.values {
-            Values::Held(block) => {
-                Values::Held(Block::from_vec(stored.len(), block.cols(), block.rows_slice(stored).to_vec()))
-            }
+            Values::Held(block) => Values::Held(Block::from_vec(
+                stored.len(),
+                block.cols(),
+                block.rows_slice(stored).to_vec(),
+            )),
             // Values in memory are copied, so that the rest can be freed.
             Values::Stored(values, factor) if values.memory() > 0 => {
                 let mut block = Block::zeros(stored.len(), values.cols());
                 values.read(stored, block.as_mut_slice());
                 Values::Stored(Arc::new(Panels::from(block)), factor)
             }
-            Values::Stored(values, factor) => Values::Stored(Arc::new(Stretch { values, rows: stored }), factor),
+            Values::Stored(values, factor) => Values::Stored(
+                Arc::new(Stretch {
+                    values,
+                    rows: stored,
+                }),
+                factor,
+            ),
         };
-        Group { rows, values, whole }
+        Group {
+            rows,
+            values,
+            whole,
+        }
     }
 
     /// Whether these are some rows of a larger matrix.
@@ -194,7 +258,9 @@ impl Group {
 
     /// Number of rows that have values in the whole matrix.
     pub(super) fn whole_rows(&self) -> usize {
-        self.whole.as_ref().map_or_else(|| self.stored_rows(), |whole| whole.stored_rows)
+        self.whole
+            .as_ref()
+            .map_or_else(|| self.stored_rows(), |whole| whole.stored_rows)
     }
 
     /// The norm of each column of the whole matrix, in f64.
@@ -204,7 +270,8 @@ impl Group {
             return whole.lengths.clone();
         }
         let known = self.elsewhere().filter(|_| norm == Norm::L2);
-        let known = known.and_then(|(values, factor)| values.lengths().map(|lengths| (lengths, factor.abs())));
+        let known = known
+            .and_then(|(values, factor)| values.lengths().map(|lengths| (lengths, factor.abs())));
         match known {
             Some((lengths, factor)) => lengths.into_iter().map(|length| length * factor).collect(),
             None => norms::column_norms(&self.values, norm),
@@ -234,7 +301,10 @@ impl Stored for Stretch {
     }
 
     fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        self.values.read(self.rows.start + range.start..self.rows.start + range.end, to);
+        self.values.read(
+            self.rows.start + range.start..self.rows.start + range.end,
+            to,
+        );
     }
 
     fn memory(&self) -> usize {
@@ -268,7 +338,8 @@ impl Values {
             Values::Stored(values, factor) => {
                 values.read(range, to);
                 if let Some(factor) = factor {
-                    to.iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
+                    to.iter_mut()
+                        .for_each(|value| *value = (f64::from(*value) * factor) as f32);
                 }
             }
         }
@@ -304,7 +375,10 @@ impl RowSlices for Values {
 
 fn checked(rows: Vec<u32>, stored: usize) -> Vec<u32> {
     assert_eq!(rows.len(), stored, "one number a stored row");
-    assert!(rows.windows(2).all(|pair| pair[0] < pair[1]), "rows do not ascend");
+    assert!(
+        rows.windows(2).all(|pair| pair[0] < pair[1]),
+        "rows do not ascend"
+    );
     rows
 }
 
@@ -322,27 +396,43 @@ impl<'a> Window<'a> {
         let place = |group: &'a Group| {
             let at = width;
             width += group.cols();
-            (Cursor { group, ahead: 0..0, buffer: Vec::new() }, at)
+            (
+                Cursor {
+                    group,
+                    ahead: 0..0,
+                    buffer: Vec::new(),
+                },
+                at,
+            )
         };
         let groups = groups.map(place).collect();
         Window { groups, width }
     }
 
     /// Writes rows `range` of the matrix into `to`, row-major.
-    pub(super) fn read<T: Copy + Default>(&mut self, range: &Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
+    pub(super) fn read<T: Copy + Default>(
+        &mut self,
+        range: &Range<usize>,
+        to: &mut [T],
+        as_t: impl Fn(f32) -> T,
+    ) {
         to.fill(T::default());
         let width = self.width;
         for (cursor, at) in &mut self.groups {
             cursor.each(range, |i, values| {
                 let to = &mut to[(i - range.start) * width + *at..][..values.len()];
-                to.iter_mut().zip(values).for_each(|(to, &value)| *to = as_t(value));
+                to.iter_mut()
+                    .zip(values)
+                    .for_each(|(to, &value)| *to = as_t(value));
             });
         }
     }
 
     /// Calls `f` with row, first column and values of all that is stored of rows `range`, group by group.
     pub(super) fn each(&mut self, range: &Range<usize>, mut f: impl FnMut(usize, usize, &[f32])) {
-        self.groups.iter_mut().for_each(|(cursor, at)| cursor.each(range, |i, values| f(i, *at, values)));
+        self.groups
+            .iter_mut()
+            .for_each(|(cursor, at)| cursor.each(range, |i, values| f(i, *at, values)));
     }
 }
 
@@ -374,7 +464,10 @@ impl Cursor<'_> {
         let values = self.slice(stored.clone()).chunks_exact(cols);
         match &group.rows {
             None => stored.zip(values).for_each(|(i, values)| f(i, values)),
-            Some(rows) => rows[stored].iter().zip(values).for_each(|(&i, values)| f(i as usize, values)),
+            Some(rows) => rows[stored]
+                .iter()
+                .zip(values)
+                .for_each(|(&i, values)| f(i as usize, values)),
         }
     }
 
@@ -384,9 +477,14 @@ impl Cursor<'_> {
             return block.rows_slice(range);
         }
         if range.start < self.ahead.start || self.ahead.end < range.end {
-            let end = range.end.max(range.start + AHEAD / cols).min(self.group.stored_rows());
+            let end = range
+                .end
+                .max(range.start + AHEAD / cols)
+                .min(self.group.stored_rows());
             self.ahead = range.start..end;
-            self.group.values.slice(self.ahead.clone(), &mut self.buffer);
+            self.group
+                .values
+                .slice(self.ahead.clone(), &mut self.buffer);
         }
         &self.buffer[(range.start - self.ahead.start) * cols..(range.end - self.ahead.start) * cols]
     }

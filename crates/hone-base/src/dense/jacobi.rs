@@ -48,7 +48,10 @@ pub(super) fn eigen(matrix: &Small) -> Eigen {
                 let (own, across, other) = (a.get(p, p), a.get(p, q), a.get(q, q));
                 // Relative to both, or so small that adding it to the larger one is lost.
                 let size = own.abs().max(other.abs());
-                if across == 0.0 || across.abs() <= TINY * own.abs().min(other.abs()) || size + across.abs() == size {
+                if across == 0.0
+                    || across.abs() <= TINY * own.abs().min(other.abs())
+                    || size + across.abs() == size
+                {
                     continue;
                 }
                 turned = true;
@@ -109,18 +112,35 @@ pub(super) fn svd(matrix: &Small) -> SmallSvd {
             break;
         }
     }
-    let lengths: Vec<f64> = (0..n).map(|j| dot(columns.row(j), columns.row(j)).sqrt()).collect();
+    let lengths: Vec<f64> = (0..n)
+        .map(|j| dot(columns.row(j), columns.row(j)).sqrt())
+        .collect();
     let order = descending(&lengths);
     let sigma: Vec<f64> = order.iter().map(|&j| lengths[j]).collect();
-    let left = |i: usize, j: usize| if sigma[j] > 0.0 { columns.get(order[j], i) / sigma[j] } else { 0.0 };
+    let left = |i: usize, j: usize| {
+        if sigma[j] > 0.0 {
+            columns.get(order[j], i) / sigma[j]
+        } else {
+            0.0
+        }
+    };
     let mut u = Small::from_fn(matrix.rows(), n, left);
     complete(&mut u, &sigma);
-    SmallSvd { u, v: Small::from_fn(n, n, |i, j| right.get(order[j], i)), sigma }
+    SmallSvd {
+        u,
+        v: Small::from_fn(n, n, |i, j| right.get(order[j], i)),
+        sigma,
+    }
 }
 
 /// Makes the columns of U whose singular value is lost in rounding orthonormal to all before them.
 fn complete(u: &mut Small, sigma: &[f64]) {
-    let (rows, floor) = (u.rows(), sigma.first().map_or(0.0, |most| most * f64::EPSILON * u.rows() as f64));
+    let (rows, floor) = (
+        u.rows(),
+        sigma
+            .first()
+            .map_or(0.0, |most| most * f64::EPSILON * u.rows() as f64),
+    );
     let mut unit = 0;
     for j in (0..u.cols()).filter(|&j| sigma[j] <= floor) {
         let mut column: Vec<f64> = (0..rows).map(|i| u.get(i, j)).collect();
@@ -163,7 +183,9 @@ mod tests {
     fn noise(seed: u64) -> impl FnMut() -> f64 {
         let mut state = seed;
         move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
         }
     }
@@ -179,7 +201,10 @@ mod tests {
     }
 
     fn off(a: &Small, b: &Small) -> f64 {
-        a.as_slice().iter().zip(b.as_slice()).fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
+        a.as_slice()
+            .iter()
+            .zip(b.as_slice())
+            .fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
     }
 
     fn off_identity(q: &Small) -> f64 {
@@ -194,7 +219,10 @@ mod tests {
             let Eigen { values, vectors } = eigen(&a);
             let mut scaled = vectors.clone();
             scaled.scale_columns(&values);
-            assert!(off(&scaled.times(&vectors.transposed()), &a) < 1e-13 * (1 + n) as f64, "{n} {rank}");
+            assert!(
+                off(&scaled.times(&vectors.transposed()), &a) < 1e-13 * (1 + n) as f64,
+                "{n} {rank}"
+            );
             assert!(off_identity(&vectors) < 1e-13, "{n} {rank}");
             assert!(values.is_sorted_by(|a, b| a >= b));
         }
@@ -202,14 +230,31 @@ mod tests {
 
     #[test]
     fn singular_vectors_are_orthonormal_and_rebuild_the_matrix() {
-        for (rows, cols, rank) in [(1, 1, 1), (6, 4, 4), (4, 6, 2), (30, 12, 5), (9, 30, 9), (7, 7, 0), (40, 40, 39)] {
+        for (rows, cols, rank) in [
+            (1, 1, 1),
+            (6, 4, 4),
+            (4, 6, 2),
+            (30, 12, 5),
+            (9, 30, 9),
+            (7, 7, 0),
+            (40, 40, 39),
+        ] {
             let a = deficient(rows, cols, rank, 3);
             let SmallSvd { u, sigma, v } = svd(&a);
-            assert_eq!((u.cols(), sigma.len(), v.cols()), (rows.min(cols), rows.min(cols), rows.min(cols)));
+            assert_eq!(
+                (u.cols(), sigma.len(), v.cols()),
+                (rows.min(cols), rows.min(cols), rows.min(cols))
+            );
             let mut scaled = u.clone();
             scaled.scale_columns(&sigma);
-            assert!(off(&scaled.times(&v.transposed()), &a) < 1e-13 * (1 + rows + cols) as f64, "{rows} {cols} {rank}");
-            assert!(off_identity(&u) < 1e-12 && off_identity(&v) < 1e-12, "{rows} {cols} {rank}");
+            assert!(
+                off(&scaled.times(&v.transposed()), &a) < 1e-13 * (1 + rows + cols) as f64,
+                "{rows} {cols} {rank}"
+            );
+            assert!(
+                off_identity(&u) < 1e-12 && off_identity(&v) < 1e-12,
+                "{rows} {cols} {rank}"
+            );
             assert!(sigma.is_sorted_by(|a, b| a >= b) && sigma.iter().all(|sigma| *sigma >= 0.0));
             let nonzero = sigma.iter().filter(|sigma| **sigma > 1e-12).count();
             assert_eq!(nonzero, rank, "{rows} {cols}: {sigma:?}");

@@ -23,7 +23,17 @@ pub fn add_product(to: MatMut<'_, f64>, scale: f64, a: MatRef<'_, f64>, b: MatRe
 /// Adds the lower triangle of AᵀA.
 pub fn add_gram(to: MatMut<'_, f64>, a: MatRef<'_, f64>) {
     let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-    triangular::matmul(to, lower, Accum::Add, a.transpose(), full, a, full, 1.0, Par::Seq);
+    triangular::matmul(
+        to,
+        lower,
+        Accum::Add,
+        a.transpose(),
+        full,
+        a,
+        full,
+        1.0,
+        Par::Seq,
+    );
 }
 
 /// An orthonormal basis of the columns.
@@ -41,7 +51,10 @@ pub fn symmetric_eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
 
 /// The x with A x = b for a positive definite matrix (its lower triangle is read); none for any other.
 pub fn solve_positive(a: MatRef<'_, f64>, b: &[f64]) -> Option<Vec<f64>> {
-    let found = a.llt(Side::Lower).ok()?.solve(Mat::from_fn(b.len(), 1, |i, _| b[i]));
+    let found = a
+        .llt(Side::Lower)
+        .ok()?
+        .solve(Mat::from_fn(b.len(), 1, |i, _| b[i]));
     Some((0..b.len()).map(|i| found[(i, 0)]).collect())
 }
 
@@ -50,11 +63,15 @@ mod tests {
     use super::*;
 
     fn entries(rows: usize, cols: usize, seed: usize) -> Mat<f64> {
-        Mat::from_fn(rows, cols, |i, j| ((i * 31 + j * 17 + seed * 7) % 23) as f64 / 23.0 - 0.4)
+        Mat::from_fn(rows, cols, |i, j| {
+            ((i * 31 + j * 17 + seed * 7) % 23) as f64 / 23.0 - 0.4
+        })
     }
 
     fn written_out(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-        Mat::from_fn(a.nrows(), b.ncols(), |i, j| (0..a.ncols()).map(|k| a[(i, k)] * b[(k, j)]).sum())
+        Mat::from_fn(a.nrows(), b.ncols(), |i, j| {
+            (0..a.ncols()).map(|k| a[(i, k)] * b[(k, j)]).sum()
+        })
     }
 
     fn apart(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
@@ -74,7 +91,12 @@ mod tests {
         let mut gram = Mat::zeros(5, 5);
         add_gram(gram.as_mut(), a.as_ref());
         let whole = written_out(a.transpose(), a.as_ref());
-        assert!(apart(&gram, &Mat::from_fn(5, 5, |i, j| if j <= i { whole[(i, j)] } else { 0.0 })) < 1e-14);
+        assert!(
+            apart(
+                &gram,
+                &Mat::from_fn(5, 5, |i, j| if j <= i { whole[(i, j)] } else { 0.0 })
+            ) < 1e-14
+        );
     }
 
     #[test]
@@ -84,7 +106,10 @@ mod tests {
         let unit = Mat::from_fn(6, 6, |i, j| f64::from(u8::from(i == j)));
         assert!(apart(&written_out(q.transpose(), q.as_ref()), &unit) < 1e-13);
         let within = written_out(q.as_ref(), written_out(q.transpose(), a.as_ref()).as_ref());
-        assert!(apart(&within, &a) < 1e-13, "the span is that of the columns");
+        assert!(
+            apart(&within, &a) < 1e-13,
+            "the span is that of the columns"
+        );
         let gram = written_out(a.transpose(), a.as_ref());
         let (values, vectors) = symmetric_eigen(gram.as_ref()).expect("converges");
         assert!(values.windows(2).all(|two| two[0] >= two[1]), "{values:?}");

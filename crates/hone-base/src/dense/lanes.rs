@@ -21,7 +21,10 @@ pub struct Own {
 impl Own {
     /// All rows.
     pub fn all(rows: usize) -> Self {
-        Own { rows, range: 0..rows }
+        Own {
+            rows,
+            range: 0..rows,
+        }
     }
 
     /// Whether all rows are present.
@@ -64,11 +67,17 @@ pub(super) fn by_lanes<T: Send>(
 ) {
     let (length, range) = (lane_rows(own.rows), &own.range);
     let at_lane = |row: usize| row.is_multiple_of(length) || row == own.rows;
-    assert!(at_lane(range.start) && at_lane(range.end), "rows {range:?} of {} are not whole lanes", own.rows);
+    assert!(
+        at_lane(range.start) && at_lane(range.end),
+        "rows {range:?} of {} are not whole lanes",
+        own.rows
+    );
     let starts: Vec<usize> = range.clone().step_by(length).collect();
     for some in starts.chunks(at_a_time.max(1)) {
         let lane = |at: usize| lane(some[at]..(some[at] + length).min(range.end));
-        parallel::map(some.len(), lane).into_iter().for_each(&mut hand_over);
+        parallel::map(some.len(), lane)
+            .into_iter()
+            .for_each(&mut hand_over);
     }
 }
 
@@ -82,7 +91,9 @@ pub(super) fn products_at_a_time(rows: usize, a: usize, b: usize) -> usize {
 /// Bytes that the Gram matrix of `cols` columns of `rows` values takes while it and its eigenvectors are found.
 pub fn gram_memory(rows: usize, cols: usize) -> u64 {
     let lanes = products_at_a_time(rows, cols, cols).min(rows.div_ceil(lane_rows(rows)));
-    (cols as u64).saturating_mul(cols as u64).saturating_mul(8 * (lanes as u64 + 4))
+    (cols as u64)
+        .saturating_mul(cols as u64)
+        .saturating_mul(8 * (lanes as u64 + 4))
 }
 
 #[cfg(test)]
@@ -91,8 +102,17 @@ mod tests {
 
     #[test]
     fn partial_products_stay_within_their_bound() {
-        assert_eq!(products_at_a_time(1_000_000, 416, 416), MOST, "the usual width is worked on all at once");
-        for (rows, cols) in [(10, 3000), (3000, 1768), (1_000_000, 1768), (10_000_000, 4096)] {
+        assert_eq!(
+            products_at_a_time(1_000_000, 416, 416),
+            MOST,
+            "the usual width is worked on all at once"
+        );
+        for (rows, cols) in [
+            (10, 3000),
+            (3000, 1768),
+            (1_000_000, 1768),
+            (10_000_000, 4096),
+        ] {
             let bytes = products_at_a_time(rows, cols, cols) * cols * cols * 8;
             let bound = (1 << 28).max(rows * cols * 4 / 2).max(2 * cols * cols * 8);
             assert!(bytes <= bound, "{rows} × {cols}: {bytes} of {bound}");
@@ -105,9 +125,20 @@ mod tests {
         for rows in [0, 1, 255, 256, 257, 16_384, 16_385, 100_000] {
             for at_a_time in [1, 3, 64] {
                 let mut seen = Vec::new();
-                by_lanes(&Own::all(rows), at_a_time, |lane| lane, |lane| seen.push(lane));
-                assert!(seen.len() <= MOST && seen.first().is_none_or(|lane| lane.start == 0), "{rows}");
-                assert!(seen.windows(2).all(|pair| pair[0].end == pair[1].start), "{rows}");
+                by_lanes(
+                    &Own::all(rows),
+                    at_a_time,
+                    |lane| lane,
+                    |lane| seen.push(lane),
+                );
+                assert!(
+                    seen.len() <= MOST && seen.first().is_none_or(|lane| lane.start == 0),
+                    "{rows}"
+                );
+                assert!(
+                    seen.windows(2).all(|pair| pair[0].end == pair[1].start),
+                    "{rows}"
+                );
                 assert_eq!(seen.last().map_or(0, |lane| lane.end), rows);
             }
         }

@@ -31,15 +31,28 @@ impl Logs<'_> {
     ///
     /// # Panics
     /// When shapes do not match.
-    pub fn times<B: Borrow<Block>>(&self, u: &[B], roots: &[f32], matrix: &Small, widths: &[usize]) -> Vec<Block> {
-        let mut out: Vec<Block> = widths.iter().map(|&cols| Block::zeros(rows(u), cols)).collect();
+    pub fn times<B: Borrow<Block>>(
+        &self,
+        u: &[B],
+        roots: &[f32],
+        matrix: &Small,
+        widths: &[usize],
+    ) -> Vec<Block> {
+        let mut out: Vec<Block> = widths
+            .iter()
+            .map(|&cols| Block::zeros(rows(u), cols))
+            .collect();
         self.times_into(&refs(u), roots, matrix, &mut out);
         out
     }
 
     fn times_into(&self, u: &[&Block], roots: &[f32], matrix: &Small, out: &mut [Block]) {
         let (count, b) = (self.scales.len(), width(out));
-        assert_eq!((matrix.rows(), matrix.cols()), (count, b), "shapes of a product with logarithms");
+        assert_eq!(
+            (matrix.rows(), matrix.cols()),
+            (count, b),
+            "shapes of a product with logarithms"
+        );
         if count == 0 {
             return;
         }
@@ -63,7 +76,9 @@ impl Logs<'_> {
             move |range: Range<usize>, wide: &mut [f64]| {
                 logs.resize(range.len() * count, 0.0);
                 self.fill(&[u], roots, &range, &mut logs);
-                wide.iter_mut().zip(&logs).for_each(|(to, &from)| *to = f64::from(from));
+                wide.iter_mut()
+                    .zip(&logs)
+                    .for_each(|(to, &from)| *to = f64::from(from));
             }
         };
         products::gram_parts(&own, count, start, |part| sum.add(&part));
@@ -73,12 +88,21 @@ impl Logs<'_> {
     /// Some rows of L.
     fn fill(&self, u: &[&Block], roots: &[f32], range: &Range<usize>, to: &mut [f32]) {
         let cols = width(u);
-        assert_eq!((roots.len(), self.landmarks.cols()), (rows(u), cols), "factors of rows, columns of landmarks");
+        assert_eq!(
+            (roots.len(), self.landmarks.cols()),
+            (rows(u), cols),
+            "factors of rows, columns of landmarks"
+        );
         let mut own = vec![0.0; range.len() * cols];
         read(u, range, &mut own, |value| value);
         products::dots(&own, self.landmarks.as_slice(), cols, to);
-        for (row, &root) in to.chunks_exact_mut(self.scales.len()).zip(&roots[range.clone()]) {
-            row.iter_mut().zip(self.scales).for_each(|(x, scale)| *x = log_above_one(*x * root) * scale);
+        for (row, &root) in to
+            .chunks_exact_mut(self.scales.len())
+            .zip(&roots[range.clone()])
+        {
+            row.iter_mut()
+                .zip(self.scales)
+                .for_each(|(x, scale)| *x = log_above_one(*x * root) * scale);
         }
     }
 }
@@ -107,10 +131,18 @@ mod tests {
     /// L by its definition.
     fn naive(u: &Block, roots: &[f32], logs: &Logs) -> Vec<Vec<f64>> {
         let dot = |i: usize, j: usize| -> f64 {
-            u.row(i).iter().zip(logs.landmarks.row(j)).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+            u.row(i)
+                .iter()
+                .zip(logs.landmarks.row(j))
+                .map(|(&a, &b)| f64::from(a) * f64::from(b))
+                .sum()
         };
-        let entry = |i: usize, j: usize| (f64::from(roots[i]) * dot(i, j)).max(1.0).ln() * f64::from(logs.scales[j]);
-        (0..u.rows()).map(|i| (0..logs.scales.len()).map(|j| entry(i, j)).collect()).collect()
+        let entry = |i: usize, j: usize| {
+            (f64::from(roots[i]) * dot(i, j)).max(1.0).ln() * f64::from(logs.scales[j])
+        };
+        (0..u.rows())
+            .map(|i| (0..logs.scales.len()).map(|j| entry(i, j)).collect())
+            .collect()
     }
 
     #[test]
@@ -120,7 +152,10 @@ mod tests {
         let landmarks = Block::random(count, cols, Key::new(2));
         let scales: Vec<f32> = (0..count).map(|j| 0.5 + j as f32 / 50.0).collect();
         let roots: Vec<f32> = (0..n).map(|i| (i % 5) as f32 / 4.0).collect();
-        let logs = Logs { landmarks: &landmarks, scales: &scales };
+        let logs = Logs {
+            landmarks: &landmarks,
+            scales: &scales,
+        };
         let truth = naive(&u, &roots, &logs);
         let matrix = Small::from_fn(count, 9, |i, j| ((i * 7 + j * 3) % 11) as f64 / 5.0 - 1.0);
         let panels = [u.columns(0..32), u.columns(32..40)];
@@ -128,21 +163,45 @@ mod tests {
         for i in 0..n {
             for j in 0..9 {
                 let expected: f64 = (0..count).map(|k| truth[i][k] * matrix.get(k, j)).sum();
-                let own = if j < 5 { found[0].get(i, j) } else { found[1].get(i, j - 5) };
-                assert!((f64::from(own) - expected).abs() < 1e-3, "({i}, {j}): {own}, not {expected}");
+                let own = if j < 5 {
+                    found[0].get(i, j)
+                } else {
+                    found[1].get(i, j - 5)
+                };
+                assert!(
+                    (f64::from(own) - expected).abs() < 1e-3,
+                    "({i}, {j}): {own}, not {expected}"
+                );
             }
         }
         for range in [0..256, 256..1024, 1024..1300] {
-            let some =
-                |panel: &Block| Block::from_vec(range.len(), panel.cols(), panel.rows_slice(range.clone()).to_vec());
-            let part = logs.times(&panels.each_ref().map(some), &roots[range.clone()], &matrix, &[5, 4]);
-            assert_eq!(part, found.iter().map(some).collect::<Vec<_>>(), "{range:?}");
+            let some = |panel: &Block| {
+                Block::from_vec(
+                    range.len(),
+                    panel.cols(),
+                    panel.rows_slice(range.clone()).to_vec(),
+                )
+            };
+            let part = logs.times(
+                &panels.each_ref().map(some),
+                &roots[range.clone()],
+                &matrix,
+                &[5, 4],
+            );
+            assert_eq!(
+                part,
+                found.iter().map(some).collect::<Vec<_>>(),
+                "{range:?}"
+            );
         }
         let gram = logs.gram(&u, &roots);
         for i in 0..count {
             for j in 0..count {
                 let expected: f64 = truth.iter().map(|row| row[i] * row[j]).sum();
-                assert!((gram.get(i, j) - expected).abs() < 1e-3 * expected.abs().max(1.0), "({i}, {j})");
+                assert!(
+                    (gram.get(i, j) - expected).abs() < 1e-3 * expected.abs().max(1.0),
+                    "({i}, {j})"
+                );
             }
         }
     }
@@ -150,20 +209,35 @@ mod tests {
     #[test]
     fn nothing_has_no_logarithms() {
         let (none, empty) = (Block::zeros(0, 4), Block::zeros(0, 4));
-        let logs = Logs { landmarks: &none, scales: &[] };
+        let logs = Logs {
+            landmarks: &none,
+            scales: &[],
+        };
         let u = Block::random(70, 4, Key::new(1));
         let found = logs.times(&[u], &[1.0; 70], &Small::zeros(0, 2), &[2]);
         assert!(found[0].as_slice().iter().all(|&x| x == 0.0));
         let landmark = Block::random(1, 4, Key::new(1));
-        let logs = Logs { landmarks: &landmark, scales: &[1.0] };
-        assert_eq!(logs.times(&[empty], &[], &Small::zeros(1, 2), &[2])[0].rows(), 0);
+        let logs = Logs {
+            landmarks: &landmark,
+            scales: &[1.0],
+        };
+        assert_eq!(
+            logs.times(&[empty], &[], &Small::zeros(1, 2), &[2])[0].rows(),
+            0
+        );
     }
 
     #[test]
     fn logarithms_have_seven_digits() {
-        for x in [-3.0f32, 0.0, 1.0, 1.0001, 1.4, 1.5, 2.0, 3.7, 1e3, 12345.6, 3e30] {
+        for x in [
+            -3.0f32, 0.0, 1.0, 1.0001, 1.4, 1.5, 2.0, 3.7, 1e3, 12345.6, 3e30,
+        ] {
             let exact = f64::from(x).max(1.0).ln();
-            assert!((f64::from(log_above_one(x)) - exact).abs() <= 4e-6 * exact.max(0.1), "{x}: {}", log_above_one(x));
+            assert!(
+                (f64::from(log_above_one(x)) - exact).abs() <= 4e-6 * exact.max(0.1),
+                "{x}: {}",
+                log_above_one(x)
+            );
         }
     }
 }

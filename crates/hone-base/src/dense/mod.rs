@@ -54,8 +54,14 @@ pub struct Block {
 impl Block {
     /// A block of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        let len = rows.checked_mul(cols).expect("a block fits the address space");
-        Block { rows, cols, data: Pages::zeros(len) }
+        let len = rows
+            .checked_mul(cols)
+            .expect("a block fits the address space");
+        Block {
+            rows,
+            cols,
+            data: Pages::zeros(len),
+        }
     }
 
     /// Takes row-major data.
@@ -64,7 +70,11 @@ impl Block {
     /// When the length is not `rows * cols`.
     pub fn from_vec(rows: usize, cols: usize, data: Vec<f32>) -> Self {
         assert_eq!(data.len(), rows * cols, "{rows} × {cols} values");
-        Block { rows, cols, data: data.into() }
+        Block {
+            rows,
+            cols,
+            data: data.into(),
+        }
     }
 
     /// Independent values, uniform in (−1, 1), that depend on key, row and column alone.
@@ -81,7 +91,8 @@ impl Block {
             let of_row = key.of_row((rows.start + i) as u64);
             for (value, j) in row.iter_mut().zip(cols.clone()) {
                 // The odd 24-bit number never gives 0.
-                *value = ((of_row.bits(j as u64) >> 40) | 1) as f32 * (2.0 / (1 << 24) as f32) - 1.0;
+                *value =
+                    ((of_row.bits(j as u64) >> 40) | 1) as f32 * (2.0 / (1 << 24) as f32) - 1.0;
             }
         });
         block
@@ -93,7 +104,11 @@ impl Block {
         if marked.contains(&true) {
             let fresh = Block::random_part(first..first + self.rows, cols, key);
             self.update_rows(|i, row| {
-                let drawn = row.iter_mut().zip(fresh.row(i)).zip(marked).filter(|(_, marked)| **marked);
+                let drawn = row
+                    .iter_mut()
+                    .zip(fresh.row(i))
+                    .zip(marked)
+                    .filter(|(_, marked)| **marked);
                 drawn.for_each(|((value, &fresh), _)| *value = fresh);
             });
         }
@@ -169,7 +184,9 @@ impl Block {
 
     /// Rows `range`, row after row, from memory or the file.
     fn rows_anywhere<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
-        let Some(aside) = self.data.aside() else { return self.rows_slice(range) };
+        let Some(aside) = self.data.aside() else {
+            return self.rows_slice(range);
+        };
         buffer.resize(range.len() * self.cols, 0.0);
         aside.read(range.start * self.cols, buffer);
         buffer
@@ -210,7 +227,11 @@ impl Block {
 
 impl From<&Small> for Block {
     fn from(small: &Small) -> Self {
-        Block::from_vec(small.rows(), small.cols(), small.as_slice().iter().map(|&value| value as f32).collect())
+        Block::from_vec(
+            small.rows(),
+            small.cols(),
+            small.as_slice().iter().map(|&value| value as f32).collect(),
+        )
     }
 }
 

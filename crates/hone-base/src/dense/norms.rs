@@ -51,7 +51,10 @@ impl RowSlices for Block {
 /// The norm of each column, in f64; ones for [`Norm::None`].
 pub(super) fn column_norms(x: &impl RowSlices, norm: Norm) -> Vec<f64> {
     match norm {
-        Norm::L2 => fold_columns(x, |sum, x| sum + x * x, |a, b| a + b).into_iter().map(f64::sqrt).collect(),
+        Norm::L2 => fold_columns(x, |sum, x| sum + x * x, |a, b| a + b)
+            .into_iter()
+            .map(f64::sqrt)
+            .collect(),
         Norm::L1 => fold_columns(x, |sum, x| sum + x.abs(), |a, b| a + b),
         Norm::Max => fold_columns(x, |most, x| most.max(x.abs()), f64::max),
         Norm::None => vec![1.0; x.cols()],
@@ -61,18 +64,35 @@ pub(super) fn column_norms(x: &impl RowSlices, norm: Norm) -> Vec<f64> {
 /// The mean of each column; zeros when there is no row.
 pub(super) fn column_means(x: &impl RowSlices) -> Vec<f64> {
     let rows = x.rows().max(1) as f64;
-    fold_columns(x, |sum, x| sum + x, |a, b| a + b).into_iter().map(|sum| sum / rows).collect()
+    fold_columns(x, |sum, x| sum + x, |a, b| a + b)
+        .into_iter()
+        .map(|sum| sum / rows)
+        .collect()
 }
 
-fn fold_columns(x: &impl RowSlices, add: impl Fn(f64, f64) -> f64 + Sync, join: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+fn fold_columns(
+    x: &impl RowSlices,
+    add: impl Fn(f64, f64) -> f64 + Sync,
+    join: impl Fn(f64, f64) -> f64,
+) -> Vec<f64> {
     let mut folded = vec![0.0; x.cols()];
-    let join = |lane: Vec<f64>| folded.iter_mut().zip(lane).for_each(|(to, x)| *to = join(*to, x));
+    let join = |lane: Vec<f64>| {
+        folded
+            .iter_mut()
+            .zip(lane)
+            .for_each(|(to, x)| *to = join(*to, x))
+    };
     fold_parts(x, &Own::all(x.rows()), add, join);
     folded
 }
 
 /// Folds of the columns of each lane present, in order.
-fn fold_parts(x: &impl RowSlices, own: &Own, add: impl Fn(f64, f64) -> f64 + Sync, join: impl FnMut(Vec<f64>)) {
+fn fold_parts(
+    x: &impl RowSlices,
+    own: &Own,
+    add: impl Fn(f64, f64) -> f64 + Sync,
+    join: impl FnMut(Vec<f64>),
+) {
     let cols = x.cols();
     if cols == 0 {
         return;
@@ -83,7 +103,10 @@ fn fold_parts(x: &impl RowSlices, own: &Own, add: impl Fn(f64, f64) -> f64 + Syn
         for start in lane.clone().step_by(chunk) {
             let range = start - own.range.start..(start + chunk).min(lane.end) - own.range.start;
             for row in x.slice(range, &mut buffer).chunks_exact(cols) {
-                folded.iter_mut().zip(row).for_each(|(to, &x)| *to = add(*to, f64::from(x)));
+                folded
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(to, &x)| *to = add(*to, f64::from(x)));
             }
         }
         folded
@@ -106,7 +129,10 @@ impl Block {
     pub fn normalize_columns(&mut self, norm: Norm) -> Vec<f64> {
         let norms = self.column_norms(norm);
         if norm != Norm::None {
-            let factors: Vec<f64> = norms.iter().map(|&n| if n > 0.0 { 1.0 / n } else { 0.0 }).collect();
+            let factors: Vec<f64> = norms
+                .iter()
+                .map(|&n| if n > 0.0 { 1.0 / n } else { 0.0 })
+                .collect();
             self.scale_columns(&factors);
         }
         norms
@@ -116,7 +142,9 @@ impl Block {
     pub fn scale_columns(&mut self, factors: &[f64]) {
         assert_eq!(factors.len(), self.cols(), "one factor per column");
         self.update_rows(|_, row| {
-            row.iter_mut().zip(factors).for_each(|(value, factor)| *value = (f64::from(*value) * factor) as f32);
+            row.iter_mut()
+                .zip(factors)
+                .for_each(|(value, factor)| *value = (f64::from(*value) * factor) as f32);
         });
     }
 
@@ -127,7 +155,10 @@ impl Block {
 
     /// The sign of each column's entry of largest absolute value (the first row in case of a tie); 1 for zero columns.
     pub fn column_signs(&self) -> Vec<f64> {
-        self.column_extremes().into_iter().map(|most| if most < 0.0 { -1.0 } else { 1.0 }).collect()
+        self.column_extremes()
+            .into_iter()
+            .map(|most| if most < 0.0 { -1.0 } else { 1.0 })
+            .collect()
     }
 
     /// Sums of squares of the columns, one list for each lane that the block has of a larger matrix.

@@ -88,8 +88,10 @@ fn deviation(gram: &Small, kept: &[bool]) -> f64 {
 fn inverse_factor(gram: &Small, kept: &mut [bool]) -> (Small, f64) {
     let n = gram.rows();
     // Not normal numbers: zero columns, overflow.
-    let scale: Vec<f64> =
-        (0..n).map(|j| gram.get(j, j)).map(|d| if d.is_normal() { d.sqrt().recip() } else { 0.0 }).collect();
+    let scale: Vec<f64> = (0..n)
+        .map(|j| gram.get(j, j))
+        .map(|d| if d.is_normal() { d.sqrt().recip() } else { 0.0 })
+        .collect();
     // Gram–Schmidt in the inner product G: column j of `t` holds the coefficients of q_j.
     let mut t = Small::zeros(n, n);
     let mut hardest = 1.0f64;

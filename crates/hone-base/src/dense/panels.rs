@@ -51,7 +51,9 @@ impl Panels {
         }
         let mut out = Block::zeros(rows(&self.0), width(&self.0));
         let panels = refs(&self.0);
-        change_rows(std::slice::from_mut(&mut out), |range, to| read(&panels, &range, to, |value| value));
+        change_rows(std::slice::from_mut(&mut out), |range, to| {
+            read(&panels, &range, to, |value| value)
+        });
         out
     }
 
@@ -90,17 +92,27 @@ impl Panels {
             return self;
         }
         let whole = self.into_block();
-        assert_eq!(whole.cols(), widths.iter().sum::<usize>(), "widths of panels");
+        assert_eq!(
+            whole.cols(),
+            widths.iter().sum::<usize>(),
+            "widths of panels"
+        );
         let ends = widths.iter().scan(0, |end, width| {
             *end += width;
             Some(*end)
         });
-        Panels(ends.zip(widths).map(|(end, width)| whole.columns(end - width..end)).collect())
+        Panels(
+            ends.zip(widths)
+                .map(|(end, width)| whole.columns(end - width..end))
+                .collect(),
+        )
     }
 
     /// Moves all panels to [files](Block::put_aside).
     pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
-        self.0.iter_mut().try_for_each(|panel| panel.put_aside(folder))
+        self.0
+            .iter_mut()
+            .try_for_each(|panel| panel.put_aside(folder))
     }
 
     /// Reads the panels back.
@@ -110,7 +122,13 @@ impl Panels {
 
     /// Whether all entries are finite.
     pub fn is_finite(&self) -> bool {
-        self.0.iter().all(|panel| panel.as_slice().par_iter().with_min_len(1 << 14).all(|x| x.is_finite()))
+        self.0.iter().all(|panel| {
+            panel
+                .as_slice()
+                .par_iter()
+                .with_min_len(1 << 14)
+                .all(|x| x.is_finite())
+        })
     }
 
     /// Pads with zero columns to `cols`.
@@ -128,7 +146,9 @@ impl Panels {
 
     /// Divides each column by its norm; a zero column stays zero.
     pub fn normalize_columns(&mut self, norm: Norm) {
-        self.0.iter_mut().for_each(|panel| drop(panel.normalize_columns(norm)));
+        self.0
+            .iter_mut()
+            .for_each(|panel| drop(panel.normalize_columns(norm)));
     }
 
     /// Multiplies column j by `factors[j]`, in f64.
@@ -150,7 +170,9 @@ impl Panels {
 /// Rewrites each row of all panels together, in parallel.
 pub fn update_rows(x: &mut [Block], change: impl Fn(&mut [f32]) + Sync) {
     let cols = width(x);
-    change_rows(x, |_, values| values.chunks_exact_mut(cols).for_each(&change));
+    change_rows(x, |_, values| {
+        values.chunks_exact_mut(cols).for_each(&change)
+    });
 }
 
 /// Some rows of all panels together, in the order given.
@@ -174,7 +196,10 @@ pub fn width<B: Borrow<Block>>(x: &[B]) -> usize {
 /// When it is not.
 pub fn rows<B: Borrow<Block>>(x: &[B]) -> usize {
     let rows = x.first().map_or(0, |panel| panel.borrow().rows());
-    assert!(x.iter().all(|panel| panel.borrow().rows() == rows), "panels of one matrix have the same rows");
+    assert!(
+        x.iter().all(|panel| panel.borrow().rows() == rows),
+        "panels of one matrix have the same rows"
+    );
     rows
 }
 
@@ -184,14 +209,25 @@ pub(super) fn refs<B: Borrow<Block>>(x: &[B]) -> Vec<&Block> {
 }
 
 /// Writes rows `range` of all panels, row-major.
-pub(super) fn read<T: Copy>(x: &[&Block], range: &Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
+pub(super) fn read<T: Copy>(
+    x: &[&Block],
+    range: &Range<usize>,
+    to: &mut [T],
+    as_t: impl Fn(f32) -> T,
+) {
     let (all, mut at) = (width(x), 0);
     let mut buffer = Vec::new();
     for panel in x {
         let cols = panel.cols();
         let from = panel.rows_anywhere(range.clone(), &mut buffer);
-        for (to, from) in to.chunks_exact_mut(all.max(1)).zip(from.chunks_exact(cols.max(1))) {
-            to[at..at + cols].iter_mut().zip(from).for_each(|(to, &value)| *to = as_t(value));
+        for (to, from) in to
+            .chunks_exact_mut(all.max(1))
+            .zip(from.chunks_exact(cols.max(1)))
+        {
+            to[at..at + cols]
+                .iter_mut()
+                .zip(from)
+                .for_each(|(to, &value)| *to = as_t(value));
         }
         at += cols;
     }
@@ -218,7 +254,12 @@ pub fn gram_parts<B: Borrow<Block>>(x: &[B], own: &Own, mut add: impl FnMut(Smal
 
 fn parts_of_gram(x: &[&Block], own: &Own, add: &mut dyn FnMut(Small)) {
     assert_eq!(rows(x), own.range.len(), "rows of a Gram matrix");
-    products::gram_parts(own, width(x), || |range, wide: &mut [f64]| read(x, &range, wide, f64::from), add);
+    products::gram_parts(
+        own,
+        width(x),
+        || |range, wide: &mut [f64]| read(x, &range, wide, f64::from),
+        add,
+    );
 }
 
 /// Partial sums of XᵀY, one for each lane that X and Y have of larger matrices.
@@ -227,7 +268,10 @@ pub fn cross_parts<B: Borrow<Block>>(x: &[B], y: &[B], own: &Own, mut add: impl 
 }
 
 fn parts_of_cross(x: &[&Block], y: &[&Block], own: &Own, add: &mut dyn FnMut(Small)) {
-    assert!(rows(x) == own.range.len() && rows(y) == own.range.len(), "rows of a cross product");
+    assert!(
+        rows(x) == own.range.len() && rows(y) == own.range.len(),
+        "rows of a cross product"
+    );
     let fill = |range: Range<usize>, left: &mut [f64], right: &mut [f64]| {
         read(x, &range, left, f64::from);
         read(y, &range, right, f64::from);
@@ -237,7 +281,10 @@ fn parts_of_cross(x: &[&Block], y: &[&Block], own: &Own, add: &mut dyn FnMut(Sma
 
 /// X·M in panels of the given widths, for a small matrix M.
 pub fn times<B: Borrow<Block>>(x: &[B], matrix: &Small, widths: &[usize]) -> Vec<Block> {
-    let mut out: Vec<Block> = widths.iter().map(|&cols| Block::zeros(rows(x), cols)).collect();
+    let mut out: Vec<Block> = widths
+        .iter()
+        .map(|&cols| Block::zeros(rows(x), cols))
+        .collect();
     combine(&mut out, &refs(x), matrix, 1.0, Accum::Replace);
     out
 }
@@ -250,14 +297,29 @@ pub fn add_times<B: Borrow<Block>>(y: &mut [Block], x: &[B], matrix: &Small, sig
 /// Y ← [Y] + sign · X·M.
 fn combine(y: &mut [Block], x: &[&Block], matrix: &Small, sign: f32, accum: Accum) {
     let (a, b) = (width(x), width(y));
-    assert_eq!((matrix.rows(), matrix.cols()), (a, b), "shapes of a product with a small matrix");
+    assert_eq!(
+        (matrix.rows(), matrix.cols()),
+        (a, b),
+        "shapes of a product with a small matrix"
+    );
     assert_eq!(rows(x), rows(y), "rows of a product with a small matrix");
     if a == 0 {
         return;
     }
-    let factor: Vec<f32> = matrix.as_slice().iter().map(|&value| sign * value as f32).collect();
+    let factor: Vec<f32> = matrix
+        .as_slice()
+        .iter()
+        .map(|&value| sign * value as f32)
+        .collect();
     change_rows(y, |range, to| match x {
-        [only] => times_chunk(only.rows_anywhere(range, &mut Vec::new()), &factor, a, b, to, accum),
+        [only] => times_chunk(
+            only.rows_anywhere(range, &mut Vec::new()),
+            &factor,
+            a,
+            b,
+            to,
+            accum,
+        ),
         _ => {
             let mut from = vec![0.0; range.len() * a];
             read(x, &range, &mut from, |value| value);
@@ -269,7 +331,10 @@ fn combine(y: &mut [Block], x: &[&Block], matrix: &Small, sign: f32, accum: Accu
 /// X ← X·M for a small square matrix M.
 pub fn transform(x: &mut [Block], matrix: &Small) {
     let cols = width(x);
-    assert!(matrix.rows() == cols && matrix.cols() == cols, "a transform keeps the width {cols}");
+    assert!(
+        matrix.rows() == cols && matrix.cols() == cols,
+        "a transform keeps the width {cols}"
+    );
     let factor = narrow(matrix);
     change_rows(x, |_, to| {
         let from = to.to_vec();
@@ -283,34 +348,50 @@ fn change_rows(x: &mut [Block], change: impl Fn(Range<usize>, &mut [f32]) + Sync
 }
 
 /// The same with chunks of `chunk` rows.
-pub(super) fn change_chunks(x: &mut [Block], chunk: usize, change: &(dyn Fn(Range<usize>, &mut [f32]) + Sync)) {
+pub(super) fn change_chunks(
+    x: &mut [Block],
+    chunk: usize,
+    change: &(dyn Fn(Range<usize>, &mut [f32]) + Sync),
+) {
     let (rows, cols) = (rows(x), width(x));
     if rows * cols == 0 {
         return;
     }
     if let [only] = x {
-        let change = |at: usize, part: &mut [f32]| change(at * chunk..at * chunk + part.len() / cols, part);
+        let change =
+            |at: usize, part: &mut [f32]| change(at * chunk..at * chunk + part.len() / cols, part);
         return for_chunks(only.as_mut_slice(), chunk * cols, &change);
     }
     let widths: Vec<usize> = x.iter().map(Block::cols).filter(|&cols| cols > 0).collect();
-    let mut pieces: Vec<Vec<&mut [f32]>> = (0..rows.div_ceil(chunk)).map(|_| Vec::with_capacity(x.len())).collect();
+    let mut pieces: Vec<Vec<&mut [f32]>> = (0..rows.div_ceil(chunk))
+        .map(|_| Vec::with_capacity(x.len()))
+        .collect();
     for panel in x.iter_mut().filter(|panel| panel.cols() > 0) {
         let length = chunk * panel.cols();
-        panel.as_mut_slice().chunks_mut(length).zip(&mut pieces).for_each(|(part, pieces)| pieces.push(part));
+        panel
+            .as_mut_slice()
+            .chunks_mut(length)
+            .zip(&mut pieces)
+            .for_each(|(part, pieces)| pieces.push(part));
     }
-    pieces.into_par_iter().enumerate().for_each_init(Vec::new, |wide, (at, mut parts)| {
-        let range = at * chunk..((at + 1) * chunk).min(rows);
-        wide.resize(range.len() * cols, 0.0);
-        gather(&parts, &widths, wide);
-        change(range, wide);
-        scatter(wide, &widths, &mut parts);
-    });
+    pieces
+        .into_par_iter()
+        .enumerate()
+        .for_each_init(Vec::new, |wide, (at, mut parts)| {
+            let range = at * chunk..((at + 1) * chunk).min(rows);
+            wide.resize(range.len() * cols, 0.0);
+            gather(&parts, &widths, wide);
+            change(range, wide);
+            scatter(wide, &widths, &mut parts);
+        });
 }
 
 fn gather(parts: &[&mut [f32]], widths: &[usize], wide: &mut [f32]) {
     let mut at = 0;
     for (part, &cols) in parts.iter().zip(widths) {
-        let rows = wide.chunks_exact_mut(widths.iter().sum()).zip(part.chunks_exact(cols));
+        let rows = wide
+            .chunks_exact_mut(widths.iter().sum())
+            .zip(part.chunks_exact(cols));
         rows.for_each(|(to, from)| to[at..at + cols].copy_from_slice(from));
         at += cols;
     }
@@ -319,7 +400,9 @@ fn gather(parts: &[&mut [f32]], widths: &[usize], wide: &mut [f32]) {
 fn scatter(wide: &[f32], widths: &[usize], parts: &mut [&mut [f32]]) {
     let mut at = 0;
     for (part, &cols) in parts.iter_mut().zip(widths) {
-        let rows = wide.chunks_exact(widths.iter().sum()).zip(part.chunks_exact_mut(cols));
+        let rows = wide
+            .chunks_exact(widths.iter().sum())
+            .zip(part.chunks_exact_mut(cols));
         rows.for_each(|(from, to)| to.copy_from_slice(&from[at..at + cols]));
         at += cols;
     }
@@ -344,7 +427,12 @@ impl Block {
 
     /// X ← X + sign · Y·M for a small matrix M.
     pub fn add_times(&mut self, other: &Block, matrix: &Small, sign: f32) {
-        add_times(std::slice::from_mut(self), std::slice::from_ref(other), matrix, sign);
+        add_times(
+            std::slice::from_mut(self),
+            std::slice::from_ref(other),
+            matrix,
+            sign,
+        );
     }
 
     /// X ← X·M for a small square matrix M.

@@ -30,7 +30,14 @@ pub(super) fn dots(x: &[f32], y: &[f32], width: usize, to: &mut [f32]) {
     let (m, n) = (x.len() / width, y.len() / width);
     let left = MatRef::from_row_major_slice(x, m, width);
     let right = MatRef::from_row_major_slice(y, n, width);
-    matmul(MatMut::from_row_major_slice_mut(to, m, n), Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
+    matmul(
+        MatMut::from_row_major_slice_mut(to, m, n),
+        Accum::Replace,
+        left,
+        right.transpose(),
+        1.0,
+        Par::Seq,
+    );
 }
 
 /// Partial sums of XᵀX, one for each lane present. Rows are written, in f64, by what `start` makes: once per lane, then
@@ -43,13 +50,18 @@ pub(super) fn gram_parts<F: FnMut(Range<usize>, &mut [f64])>(
 ) {
     if cols > 0 {
         let first = own.range.start;
-        let lane = |lane: Range<usize>| gram_lane(&(lane.start - first..lane.end - first), cols, start());
+        let lane =
+            |lane: Range<usize>| gram_lane(&(lane.start - first..lane.end - first), cols, start());
         by_lanes(own, products_at_a_time(own.rows, cols, cols), lane, add);
     }
 }
 
 /// XᵀX of one lane, whose rows `fill` writes, in f64, chunk by chunk.
-pub(super) fn gram_lane(lane: &Range<usize>, cols: usize, mut fill: impl FnMut(Range<usize>, &mut [f64])) -> Small {
+pub(super) fn gram_lane(
+    lane: &Range<usize>,
+    cols: usize,
+    mut fill: impl FnMut(Range<usize>, &mut [f64]),
+) -> Small {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     let chunk = chunk_rows(cols);
     let mut sum = Mat::<f64>::zeros(cols, cols);
@@ -60,7 +72,17 @@ pub(super) fn gram_lane(lane: &Range<usize>, cols: usize, mut fill: impl FnMut(R
         fill(range.clone(), wide);
         let x = MatRef::from_row_major_slice(wide, range.len(), cols);
         let (lower, full) = (TriangularLower, Rectangular);
-        triangular::matmul(&mut sum, lower, Accum::Add, x.transpose(), full, x, full, 1.0, Par::Seq);
+        triangular::matmul(
+            &mut sum,
+            lower,
+            Accum::Add,
+            x.transpose(),
+            full,
+            x,
+            full,
+            1.0,
+            Par::Seq,
+        );
     }
     Small::from_lower(&sum)
 }
@@ -93,7 +115,14 @@ pub(super) fn cross_parts<F: FnMut(Range<usize>, &mut [f64], &mut [f64])>(
 }
 
 /// `to` (n × b) = [`to` +] `from` (n × a) · `factor` (a × b), all row-major.
-pub(super) fn times_chunk(from: &[f32], factor: &[f32], a: usize, b: usize, to: &mut [f32], accum: Accum) {
+pub(super) fn times_chunk(
+    from: &[f32],
+    factor: &[f32],
+    a: usize,
+    b: usize,
+    to: &mut [f32],
+    accum: Accum,
+) {
     let n = from.len() / a;
     if n == 1 {
         // A single row would be summed in another order than the same row among others.
@@ -103,10 +132,21 @@ pub(super) fn times_chunk(from: &[f32], factor: &[f32], a: usize, b: usize, to: 
     }
     let from = MatRef::from_row_major_slice(from, n, a);
     let factor = MatRef::from_row_major_slice(factor, a, b);
-    matmul(MatMut::from_row_major_slice_mut(to, n, b), accum, from, factor, 1.0, Par::Seq);
+    matmul(
+        MatMut::from_row_major_slice_mut(to, n, b),
+        accum,
+        from,
+        factor,
+        1.0,
+        Par::Seq,
+    );
 }
 
 /// The entries as f32.
 pub(super) fn narrow(matrix: &Small) -> Vec<f32> {
-    matrix.as_slice().iter().map(|&value| value as f32).collect()
+    matrix
+        .as_slice()
+        .iter()
+        .map(|&value| value as f32)
+        .collect()
 }

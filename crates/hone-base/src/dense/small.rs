@@ -15,7 +15,11 @@ pub struct Small {
 impl Small {
     /// Zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Small { rows, cols, data: vec![0.0; rows * cols] }
+        Small {
+            rows,
+            cols,
+            data: vec![0.0; rows * cols],
+        }
     }
 
     /// The identity.
@@ -25,7 +29,9 @@ impl Small {
 
     /// Entry by entry.
     pub fn from_fn(rows: usize, cols: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
-        let data = (0..rows * cols).map(|at| entry(at / cols, at % cols)).collect();
+        let data = (0..rows * cols)
+            .map(|at| entry(at / cols, at % cols))
+            .collect();
         Small { rows, cols, data }
     }
 
@@ -76,8 +82,15 @@ impl Small {
 
     /// Adds the entries of a matrix of the same shape.
     pub fn add(&mut self, other: &Small) {
-        assert_eq!((self.rows(), self.cols()), (other.rows(), other.cols()), "shapes of a sum");
-        self.as_mut_slice().iter_mut().zip(other.as_slice()).for_each(|(to, x)| *to += x);
+        assert_eq!(
+            (self.rows(), self.cols()),
+            (other.rows(), other.cols()),
+            "shapes of a sum"
+        );
+        self.as_mut_slice()
+            .iter_mut()
+            .zip(other.as_slice())
+            .for_each(|(to, x)| *to += x);
     }
 
     /// The product with `other`.
@@ -86,7 +99,11 @@ impl Small {
         if self.cols == 0 {
             return Small::zeros(self.rows, other.cols);
         }
-        Small { rows: self.rows, cols: other.cols, data: rows_times(&self.data, other) }
+        Small {
+            rows: self.rows,
+            cols: other.cols,
+            data: rows_times(&self.data, other),
+        }
     }
 
     /// The first `count` columns.
@@ -99,7 +116,9 @@ impl Small {
         assert_eq!(factors.len(), self.cols, "one factor per column");
         let cols = self.cols.max(1);
         for row in self.data.chunks_exact_mut(cols) {
-            row.iter_mut().zip(factors).for_each(|(value, factor)| *value *= factor);
+            row.iter_mut()
+                .zip(factors)
+                .for_each(|(value, factor)| *value *= factor);
         }
     }
 
@@ -109,7 +128,9 @@ impl Small {
 
     /// `columns` as the rows of a square matrix read from the lower triangle of a faer matrix.
     pub(super) fn from_lower(lower: &Mat<f64>) -> Small {
-        Small::from_fn(lower.nrows(), lower.ncols(), |i, j| lower[(i.max(j), i.min(j))])
+        Small::from_fn(lower.nrows(), lower.ncols(), |i, j| {
+            lower[(i.max(j), i.min(j))]
+        })
     }
 
     /// A copy of a faer matrix.
@@ -125,7 +146,11 @@ const TOGETHER: usize = 8;
 pub fn rows_times(rows: &[f64], matrix: &Small) -> Vec<f64> {
     let mut out = vec![0.0; rows.len() / matrix.rows.max(1) * matrix.cols];
     if !out.is_empty() {
-        pulp::Arch::new().dispatch(RowsTimes { rows, matrix, out: &mut out });
+        pulp::Arch::new().dispatch(RowsTimes {
+            rows,
+            matrix,
+            out: &mut out,
+        });
     }
     out
 }
@@ -143,8 +168,20 @@ impl pulp::WithSimd for RowsTimes<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        let RowsTimes { rows, matrix: Small { rows: inner, cols, data }, out } = self;
-        for (rows, out) in rows.chunks(TOGETHER * inner).zip(out.chunks_mut(TOGETHER * cols)) {
+        let RowsTimes {
+            rows,
+            matrix:
+                Small {
+                    rows: inner,
+                    cols,
+                    data,
+                },
+            out,
+        } = self;
+        for (rows, out) in rows
+            .chunks(TOGETHER * inner)
+            .zip(out.chunks_mut(TOGETHER * cols))
+        {
             for (k, matrix) in data.chunks_exact(*cols).enumerate() {
                 for (row, out) in rows.chunks_exact(*inner).zip(out.chunks_exact_mut(*cols)) {
                     let x = row[k];
@@ -162,17 +199,30 @@ mod tests {
     /// Entry by entry, added up in the order of the definition: the same bits, in batches of any size.
     #[test]
     fn products_are_those_of_the_definition() {
-        let value = |i: usize, j: usize, salt: usize| ((i * 31 + j * 17 + salt) % 29) as f64 / 7.0 - 2.0;
-        for (rows, inner, cols) in
-            [(1, 1, 1), (7, 5, 3), (8, 4, 9), (9, 13, 1), (17, 3, 40), (0, 3, 2), (3, 0, 2), (3, 2, 0)]
-        {
+        let value =
+            |i: usize, j: usize, salt: usize| ((i * 31 + j * 17 + salt) % 29) as f64 / 7.0 - 2.0;
+        for (rows, inner, cols) in [
+            (1, 1, 1),
+            (7, 5, 3),
+            (8, 4, 9),
+            (9, 13, 1),
+            (17, 3, 40),
+            (0, 3, 2),
+            (3, 0, 2),
+            (3, 2, 0),
+        ] {
             let (a, b) = (
                 Small::from_fn(rows, inner, |i, k| value(i, k, 3)),
                 Small::from_fn(inner, cols, |k, j| value(k, j, 5)),
             );
-            let naive = |i: usize, j: usize| (0..inner).fold(0.0, |sum, k| sum + a.get(i, k) * b.get(k, j));
+            let naive =
+                |i: usize, j: usize| (0..inner).fold(0.0, |sum, k| sum + a.get(i, k) * b.get(k, j));
             let product = a.times(&b);
-            assert_eq!(product, Small::from_fn(rows, cols, naive), "{rows} × {inner} × {cols}");
+            assert_eq!(
+                product,
+                Small::from_fn(rows, cols, naive),
+                "{rows} × {inner} × {cols}"
+            );
             for i in (0..rows).filter(|_| inner > 0) {
                 assert_eq!(rows_times(a.row(i), &b), product.row(i), "row {i} alone");
             }

@@ -22,7 +22,11 @@ pub(super) fn eigen(matrix: &Small, found: &Eigen) -> bool {
     values.is_sorted_by(|a, b| a >= b)
         && probes(matrix.cols()).all(|x| {
             let along = transposed_times(vectors, &x);
-            let scaled: Vec<f64> = along.iter().zip(values).map(|(y, value)| y * value).collect();
+            let scaled: Vec<f64> = along
+                .iter()
+                .zip(values)
+                .map(|(y, value)| y * value)
+                .collect();
             near(&times(vectors, &along), &x) && near(&times(vectors, &scaled), &times(matrix, &x))
         })
 }
@@ -31,10 +35,15 @@ pub(super) fn eigen(matrix: &Small, found: &Eigen) -> bool {
 /// is at most 1.
 pub(super) fn svd(matrix: &Small, found: &SmallSvd) -> bool {
     let SmallSvd { u, sigma, v } = found;
-    let orthonormal = |q: &Small| probes(q.cols()).all(|x| near(&transposed_times(q, &times(q, &x)), &x));
+    let orthonormal =
+        |q: &Small| probes(q.cols()).all(|x| near(&transposed_times(q, &times(q, &x)), &x));
     let rebuilds = |x: Vec<f64>| {
         let along = transposed_times(v, &x);
-        let scaled: Vec<f64> = along.iter().zip(sigma).map(|(y, sigma)| y * sigma).collect();
+        let scaled: Vec<f64> = along
+            .iter()
+            .zip(sigma)
+            .map(|(y, sigma)| y * sigma)
+            .collect();
         near(&times(u, &scaled), &times(matrix, &x))
     };
     sigma.is_sorted_by(|a, b| a >= b)
@@ -49,23 +58,40 @@ fn probes(n: usize) -> impl Iterator<Item = Vec<f64>> {
     let size = 1.0 / (n.max(1) as f64).sqrt();
     (0..PROBES).map(move |probe| {
         let mut signs = Key::new(probe).with("verify", n as u64).rng();
-        (0..n).map(|_| if signs.next_u64() >> 63 == 0 { size } else { -size }).collect()
+        (0..n)
+            .map(|_| {
+                if signs.next_u64() >> 63 == 0 {
+                    size
+                } else {
+                    -size
+                }
+            })
+            .collect()
     })
 }
 
 fn times(matrix: &Small, x: &[f64]) -> Vec<f64> {
-    (0..matrix.rows()).map(|i| matrix.row(i).iter().zip(x).map(|(a, x)| a * x).sum()).collect()
+    (0..matrix.rows())
+        .map(|i| matrix.row(i).iter().zip(x).map(|(a, x)| a * x).sum())
+        .collect()
 }
 
 fn transposed_times(matrix: &Small, x: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; matrix.cols()];
     for (i, x) in x.iter().enumerate() {
-        out.iter_mut().zip(matrix.row(i)).for_each(|(to, a)| *to += a * x);
+        out.iter_mut()
+            .zip(matrix.row(i))
+            .for_each(|(to, a)| *to += a * x);
     }
     out
 }
 
 /// Written so that NaN is far away.
 fn near(a: &[f64], b: &[f64]) -> bool {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt() <= ROUNDING
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b) * (a - b))
+        .sum::<f64>()
+        .sqrt()
+        <= ROUNDING
 }

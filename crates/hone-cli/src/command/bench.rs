@@ -25,10 +25,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     sizes: Vec<u64>,
     /// The largest number of nodes, when --sizes does not list them.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, conflicts_with = "sizes")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1_000_000,
+        conflicts_with = "sizes"
+    )]
     max_nodes: u64,
     /// Kinds of graphs.
-    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', default_value = "er")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "er"
+    )]
     models: Vec<Model>,
     /// Average degree.
     #[arg(long, value_name = "D", default_value_t = 10.0)]
@@ -101,18 +112,34 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.output.check(Files::default())?;
     let sizes = args.sizes();
     if sizes.is_empty() {
-        return Err(Error::config("--max-nodes", format!("{} is below 100, the smallest size", args.max_nodes)).into());
+        return Err(Error::config(
+            "--max-nodes",
+            format!("{} is below 100, the smallest size", args.max_nodes),
+        )
+        .into());
     }
     let parent = args.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
     let folder = TemporaryFolder::create_in(parent)?;
     context.progress().stage("measuring memory", 0);
     let bandwidth = bandwidth();
-    context.progress().stage("runs", (args.models.len() * sizes.len()) as u64);
+    context
+        .progress()
+        .stage("runs", (args.models.len() * sizes.len()) as u64);
     let (mut runs, mut failed) = (Vec::new(), None);
-    for (&model, &nodes) in args.models.iter().flat_map(|model| sizes.iter().map(move |nodes| (model, nodes))) {
-        match one(args, model, nodes, folder.path()).with_context(|| format!("{} of {nodes} nodes", model.name())) {
+    for (&model, &nodes) in args
+        .models
+        .iter()
+        .flat_map(|model| sizes.iter().map(move |nodes| (model, nodes)))
+    {
+        match one(args, model, nodes, folder.path())
+            .with_context(|| format!("{} of {nodes} nodes", model.name()))
+        {
             Ok(run) => {
-                context.note(format_args!("{} of {nodes} nodes: {:.2} s", model.name(), run.seconds));
+                context.note(format_args!(
+                    "{} of {nodes} nodes: {:.2} s",
+                    model.name(),
+                    run.seconds
+                ));
                 runs.push(run);
                 context.progress().advance(1);
             }
@@ -126,8 +153,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(error) = failed.take_if(|_| runs.is_empty()) {
         return Err(error);
     }
-    let runs_on = runs.first().map_or_else(|| args.device.to_string(), |run| run.report.engine.clone());
-    let study = Scaling { machine: machine(), threads: rayon::current_num_threads(), bandwidth, runs };
+    let runs_on = runs
+        .first()
+        .map_or_else(|| args.device.to_string(), |run| run.report.engine.clone());
+    let study = Scaling {
+        machine: machine(),
+        threads: rayon::current_num_threads(),
+        bandwidth,
+        runs,
+    };
     let mut report = study.report();
     report.settings.extend([
         ("preset".to_owned(), args.preset.clone()),
@@ -135,7 +169,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         ("settings".into(), args.set.join(", ")),
         ("average degree".into(), args.degree.to_string()),
         ("seed".into(), args.seed.to_string()),
-        ("memory".into(), args.memory.clone().unwrap_or_else(|| "what is free".into())),
+        (
+            "memory".into(),
+            args.memory.clone().unwrap_or_else(|| "what is free".into()),
+        ),
         ("device".into(), runs_on),
         ("version".into(), env!("CARGO_PKG_VERSION").into()),
     ]);
@@ -148,13 +185,33 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 fn one(args: &Args, model: Model, nodes: u64, folder: &Path) -> anyhow::Result<ScalingRun> {
     let (graph, vectors) = (folder.join("graph.tsv"), folder.join("vectors.npy"));
     let mut make = child()?;
-    make.args(["generate", model.name(), "--force", "--nodes", &nodes.to_string()]);
-    make.args(["--degree", &args.degree.to_string(), "--seed", &args.seed.to_string(), "-o"]).arg(&graph);
+    make.args([
+        "generate",
+        model.name(),
+        "--force",
+        "--nodes",
+        &nodes.to_string(),
+    ]);
+    make.args([
+        "--degree",
+        &args.degree.to_string(),
+        "--seed",
+        &args.seed.to_string(),
+        "-o",
+    ])
+    .arg(&graph);
     finish(make)?;
     let mut embed = child()?;
-    embed.args(["embed", "--force", "--preset", &args.preset]).arg(&graph).arg("-o").arg(&vectors);
+    embed
+        .args(["embed", "--force", "--preset", &args.preset])
+        .arg(&graph)
+        .arg("-o")
+        .arg(&vectors);
     if args.iterations != "auto" {
-        embed.args(["--set", &format!("local.solver.iterations={}", args.iterations)]);
+        embed.args([
+            "--set",
+            &format!("local.solver.iterations={}", args.iterations),
+        ]);
     }
     embed.args(["--device", &args.device.to_string()]);
     embed.args(args.set.iter().flat_map(|setting| ["--set", setting]));
@@ -168,18 +225,30 @@ fn one(args: &Args, model: Model, nodes: u64, folder: &Path) -> anyhow::Result<S
     for file in [graph, vectors, path] {
         fs::remove_file(&file).map_err(|e| Error::io(&file, e))?;
     }
-    Ok(ScalingRun { model: model.name().into(), seconds, report })
+    Ok(ScalingRun {
+        model: model.name().into(),
+        seconds,
+        report,
+    })
 }
 
 /// This same program, quiet, with as many threads.
 fn child() -> anyhow::Result<Command> {
     let mut command = Command::new(std::env::current_exe().context("the name of this program")?);
-    command.args(["--quiet", "--threads", &rayon::current_num_threads().to_string()]).stdin(Stdio::null());
+    command
+        .args([
+            "--quiet",
+            "--threads",
+            &rayon::current_num_threads().to_string(),
+        ])
+        .stdin(Stdio::null());
     Ok(command)
 }
 
 fn finish(mut command: Command) -> anyhow::Result<()> {
-    let output = command.output().context("this program could not be started again")?;
+    let output = command
+        .output()
+        .context("this program could not be started again")?;
     if output.status.success() {
         return Ok(());
     }

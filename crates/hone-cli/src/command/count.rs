@@ -123,13 +123,22 @@ impl Choices {
             return Ok(());
         }
         if self.sample != Sample::Exact {
-            return Err(Error::config("--sample", "an update is exact; leave one of --sample and --update out"));
+            return Err(Error::config(
+                "--sample",
+                "an update is exact; leave one of --sample and --update out",
+            ));
         }
-        match self.motifs.motifs().into_iter().find(|motif| motif.is_directed()) {
+        match self
+            .motifs
+            .motifs()
+            .into_iter()
+            .find(|motif| motif.is_directed())
+        {
             None => Ok(()),
             Some(motif) => {
-                let message =
-                    format!("counts of directed motifs such as {motif} cannot be updated; count the changed graph");
+                let message = format!(
+                    "counts of directed motifs such as {motif} cannot be updated; count the changed graph"
+                );
                 Err(Error::config("--update", message))
             }
         }
@@ -137,12 +146,17 @@ impl Choices {
 
     /// Refuses subgraphs of motifs that have no such counts.
     fn check_occurrence(&self) -> Result<(), Error> {
-        let other = self.motifs.motifs().into_iter().find(|motif| !motif.is_directed());
+        let other = self
+            .motifs
+            .motifs()
+            .into_iter()
+            .find(|motif| !motif.is_directed());
         match other.filter(|_| self.occurrence == Occurrence::Subgraph) {
             None => Ok(()),
             Some(motif) => {
-                let message =
-                    format!("subgraph counts exist for directed motifs, and {motif} is not one; use --motifs triads");
+                let message = format!(
+                    "subgraph counts exist for directed motifs, and {motif} is not one; use --motifs triads"
+                );
                 Err(Error::config("--subgraph", message))
             }
         }
@@ -150,7 +164,8 @@ impl Choices {
 
     /// Those of a record.
     fn read(path: &Path) -> Result<Self, Error> {
-        let text = record::read(path)?.ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
+        let text = record::read(path)?
+            .ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
         let wrong = |e: String| {
             Error::input(
                 path,
@@ -168,7 +183,12 @@ impl Choices {
 
     fn columns(&self) -> Vec<&'static str> {
         match self.by {
-            By::Edge => self.motifs.motifs().iter().map(|motif| motif.name()).collect(),
+            By::Edge => self
+                .motifs
+                .motifs()
+                .iter()
+                .map(|motif| motif.name())
+                .collect(),
             By::Node => NODE_ORBITS.to_vec(),
             By::Total => TOTALS.to_vec(),
         }
@@ -198,21 +218,52 @@ struct Record<'a> {
 impl Args {
     /// The choices of the record, if there is one, below those of the command line.
     fn choices(&self) -> Result<Choices, Error> {
-        let before = self.input.config().map(Choices::read).transpose()?.unwrap_or_default();
+        let before = self
+            .input
+            .config()
+            .map(Choices::read)
+            .transpose()?
+            .unwrap_or_default();
         let by = self.by.unwrap_or(before.by);
         let given = self.motifs.is_some() || self.motif_size.is_some();
-        let motifs = if given || by != By::Node { before.motifs } else { MotifSet::default() };
+        let motifs = if given || by != By::Node {
+            before.motifs
+        } else {
+            MotifSet::default()
+        };
         let motifs = self.motifs.clone().unwrap_or(motifs);
-        let motifs = self.motif_size.map_or(motifs.clone(), |size| motifs.at_most(size.into()));
-        motifs.check().map_err(|error| translated(error, &[("motifs", "--motifs")]))?;
+        let motifs = self
+            .motif_size
+            .map_or(motifs.clone(), |size| motifs.at_most(size.into()));
+        motifs
+            .check()
+            .map_err(|error| translated(error, &[("motifs", "--motifs")]))?;
         if by == By::Node && (motifs != MotifSet::default() || self.motif_size.is_some()) {
             let message = "only applies to --by edge and --by total; --by node always counts all 15 node orbits";
-            let option = if self.motif_size.is_some() { "--motif-size" } else { "--motifs" };
+            let option = if self.motif_size.is_some() {
+                "--motif-size"
+            } else {
+                "--motifs"
+            };
             return Err(Error::config(option, message));
         }
-        let (sample, seed) = (self.sample.unwrap_or(before.sample), self.seed.unwrap_or(before.seed));
-        let occurrence = if self.subgraph { Occurrence::Subgraph } else { before.occurrence };
-        let choices = Choices { by, motifs, sample, seed, occurrence, update: self.update.over(before.update)? };
+        let (sample, seed) = (
+            self.sample.unwrap_or(before.sample),
+            self.seed.unwrap_or(before.seed),
+        );
+        let occurrence = if self.subgraph {
+            Occurrence::Subgraph
+        } else {
+            before.occurrence
+        };
+        let choices = Choices {
+            by,
+            motifs,
+            sample,
+            seed,
+            occurrence,
+            update: self.update.over(before.update)?,
+        };
         choices.check_occurrence()?;
         choices.check_update()?;
         Ok(choices)
@@ -229,7 +280,10 @@ impl Args {
 
     /// The separator between columns of totals.
     fn separator(&self) -> Result<&'static str, Error> {
-        let extension = self.output.extension().map(|e| e.to_string_lossy().to_lowercase());
+        let extension = self
+            .output
+            .extension()
+            .map(|e| e.to_string_lossy().to_lowercase());
         match extension.as_deref() {
             Some("tsv" | "txt") => Ok("\t"),
             Some("csv") => Ok(","),
@@ -239,7 +293,11 @@ impl Args {
                     || "the name has no extension, which names the format of totals".to_owned(),
                     |extension| format!("no format of totals has the extension `.{extension}`"),
                 );
-                Err(Error::input(&self.output, message, "--by total writes .tsv or .csv, or to standard output (-)"))
+                Err(Error::input(
+                    &self.output,
+                    message,
+                    "--by total writes .tsv or .csv, or to standard output (-)",
+                ))
             }
         }
     }
@@ -248,19 +306,32 @@ impl Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (choices, (source, inputs)) = (args.choices()?, args.input.resolve()?);
     let files = args.files(choices.by)?;
-    let inputs = choices.update.iter().fold(inputs, |inputs, update| update.files(inputs));
+    let inputs = choices
+        .update
+        .iter()
+        .fold(inputs, |inputs, update| update.files(inputs));
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let engine = context.engine();
     let mut batch = outputs.check_by(engine.leads(), args.force)?;
     let start = Start::now();
-    let work = |graph: &Graph| count(&choices, graph, (&Cpu, Allowance::new(Some(1))), &Silent).map(drop);
+    let work =
+        |graph: &Graph| count(&choices, graph, (&Cpu, Allowance::new(Some(1))), &Silent).map(drop);
     let graph = source.open_for(&work, false, context.memory(args.input.memory()), context)?;
     note_idle_weights(&graph, context);
-    if graph.is_directed() && !choices.motifs.motifs().iter().any(|motif| motif.is_directed()) {
+    if graph.is_directed()
+        && !choices
+            .motifs
+            .motifs()
+            .iter()
+            .any(|motif| motif.is_directed())
+    {
         context.note("note: these motifs ignore the directions of arcs; --motifs triads counts directed ones");
     }
     if args.seed.is_some() && choices.sample == Sample::Exact {
-        idle::note(&[("--seed".into(), "exact counts are not random".into())], context);
+        idle::note(
+            &[("--seed".into(), "exact counts are not random".into())],
+            context,
+        );
     }
     let facts = GraphFacts::of(&graph);
     let (read, start) = (Stage::since("read", &start), Start::now());
@@ -270,7 +341,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         tell(&choices, &counts, context);
         write(args, &choices, (&graph, &counts), &mut batch, context)?;
         let stages = vec![read, counted, Stage::since("write", &start)];
-        record::add_to(&mut batch, &args.output, &describe(&choices, &source, (facts, changed), &counts, stages))
+        record::add_to(
+            &mut batch,
+            &args.output,
+            &describe(&choices, &source, (facts, changed), &counts, stages),
+        )
     };
     let written = if engine.leads() { write() } else { Ok(()) };
     engine.writers().agree(&args.output, written)?;
@@ -279,7 +354,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     batch.commit()?;
     if !is_stream(&args.output) {
-        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        let names: Vec<String> = files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
         context.note(format_args!("wrote {}", names.join(" and ")));
     }
     Ok(())
@@ -300,7 +378,14 @@ fn counted(
     let place = (context.engine(), Allowance::new(memory));
     let counts = count(choices, &graph, place, context.progress());
     let counts = counts.map_err(|error| {
-        translated(error, &[("sample", "--sample"), ("motifs", "--motifs"), ("directed", "--directed")])
+        translated(
+            error,
+            &[
+                ("sample", "--sample"),
+                ("motifs", "--motifs"),
+                ("directed", "--directed"),
+            ],
+        )
     })?;
     Ok((graph, counts, None))
 }
@@ -316,9 +401,16 @@ fn write(
     let motifs = choices.motifs.motifs();
     let mut write = |table: CountTable<'_>| table.add_to(batch, &args.output, context.progress());
     match choices.by {
-        By::Edge => write(CountTable::edges(graph, counts, &motifs).with_occurrence(choices.occurrence))?,
+        By::Edge => {
+            write(CountTable::edges(graph, counts, &motifs).with_occurrence(choices.occurrence))?
+        }
         By::Node => write(CountTable::nodes(graph, counts, &counts.node_orbits()?))?,
-        By::Total => print_totals(args, batch, context, &Sums::of(counts, motifs, choices.occurrence))?,
+        By::Total => print_totals(
+            args,
+            batch,
+            context,
+            &Sums::of(counts, motifs, choices.occurrence),
+        )?,
     }
     Ok(())
 }
@@ -337,18 +429,44 @@ fn count(
     };
     let before = memory::resident().unwrap_or(0);
     let both = |error: Error| match error {
-        Error::Memory { stage, need, least, limit, remedy } => {
-            Error::Memory { stage, need: need.saturating_add(writing), least, limit, remedy }
-        }
+        Error::Memory {
+            stage,
+            need,
+            least,
+            limit,
+            remedy,
+        } => Error::Memory {
+            stage,
+            need: need.saturating_add(writing),
+            least,
+            limit,
+            remedy,
+        },
         other => other,
     };
-    let motifs = if choices.by == By::Node { Vec::new() } else { choices.motifs.motifs() };
-    let how = Counting { motifs: &motifs, sample: &choices.sample, seed: choices.seed, allowance, progress };
+    let motifs = if choices.by == By::Node {
+        Vec::new()
+    } else {
+        choices.motifs.motifs()
+    };
+    let how = Counting {
+        motifs: &motifs,
+        sample: &choices.sample,
+        seed: choices.seed,
+        allowance,
+        progress,
+    };
     let counts = engine.count(graph, how).map_err(both)?;
     // Memory freed by counting is available for the table.
-    let held = before.saturating_add(counts.bytes() as u64).saturating_add(writing);
+    let held = before
+        .saturating_add(counts.bytes() as u64)
+        .saturating_add(writing);
     let more = held.saturating_sub(memory::resident().unwrap_or(0));
-    allowance.check_work("writing counts", more, "choose fewer motifs, or raise the memory limit")?;
+    allowance.check_work(
+        "writing counts",
+        more,
+        "choose fewer motifs, or raise the memory limit",
+    )?;
     Ok(counts)
 }
 
@@ -382,13 +500,21 @@ fn tell(choices: &Choices, counts: &Counts, context: &Context) {
     }
 }
 
-fn print_totals(args: &Args, batch: &mut Batch, context: &Context, sums: &Sums) -> Result<(), Error> {
+fn print_totals(
+    args: &Args,
+    batch: &mut Batch,
+    context: &Context,
+    sums: &Sums,
+) -> Result<(), Error> {
     let lines = sums.lines();
     if args.output.as_os_str() == "-" {
         return context.try_print(aligned(&lines, &[1, 2]));
     }
     let separator = args.separator()?;
-    let text: String = lines.iter().map(|line| line.join(separator).replace(' ', "_") + "\n").collect();
+    let text: String = lines
+        .iter()
+        .map(|line| line.join(separator).replace(' ', "_") + "\n")
+        .collect();
     let mut out = batch.begin(&args.output)?;
     out.write_all(text.as_bytes()).map_err(|e| out.error(e))?;
     batch.add(out)

@@ -48,15 +48,26 @@ The layout is force-directed, computed from the graph, and the same for any numb
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let motifs = args.motif.join(",").parse()?;
-    let drawing = Drawing { motifs, delta: args.delta, labels: args.labels, title: args.title.clone() };
-    let mut batch = args.input.files().write("--output", [&args.output]).check(args.force)?;
+    let drawing = Drawing {
+        motifs,
+        delta: args.delta,
+        labels: args.labels,
+        title: args.title.clone(),
+    };
+    let mut batch = args
+        .input
+        .files()
+        .write("--output", [&args.output])
+        .check(args.force)?;
     check_extension(&args.output, &["svg"])?;
     record::check_without(&args.output, Existing::replaced_if(args.force))?;
     let graph = args.input.open_without_weights(context)?;
     let svg = drawing.svg(&graph, &args.input.name(), context.progress())?;
     context.progress_done();
     let mut output = batch.begin(&args.output)?;
-    output.write_all(svg.as_bytes()).map_err(|e| output.error(e))?;
+    output
+        .write_all(svg.as_bytes())
+        .map_err(|e| output.error(e))?;
     batch.add(output)?;
     files::note_written(&batch.commit()?, &args.output, context);
     Ok(())

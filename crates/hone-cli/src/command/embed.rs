@@ -38,25 +38,43 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = outputs.write("--model", &args.model);
     let outputs = outputs.folder("--factors", args.factors.as_deref(), Use::Replaced);
     let leads = context.engine().leads();
-    let mut batch = args.scale.folders(outputs).check_by(leads, args.table.force)?;
+    let mut batch = args
+        .scale
+        .folders(outputs)
+        .check_by(leads, args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
-    args.factors.as_deref().map_or(Ok(()), |to| check_target(to, Existing::replaced_if(args.table.force)))?;
+    args.factors.as_deref().map_or(Ok(()), |to| {
+        check_target(to, Existing::replaced_if(args.table.force))
+    })?;
     let format = args.table.format(&args.output)?;
     let alone = Hone::new(config.clone())?.written_as(format);
     let (hone, note) = placed(args.device, &config, alone.clone(), context)?;
     let memory = context.memory(args.input.memory());
     let start = Start::now();
-    let work = |graph: &Graph| alone.clone().memory_limit(1).embed(graph, &Silent).map(drop);
+    let work = |graph: &Graph| {
+        alone
+            .clone()
+            .memory_limit(1)
+            .embed(graph, &Silent)
+            .map(drop)
+    };
     let graph = source.open_for(&work, true, memory, context)?;
     let read = Stage::since("read", &start);
     args.choices.note_idle(&config, &graph, context);
     let chosen = args.device.is_some() || context.team().is_some();
-    let hone = if chosen { hone } else { Opened::for_graph(&config, &graph).place(hone) };
+    let hone = if chosen {
+        hone
+    } else {
+        Opened::for_graph(&config, &graph).place(hone)
+    };
     let hone = args.lay(hone, memory);
     let (run, model) = work_on(&hone, &mut batch, &graph, args.model.is_some(), context)
         .map_err(|error| options::translated(error, OPTIONS))?;
     drop(graph);
-    let Run { embedding, mut report } = run;
+    let Run {
+        embedding,
+        mut report,
+    } = run;
     report.notes.extend(note);
     report.input = Some(source.input);
     report.stages.insert(0, read);
@@ -89,7 +107,9 @@ fn write(
 ) -> anyhow::Result<()> {
     context.progress().stage("writing", 0);
     let (engine, format) = (context.engine(), args.table.output_format);
-    report.time("write", |_| embedding.add_shared(&mut batch, &args.output, format, engine.writers()))?;
+    report.time("write", |_| {
+        embedding.add_shared(&mut batch, &args.output, format, engine.writers())
+    })?;
     let describe = || {
         if let (Some(model), Some(path)) = (model, &args.model) {
             report.time("write model", |_| model.add_to(&mut batch, path))?;
@@ -105,7 +125,10 @@ fn write(
     context.progress_done();
     context.note(summary(&report, &written, &args.output));
     if let Some(folder) = &args.scale.checkpoint {
-        context.note(format_args!("note: the run is complete; the checkpoint {} can be removed", folder.display()));
+        context.note(format_args!(
+            "note: the run is complete; the checkpoint {} can be removed",
+            folder.display()
+        ));
     }
     Ok(())
 }
@@ -118,8 +141,12 @@ fn placed(
     context: &Context,
 ) -> Result<(Hone, Option<String>), Error> {
     let Some(engine) = context.team() else {
-        let Some(device) = device else { return Ok((hone, None)) };
-        let device = device.open(config).map_err(|error| options::translated(error, OPTIONS))?;
+        let Some(device) = device else {
+            return Ok((hone, None));
+        };
+        let device = device
+            .open(config)
+            .map_err(|error| options::translated(error, OPTIONS))?;
         let note = device.note.clone();
         return Ok((device.place(hone), note));
     };
@@ -139,7 +166,9 @@ fn work_on(
     context: &Context,
 ) -> Result<(Run, Option<Model>), Error> {
     if model {
-        return hone.fit_into(batch, graph, context.progress()).map(|(run, model)| (run, Some(model)));
+        return hone
+            .fit_into(batch, graph, context.progress())
+            .map(|(run, model)| (run, Some(model)));
     }
     Ok((hone.embed_into(batch, graph, context.progress())?, None))
 }

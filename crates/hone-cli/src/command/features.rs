@@ -104,7 +104,11 @@ impl Aggregates {
 }
 
 fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
-    let mut found = Aggregates { sum: false, mean: false, max: false };
+    let mut found = Aggregates {
+        sum: false,
+        mean: false,
+        max: false,
+    };
     for name in text.split(',').filter(|_| text != "none") {
         match name.trim() {
             "sum" => found.sum = true,
@@ -150,7 +154,9 @@ impl FeatureArgs {
     fn build(&self) -> Result<Config, Error> {
         let layers = match &self.config {
             Some(file) => Layers::new().file(file)?,
-            None => DEFAULTS.iter().try_fold(Layers::new(), |layers, (key, value)| layers.set(key, value))?,
+            None => DEFAULTS
+                .iter()
+                .try_fold(Layers::new(), |layers, (key, value)| layers.set(key, value))?,
         };
         settings::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
     }
@@ -159,18 +165,29 @@ impl FeatureArgs {
     fn flags(&self) -> Vec<Flag> {
         let none = self.aggregates.is_some_and(|wanted| !wanted.any());
         let depth = self.depth.or(none.then_some(0));
-        let aggregate = |wanted: fn(&Aggregates) -> bool| self.aggregates.as_ref().map(|a| wanted(a).to_string());
+        let aggregate = |wanted: fn(&Aggregates) -> bool| {
+            self.aggregates.as_ref().map(|a| wanted(a).to_string())
+        };
         let flags = [
-            ("structure.enabled", self.no_structure.then(|| "false".to_owned())),
+            (
+                "structure.enabled",
+                self.no_structure.then(|| "false".to_owned()),
+            ),
             ("structure.motifs", self.motifs.clone()),
             ("structure.sum", aggregate(|a| a.sum)),
             ("structure.mean", aggregate(|a| a.mean)),
             ("structure.max", aggregate(|a| a.max)),
             ("structure.depth", depth.map(|depth| depth.to_string())),
-            ("structure.prune", self.prune.map(|prune| format!("{prune:?}"))),
+            (
+                "structure.prune",
+                self.prune.map(|prune| format!("{prune:?}")),
+            ),
             ("structure.log", self.no_log.then(|| "false".to_owned())),
             ("local.norm", self.norm.clone()),
-            ("features.diffusion.steps", self.diffuse.map(|steps| steps.to_string())),
+            (
+                "features.diffusion.steps",
+                self.diffuse.map(|steps| steps.to_string()),
+            ),
             ("motifs", self.over.clone()),
             ("psi", self.psi.clone()),
         ];
@@ -179,7 +196,10 @@ impl FeatureArgs {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let config = args.choices.build().map_err(|error| options::translated(error, OPTIONS))?;
+    let config = args
+        .choices
+        .build()
+        .map_err(|error| options::translated(error, OPTIONS))?;
     let weights = config.features.diffusion.steps > 0;
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let source = args.input.resolve(args.choices.config.as_deref())?;
@@ -193,21 +213,34 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         hone = hone.memory_limit(bytes);
     }
     let start = Start::now();
-    let graph = source.open_for(&|graph| features(&hone, graph), weights, args.input.memory(), context)?;
+    let graph = source.open_for(
+        &|graph| features(&hone, graph),
+        weights,
+        args.input.memory(),
+        context,
+    )?;
     let read = Stage::since("read", &start);
     let idle = config.idle_in_features(&graph);
     let mut idle = idle::given(&args.choices.flags(), &args.choices.set, OPTIONS, &idle);
     // No aggregates are a depth of 0.
-    idle.retain(|(option, _)| option != "--aggregates" || args.choices.aggregates.is_some_and(Aggregates::any));
+    idle.retain(|(option, _)| {
+        option != "--aggregates" || args.choices.aggregates.is_some_and(Aggregates::any)
+    });
     idle::note(&idle, context);
-    let Run { embedding, mut report } =
-        hone.features(&graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
+    let Run {
+        embedding,
+        mut report,
+    } = hone
+        .features(&graph, context.progress())
+        .map_err(|error| options::translated(error, OPTIONS))?;
     drop(graph);
     context.progress().stage("writing", 0);
     report.input = Some(source.input);
     report.stages.insert(0, read);
     report.work = start.work();
-    report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
+    report.time("write", |_| {
+        embedding.add_to(&mut batch, &args.output, args.table.output_format)
+    })?;
     record::add_to(&mut batch, &args.output, &report)?;
     batch.commit()?;
     context.progress_done();
@@ -220,13 +253,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         let (rows, columns) = (embedding.vectors.rows(), embedding.vectors.cols());
         let s = |count| if count == 1 { "" } else { "s" };
         let (nodes, features) = (s(rows), s(columns));
-        context
-            .note(format_args!("wrote {rows} node{nodes} × {columns} feature{features} to {}", args.output.display()));
+        context.note(format_args!(
+            "wrote {rows} node{nodes} × {columns} feature{features} to {}",
+            args.output.display()
+        ));
     }
     Ok(())
 }
 
 /// The features of a graph under a limit of one byte, to find out how much memory they need.
 fn features(hone: &Hone, graph: &Graph) -> Result<(), Error> {
-    hone.clone().memory_limit(1).features(graph, &Silent).map(drop)
+    hone.clone()
+        .memory_limit(1)
+        .features(graph, &Silent)
+        .map(drop)
 }

@@ -53,7 +53,12 @@ enum Model {
         #[command(flatten)]
         size: Size,
         /// Probabilities of the quadrants of the adjacency matrix.
-        #[arg(long, value_name = "A,B,C,D", value_delimiter = ',', default_value = "0.57,0.19,0.19,0.05")]
+        #[arg(
+            long,
+            value_name = "A,B,C,D",
+            value_delimiter = ',',
+            default_value = "0.57,0.19,0.19,0.05"
+        )]
         quadrants: Vec<f64>,
         #[command(flatten)]
         target: Target,
@@ -141,41 +146,91 @@ const MANY: f64 = 1e8;
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (generator, target) = resolve(&args.model)?;
-    let options = WriteOptions { format: target.output_format, overwrite: target.force };
+    let options = WriteOptions {
+        format: target.output_format,
+        overwrite: target.force,
+    };
     let expected = generator.expected_edges();
     if expected >= MANY {
-        context.note(format_args!("note: this graph has about {expected:.1e} edges"));
+        context.note(format_args!(
+            "note: this graph has about {expected:.1e} edges"
+        ));
     }
     let edges = generator.write(target.seed, &target.output, &options, context.progress());
     let edges = edges.map_err(|error| translated(error, OPTIONS))?;
     if target.output.as_os_str() != "-" {
-        context.note(format_args!("wrote {edges} edges to {}", target.output.display()));
+        context.note(format_args!(
+            "wrote {edges} edges to {}",
+            target.output.display()
+        ));
     }
     Ok(())
 }
 
 fn resolve(model: &Model) -> anyhow::Result<(Generator, &Target)> {
     Ok(match *model {
-        Model::Er { size: Size { nodes, degree }, ref target } => (Generator::Er { nodes, degree }, target),
-        Model::Ba { size: Size { nodes, degree }, ref target } => (Generator::Ba { nodes, degree }, target),
-        Model::Rmat { size: Size { nodes, degree }, ref quadrants, ref target } => {
+        Model::Er {
+            size: Size { nodes, degree },
+            ref target,
+        } => (Generator::Er { nodes, degree }, target),
+        Model::Ba {
+            size: Size { nodes, degree },
+            ref target,
+        } => (Generator::Ba { nodes, degree }, target),
+        Model::Rmat {
+            size: Size { nodes, degree },
+            ref quadrants,
+            ref target,
+        } => {
             let quadrants = quadrants.as_slice().try_into().map_err(|_| {
-                let message = format!("{} probabilities; give four, such as 0.57,0.19,0.19,0.05", quadrants.len());
+                let message = format!(
+                    "{} probabilities; give four, such as 0.57,0.19,0.19,0.05",
+                    quadrants.len()
+                );
                 hone::Error::config("--quadrants", message)
             })?;
-            (Generator::Rmat { nodes, degree, quadrants }, target)
+            (
+                Generator::Rmat {
+                    nodes,
+                    degree,
+                    quadrants,
+                },
+                target,
+            )
         }
-        Model::Sbm { size: Size { nodes, degree }, communities, mixing, ref target } => {
-            (Generator::Sbm { nodes, degree, communities, mixing }, target)
-        }
-        Model::RingOfCliques { cliques, size, ref target } => (Generator::RingOfCliques { cliques, size }, target),
-        Model::Barbell { size, path, ref target } => (Generator::Barbell { size, path }, target),
+        Model::Sbm {
+            size: Size { nodes, degree },
+            communities,
+            mixing,
+            ref target,
+        } => (
+            Generator::Sbm {
+                nodes,
+                degree,
+                communities,
+                mixing,
+            },
+            target,
+        ),
+        Model::RingOfCliques {
+            cliques,
+            size,
+            ref target,
+        } => (Generator::RingOfCliques { cliques, size }, target),
+        Model::Barbell {
+            size,
+            path,
+            ref target,
+        } => (Generator::Barbell { size, path }, target),
     })
 }
 
 fn format(text: &str) -> Result<GraphFormat, String> {
-    GraphFormat::ALL.into_iter().find(|f| f.to_string() == text).ok_or_else(|| {
-        let known = GraphFormat::ALL.map(|f| f.to_string());
-        format!("use one of {}", known.join(", "))
-    })
+    GraphFormat::ALL
+        .into_iter()
+        .find(|f| f.to_string() == text)
+        .ok_or_else(|| {
+            let known = GraphFormat::ALL.map(|f| f.to_string());
+            format!("use one of {}", known.join(", "))
+        })
 }

@@ -36,16 +36,25 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "by_name")]
     motifs: Option<[u128; Graphlet::COUNT]>,
     /// Induced occurrences of each dyad and triad of a directed graph, by name.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "triads_by_name")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "triads_by_name"
+    )]
     triads: Option<[u128; Triad::COUNT]>,
 }
 
-fn triads_by_name<S: Serializer>(triads: &Option<[u128; Triad::COUNT]>, serializer: S) -> Result<S::Ok, S::Error> {
+fn triads_by_name<S: Serializer>(
+    triads: &Option<[u128; Triad::COUNT]>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let named = triads.iter().flatten().zip(Triad::ALL);
     serializer.collect_map(named.map(|(count, triad)| (triad.name(), count)))
 }
 
-fn by_name<S: Serializer>(motifs: &Option<[u128; Graphlet::COUNT]>, serializer: S) -> Result<S::Ok, S::Error> {
+fn by_name<S: Serializer>(
+    motifs: &Option<[u128; Graphlet::COUNT]>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let named = motifs.iter().flatten().zip(Graphlet::ALL);
     serializer.collect_map(named.map(|(count, graphlet)| (graphlet.name(), count)))
 }
@@ -68,11 +77,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let graph = args.input.open(context)?;
     let summary = Summary::of(&graph);
-    let totals = (!args.no_motifs).then(|| count(&graph, context.progress())).transpose()?;
-    let triads = (graph.is_directed() && !args.no_motifs).then(|| Triads::count(&graph, context.progress()));
-    let triads = triads.transpose()?.map(|triads| triads.totals(Occurrence::Induced).triads);
-    let report = Report { summary, motifs: totals.map(|counts| counts.totals().graphlets), triads };
-    let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { table(&report) };
+    let totals = (!args.no_motifs)
+        .then(|| count(&graph, context.progress()))
+        .transpose()?;
+    let triads =
+        (graph.is_directed() && !args.no_motifs).then(|| Triads::count(&graph, context.progress()));
+    let triads = triads
+        .transpose()?
+        .map(|triads| triads.totals(Occurrence::Induced).triads);
+    let report = Report {
+        summary,
+        motifs: totals.map(|counts| counts.totals().graphlets),
+        triads,
+    };
+    let text = if args.json {
+        serde_json::to_string_pretty(&report)? + "\n"
+    } else {
+        table(&report)
+    };
     context.print(text.as_bytes())
 }
 
@@ -82,14 +104,26 @@ fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()
     if json {
         return context.print((serde_json::to_string_pretty(facts)? + "\n").as_bytes());
     }
-    let blocks = facts.blocks.iter().map(|block| format!("{} {}", block.count, block.kind()));
+    let blocks = facts
+        .blocks
+        .iter()
+        .map(|block| format!("{} {}", block.count, block.kind()));
     let side = |view: &ViewFacts| match view.side {
         ViewSide::Both => "",
         ViewSide::Source => ", source",
         ViewSide::Target => ", target",
     };
-    let steps = |step: usize| if step == 1 { "1 step".to_owned() } else { format!("{step} steps") };
-    let views = facts.views.iter().map(|view| format!("{}{}, {}", view.motif, side(view), steps(view.step)));
+    let steps = |step: usize| {
+        if step == 1 {
+            "1 step".to_owned()
+        } else {
+            format!("{step} steps")
+        }
+    };
+    let views = facts
+        .views
+        .iter()
+        .map(|view| format!("{}{}, {}", view.motif, side(view), steps(view.step)));
     let (graph, yes_no) = (&facts.graph, |yes| if yes { "yes" } else { "no" });
     let text = aligned(&[
         ("model of", format!("hone {}", facts.version)),
@@ -97,7 +131,14 @@ fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()
         ("edges", graph.edges.to_string()),
         ("directed", yes_no(graph.directed).into()),
         ("weighted", yes_no(graph.weighted).into()),
-        ("columns", format!("{}: {}", facts.columns.len(), blocks.collect::<Vec<_>>().join(", "))),
+        (
+            "columns",
+            format!(
+                "{}: {}",
+                facts.columns.len(),
+                blocks.collect::<Vec<_>>().join(", ")
+            ),
+        ),
         ("factors", views.collect::<Vec<_>>().join("; ")),
         ("seed", facts.config.seed.to_string()),
         ("fingerprint", facts.fingerprint.clone()),
@@ -106,7 +147,13 @@ fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()
     context.print(text.as_bytes())
 }
 
-fn table(Report { summary: s, motifs, triads }: &Report) -> String {
+fn table(
+    Report {
+        summary: s,
+        motifs,
+        triads,
+    }: &Report,
+) -> String {
     let yes_no = |yes| if yes { "yes" } else { "no" };
     let mut rows = vec![
         ("nodes", s.nodes.to_string()),
@@ -123,7 +170,11 @@ fn table(Report { summary: s, motifs, triads }: &Report) -> String {
         ("components", s.components.to_string()),
         (
             "largest component",
-            format!("{} node{}", s.largest_component, if s.largest_component == 1 { "" } else { "s" }),
+            format!(
+                "{} node{}",
+                s.largest_component,
+                if s.largest_component == 1 { "" } else { "s" }
+            ),
         ),
         ("self-loops dropped", s.dropped_self_loops.to_string()),
         ("duplicates dropped", s.dropped_duplicates.to_string()),
@@ -135,8 +186,17 @@ fn table(Report { summary: s, motifs, triads }: &Report) -> String {
         .map(|(count, graphlet)| (graphlet.name(), count))
         .chain(triads.map(|(count, triad)| (triad.name(), count)))
         .collect();
-    rows.extend(counts.iter().filter(|(_, count)| **count > 0).map(|(name, count)| (*name, count.to_string())));
-    let absent: Vec<&str> = counts.iter().filter(|(_, count)| **count == 0).map(|(name, _)| *name).collect();
+    rows.extend(
+        counts
+            .iter()
+            .filter(|(_, count)| **count > 0)
+            .map(|(name, count)| (*name, count.to_string())),
+    );
+    let absent: Vec<&str> = counts
+        .iter()
+        .filter(|(_, count)| **count == 0)
+        .map(|(name, _)| *name)
+        .collect();
     if !absent.is_empty() {
         rows.push(("absent motifs", absent.join(", ")));
     }
@@ -184,6 +244,9 @@ mod tests {
     #[test]
     fn numbers_have_four_digits() {
         let shown = [0.0, 4.588_235, 0.139_037, 0.000_021_3, 12_345.6, 1.0].map(number);
-        assert_eq!(shown, ["0", "4.588", "0.1390", "2.130e-5", "12346", "1.000"]);
+        assert_eq!(
+            shown,
+            ["0", "4.588", "0.1390", "2.130e-5", "12346", "1.000"]
+        );
     }
 }

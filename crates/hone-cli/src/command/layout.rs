@@ -73,7 +73,10 @@ impl LayoutArgs {
             search: self.search.unwrap_or(layout.search),
             seed: self.seed.unwrap_or(layout.seed),
         };
-        Placing { by: self.by.unwrap_or(by), layout }
+        Placing {
+            by: self.by.unwrap_or(by),
+            layout,
+        }
     }
 
     /// Notes options that have no effect on this kind of layout.
@@ -84,9 +87,13 @@ impl LayoutArgs {
             ("--search", self.search.is_some()),
             ("--layout-seed", self.seed.is_some()),
         ];
-        let idle = given.into_iter().filter(|(_, given)| *given && placing.layout.layout == LayoutMethod::Pca);
+        let idle = given
+            .into_iter()
+            .filter(|(_, given)| *given && placing.layout.layout == LayoutMethod::Pca);
         let why = "principal components have neither neighbours nor steps";
-        let idle: Vec<(String, String)> = idle.map(|(option, _)| (option.to_owned(), why.to_owned())).collect();
+        let idle: Vec<(String, String)> = idle
+            .map(|(option, _)| (option.to_owned(), why.to_owned()))
+            .collect();
         idle::note(&idle, context);
     }
 }
@@ -128,7 +135,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let placing = args.layout.over(before.unwrap_or_default());
     args.layout.note_idle(&placing, context);
     let outputs = Embedding::files(&args.output, None)?;
-    let outputs = source.files().write("--output", outputs.iter().chain(&record::path(&args.output)));
+    let outputs = source.files().write(
+        "--output",
+        outputs.iter().chain(&record::path(&args.output)),
+    );
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
     context.progress().stage("reading", 0);
@@ -146,7 +156,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         recall: placed.recall,
         stages: vec![read, Stage::since("layout", &start)],
     };
-    placed.embedding(ids).add_to(&mut batch, &args.output, None)?;
+    placed
+        .embedding(ids)
+        .add_to(&mut batch, &args.output, None)?;
     record::add_to(&mut batch, &args.output, &record)?;
     context.progress_done();
     files::note_written(&batch.commit()?, &args.output, context);

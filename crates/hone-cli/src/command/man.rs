@@ -41,7 +41,10 @@ pub(crate) fn run(args: &Args, hone: Command, context: &Context) -> anyhow::Resu
         let mut batch = Batch::new(Existing::replaced_if(args.force));
         write_pages(&all, folder, &mut batch)?;
         let written = batch.commit()?.len();
-        context.note(format_args!("wrote {written} man pages to {}", folder.display()));
+        context.note(format_args!(
+            "wrote {written} man pages to {}",
+            folder.display()
+        ));
         return Ok(());
     }
     let mut command = &all;
@@ -49,7 +52,13 @@ pub(crate) fn run(args: &Args, hone: Command, context: &Context) -> anyhow::Resu
         let inner = command.find_subcommand(name);
         let known = command.get_subcommands().map(Command::get_name);
         command = inner.ok_or_else(|| {
-            Error::config("COMMAND", format!("there is no subcommand `{name}`{}", spelling::hint(name, known)))
+            Error::config(
+                "COMMAND",
+                format!(
+                    "there is no subcommand `{name}`{}",
+                    spelling::hint(name, known)
+                ),
+            )
         })?;
     }
     context.print(page(command)?)
@@ -58,19 +67,28 @@ pub(crate) fn run(args: &Args, hone: Command, context: &Context) -> anyhow::Resu
 /// Adds the pages of a command and of those below it.
 fn write_pages(command: &Command, folder: &Path, batch: &mut Batch) -> anyhow::Result<()> {
     let mut output = batch.begin(folder.join(format!("{}.1", name(command))))?;
-    output.write_all(&page(command)?).map_err(|error| output.error(error))?;
+    output
+        .write_all(&page(command)?)
+        .map_err(|error| output.error(error))?;
     batch.add(output)?;
-    command.get_subcommands().try_for_each(|inner| write_pages(inner, folder, batch))
+    command
+        .get_subcommands()
+        .try_for_each(|inner| write_pages(inner, folder, batch))
 }
 
 /// `hone-eval-link`.
 fn name(command: &Command) -> &str {
-    command.get_display_name().unwrap_or_else(|| command.get_name())
+    command
+        .get_display_name()
+        .unwrap_or_else(|| command.get_name())
 }
 
 fn page(command: &Command) -> anyhow::Result<Vec<u8>> {
     let mut page = Vec::new();
-    let man = Man::new(command.clone()).source(concat!("hone ", env!("CARGO_PKG_VERSION"))).manual("HONE");
-    man.render(&mut page).map_err(|error| anyhow!("the page cannot be made: {error}"))?;
+    let man = Man::new(command.clone())
+        .source(concat!("hone ", env!("CARGO_PKG_VERSION")))
+        .manual("HONE");
+    man.render(&mut page)
+        .map_err(|error| anyhow!("the page cannot be made: {error}"))?;
     Ok(page)
 }

@@ -8,7 +8,9 @@ use hone::output::Batch;
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{Embedding, Format};
 use hone::{Config, Error, Hone, record};
-use hone_explore::{Colour, Map, Method, Placed, RoleOptions, Roles, Search, Space, read_attributes, read_labels};
+use hone_explore::{
+    Colour, Map, Method, Placed, RoleOptions, Roles, Search, Space, read_attributes, read_labels,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::command::layout::{LayoutArgs, Placing, note_recall};
@@ -120,20 +122,44 @@ impl Args {
 
     /// The choices of the command line over those of an earlier run, and the files they name.
     fn choices(&self) -> Result<(Choices, Beside), Error> {
-        let earlier = self.input.config().map(|path| Earlier::<Choices>::read(path, COMMAND)).transpose()?;
-        let before = earlier.as_ref().map(|earlier| earlier.choices.clone()).unwrap_or_default();
+        let earlier = self
+            .input
+            .config()
+            .map(|path| Earlier::<Choices>::read(path, COMMAND))
+            .transpose()?;
+        let before = earlier
+            .as_ref()
+            .map(|earlier| earlier.choices.clone())
+            .unwrap_or_default();
         let beside = Beside {
-            vectors: Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |it| it.vectors.as_ref())?,
-            labels: Chosen::new(self.labels.as_deref(), earlier.as_ref(), |it| it.labels.as_ref())?,
-            attributes: Chosen::new(self.attributes.as_deref(), earlier.as_ref(), |it| it.attributes.as_ref())?,
+            vectors: Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |it| {
+                it.vectors.as_ref()
+            })?,
+            labels: Chosen::new(self.labels.as_deref(), earlier.as_ref(), |it| {
+                it.labels.as_ref()
+            })?,
+            attributes: Chosen::new(self.attributes.as_deref(), earlier.as_ref(), |it| {
+                it.attributes.as_ref()
+            })?,
             memory: self.input.memory(),
         };
         let placing = self.layout.over(before.placing);
         placing.layout.check()?;
         let then = before.vectors_format.filter(|_| self.vectors.is_none());
-        let (vectors_format, title) = (self.vectors_format.or(then), self.title.clone().or(before.title));
+        let (vectors_format, title) = (
+            self.vectors_format.or(then),
+            self.title.clone().or(before.title),
+        );
         // Notes about files are printed when they are read.
-        Ok((Choices { vectors_format, title, placing, ..Choices::default() }, beside))
+        Ok((
+            Choices {
+                vectors_format,
+                title,
+                placing,
+                ..Choices::default()
+            },
+            beside,
+        ))
     }
 }
 
@@ -150,8 +176,18 @@ impl Beside {
     }
 
     /// Adds what a record says about the files to the choices; refuses files that differ from an earlier record.
-    fn describe(&self, choices: &mut Choices, changed: Changed, context: &Context) -> Result<(), Error> {
-        let facts = |chosen: &Option<Chosen>| chosen.as_ref().map(|it| it.facts(changed, context)).transpose();
+    fn describe(
+        &self,
+        choices: &mut Choices,
+        changed: Changed,
+        context: &Context,
+    ) -> Result<(), Error> {
+        let facts = |chosen: &Option<Chosen>| {
+            chosen
+                .as_ref()
+                .map(|it| it.facts(changed, context))
+                .transpose()
+        };
         choices.vectors = facts(&self.vectors)?;
         choices.labels = facts(&self.labels)?;
         choices.attributes = facts(&self.attributes)?;
@@ -159,10 +195,17 @@ impl Beside {
     }
 
     /// The vectors of the file, in the graph's node order, or new ones.
-    fn embedding(&self, graph: &Graph, format: Option<Format>, context: &Context) -> anyhow::Result<Embedding> {
+    fn embedding(
+        &self,
+        graph: &Graph,
+        format: Option<Format>,
+        context: &Context,
+    ) -> anyhow::Result<Embedding> {
         let Some(path) = Self::paths(&self.vectors) else {
             let hone = Hone::new(Config::default())?;
-            let hone = self.memory.map_or_else(|| hone.clone(), |bytes| hone.clone().memory_limit(bytes));
+            let hone = self
+                .memory
+                .map_or_else(|| hone.clone(), |bytes| hone.clone().memory_limit(bytes));
             return Ok(hone.embed(graph, context.progress())?.embedding);
         };
         let read = vectors::read(path, format, self.memory)?;
@@ -176,29 +219,60 @@ impl Beside {
                 Error::input(path, format!("there is no vector of node `{id}`"), remedy)
             })
         };
-        let rows: Vec<u32> = (0..graph.nodes() as u32).map(row).collect::<Result<_, _>>()?;
-        if let Some(surplus) = read.ids.len().checked_sub(rows.len()).filter(|&surplus| surplus > 0) {
+        let rows: Vec<u32> = (0..graph.nodes() as u32)
+            .map(row)
+            .collect::<Result<_, _>>()?;
+        if let Some(surplus) = read
+            .ids
+            .len()
+            .checked_sub(rows.len())
+            .filter(|&surplus| surplus > 0)
+        {
             let (all, file) = (read.ids.len(), path.display());
-            let belong = if surplus == 1 { "belongs to a node that is" } else { "belong to nodes that are" };
+            let belong = if surplus == 1 {
+                "belongs to a node that is"
+            } else {
+                "belong to nodes that are"
+            };
             context.note(format_args!(
                 "note: {surplus} of {all} vectors in {file} {belong} not in this graph; check that the file is of this graph"
             ));
         }
         let mut vectors = hone::dense::Block::zeros(rows.len(), read.vectors.cols());
         vectors.update_rows(|i, to| to.copy_from_slice(read.vectors.row(rows[i] as usize)));
-        Ok(Embedding::with_columns(graph.ids().clone(), vectors, read.columns.clone()))
+        Ok(Embedding::with_columns(
+            graph.ids().clone(),
+            vectors,
+            read.columns.clone(),
+        ))
     }
 
-    fn colours(&self, graph: &Graph, memory: Option<u64>, context: &Context) -> anyhow::Result<Vec<Colour>> {
-        type Reader =
-            fn(PathBuf, &NodeIds, Option<u64>, &dyn hone::Progress) -> hone::Result<(Vec<Colour>, Vec<String>)>;
+    fn colours(
+        &self,
+        graph: &Graph,
+        memory: Option<u64>,
+        context: &Context,
+    ) -> anyhow::Result<Vec<Colour>> {
+        type Reader = fn(
+            PathBuf,
+            &NodeIds,
+            Option<u64>,
+            &dyn hone::Progress,
+        ) -> hone::Result<(Vec<Colour>, Vec<String>)>;
         let mut colours = Vec::new();
-        let files: [(&Option<Chosen>, Reader); 2] = [(&self.labels, read_labels), (&self.attributes, read_attributes)];
+        let files: [(&Option<Chosen>, Reader); 2] = [
+            (&self.labels, read_labels),
+            (&self.attributes, read_attributes),
+        ];
         for (chosen, read) in files {
-            let Some(file) = Self::paths(chosen) else { continue };
+            let Some(file) = Self::paths(chosen) else {
+                continue;
+            };
             let read = read(file.to_path_buf(), graph.ids(), memory, context.progress());
             let (found, notes) = read.map_err(without_id_option)?;
-            notes.iter().for_each(|note| context.note(format_args!("note: {note}")));
+            notes
+                .iter()
+                .for_each(|note| context.note(format_args!("note: {note}")));
             colours.extend(found);
         }
         Ok(colours)
@@ -209,9 +283,21 @@ impl Beside {
 fn without_id_option(error: Error) -> Error {
     let own = "put the ids into the first column, or into one called id";
     match error {
-        Error::Input { path, line, text, message, remedy } => {
+        Error::Input {
+            path,
+            line,
+            text,
+            message,
+            remedy,
+        } => {
             let remedy = remedy.replace("name the id column with attributes.table.id", own);
-            Error::Input { path, line, text, message, remedy }
+            Error::Input {
+                path,
+                line,
+                text,
+                message,
+                remedy,
+            }
         }
         other => other,
     }
@@ -228,13 +314,22 @@ impl Args {
         }
         self.check_extensions()?;
         let outputs = inputs.write("--output", self.output.as_deref().into_iter().chain(record));
-        outputs.write("--svg", &self.svg).write("--png", &self.png).check(self.force)
+        outputs
+            .write("--svg", &self.svg)
+            .write("--png", &self.png)
+            .check(self.force)
     }
 
     /// Refuses file names whose extension does not match the content.
     fn check_extensions(&self) -> Result<(), Error> {
-        let pages = [(&self.output, &["html", "htm"][..]), (&self.svg, &["svg"]), (&self.png, &["png"])];
-        let mut given = pages.into_iter().filter_map(|(path, known)| Some((path.as_ref()?, known)));
+        let pages = [
+            (&self.output, &["html", "htm"][..]),
+            (&self.svg, &["svg"]),
+            (&self.png, &["png"]),
+        ];
+        let mut given = pages
+            .into_iter()
+            .filter_map(|(path, known)| Some((path.as_ref()?, known)));
         given.try_for_each(|(path, known)| check_extension(path, known))
     }
 }
@@ -297,12 +392,20 @@ fn place_and_find(
 ) -> anyhow::Result<(Placed, Roles)> {
     let start = Start::now();
     let Placing { by, layout } = choices.placing;
-    let space = Space::of(&beside.embedding(graph, choices.vectors_format, context)?, by)?;
+    let space = Space::of(
+        &beside.embedding(graph, choices.vectors_format, context)?,
+        by,
+    )?;
     stages.push(Stage::since("vectors", &start));
     let start = Start::now();
     let mut placed = layout.place(&space, context.progress())?;
     if placed.neighbours.is_none() {
-        let found = Search { top: 10, search: Method::Auto, seed: 0 }.all(&space, context.progress())?;
+        let found = Search {
+            top: 10,
+            search: Method::Auto,
+            seed: 0,
+        }
+        .all(&space, context.progress())?;
         (placed.neighbours, placed.recall) = (Some(found.neighbours), found.recall);
     }
     drop(space);

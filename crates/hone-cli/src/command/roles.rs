@@ -8,7 +8,9 @@ use hone::graph::NodeIds;
 use hone::motif::Sample;
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::{Error, record};
-use hone_explore::{Explanation, MOST_ROLES, MotifScore, RATIOS, Role, RoleOptions, RoleTable, Roles, find_node};
+use hone_explore::{
+    Explanation, MOST_ROLES, MotifScore, RATIOS, Role, RoleOptions, RoleTable, Roles, find_node,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::aligned::aligned;
@@ -115,11 +117,36 @@ struct ShownRole<'a> {
 
 impl<'a> ShownRole<'a> {
     fn of(role: &'a Role, ids: &NodeIds) -> Self {
-        let &Role { nodes, share, degree, out_degree, in_degree, .. } = role;
-        let exemplars = role.exemplars.iter().map(|&node| ids.get(node).to_string()).collect();
-        let ratios = RATIOS.into_iter().zip(role.ratios.iter().copied()).collect();
+        let &Role {
+            nodes,
+            share,
+            degree,
+            out_degree,
+            in_degree,
+            ..
+        } = role;
+        let exemplars = role
+            .exemplars
+            .iter()
+            .map(|&node| ids.get(node).to_string())
+            .collect();
+        let ratios = RATIOS
+            .into_iter()
+            .zip(role.ratios.iter().copied())
+            .collect();
         let (name, motifs) = (&role.name, &role.motifs);
-        ShownRole { name, nodes, share, degree, out_degree, in_degree, ratios, motifs, exemplars, role }
+        ShownRole {
+            name,
+            nodes,
+            share,
+            degree,
+            out_degree,
+            in_degree,
+            ratios,
+            motifs,
+            exemplars,
+            role,
+        }
     }
 }
 
@@ -141,14 +168,29 @@ struct Chosen {
 impl Args {
     /// The choices of the command line over those of an earlier run.
     fn options(&self) -> Result<RoleOptions, Error> {
-        let earlier = self.input.config().map(|path| Earlier::<Chosen>::read(path, COMMAND)).transpose()?;
-        let RoleOptions { roles, sample, seed } = earlier.map_or_else(Default::default, |it| it.choices.choices);
+        let earlier = self
+            .input
+            .config()
+            .map(|path| Earlier::<Chosen>::read(path, COMMAND))
+            .transpose()?;
+        let RoleOptions {
+            roles,
+            sample,
+            seed,
+        } = earlier.map_or_else(Default::default, |it| it.choices.choices);
         let sample = self.sample.unwrap_or(sample);
         if self.seed.is_some() && sample == Sample::Exact {
-            return Err(Error::config("--seed", "only applies to --sample; exact counts are not random"));
+            return Err(Error::config(
+                "--seed",
+                "only applies to --sample; exact counts are not random",
+            ));
         }
         let roles = self.roles.map_or(roles, |Wanted(wanted)| wanted);
-        Ok(RoleOptions { roles, sample, seed: self.seed.unwrap_or(seed) })
+        Ok(RoleOptions {
+            roles,
+            sample,
+            seed: self.seed.unwrap_or(seed),
+        })
     }
 }
 
@@ -163,7 +205,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     note_idle_weights(&graph, context);
     let (read, start) = (Stage::since("read", &start), Start::now());
     let index = graph.ids().index();
-    let nodes = args.explain.iter().map(|id| asked(find_node(graph.ids(), &index, id)));
+    let nodes = args
+        .explain
+        .iter()
+        .map(|id| asked(find_node(graph.ids(), &index, id)));
     let nodes: Vec<u32> = nodes.collect::<Result<_, _>>()?;
     let found = options.find(&graph, context.progress());
     let found = found.map_err(|error| translated(error, &[("sample", "--sample")]))?;
@@ -190,8 +235,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 
 fn note_fewer(options: &RoleOptions, groups: usize, context: &Context) {
     if let Some(wanted) = options.roles.filter(|&wanted| wanted > groups) {
-        let groups = if groups == 1 { "one group" } else { &format!("{groups} distinct groups") };
-        context.note(format_args!("note: {wanted} roles were requested, but the nodes form only {groups}"));
+        let groups = if groups == 1 {
+            "one group"
+        } else {
+            &format!("{groups} distinct groups")
+        };
+        context.note(format_args!(
+            "note: {wanted} roles were requested, but the nodes form only {groups}"
+        ));
     }
 }
 
@@ -202,7 +253,10 @@ fn print(args: &Args, shown: &Shown, found: &Roles, context: &Context) -> anyhow
     }
     // No tables next to explanations, or if standard output carries the result.
     if !shown.explanations.is_empty() {
-        let texts = shown.explanations.iter().map(|node| format!("{}\n", node.explanation.text));
+        let texts = shown
+            .explanations
+            .iter()
+            .map(|node| format!("{}\n", node.explanation.text));
         return context.print(texts.collect::<String>());
     }
     if args.output.as_deref().is_some_and(hone::output::is_stream) {
@@ -220,10 +274,16 @@ fn asked(found: Result<u32, Error>) -> Result<u32, Error> {
 }
 
 fn shown<'a>(found: &'a Roles, ids: &NodeIds, nodes: &[u32], names: &[String]) -> Shown<'a> {
-    let explained =
-        nodes.iter().zip(names).map(|(&node, id)| ShownNode { id: id.clone(), explanation: found.explain(node, id) });
+    let explained = nodes.iter().zip(names).map(|(&node, id)| ShownNode {
+        id: id.clone(),
+        explanation: found.explain(node, id),
+    });
     Shown {
-        roles: found.roles.iter().map(|role| ShownRole::of(role, ids)).collect(),
+        roles: found
+            .roles
+            .iter()
+            .map(|role| ShownRole::of(role, ids))
+            .collect(),
         affinity: &found.affinity,
         explanations: explained.collect(),
     }
@@ -232,28 +292,74 @@ fn shown<'a>(found: &'a Roles, ids: &NodeIds, nodes: &[u32], names: &[String]) -
 /// Both tables for a terminal.
 fn table(shown: &Shown<'_>, found: &Roles) -> String {
     let motifs = |scores: Vec<&MotifScore>| {
-        let parts: Vec<String> = scores.iter().map(|score| format!("{} {:+.1}", score.motif, score.z)).collect();
-        if parts.is_empty() { "–".into() } else { parts.join(", ") }
+        let parts: Vec<String> = scores
+            .iter()
+            .map(|score| format!("{} {:+.1}", score.motif, score.z))
+            .collect();
+        if parts.is_empty() {
+            "–".into()
+        } else {
+            parts.join(", ")
+        }
     };
     let directed = found.roles.iter().any(|role| role.out_degree.is_some());
-    let degrees: &[&str] = if directed { &["degree", "out", "in"] } else { &["degree"] };
-    let head = [&["role", "nodes", "share"], degrees, &["more", "less", "such as"]].concat();
-    let line = |ShownRole { role, exemplars, .. }: &ShownRole<'_>| {
-        let mut cells = vec![role.name.clone(), role.nodes.to_string(), format!("{:.1} %", 100.0 * role.share)];
+    let degrees: &[&str] = if directed {
+        &["degree", "out", "in"]
+    } else {
+        &["degree"]
+    };
+    let head = [
+        &["role", "nodes", "share"],
+        degrees,
+        &["more", "less", "such as"],
+    ]
+    .concat();
+    let line = |ShownRole {
+                    role, exemplars, ..
+                }: &ShownRole<'_>| {
+        let mut cells = vec![
+            role.name.clone(),
+            role.nodes.to_string(),
+            format!("{:.1} %", 100.0 * role.share),
+        ];
         let degrees = [Some(role.degree), role.out_degree, role.in_degree];
-        cells.extend(degrees.into_iter().flatten().map(|degree| format!("{degree:.1}")));
-        cells.extend([motifs(role.more()), motifs(role.less()), exemplars.join(", ")]);
+        cells.extend(
+            degrees
+                .into_iter()
+                .flatten()
+                .map(|degree| format!("{degree:.1}")),
+        );
+        cells.extend([
+            motifs(role.more()),
+            motifs(role.less()),
+            exemplars.join(", "),
+        ]);
         cells
     };
     let mut lines = vec![head.into_iter().map(str::to_owned).collect()];
     lines.extend(shown.roles.iter().map(line));
     let mut text = aligned(&lines, &(1..3 + degrees.len()).collect::<Vec<_>>());
-    let links = if directed { "arcs from the role of the row to that of the column" } else { "links between roles" };
-    let _ = writeln!(text, "\n{links} (1: as many as expected from their degrees)");
+    let links = if directed {
+        "arcs from the role of the row to that of the column"
+    } else {
+        "links between roles"
+    };
+    let _ = writeln!(
+        text,
+        "\n{links} (1: as many as expected from their degrees)"
+    );
     let names = || found.roles.iter().map(|role| role.name.clone());
-    let mut lines = vec![std::iter::once(String::new()).chain(names()).collect::<Vec<_>>()];
+    let mut lines = vec![
+        std::iter::once(String::new())
+            .chain(names())
+            .collect::<Vec<_>>(),
+    ];
     for (name, row) in names().zip(shown.affinity) {
-        lines.push(std::iter::once(name).chain(row.iter().map(|ratio| format!("{ratio:.2}"))).collect());
+        lines.push(
+            std::iter::once(name)
+                .chain(row.iter().map(|ratio| format!("{ratio:.2}")))
+                .collect(),
+        );
     }
     text + &aligned(&lines, &(1..=found.roles.len()).collect::<Vec<_>>())
 }

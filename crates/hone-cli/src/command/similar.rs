@@ -6,7 +6,9 @@ use hone::graph::NodeIds;
 use hone::output::Batch;
 use hone::report::{Stage, Start};
 use hone::{Error, record};
-use hone_explore::{Answer, AnswerTable, By, Method, Neighbour, NeighbourTable, Search, Space, find_node};
+use hone_explore::{
+    Answer, AnswerTable, By, Method, Neighbour, NeighbourTable, Search, Space, find_node,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::command::layout::note_recall;
@@ -117,35 +119,62 @@ impl Args {
     /// The choices of the command line over those of an earlier run; a query replaces all earlier ones.
     fn choices(&self, before: Choices) -> Result<Choices, Error> {
         let arithmetic = !self.positive.is_empty() || !self.negative.is_empty();
-        let asked = [self.all, !self.node.is_empty(), arithmetic].into_iter().filter(|&asked| asked).count();
+        let asked = [self.all, !self.node.is_empty(), arithmetic]
+            .into_iter()
+            .filter(|&asked| asked)
+            .count();
         let mut now = before;
         if asked > 0 {
-            let [node, positive, negative] = [&self.node, &self.positive, &self.negative].map(Clone::clone);
-            now = Choices { node, positive, negative, all: self.all, ..now };
+            let [node, positive, negative] =
+                [&self.node, &self.positive, &self.negative].map(Clone::clone);
+            now = Choices {
+                node,
+                positive,
+                negative,
+                all: self.all,
+                ..now
+            };
         }
         now.by = self.by.unwrap_or(now.by);
         now.search.top = self.top.map_or(now.search.top, |top| top as usize);
         now.search.search = self.search.unwrap_or(now.search.search);
         now.search.seed = self.seed.unwrap_or(now.search.seed);
-        let questions = !now.node.is_empty() || !now.positive.is_empty() || !now.negative.is_empty();
+        let questions =
+            !now.node.is_empty() || !now.positive.is_empty() || !now.negative.is_empty();
         match asked {
-            2.. => Err(Error::config("--node", "give only one of --node, --positive (with --negative) and --all")),
-            _ if !questions && !now.all => {
-                Err(Error::config("--node", "say what to look for: --node ID, --positive ID or --all"))
-            }
+            2.. => Err(Error::config(
+                "--node",
+                "give only one of --node, --positive (with --negative) and --all",
+            )),
+            _ if !questions && !now.all => Err(Error::config(
+                "--node",
+                "say what to look for: --node ID, --positive ID or --all",
+            )),
             _ if !now.all && (self.search.is_some() || self.seed.is_some()) => {
-                let option = if self.search.is_some() { "--search" } else { "--seed" };
-                Err(Error::config(option, "only applies to --all; a single node is always compared with all others"))
+                let option = if self.search.is_some() {
+                    "--search"
+                } else {
+                    "--seed"
+                };
+                Err(Error::config(
+                    option,
+                    "only applies to --all; a single node is always compared with all others",
+                ))
             }
-            _ if now.all && self.json => {
-                Err(Error::config("--json", "only applies to single nodes; --all writes a table to --output"))
-            }
+            _ if now.all && self.json => Err(Error::config(
+                "--json",
+                "only applies to single nodes; --all writes a table to --output",
+            )),
             _ => Ok(now),
         }
     }
 
     fn files(&self, all: bool) -> Result<Vec<PathBuf>, Error> {
-        if all { NeighbourTable::files(&self.output) } else { Ok(vec![self.output.clone()]) }
+        if all {
+            NeighbourTable::files(&self.output)
+        } else {
+            Ok(vec![self.output.clone()])
+        }
     }
 }
 
@@ -153,7 +182,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (source, before) = args.vectors.resolve::<Choices>(COMMAND)?;
     let choices = args.choices(before.unwrap_or_default())?;
     let outputs = args.files(choices.all)?;
-    let outputs = source.files().write("--output", outputs.iter().chain(&record::path(&args.output)));
+    let outputs = source.files().write(
+        "--output",
+        outputs.iter().chain(&record::path(&args.output)),
+    );
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
     context.progress().stage("reading", 0);
@@ -161,14 +193,25 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (ids, space) = source.open(choices.by, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let (version, nodes) = (env!("CARGO_PKG_VERSION"), ids.len());
-    let mut record =
-        Record { version, command: COMMAND, vectors, choices: &choices, nodes, recall: None, stages: Vec::new() };
+    let mut record = Record {
+        version,
+        command: COMMAND,
+        vectors,
+        choices: &choices,
+        nodes,
+        recall: None,
+        stages: Vec::new(),
+    };
     if choices.all {
         let found = choices.search.all(&space, context.progress())?;
         record.stages = vec![read, Stage::since("search", &start)];
         note_recall(found.recall, context);
         record.recall = found.recall;
-        NeighbourTable::new(&ids, &found.neighbours).add_to(&mut batch, &args.output, context.progress())?;
+        NeighbourTable::new(&ids, &found.neighbours).add_to(
+            &mut batch,
+            &args.output,
+            context.progress(),
+        )?;
     } else {
         let answers = ask(&choices, &ids, &space)?;
         record.stages = vec![read, Stage::since("search", &start)];
@@ -191,7 +234,10 @@ fn finish(mut batch: Batch, args: &Args, record: &Record<'_>) -> anyhow::Result<
 fn ask(choices: &Choices, ids: &NodeIds, space: &Space) -> Result<Vec<Answer>, Error> {
     let index = ids.index();
     let rows = |option: &str, names: &[String]| -> Result<Vec<u32>, Error> {
-        let found = names.iter().map(|name| find_node(ids, &index, name)).collect::<Result<_, _>>();
+        let found = names
+            .iter()
+            .map(|name| find_node(ids, &index, name))
+            .collect::<Result<_, _>>();
         found.map_err(|error| match error {
             Error::Config { message, .. } => Error::config(option, message),
             other => other,
@@ -200,21 +246,39 @@ fn ask(choices: &Choices, ids: &NodeIds, space: &Space) -> Result<Vec<Answer>, E
     let nearest = |question: String, positive: &[u32], negative: &[u32]| -> Result<Answer, Error> {
         let query = space.query(positive, negative)?;
         let asked = [positive, negative].concat();
-        Ok(Answer { question, nodes: space.nearest(&query, &asked, choices.search.top) })
+        Ok(Answer {
+            question,
+            nodes: space.nearest(&query, &asked, choices.search.top),
+        })
     };
     if choices.node.is_empty() {
-        let (positive, negative) = (rows("--positive", &choices.positive)?, rows("--negative", &choices.negative)?);
+        let (positive, negative) = (
+            rows("--positive", &choices.positive)?,
+            rows("--negative", &choices.negative)?,
+        );
         let plus = choices.positive.iter().map(|id| format!("+{id}"));
-        let question: Vec<String> = plus.chain(choices.negative.iter().map(|id| format!("-{id}"))).collect();
+        let question: Vec<String> = plus
+            .chain(choices.negative.iter().map(|id| format!("-{id}")))
+            .collect();
         return Ok(vec![nearest(question.join(" "), &positive, &negative)?]);
     }
     let rows = rows("--node", &choices.node)?;
-    choices.node.iter().zip(rows).map(|(id, row)| nearest(id.clone(), &[row], &[])).collect()
+    choices
+        .node
+        .iter()
+        .zip(rows)
+        .map(|(id, row)| nearest(id.clone(), &[row], &[]))
+        .collect()
 }
 
 fn json(ids: &NodeIds, answers: &[Answer]) -> anyhow::Result<String> {
-    let node = |node: &Neighbour| ShownNode { id: ids.get(node.row).to_string(), similarity: node.similarity };
-    let shown =
-        |answer: &Answer| Shown { question: answer.question.clone(), nodes: answer.nodes.iter().map(node).collect() };
+    let node = |node: &Neighbour| ShownNode {
+        id: ids.get(node.row).to_string(),
+        similarity: node.similarity,
+    };
+    let shown = |answer: &Answer| Shown {
+        question: answer.question.clone(),
+        nodes: answer.nodes.iter().map(node).collect(),
+    };
     Ok(serde_json::to_string_pretty(&answers.iter().map(shown).collect::<Vec<_>>())? + "\n")
 }

@@ -128,11 +128,24 @@ struct Record<'a> {
 impl Args {
     /// The choices of the command line over those of an earlier run.
     fn choices(&self) -> Result<(TuneOptions, Option<Chosen>), Error> {
-        let earlier = self.input.config().map(|path| Earlier::<Choices>::read(path, COMMAND)).transpose()?;
-        let before = earlier.as_ref().map(|earlier| earlier.choices.choices.clone()).unwrap_or_default();
-        let labels = Chosen::new(self.labels.as_deref(), earlier.as_ref(), |it| it.labels.as_ref())?;
+        let earlier = self
+            .input
+            .config()
+            .map(|path| Earlier::<Choices>::read(path, COMMAND))
+            .transpose()?;
+        let before = earlier
+            .as_ref()
+            .map(|earlier| earlier.choices.choices.clone())
+            .unwrap_or_default();
+        let labels = Chosen::new(self.labels.as_deref(), earlier.as_ref(), |it| {
+            it.labels.as_ref()
+        })?;
         let options = TuneOptions {
-            candidates: if self.candidate.is_empty() { before.candidates } else { self.candidate.clone() },
+            candidates: if self.candidate.is_empty() {
+                before.candidates
+            } else {
+                self.candidate.clone()
+            },
             dim: self.dim.or(before.dim),
             removed: self.removed.unwrap_or(before.removed),
             by: self.by.or(before.by),
@@ -147,7 +160,11 @@ impl Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let streamed = args.output.as_deref().is_some_and(hone::output::is_stream);
     if streamed && args.json {
-        return Err(Error::config("--json", "standard output has the settings; give --output a file").into());
+        return Err(Error::config(
+            "--json",
+            "standard output has the settings; give --output a file",
+        )
+        .into());
     }
     let (options, labels) = args.choices()?;
     let (source, inputs) = args.input.resolve()?;
@@ -155,11 +172,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = inputs.read("--labels", labels.as_ref().map(|labels| &labels.path));
     let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
     outputs.check_places()?;
-    args.output.as_deref().map_or(Ok(()), |path| files::check_extension(path, &["toml"]))?;
+    args.output
+        .as_deref()
+        .map_or(Ok(()), |path| files::check_extension(path, &["toml"]))?;
     let batch = outputs.check(args.force)?;
-    let facts = labels.as_ref().map(|labels| labels.facts(source.changed, context)).transpose()?;
+    let facts = labels
+        .as_ref()
+        .map(|labels| labels.facts(source.changed, context))
+        .transpose()?;
     let graph = source.open(true, args.input.memory(), context)?;
-    let labels = labels.map(|labels| NodeLabels::read(&labels.path, &graph)).transpose()?;
+    let labels = labels
+        .map(|labels| NodeLabels::read(&labels.path, &graph))
+        .transpose()?;
     note_unknown(labels.as_ref(), context);
     if args.time.is_none() {
         exit::could_save(
@@ -170,13 +194,23 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let tuned = tuned.map_err(|error| translated(error, OPTIONS))?;
     context.progress_done();
     if tuned.rounds < options.rounds {
-        context.note(format_args!("note: completed {} of {} rounds in the given time", tuned.rounds, options.rounds));
+        context.note(format_args!(
+            "note: completed {} of {} rounds in the given time",
+            tuned.rounds, options.rounds
+        ));
     }
     let mut written = Vec::new();
     if let Some(path) = &args.output {
         // The same number of rounds gives the same result, whatever the time.
-        let rounds = if tuned.rounds > 0 { tuned.rounds } else { options.rounds };
-        let choices = Choices { choices: TuneOptions { rounds, ..options }, labels: facts };
+        let rounds = if tuned.rounds > 0 {
+            tuned.rounds
+        } else {
+            options.rounds
+        };
+        let choices = Choices {
+            choices: TuneOptions { rounds, ..options },
+            labels: facts,
+        };
         let (version, input) = (env!("CARGO_PKG_VERSION"), &source.input);
         let record = Record {
             version,
@@ -192,7 +226,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 }
 
 /// Prints the comparison, and what to do with the files.
-fn show(args: &Args, tuned: &Tuned, input: &Input, written: &[PathBuf], context: &Context) -> anyhow::Result<()> {
+fn show(
+    args: &Args,
+    tuned: &Tuned,
+    input: &Input,
+    written: &[PathBuf],
+    context: &Context,
+) -> anyhow::Result<()> {
     let streamed = args.output.as_deref().is_some_and(hone::output::is_stream);
     match (args.json, streamed) {
         (true, _) => context.print(serde_json::to_string_pretty(tuned)? + "\n")?,
@@ -201,9 +241,14 @@ fn show(args: &Args, tuned: &Tuned, input: &Input, written: &[PathBuf], context:
     }
     if let Some(path) = args.output.as_ref().filter(|_| !streamed) {
         files::note_written(written, path, context);
-        let (graph, settings) = (next::file(&input.path), next::file(&path.display().to_string()));
+        let (graph, settings) = (
+            next::file(&input.path),
+            next::file(&path.display().to_string()),
+        );
         let reading = next::reading(&input.options);
-        context.note(format_args!("next: hone embed {graph}{reading} -o vectors.npy --config {settings}"));
+        context.note(format_args!(
+            "next: hone embed {graph}{reading} -o vectors.npy --config {settings}"
+        ));
     }
     Ok(())
 }
@@ -213,14 +258,17 @@ fn note_unknown(labels: Option<&NodeLabels>, context: &Context) {
     match labels.map_or(0, |labels| labels.unknown) {
         0 => (),
         1 => context.note("note: 1 labelled node is not in the graph and is ignored"),
-        many => context.note(format_args!("note: {many} labelled nodes are not in the graph and are ignored")),
+        many => context.note(format_args!(
+            "note: {many} labelled nodes are not in the graph and are ignored"
+        )),
     }
 }
 
 /// Writes the chosen settings, and the record of how they were chosen.
 fn write(mut batch: Batch, path: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
     let mut out = batch.begin(path)?;
-    out.write_all(record.tuned.config.to_commented_toml().as_bytes()).map_err(|e| out.error(e))?;
+    out.write_all(record.tuned.config.to_commented_toml().as_bytes())
+        .map_err(|e| out.error(e))?;
     batch.add(out)?;
     record::add_to(&mut batch, path, record)?;
     Ok(batch.commit()?)
@@ -229,24 +277,37 @@ fn write(mut batch: Batch, path: &Path, record: &Record) -> anyhow::Result<Vec<P
 /// One line per candidate, and the verdict.
 fn table(tuned: &Tuned) -> String {
     let mut head = vec!["candidate".to_owned()];
-    let (links, labels) = (!tuned.rows[0].links.is_empty(), !tuned.rows[0].labels.is_empty());
+    let (links, labels) = (
+        !tuned.rows[0].links.is_empty(),
+        !tuned.rows[0].labels.is_empty(),
+    );
     head.extend(links.then(|| "links (AUC)".to_owned()));
     head.extend(labels.then(|| "labels (F1)".to_owned()));
     head.extend(["difference", "p", "seconds"].map(str::to_owned));
-    let score = |values: &[f64]| Summary::of(values).map(|it| format!("{:.3} ± {:.3}", it.mean, it.std));
+    let score =
+        |values: &[f64]| Summary::of(values).map(|it| format!("{:.3} ± {:.3}", it.mean, it.std));
     let line = |row: &Row| {
         let mut line = vec![row.name.clone()];
         line.extend(score(&row.links));
         line.extend(score(&row.labels));
-        let error = row.error.map_or(String::new(), |error| format!(" ± {error:.3}"));
-        line.push(row.difference.map_or("–".into(), |difference| format!("{difference:+.3}{error}")));
+        let error = row
+            .error
+            .map_or(String::new(), |error| format!(" ± {error:.3}"));
+        line.push(row.difference.map_or("–".into(), |difference| {
+            format!("{difference:+.3}{error}")
+        }));
         line.push(row.p.map_or("–".into(), |p| format!("{p:.3}")));
         line.push(format!("{:.2}", row.seconds));
         line
     };
-    let lines: Vec<Vec<String>> = std::iter::once(head).chain(tuned.rows.iter().map(line)).collect();
+    let lines: Vec<Vec<String>> = std::iter::once(head)
+        .chain(tuned.rows.iter().map(line))
+        .collect();
     let right: Vec<usize> = (1..lines[0].len()).collect();
-    let level = format!("Another candidate replaces {} only if its p is below {:.4}.", tuned.rows[0].name, tuned.level);
+    let level = format!(
+        "Another candidate replaces {} only if its p is below {:.4}.",
+        tuned.rows[0].name, tuned.level
+    );
     format!("{}\n{level}\n{}\n", aligned(&lines, &right), tuned.verdict)
 }
 

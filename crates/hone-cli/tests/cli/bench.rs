@@ -13,35 +13,87 @@ fn hone() -> Command {
 #[test]
 fn the_study_writes_json_tables_and_the_figure_and_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (work, path) = (folder.path().join("work"), |name: &str| folder.path().join(name));
+    let (work, path) = (folder.path().join("work"), |name: &str| {
+        folder.path().join(name)
+    });
     fs::create_dir(&work).expect("writable");
     let mut bench = hone();
     bench
-        .args(["bench", "--sizes", "300,100", "--models", "er,rmat", "--set", "global.dim=16", "--temp-dir"])
+        .args([
+            "bench",
+            "--sizes",
+            "300,100",
+            "--models",
+            "er,rmat",
+            "--set",
+            "global.dim=16",
+            "--temp-dir",
+        ])
         .arg(&work);
-    bench.arg("--json").arg(path("s.json")).arg("--markdown").arg(path("s.md")).arg("--svg").arg(path("s.svg"));
-    bench.assert().success().stdout(contains("Whole runs")).stderr(contains("er of 100 nodes"));
-    let json: serde_json::Value = serde_json::from_slice(&fs::read(path("s.json")).expect("written")).expect("JSON");
+    bench
+        .arg("--json")
+        .arg(path("s.json"))
+        .arg("--markdown")
+        .arg(path("s.md"))
+        .arg("--svg")
+        .arg(path("s.svg"));
+    bench
+        .assert()
+        .success()
+        .stdout(contains("Whole runs"))
+        .stderr(contains("er of 100 nodes"));
+    let json: serde_json::Value =
+        serde_json::from_slice(&fs::read(path("s.json")).expect("written")).expect("JSON");
     let rows = json["tables"][0]["rows"].as_array().expect("a list");
     let names: Vec<&str> = rows.iter().filter_map(|row| row[0].as_str()).collect();
     // Nodes without an edge are not in the file.
     assert_eq!(names[..2], ["er N = 100", "er N = 300"]);
-    assert!(names.len() == 4 && names[2..].iter().all(|name| name.starts_with("rmat N = ")), "{names:?}");
+    assert!(
+        names.len() == 4 && names[2..].iter().all(|name| name.starts_with("rmat N = ")),
+        "{names:?}"
+    );
     let peaks = rows.iter().map(|row| row[1][4]["mean"].as_f64());
-    assert!(!cfg!(target_os = "linux") || peaks.clone().all(|peak| peak.is_some_and(|gb| gb > 0.001)), "{rows:?}");
+    assert!(
+        !cfg!(target_os = "linux") || peaks.clone().all(|peak| peak.is_some_and(|gb| gb > 0.001)),
+        "{rows:?}"
+    );
     let table = fs::read_to_string(path("s.md")).expect("written");
-    for word in ["| read", "build", "| count", "operators", "products", "orthonormalisation", "Gram", "Z", "| write"] {
+    for word in [
+        "| read",
+        "build",
+        "| count",
+        "operators",
+        "products",
+        "orthonormalisation",
+        "Gram",
+        "Z",
+        "| write",
+    ] {
         assert!(table.contains(word), "{word}: {table}");
     }
-    assert!(table.contains("memory bandwidth") && table.contains("Memory traffic"), "{table}");
+    assert!(
+        table.contains("memory bandwidth") && table.contains("Memory traffic"),
+        "{table}"
+    );
     let figure = fs::read_to_string(path("s.svg")).expect("written");
-    assert!(figure.starts_with("<?xml") && figure.contains("xmlns") && figure.matches("<polyline").count() == 2);
+    assert!(
+        figure.starts_with("<?xml")
+            && figure.contains("xmlns")
+            && figure.matches("<polyline").count() == 2
+    );
     assert_eq!(fs::read_dir(&work).expect("readable").count(), 0);
 }
 
 #[test]
 fn a_run_that_fails_says_why() {
-    let bench = hone().args(["bench", "--sizes", "100", "--memory", "10k"]).assert().failure();
+    let bench = hone()
+        .args(["bench", "--sizes", "100", "--memory", "10k"])
+        .assert()
+        .failure();
     bench.stderr(contains("er of 100 nodes").and(contains("needs about")));
-    hone().args(["bench", "--max-nodes", "10"]).assert().code(2).stderr(contains("--max-nodes"));
+    hone()
+        .args(["bench", "--max-nodes", "10"])
+        .assert()
+        .code(2)
+        .stderr(contains("--max-nodes"));
 }

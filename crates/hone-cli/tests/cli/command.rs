@@ -24,50 +24,97 @@ fn folder() -> tempfile::TempDir {
 
 fn listing(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("readable");
-    let mut names: Vec<String> =
-        entries.map(|e| e.expect("readable").file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .map(|e| {
+            e.expect("readable")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
     names.sort();
     names
 }
 
 /// One line that begins with `error: ` and holds `text`.
 fn one_error(text: &str) -> impl Predicate<str> {
-    starts_with("error: ").and(contains(text.to_owned())).and(predicate::function(|s: &str| s.lines().count() == 1))
+    starts_with("error: ")
+        .and(contains(text.to_owned()))
+        .and(predicate::function(|s: &str| s.lines().count() == 1))
 }
 
 #[test]
 fn version_and_help() {
     let version = format!("hone {}\n", env!("CARGO_PKG_VERSION"));
     hone().arg("--version").assert().success().stdout(version);
-    hone().arg("--help").assert().success().stdout(contains("Examples:").and(contains("Exit codes:")));
+    hone()
+        .arg("--help")
+        .assert()
+        .success()
+        .stdout(contains("Examples:").and(contains("Exit codes:")));
     for command in ["info", "generate", "completions"] {
-        hone().args([command, "--help"]).assert().success().stdout(contains("Examples:"));
-        hone().args(["help", command]).assert().success().stdout(contains("Usage: hone"));
+        hone()
+            .args([command, "--help"])
+            .assert()
+            .success()
+            .stdout(contains("Examples:"));
+        hone()
+            .args(["help", command])
+            .assert()
+            .success()
+            .stdout(contains("Usage: hone"));
     }
 }
 
 #[test]
 fn wrong_usage_exits_with_2() {
-    for args in
-        [&[][..], &["nonsense"], &["info"], &["info", "builtin:karate", "--nonsense"], &["-q", "-v", "info", "x"]]
-    {
-        hone().args(args).assert().code(2).stdout(is_empty()).stderr(contains("Usage"));
+    for args in [
+        &[][..],
+        &["nonsense"],
+        &["info"],
+        &["info", "builtin:karate", "--nonsense"],
+        &["-q", "-v", "info", "x"],
+    ] {
+        hone()
+            .args(args)
+            .assert()
+            .code(2)
+            .stdout(is_empty())
+            .stderr(contains("Usage"));
     }
 }
 
 #[test]
 fn info_of_karate() {
-    let table = hone().args(["info", "builtin:karate"]).assert().success().stderr(is_empty());
+    let table = hone()
+        .args(["info", "builtin:karate"])
+        .assert()
+        .success()
+        .stderr(is_empty());
     table.stdout(contains("nodes               34\nedges               78\n"));
-    let json = hone().args(["info", "builtin:karate", "--json"]).assert().success().get_output().stdout.clone();
+    let json = hone()
+        .args(["info", "builtin:karate", "--json"])
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
-    assert_eq!((json["nodes"].as_u64(), json["edges"].as_u64()), (Some(34), Some(78)));
+    assert_eq!(
+        (json["nodes"].as_u64(), json["edges"].as_u64()),
+        (Some(34), Some(78))
+    );
     assert_eq!(json["degree"]["max"], 17);
 }
 
 #[test]
 fn unknown_builtin_lists_the_known() {
-    hone().args(["info", "builtin:nope"]).assert().code(2).stdout(is_empty()).stderr(one_error("karate, florentine"));
+    hone()
+        .args(["info", "builtin:nope"])
+        .assert()
+        .code(2)
+        .stdout(is_empty())
+        .stderr(one_error("karate, florentine"));
 }
 
 /// Misspelt names of settings, solvers, motifs, presets, methods and commands.
@@ -78,23 +125,60 @@ fn what_was_meant_is_suggested() {
             "embed builtin:karate -o - --set dimm=3",
             "dimm: there is no such setting; did you mean `--dim` or `--local-dim`?",
         ),
-        ("embed builtin:karate -o - --set global.dmi=3", "did you mean `--dim`?"),
-        ("embed builtin:karate -o - --set nonsense=3", "`nonsense` is not a setting here; use one of seed, motifs"),
+        (
+            "embed builtin:karate -o - --set global.dmi=3",
+            "did you mean `--dim`?",
+        ),
+        (
+            "embed builtin:karate -o - --set nonsense=3",
+            "`nonsense` is not a setting here; use one of seed, motifs",
+        ),
         (
             "embed builtin:karate -o - --solver brgman",
             "--solver (global.solver.method): `brgman` is not among its values; did you mean `bregman`?",
         ),
-        ("embed builtin:karate -o - --motifs trianlge", "`trianlge` is not a motif; did you mean `triangle`?"),
-        ("embed builtin:karate -o - --preset hone-pp", "`hone-pp` is not a preset of HONE; did you mean `hone-p`?"),
-        ("embed builtin:karte -o -", "builtin:karte: no such built-in graph; did you mean `karate`?"),
-        ("eval link builtin:karate --methods node3vec", "`node3vec` is not a method; did you mean `node2vec`?"),
-        ("man embd", "there is no subcommand `embd`; did you mean `embed`?"),
-        ("embed builtin:karate -o - --set global.foo=3", "global.foo: `foo` is not a setting here; use one of"),
-        ("similar builtin:karate --node 0", "this is a graph, and vectors are needed"),
-        ("map builtin:karate", "nothing to write; give a page (-o map.html) or a picture (--svg, --png)"),
-        ("similar absent.xyz --node 0", "absent.xyz: No such file or directory; check its name and folder"),
+        (
+            "embed builtin:karate -o - --motifs trianlge",
+            "`trianlge` is not a motif; did you mean `triangle`?",
+        ),
+        (
+            "embed builtin:karate -o - --preset hone-pp",
+            "`hone-pp` is not a preset of HONE; did you mean `hone-p`?",
+        ),
+        (
+            "embed builtin:karte -o -",
+            "builtin:karte: no such built-in graph; did you mean `karate`?",
+        ),
+        (
+            "eval link builtin:karate --methods node3vec",
+            "`node3vec` is not a method; did you mean `node2vec`?",
+        ),
+        (
+            "man embd",
+            "there is no subcommand `embd`; did you mean `embed`?",
+        ),
+        (
+            "embed builtin:karate -o - --set global.foo=3",
+            "global.foo: `foo` is not a setting here; use one of",
+        ),
+        (
+            "similar builtin:karate --node 0",
+            "this is a graph, and vectors are needed",
+        ),
+        (
+            "map builtin:karate",
+            "nothing to write; give a page (-o map.html) or a picture (--svg, --png)",
+        ),
+        (
+            "similar absent.xyz --node 0",
+            "absent.xyz: No such file or directory; check its name and folder",
+        ),
     ] {
-        let run = hone().args(command.split(' ')).assert().code(2).stdout(is_empty());
+        let run = hone()
+            .args(command.split(' '))
+            .assert()
+            .code(2)
+            .stdout(is_empty());
         run.stderr(one_error(said));
     }
 }
@@ -103,30 +187,53 @@ fn what_was_meant_is_suggested() {
 #[test]
 fn graphs_are_no_vectors_and_vectors_no_graphs() {
     let folder = folder();
-    let run = |args: &str| hone().current_dir(folder.path()).args(args.split(' ')).assert();
+    let run = |args: &str| {
+        hone()
+            .current_dir(folder.path())
+            .args(args.split(' '))
+            .assert()
+    };
     run("-q embed builtin:karate -o z.tsv").success();
-    run("roles z.tsv")
-        .code(2)
-        .stderr(one_error("z.tsv, line 1: the columns `id`, `z0`, … are those of vectors, not of edges"));
+    run("roles z.tsv").code(2).stderr(one_error(
+        "z.tsv, line 1: the columns `id`, `z0`, … are those of vectors, not of edges",
+    ));
     fs::write(folder.path().join("g.edges"), "a b\nb c\n").expect("writable");
-    run("similar g.edges --node a").code(2).stderr(one_error("if it is a graph, `hone embed` makes the vectors"));
+    run("similar g.edges --node a").code(2).stderr(one_error(
+        "if it is a graph, `hone embed` makes the vectors",
+    ));
     run("-q embed builtin:karate -o z.emb").success();
-    run("similar z.emb --node 33 --top 1").success().stdout(contains("\n33\t1\t"));
+    run("similar z.emb --node 33 --top 1")
+        .success()
+        .stdout(contains("\n33\t1\t"));
 }
 
 #[test]
 fn absurd_threads_are_refused() {
     for threads in ["0", "100000"] {
-        hone().args(["--threads", threads, "info", "builtin:karate"]).assert().code(2).stderr(one_error("--threads"));
+        hone()
+            .args(["--threads", threads, "info", "builtin:karate"])
+            .assert()
+            .code(2)
+            .stderr(one_error("--threads"));
     }
-    hone().args(["--threads", "-1", "info", "builtin:karate"]).assert().code(2);
-    hone().args(["info", "builtin:karate", "--threads", "3"]).assert().success();
+    hone()
+        .args(["--threads", "-1", "info", "builtin:karate"])
+        .assert()
+        .code(2);
+    hone()
+        .args(["info", "builtin:karate", "--threads", "3"])
+        .assert()
+        .success();
 }
 
 #[test]
 fn completions_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        hone().args(["completions", shell]).assert().success().stdout(contains("generate"));
+        hone()
+            .args(["completions", shell])
+            .assert()
+            .success()
+            .stdout(contains("generate"));
     }
 }
 
@@ -136,12 +243,25 @@ fn generates_the_same_bytes_with_any_number_of_threads() {
         &["er", "--nodes", "40000", "--degree", "6"],
         &["ba", "--nodes", "10000", "--degree", "6"],
         &["rmat", "--nodes", "40000", "--degree", "6"],
-        &["sbm", "--nodes", "40000", "--degree", "6", "--communities", "5"],
+        &[
+            "sbm",
+            "--nodes",
+            "40000",
+            "--degree",
+            "6",
+            "--communities",
+            "5",
+        ],
         &["ring-of-cliques", "--cliques", "4000", "--size", "5"],
     ];
     for model in models {
         let with = |threads: &str| {
-            let run = hone().arg("generate").args(model).args(["--seed", "7", "--threads", threads]).assert().success();
+            let run = hone()
+                .arg("generate")
+                .args(model)
+                .args(["--seed", "7", "--threads", threads])
+                .assert()
+                .success();
             run.get_output().stdout.clone()
         };
         let one = with("1");
@@ -166,10 +286,19 @@ fn writes_every_format() {
     ];
     for (name, head) in heads {
         let path = dir.path().join(name);
-        let run = hone().args(["generate", "er", "--nodes", "9", "--degree", "8", "-o"]).arg(&path).assert();
-        run.success().stdout(is_empty()).stderr(starts_with("wrote 36 edges to "));
+        let run = hone()
+            .args(["generate", "er", "--nodes", "9", "--degree", "8", "-o"])
+            .arg(&path)
+            .assert();
+        run.success()
+            .stdout(is_empty())
+            .stderr(starts_with("wrote 36 edges to "));
         let bytes = fs::read(&path).expect("written");
-        assert!(bytes.starts_with(head), "{name}: {}", String::from_utf8_lossy(&bytes));
+        assert!(
+            bytes.starts_with(head),
+            "{name}: {}",
+            String::from_utf8_lossy(&bytes)
+        );
     }
 }
 
@@ -177,17 +306,73 @@ fn writes_every_format() {
 fn impossible_graphs_and_formats_exit_with_2_and_leave_nothing() {
     let dir = folder();
     let cases: [(&[&str], &str); 8] = [
-        (&["er", "--nodes", "10", "--degree", "11", "-o", "a.tsv"], "from 0 to 9"),
-        (&["er", "--nodes", "0", "--degree", "0", "-o", "a.tsv"], "0 nodes"),
-        (&["er", "--nodes", "10", "--degree", "-2", "-o", "a.tsv"], "degree"),
-        (&["rmat", "--nodes", "10", "--degree", "2", "--quadrants", "0.5,0.5", "-o", "a.tsv"], "give four"),
-        (&["rmat", "--nodes", "10", "--degree", "2", "--quadrants", "0.9,0.9,0,0", "-o", "a.tsv"], "add up to 1"),
-        (&["er", "--nodes", "10", "--degree", "2", "-o", "a.docx"], ".docx"),
-        (&["er", "--nodes", "10", "--degree", "2", "-o", "a.parquet.gz"], "compressed inside"),
-        (&["er", "--nodes", "10", "--degree", "2", "-o", "no/such/a.tsv"], "there is no folder"),
+        (
+            &["er", "--nodes", "10", "--degree", "11", "-o", "a.tsv"],
+            "from 0 to 9",
+        ),
+        (
+            &["er", "--nodes", "0", "--degree", "0", "-o", "a.tsv"],
+            "0 nodes",
+        ),
+        (
+            &["er", "--nodes", "10", "--degree", "-2", "-o", "a.tsv"],
+            "degree",
+        ),
+        (
+            &[
+                "rmat",
+                "--nodes",
+                "10",
+                "--degree",
+                "2",
+                "--quadrants",
+                "0.5,0.5",
+                "-o",
+                "a.tsv",
+            ],
+            "give four",
+        ),
+        (
+            &[
+                "rmat",
+                "--nodes",
+                "10",
+                "--degree",
+                "2",
+                "--quadrants",
+                "0.9,0.9,0,0",
+                "-o",
+                "a.tsv",
+            ],
+            "add up to 1",
+        ),
+        (
+            &["er", "--nodes", "10", "--degree", "2", "-o", "a.docx"],
+            ".docx",
+        ),
+        (
+            &["er", "--nodes", "10", "--degree", "2", "-o", "a.parquet.gz"],
+            "compressed inside",
+        ),
+        (
+            &[
+                "er",
+                "--nodes",
+                "10",
+                "--degree",
+                "2",
+                "-o",
+                "no/such/a.tsv",
+            ],
+            "there is no folder",
+        ),
     ];
     for (args, text) in cases {
-        let run = hone().current_dir(dir.path()).arg("generate").args(args).assert();
+        let run = hone()
+            .current_dir(dir.path())
+            .arg("generate")
+            .args(args)
+            .assert();
         run.code(2).stdout(is_empty()).stderr(one_error(text));
     }
     assert!(listing(dir.path()).is_empty());
@@ -198,7 +383,9 @@ fn refuses_to_overwrite_unless_forced() {
     let dir = folder();
     let generate = |seed: &str| {
         let mut command = hone();
-        command.current_dir(dir.path()).args(["generate", "er", "--nodes", "9", "--degree", "4", "-o", "a.tsv"]);
+        command.current_dir(dir.path()).args([
+            "generate", "er", "--nodes", "9", "--degree", "4", "-o", "a.tsv",
+        ]);
         command.args(["--seed", seed]);
         command
     };
@@ -207,7 +394,10 @@ fn refuses_to_overwrite_unless_forced() {
     generate("2").assert().code(2).stderr(one_error("--force"));
     assert_eq!(fs::read(dir.path().join("a.tsv")).expect("kept"), before);
     generate("2").arg("--force").assert().success();
-    assert_ne!(fs::read(dir.path().join("a.tsv")).expect("replaced"), before);
+    assert_ne!(
+        fs::read(dir.path().join("a.tsv")).expect("replaced"),
+        before
+    );
     assert_eq!(listing(dir.path()), ["a.tsv"]);
 }
 
@@ -216,7 +406,9 @@ fn quiet_is_quiet_and_verbose_logs() {
     let dir = folder();
     let generate = |flag: &str, name: &str| {
         let mut command = hone();
-        command.current_dir(dir.path()).args(["generate", "er", "--nodes", "9", "--degree", "4", flag, "-o", name]);
+        command.current_dir(dir.path()).args([
+            "generate", "er", "--nodes", "9", "--degree", "4", flag, "-o", name,
+        ]);
         command.assert().success().stdout(is_empty())
     };
     generate("--quiet", "a.tsv").stderr(is_empty());
@@ -227,16 +419,34 @@ fn quiet_is_quiet_and_verbose_logs() {
 fn a_closed_pipe_is_success() {
     for format in ["tsv", "mtx", "parquet"] {
         let mut child = Process::new(assert_cmd::cargo::cargo_bin("hone"))
-            .args(["generate", "er", "--nodes", "300000", "--degree", "10", "--output-format", format])
+            .args([
+                "generate",
+                "er",
+                "--nodes",
+                "300000",
+                "--degree",
+                "10",
+                "--output-format",
+                format,
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("starts");
         let mut head = [0; 4];
-        child.stdout.take().expect("piped").read_exact(&mut head).expect("some output"); // and closes
+        child
+            .stdout
+            .take()
+            .expect("piped")
+            .read_exact(&mut head)
+            .expect("some output"); // and closes
         let done = child.wait_with_output().expect("ends");
         let stderr = String::from_utf8_lossy(&done.stderr);
-        assert_eq!((done.status.code(), stderr.as_ref()), (Some(0), ""), "{format}");
+        assert_eq!(
+            (done.status.code(), stderr.as_ref()),
+            (Some(0), ""),
+            "{format}"
+        );
     }
 }
 
@@ -249,9 +459,14 @@ mod signals {
     /// Signals that a parent made its children ignore stay ignored by design: nothing to test then.
     fn ignored() -> bool {
         let status = fs::read_to_string("/proc/self/status").expect("Linux");
-        let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:")).expect("Linux");
+        let mask = status
+            .lines()
+            .find_map(|l| l.strip_prefix("SigIgn:"))
+            .expect("Linux");
         let mask = u64::from_str_radix(mask.trim(), 16).expect("a mask");
-        [1, 2, 15].iter().any(|signal| mask & (1 << (signal - 1)) != 0)
+        [1, 2, 15]
+            .iter()
+            .any(|signal| mask & (1 << (signal - 1)) != 0)
     }
 
     #[test]
@@ -263,46 +478,115 @@ mod signals {
         for signal in ["-INT", "-TERM"] {
             let dir = folder();
             let mut child = Process::new(assert_cmd::cargo::cargo_bin("hone"))
-                .args(["generate", "er", "--nodes", "4000000000", "--degree", "1", "-o", "a.tsv"])
+                .args([
+                    "generate",
+                    "er",
+                    "--nodes",
+                    "4000000000",
+                    "--degree",
+                    "1",
+                    "-o",
+                    "a.tsv",
+                ])
                 .current_dir(dir.path())
                 .spawn()
                 .expect("starts");
             let start = Instant::now();
             while listing(dir.path()).is_empty() {
-                assert!(start.elapsed() < Duration::from_secs(60), "no temporary file");
+                assert!(
+                    start.elapsed() < Duration::from_secs(60),
+                    "no temporary file"
+                );
                 std::thread::sleep(Duration::from_millis(5));
             }
-            let kill = Process::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
+            let kill = Process::new("kill")
+                .args([signal, &child.id().to_string()])
+                .status()
+                .expect("kill");
             assert!(kill.success());
             assert_eq!(child.wait().expect("ends").code(), Some(130), "{signal}");
-            assert!(listing(dir.path()).is_empty(), "{signal}: {:?}", listing(dir.path()));
+            assert!(
+                listing(dir.path()).is_empty(),
+                "{signal}: {:?}",
+                listing(dir.path())
+            );
         }
     }
 }
 
 #[test]
 fn solvers_are_listed_one_per_line() {
-    let listed = hone().arg("solvers").assert().success().stderr(is_empty()).get_output().stdout.clone();
+    let listed = hone()
+        .arg("solvers")
+        .assert()
+        .success()
+        .stderr(is_empty())
+        .get_output()
+        .stdout
+        .clone();
     let listed = String::from_utf8(listed).expect("text");
-    let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    for name in ["svd", "als", "ccd", "sgd", "nmf", "bregman", "autoencoder", "tucker", "cp"] {
+    let names: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    for name in [
+        "svd",
+        "als",
+        "ccd",
+        "sgd",
+        "nmf",
+        "bregman",
+        "autoencoder",
+        "tucker",
+        "cp",
+    ] {
         assert!(names.contains(&name), "{name} in {names:?}");
     }
     let mut listed_lines = listed.lines().filter(|line| line.starts_with(' '));
-    assert!(listed_lines.all(|line| line.split_whitespace().count() > 4), "each with a line:\n{listed}");
+    assert!(
+        listed_lines.all(|line| line.split_whitespace().count() > 4),
+        "each with a line:\n{listed}"
+    );
 }
 
 #[test]
 fn man_pages_are_printed_or_written_for_all_subcommands() {
-    hone().arg("man").assert().success().stdout(contains(".TH hone 1").and(contains("embed")));
-    hone().args(["man", "eval", "link"]).assert().success().stdout(contains("hone-eval-link"));
-    hone().args(["man", "nonsense"]).assert().code(2).stderr(contains("there is no subcommand `nonsense`"));
+    hone()
+        .arg("man")
+        .assert()
+        .success()
+        .stdout(contains(".TH hone 1").and(contains("embed")));
+    hone()
+        .args(["man", "eval", "link"])
+        .assert()
+        .success()
+        .stdout(contains("hone-eval-link"));
+    hone()
+        .args(["man", "nonsense"])
+        .assert()
+        .code(2)
+        .stderr(contains("there is no subcommand `nonsense`"));
     let folder = folder();
-    hone().args(["man", "-o"]).arg(folder.path()).assert().success();
+    hone()
+        .args(["man", "-o"])
+        .arg(folder.path())
+        .assert()
+        .success();
     let names = listing(folder.path());
-    for page in ["hone.1", "hone-embed.1", "hone-eval.1", "hone-eval-link.1", "hone-man.1"] {
+    for page in [
+        "hone.1",
+        "hone-embed.1",
+        "hone-eval.1",
+        "hone-eval-link.1",
+        "hone-man.1",
+    ] {
         assert!(names.contains(&page.to_owned()), "{page} in {names:?}");
     }
     assert!(!names.iter().any(|name| name.contains("help")), "{names:?}");
-    hone().args(["man", "-o"]).arg(folder.path()).assert().code(2).stderr(contains("--force"));
+    hone()
+        .args(["man", "-o"])
+        .arg(folder.path())
+        .assert()
+        .code(2)
+        .stderr(contains("--force"));
 }

@@ -20,7 +20,10 @@ fn folder() -> tempfile::TempDir {
 /// Vectors of the karate club.
 fn vectors(folder: &Path) -> String {
     let path = folder.join("karate.npy").display().to_string();
-    hone().args(["-q", "embed", "builtin:karate", "-o", &path]).assert().success();
+    hone()
+        .args(["-q", "embed", "builtin:karate", "-o", &path])
+        .assert()
+        .success();
     path
 }
 
@@ -32,22 +35,61 @@ fn json(output: &[u8]) -> serde_json::Value {
 fn similar_answers_lists_and_refuses() {
     let folder = folder();
     let vectors = vectors(folder.path());
-    let lines = hone().args(["similar", &vectors, "--node", "33", "--top", "3"]).assert().success();
-    lines.stdout(predicate::function(|text: &str| text.lines().count() == 4 && text.contains("33\t1\t32\t")));
-    let two = hone().args(["similar", &vectors, "--node", "0", "--node", "33", "--json", "--by", "structure"]).assert();
+    let lines = hone()
+        .args(["similar", &vectors, "--node", "33", "--top", "3"])
+        .assert()
+        .success();
+    lines.stdout(predicate::function(|text: &str| {
+        text.lines().count() == 4 && text.contains("33\t1\t32\t")
+    }));
+    let two = hone()
+        .args([
+            "similar",
+            &vectors,
+            "--node",
+            "0",
+            "--node",
+            "33",
+            "--json",
+            "--by",
+            "structure",
+        ])
+        .assert();
     let two = json(&two.success().get_output().stdout);
-    assert_eq!((two[1]["question"].as_str(), two[0]["nodes"].as_array().map(Vec::len)), (Some("33"), Some(10)));
+    assert_eq!(
+        (
+            two[1]["question"].as_str(),
+            two[0]["nodes"].as_array().map(Vec::len)
+        ),
+        (Some("33"), Some(10))
+    );
     let both = ["--positive", "0", "--positive", "1", "--negative", "33"];
-    hone().args(["similar", &vectors]).args(both).assert().success().stdout(contains("+0 +1 -33\t1\t"));
+    hone()
+        .args(["similar", &vectors])
+        .args(both)
+        .assert()
+        .success()
+        .stdout(contains("+0 +1 -33\t1\t"));
     let refused: [(&[&str], &str); 5] = [
-        (&["--node", "333"], "--node: no node is called `333`; did you mean `33`"),
+        (
+            &["--node", "333"],
+            "--node: no node is called `333`; did you mean `33`",
+        ),
         (&[], "say what to look for"),
         (&["--node", "0", "--all"], "give only one of --node"),
-        (&["--node", "0", "-o", "x.npz"], "a table cannot be written as `.npz`"),
+        (
+            &["--node", "0", "-o", "x.npz"],
+            "a table cannot be written as `.npz`",
+        ),
         (&["--node", "0", "--by", "shape"], "shape"),
     ];
     for (args, text) in refused {
-        hone().args(["similar", &vectors]).args(args).assert().code(2).stderr(contains(text));
+        hone()
+            .args(["similar", &vectors])
+            .args(args)
+            .assert()
+            .code(2)
+            .stderr(contains(text));
     }
 }
 
@@ -57,37 +99,111 @@ fn similar_writes_the_neighbours_of_all_nodes() {
     let vectors = vectors(folder.path());
     let path = |name: &str| folder.path().join(name).display().to_string();
     for name in ["knn.tsv", "knn.csv.gz", "knn.parquet", "knn.npy"] {
-        hone().args(["-q", "similar", &vectors, "--all", "--top", "4", "-o", &path(name)]).assert().success();
+        hone()
+            .args([
+                "-q",
+                "similar",
+                &vectors,
+                "--all",
+                "--top",
+                "4",
+                "-o",
+                &path(name),
+            ])
+            .assert()
+            .success();
         let record = json(&fs::read(path(&format!("{name}.run.json"))).expect("a record"));
-        assert_eq!((record["top"].as_u64(), record["nodes"].as_u64()), (Some(4), Some(34)), "{name}");
+        assert_eq!(
+            (record["top"].as_u64(), record["nodes"].as_u64()),
+            (Some(4), Some(34)),
+            "{name}"
+        );
     }
-    assert_eq!(fs::read_to_string(path("knn.tsv")).expect("text").lines().count(), 1 + 34 * 4);
-    hone().args(["similar", &vectors, "--all", "-o", &path("knn.tsv")]).assert().code(2).stderr(contains("--force"));
-    let args = ["similar", &vectors, "--all", "--search", "approximate", "-o", &path("near.tsv")];
-    hone().args(args).assert().success().stderr(contains("% of the true neighbours"));
-    hone().args(["similar", &vectors, "--all", "-o", &vectors, "--force"]).assert().code(2).stderr(contains("input"));
+    assert_eq!(
+        fs::read_to_string(path("knn.tsv"))
+            .expect("text")
+            .lines()
+            .count(),
+        1 + 34 * 4
+    );
+    hone()
+        .args(["similar", &vectors, "--all", "-o", &path("knn.tsv")])
+        .assert()
+        .code(2)
+        .stderr(contains("--force"));
+    let args = [
+        "similar",
+        &vectors,
+        "--all",
+        "--search",
+        "approximate",
+        "-o",
+        &path("near.tsv"),
+    ];
+    hone()
+        .args(args)
+        .assert()
+        .success()
+        .stderr(contains("% of the true neighbours"));
+    hone()
+        .args(["similar", &vectors, "--all", "-o", &vectors, "--force"])
+        .assert()
+        .code(2)
+        .stderr(contains("input"));
 }
 
 #[test]
 fn roles_print_write_and_explain() {
     let folder = folder();
     let path = folder.path().join("roles.tsv").display().to_string();
-    let shown = hone().args(["roles", "builtin:karate", "-o", &path]).assert().success();
+    let shown = hone()
+        .args(["roles", "builtin:karate", "-o", &path])
+        .assert()
+        .success();
     shown.stdout(contains("role").and(contains("links between roles")));
     let table = fs::read_to_string(&path).expect("text");
-    assert!(table.starts_with("id\trole\tmembership\t") && table.lines().count() == 35, "{table}");
-    assert_eq!(json(&fs::read(format!("{path}.run.json")).expect("a record"))["command"], "roles");
-    let three = hone().args(["roles", "builtin:karate", "--roles", "3", "--json", "--explain", "0"]).assert().success();
+    assert!(
+        table.starts_with("id\trole\tmembership\t") && table.lines().count() == 35,
+        "{table}"
+    );
+    assert_eq!(
+        json(&fs::read(format!("{path}.run.json")).expect("a record"))["command"],
+        "roles"
+    );
+    let three = hone()
+        .args([
+            "roles",
+            "builtin:karate",
+            "--roles",
+            "3",
+            "--json",
+            "--explain",
+            "0",
+        ])
+        .assert()
+        .success();
     let three = json(&three.get_output().stdout);
     assert_eq!(three["roles"].as_array().map(Vec::len), Some(3));
-    assert_eq!(three["explanations"][0]["reasons"].as_array().map(Vec::len), Some(3));
-    hone().args(["roles", "builtin:karate", "--explain", "5"]).assert().success().stdout(contains("5 is a"));
+    assert_eq!(
+        three["explanations"][0]["reasons"].as_array().map(Vec::len),
+        Some(3)
+    );
+    hone()
+        .args(["roles", "builtin:karate", "--explain", "5"])
+        .assert()
+        .success()
+        .stdout(contains("5 is a"));
     for (args, text) in [
         (["--explain", "Zoe"], "--explain: no node is called `Zoe`"),
         (["--roles", "99"], "a number from 1 to 12"),
         (["-o", "roles.npy"], "do not fit an array"),
     ] {
-        hone().args(["roles", "builtin:karate"]).args(args).assert().code(2).stderr(contains(text));
+        hone()
+            .args(["roles", "builtin:karate"])
+            .args(args)
+            .assert()
+            .code(2)
+            .stderr(contains(text));
     }
 }
 
@@ -97,36 +213,99 @@ fn layouts_are_the_same_for_any_number_of_threads() {
     let vectors = vectors(folder.path());
     let run = |threads: &str, name: &str| {
         let path = folder.path().join(name);
-        let args = ["-q", "layout", &vectors, "-o", &path.display().to_string(), "--threads", threads];
+        let args = [
+            "-q",
+            "layout",
+            &vectors,
+            "-o",
+            &path.display().to_string(),
+            "--threads",
+            threads,
+        ];
         hone().args(args).assert().success();
         fs::read(path).expect("written")
     };
     let one = run("1", "one.tsv");
     assert!(one == run("2", "two.tsv") && one == run("7", "seven.tsv"));
-    assert!(String::from_utf8(one).expect("text").starts_with("id\tx\ty\n0\t"));
+    assert!(
+        String::from_utf8(one)
+            .expect("text")
+            .starts_with("id\tx\ty\n0\t")
+    );
     let pca = ["layout", &vectors, "--layout", "pca"];
-    hone().args(pca).assert().success().stdout(predicate::function(|text: &str| text.lines().count() == 35));
+    hone()
+        .args(pca)
+        .assert()
+        .success()
+        .stdout(predicate::function(|text: &str| text.lines().count() == 35));
 }
 
 #[test]
 fn maps_and_pictures_are_written_together() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
-    fs::write(path("labels.tsv"), (0..34).map(|i| format!("{i}\tclub {}\n", i % 2)).collect::<String>())
-        .expect("written");
-    let args = ["map", "builtin:karate", "--labels", &path("labels.tsv"), "--title", "<b>club</b>"];
-    let files = ["-o", &path("map.html"), "--svg", &path("map.svg"), "--png", &path("map.png")];
-    hone().args(args).args(files).assert().success().stderr(contains("wrote"));
+    fs::write(
+        path("labels.tsv"),
+        (0..34)
+            .map(|i| format!("{i}\tclub {}\n", i % 2))
+            .collect::<String>(),
+    )
+    .expect("written");
+    let args = [
+        "map",
+        "builtin:karate",
+        "--labels",
+        &path("labels.tsv"),
+        "--title",
+        "<b>club</b>",
+    ];
+    let files = [
+        "-o",
+        &path("map.html"),
+        "--svg",
+        &path("map.svg"),
+        "--png",
+        &path("map.png"),
+    ];
+    hone()
+        .args(args)
+        .args(files)
+        .assert()
+        .success()
+        .stderr(contains("wrote"));
     let page = fs::read_to_string(path("map.html")).expect("a page");
-    assert!(page.contains("&lt;b&gt;club&lt;/b&gt;") && !page.contains("<b>club") && page.contains("club 1"));
-    assert!(fs::read_to_string(path("map.svg")).expect("a picture").contains(">club 0</text>"));
-    assert!(fs::read(path("map.png")).expect("a picture").starts_with(b"\x89PNG"));
+    assert!(
+        page.contains("&lt;b&gt;club&lt;/b&gt;")
+            && !page.contains("<b>club")
+            && page.contains("club 1")
+    );
+    assert!(
+        fs::read_to_string(path("map.svg"))
+            .expect("a picture")
+            .contains(">club 0</text>")
+    );
+    assert!(
+        fs::read(path("map.png"))
+            .expect("a picture")
+            .starts_with(b"\x89PNG")
+    );
     hone().args(["map", "builtin:karate"]).assert().code(2);
     // Vectors of another graph.
     let own = ["-q", "embed", "builtin:star", "-o", &path("star.npy")];
     hone().args(own).assert().success();
-    let wrong = ["map", "builtin:karate", "-o", &path("other.html"), "--vectors", &path("star.npy")];
-    hone().args(wrong).assert().code(2).stderr(contains("there is no vector of node"));
+    let wrong = [
+        "map",
+        "builtin:karate",
+        "-o",
+        &path("other.html"),
+        "--vectors",
+        &path("star.npy"),
+    ];
+    hone()
+        .args(wrong)
+        .assert()
+        .code(2)
+        .stderr(contains("there is no vector of node"));
     assert!(!Path::new(&path("other.html")).exists());
 }
 
@@ -144,22 +323,59 @@ fn records_repeat_similar_layout_roles_and_map() {
     }
     let first = at("first");
     hone()
-        .args(["-q", "generate", "sbm", "--nodes", "60", "--degree", "8", "--communities", "3", "-o"])
+        .args([
+            "-q",
+            "generate",
+            "sbm",
+            "--nodes",
+            "60",
+            "--degree",
+            "8",
+            "--communities",
+            "3",
+            "-o",
+        ])
         .arg(at("first/g.tsv"))
         .assert()
         .success();
-    fs::write(at("first/labels.tsv"), (0..60).map(|i| format!("{i}\tl{}\n", i % 3)).collect::<String>())
-        .expect("writable");
+    fs::write(
+        at("first/labels.tsv"),
+        (0..60)
+            .map(|i| format!("{i}\tl{}\n", i % 3))
+            .collect::<String>(),
+    )
+    .expect("writable");
     let run = |args: &str| run_in(&first, &args.split(' ').collect::<Vec<_>>()).success();
     run("embed g.tsv -o z.npy --dim 16");
     let runs = [
-        ("similar z.npy --node 3 --node 5 --top 4 --by structure -o near.tsv", "near.tsv"),
-        ("similar z.npy --positive 3 --negative 5 -o sum.csv", "sum.csv"),
-        ("similar z.npy --all --top 3 --search approximate --seed 9 -o all.tsv", "all.tsv"),
-        ("layout z.npy -o xy.tsv --by proximity --neighbours 5 --steps 50 --layout-seed 3", "xy.tsv"),
-        ("roles g.tsv --roles 3 --sample cap=8 --seed 4 -o roles.tsv", "roles.tsv"),
-        ("map g.tsv -o map.html --vectors z.npy --labels labels.tsv --title T --steps 50", "map.html"),
-        ("map g.tsv --svg map.svg --png map.png --layout pca", "map.svg"),
+        (
+            "similar z.npy --node 3 --node 5 --top 4 --by structure -o near.tsv",
+            "near.tsv",
+        ),
+        (
+            "similar z.npy --positive 3 --negative 5 -o sum.csv",
+            "sum.csv",
+        ),
+        (
+            "similar z.npy --all --top 3 --search approximate --seed 9 -o all.tsv",
+            "all.tsv",
+        ),
+        (
+            "layout z.npy -o xy.tsv --by proximity --neighbours 5 --steps 50 --layout-seed 3",
+            "xy.tsv",
+        ),
+        (
+            "roles g.tsv --roles 3 --sample cap=8 --seed 4 -o roles.tsv",
+            "roles.tsv",
+        ),
+        (
+            "map g.tsv -o map.html --vectors z.npy --labels labels.tsv --title T --steps 50",
+            "map.html",
+        ),
+        (
+            "map g.tsv --svg map.svg --png map.png --layout pca",
+            "map.svg",
+        ),
         ("map g.tsv --png alone.png --layout pca", "alone.png"),
     ];
     for (line, file) in runs {
@@ -171,48 +387,98 @@ fn records_repeat_similar_layout_roles_and_map() {
             _ => "-o",
         };
         let config = format!("../first/{file}.run.json");
-        let again = run_in(&at("elsewhere"), &[command, output, file, "--config", &config]);
+        let again = run_in(
+            &at("elsewhere"),
+            &[command, output, file, "--config", &config],
+        );
         again.success();
         let same = fs::read(at("elsewhere").join(file)).ok() == fs::read(first.join(file)).ok();
         assert!(same, "{line}");
     }
     // What the command line says wins, and what is not of this command or has changed is refused.
-    let few = ["similar", "z.npy", "--top", "1", "--config", "near.tsv.run.json"];
+    let few = [
+        "similar",
+        "z.npy",
+        "--top",
+        "1",
+        "--config",
+        "near.tsv.run.json",
+    ];
     let few = run_in(&first, &few).success();
-    assert_eq!(few.get_output().stdout.iter().filter(|&&b| b == b'\n').count(), 3);
+    assert_eq!(
+        few.get_output()
+            .stdout
+            .iter()
+            .filter(|&&b| b == b'\n')
+            .count(),
+        3
+    );
     let wrong = run_in(&first, &["layout", "--config", "near.tsv.run.json"]).code(2);
-    wrong.stderr(contains("not the record of `hone layout`: it is of `hone similar`"));
+    wrong.stderr(contains(
+        "not the record of `hone layout`: it is of `hone similar`",
+    ));
     run_in(&first, &["similar", "--config", "z.npy.run.json"])
         .code(2)
         .stderr(contains("it is the record of an embedding"));
     run("embed g.tsv -o z.npy --dim 16 --seed 2 --preset hone-p --force");
-    for args in
-        [&["layout", "--config", "xy.tsv.run.json"][..], &["map", "-o", "b.html", "--config", "map.html.run.json"]]
-    {
-        run_in(&first, args).code(2).stderr(contains("not the file of").and(contains("--changed allow")));
+    for args in [
+        &["layout", "--config", "xy.tsv.run.json"][..],
+        &["map", "-o", "b.html", "--config", "map.html.run.json"],
+    ] {
+        run_in(&first, args)
+            .code(2)
+            .stderr(contains("not the file of").and(contains("--changed allow")));
         run_in(&first, &[args, &["--changed", "allow"]].concat()).success();
     }
     fs::remove_file(at("first/labels.tsv")).expect("there");
-    let lost = run_in(&at("elsewhere"), &["map", "-o", "c.html", "--config", "../first/map.html.run.json"]).code(2);
+    let lost = run_in(
+        &at("elsewhere"),
+        &[
+            "map",
+            "-o",
+            "c.html",
+            "--config",
+            "../first/map.html.run.json",
+        ],
+    )
+    .code(2);
     lost.stderr(contains("labels.tsv").and(contains("neither in ../first nor in this folder")));
     for (args, said) in [
-        (["similar", "z.npy", "--node", "1", "--search", "exact"], "--search: only applies to --all"),
-        (["similar", "z.npy", "--node", "1", "--seed", "1"], "--seed: only applies to --all"),
+        (
+            ["similar", "z.npy", "--node", "1", "--search", "exact"],
+            "--search: only applies to --all",
+        ),
+        (
+            ["similar", "z.npy", "--node", "1", "--seed", "1"],
+            "--seed: only applies to --all",
+        ),
     ] {
         run_in(&first, &args).code(2).stderr(contains(said));
     }
-    run_in(&first, &["roles", "g.tsv", "--seed", "1"]).code(2).stderr(contains("--seed: only applies to --sample"));
+    run_in(&first, &["roles", "g.tsv", "--seed", "1"])
+        .code(2)
+        .stderr(contains("--seed: only applies to --sample"));
 }
 
 #[test]
 fn vectors_of_other_tools_keep_their_first_row() {
     let folder = folder();
-    fs::write(folder.path().join("v.tsv"), "a\t1\t2\nb\t1\t2.1\nc\t-3\t1\n").expect("writable");
-    let near = run_in(folder.path(), &["similar", "v.tsv", "--node", "a", "--top", "1"]).success();
+    fs::write(
+        folder.path().join("v.tsv"),
+        "a\t1\t2\nb\t1\t2.1\nc\t-3\t1\n",
+    )
+    .expect("writable");
+    let near = run_in(
+        folder.path(),
+        &["similar", "v.tsv", "--node", "a", "--top", "1"],
+    )
+    .success();
     near.stdout(contains("a\t1\tb\t"));
     fs::write(folder.path().join("v.tsv"), "a 1 2\nb 1 2.1\n").expect("writable");
     let wrong = run_in(folder.path(), &["similar", "v.tsv", "--node", "a"]).code(2);
-    wrong.stderr(contains("v.tsv, line 1: only one column: this format has tabs between columns"));
+    wrong.stderr(contains(
+        "v.tsv, line 1: only one column: this format has tabs between columns",
+    ));
 }
 
 #[test]
@@ -223,23 +489,46 @@ fn two_vectors_of_one_node_are_refused() {
     fs::write(at("z.tsv"), lines).expect("writable");
     fs::write(at("z.w2v"), "3 2\na 1 0\nb 0 1\na 1 1\n").expect("writable");
     fs::write(at("z.csv"), "7,1,0\n8,0,1\n7,1,1\n").expect("writable");
-    hone().current_dir(folder.path()).args(["-q", "embed", "builtin:karate", "-o", "k.npy"]).assert().success();
+    hone()
+        .current_dir(folder.path())
+        .args(["-q", "embed", "builtin:karate", "-o", "k.npy"])
+        .assert()
+        .success();
     fs::remove_file(at("k.npy.run.json")).expect("there");
-    let ids: String = (0..34).map(|i| format!("{}\n", if i == 20 { 3 } else { i })).collect();
+    let ids: String = (0..34)
+        .map(|i| format!("{}\n", if i == 20 { 3 } else { i }))
+        .collect();
     fs::write(at("k.ids.txt"), ids).expect("writable");
     for (name, said) in [
         ("z.tsv", "z.tsv: node `c` has two vectors, in lines 4 and 6"),
         ("z.w2v", "node `a` has two vectors, in lines 2 and 4"),
         ("z.csv", "node `7` has two vectors, in lines 1 and 3"),
-        ("k.npy", "node `3` has two vectors, in rows 3 and 20, from 0"),
+        (
+            "k.npy",
+            "node `3` has two vectors, in rows 3 and 20, from 0",
+        ),
     ] {
         let commands: [&[&str]; 3] = [
             &["similar", name, "--node", "a"],
             &["layout", name, "-o", "xy.tsv"],
-            &["eval", "link", "builtin:karate", "--methods", "log-degree", "--seeds", "1", "--embedding", name],
+            &[
+                "eval",
+                "link",
+                "builtin:karate",
+                "--methods",
+                "log-degree",
+                "--seeds",
+                "1",
+                "--embedding",
+                name,
+            ],
         ];
         for command in commands {
-            let run = hone().current_dir(folder.path()).args(command).assert().code(2);
+            let run = hone()
+                .current_dir(folder.path())
+                .args(command)
+                .assert()
+                .code(2);
             run.stderr(contains(said).and(contains("one row per node")));
         }
     }

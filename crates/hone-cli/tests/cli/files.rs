@@ -27,13 +27,21 @@ fn binary() -> std::path::PathBuf {
 }
 
 fn hone(folder: &Path, args: &str) -> Assert {
-    Command::new(binary()).current_dir(folder).args(args.split(' ')).assert()
+    Command::new(binary())
+        .current_dir(folder)
+        .args(args.split(' '))
+        .assert()
 }
 
 /// A command line after some shell commands, in a process that it replaces.
 fn after(folder: &Path, setup: &str, args: &str) -> Assert {
     let script = format!("{setup}; exec \"$0\" \"$@\"");
-    Command::new("sh").current_dir(folder).args(["-c", &script]).arg(binary()).args(args.split(' ')).assert()
+    Command::new("sh")
+        .current_dir(folder)
+        .args(["-c", &script])
+        .arg(binary())
+        .args(args.split(' '))
+        .assert()
 }
 
 /// A folder with a graph of text ids, the attributes of its nodes, and the list of them.
@@ -42,10 +50,16 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn fill(folder: tempfile::TempDir) -> tempfile::TempDir {
-    let ring: String = (0..40).map(|i| format!("n{i}\tn{}\nn{i}\tn{}\n", (i + 1) % 40, (i + 7) % 40)).collect();
+    let ring: String = (0..40)
+        .map(|i| format!("n{i}\tn{}\nn{i}\tn{}\n", (i + 1) % 40, (i + 7) % 40))
+        .collect();
     let people: String = (0..40).map(|i| format!("n{i},{}\n", i * i % 17)).collect();
     let nodes: String = (0..40).map(|i| format!("n{i}\n")).collect();
-    for (name, text) in [("g.tsv", ring), ("people.csv", format!("id,age\n{people}")), ("nodes.txt", nodes)] {
+    for (name, text) in [
+        ("g.tsv", ring),
+        ("people.csv", format!("id,age\n{people}")),
+        ("nodes.txt", nodes),
+    ] {
         fs::write(folder.path().join(name), text).expect("writable");
     }
     folder
@@ -53,9 +67,18 @@ fn fill(folder: tempfile::TempDir) -> tempfile::TempDir {
 
 /// Every file with its content.
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable"));
+    let entries = fs::read_dir(folder)
+        .expect("readable")
+        .map(|entry| entry.expect("readable"));
     let files = entries.filter(|entry| entry.path().is_file());
-    files.map(|e| (e.file_name().to_string_lossy().into_owned(), fs::read(e.path()).expect("a file"))).collect()
+    files
+        .map(|e| {
+            (
+                e.file_name().to_string_lossy().into_owned(),
+                fs::read(e.path()).expect("a file"),
+            )
+        })
+        .collect()
 }
 
 const EMBED: &str = "embed g.tsv --preset hone-p --motifs edge --dim 4";
@@ -68,17 +91,30 @@ fn files_under_dev_shm_are_files() {
     };
     let folder = fill(shared);
     hone(folder.path(), &format!("{EMBED} -o z.npy")).success();
-    assert!(folder.path().join("z.ids.txt").is_file() && folder.path().join("z.npy.run.json").is_file());
+    assert!(
+        folder.path().join("z.ids.txt").is_file() && folder.path().join("z.npy.run.json").is_file()
+    );
     let before = content(folder.path());
-    hone(folder.path(), &format!("{EMBED} -o z.npy")).code(2).stderr(contains("z.npy exists"));
+    hone(folder.path(), &format!("{EMBED} -o z.npy"))
+        .code(2)
+        .stderr(contains("z.npy exists"));
     assert_eq!(content(folder.path()), before);
     // A longer file is replaced, not written over; through a link from elsewhere too.
-    let (long, elsewhere) = (folder.path().join("long.tsv"), tempfile::tempdir().expect("a folder"));
+    let (long, elsewhere) = (
+        folder.path().join("long.tsv"),
+        tempfile::tempdir().expect("a folder"),
+    );
     fs::write(&long, "x".repeat(1 << 20)).expect("writable");
     symlink(&long, elsewhere.path().join("link.tsv")).expect("links");
     let link = elsewhere.path().join("link.tsv");
-    hone(folder.path(), &format!("{EMBED} -o {}", link.display())).code(2).stderr(contains("exists"));
-    hone(folder.path(), &format!("{EMBED} --force -o {}", link.display())).success();
+    hone(folder.path(), &format!("{EMBED} -o {}", link.display()))
+        .code(2)
+        .stderr(contains("exists"));
+    hone(
+        folder.path(),
+        &format!("{EMBED} --force -o {}", link.display()),
+    )
+    .success();
     assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
     assert!(fs::read_to_string(&long).expect("text").ends_with('\n'));
     assert!(elsewhere.path().join("link.tsv.run.json").is_file());
@@ -98,20 +134,40 @@ fn descriptors_are_streams_by_any_name() {
             .stdout(contains("id\tz0").and(contains("\nn39\t")));
     }
     // Further descriptors add to what they were opened on, and emptied where asked for.
-    after(folder.path(), "echo head >log; exec 3>>log", &format!("{EMBED} -q --output-format tsv -o /dev/fd/3"))
-        .success();
+    after(
+        folder.path(),
+        "echo head >log; exec 3>>log",
+        &format!("{EMBED} -q --output-format tsv -o /dev/fd/3"),
+    )
+    .success();
     let log = fs::read_to_string(folder.path().join("log")).expect("text");
-    assert!(log.starts_with("head\nid\tz0") && log.lines().count() == 42, "{log}");
-    hone(folder.path(), &format!("{EMBED} -o /dev/fd/77 --output-format tsv")).code(2).stderr(contains("descriptor"));
-    assert!(!content(folder.path()).keys().any(|name| name.ends_with(".run.json")));
-    hone(folder.path(), &format!("{EMBED} -q -o /dev/full")).code(1).stderr(contains("free some space"));
+    assert!(
+        log.starts_with("head\nid\tz0") && log.lines().count() == 42,
+        "{log}"
+    );
+    hone(
+        folder.path(),
+        &format!("{EMBED} -o /dev/fd/77 --output-format tsv"),
+    )
+    .code(2)
+    .stderr(contains("descriptor"));
+    assert!(
+        !content(folder.path())
+            .keys()
+            .any(|name| name.ends_with(".run.json"))
+    );
+    hone(folder.path(), &format!("{EMBED} -q -o /dev/full"))
+        .code(1)
+        .stderr(contains("free some space"));
 }
 
 #[test]
 fn a_disk_that_is_full_changes_nothing() {
     let folder = folder();
     let name = "node".repeat(500);
-    let long: String = (0..40).map(|i| format!("{name}{i}\t{name}{}\n", (i + 1) % 40)).collect();
+    let long: String = (0..40)
+        .map(|i| format!("{name}{i}\t{name}{}\n", (i + 1) % 40))
+        .collect();
     fs::write(folder.path().join("long.tsv"), long).expect("writable");
     for out in ["z.npy", "z.tsv"] {
         hone(folder.path(), &format!("{EMBED} -q -o {out} --force")).success();
@@ -121,15 +177,32 @@ fn a_disk_that_is_full_changes_nothing() {
     // The vectors fit (under 4 KiB), ids of 2000 letters do not; then neither do.
     let wide = "embed g.tsv -q --force --preset hone-p --dim 64 -o";
     let thin = "embed long.tsv -q --force --preset hone-p --motifs edge --dim 4 -o";
-    for command in [format!("{thin} z.npy"), format!("{wide} z.npy"), format!("{wide} z.tsv")] {
+    for command in [
+        format!("{thin} z.npy"),
+        format!("{wide} z.npy"),
+        format!("{wide} z.tsv"),
+    ] {
         let failed = after(folder.path(), "ulimit -f 8", &command).code(1);
         failed.stderr(contains("error: z.").and(contains("ulimit -f")));
         assert_eq!(content(folder.path()), before, "{command}");
     }
-    after(folder.path(), "ulimit -f 1", "count g.tsv -q --force -o c.npy").code(1);
-    after(folder.path(), "ulimit -f 1", "generate er --nodes 9000 --degree 4 -o g2.tsv").code(1);
+    after(
+        folder.path(),
+        "ulimit -f 1",
+        "count g.tsv -q --force -o c.npy",
+    )
+    .code(1);
+    after(
+        folder.path(),
+        "ulimit -f 1",
+        "generate er --nodes 9000 --degree 4 -o g2.tsv",
+    )
+    .code(1);
     let now = content(folder.path());
-    assert_eq!(now.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert_eq!(
+        now.keys().collect::<Vec<_>>(),
+        before.keys().collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -148,7 +221,8 @@ fn a_small_file_system_that_is_full_changes_nothing() {
         .output();
     match run {
         Ok(output)
-            if !String::from_utf8_lossy(&output.stderr).contains("unshare:") && output.status.code() != Some(32) =>
+            if !String::from_utf8_lossy(&output.stderr).contains("unshare:")
+                && output.status.code() != Some(32) =>
         {
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(1), "{text}");
@@ -167,33 +241,65 @@ fn files_of_two_runs_are_not_taken_for_one() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name);
     hone(folder.path(), &format!("{EMBED} -q -o a.npy")).success();
-    hone(folder.path(), &format!("{EMBED} -q -o b.npy --nodes nodes.txt --seed 3 --set local.dim=5")).success();
+    hone(
+        folder.path(),
+        &format!("{EMBED} -q -o b.npy --nodes nodes.txt --seed 3 --set local.dim=5"),
+    )
+    .success();
     hone(folder.path(), &format!("{EMBED} -q -o c.tsv")).success();
-    fs::write(path("labels.tsv"), (0..40).map(|i| format!("n{i}\t{}\n", i % 2)).collect::<String>()).expect("writable");
+    fs::write(
+        path("labels.tsv"),
+        (0..40)
+            .map(|i| format!("n{i}\t{}\n", i % 2))
+            .collect::<String>(),
+    )
+    .expect("writable");
     let judge = |file: &str| {
-        hone(folder.path(), &format!("eval nodes g.tsv --labels labels.tsv --methods degree,file:{file} --seeds 1"))
+        hone(
+            folder.path(),
+            &format!("eval nodes g.tsv --labels labels.tsv --methods degree,file:{file} --seeds 1"),
+        )
     };
-    let use_as_attributes = |file: &str| hone(folder.path(), &format!("features g.tsv -o - -q --attributes {file}"));
+    let use_as_attributes = |file: &str| {
+        hone(
+            folder.path(),
+            &format!("features g.tsv -o - -q --attributes {file}"),
+        )
+    };
     judge("a.npy").success();
     use_as_attributes("a.npy").success();
     let ids = fs::read_to_string(path("a.ids.txt")).expect("text");
     let turned: Vec<&str> = ids.lines().rev().collect();
     fs::write(path("a.ids.txt"), turned.join("\n") + "\n").expect("writable");
     for refused in [judge("a.npy"), use_as_attributes("a.npy")] {
-        refused.code(2).stderr(contains("a.ids.txt has different content").and(contains("files of two runs")));
+        refused
+            .code(2)
+            .stderr(contains("a.ids.txt has different content").and(contains("files of two runs")));
     }
     fs::copy(path("b.npy"), path("a.npy")).expect("writable");
     judge("a.npy").code(2);
     fs::remove_file(path("a.npy.run.json")).expect("there");
     judge("a.npy").success();
     // A record that is not of the vectors beside it.
-    fs::write(path("c.tsv"), fs::read_to_string(path("c.tsv")).expect("text").replace('1', "2")).expect("writable");
-    judge("c.tsv").code(2).stderr(contains("c.tsv has different content"));
+    fs::write(
+        path("c.tsv"),
+        fs::read_to_string(path("c.tsv"))
+            .expect("text")
+            .replace('1', "2"),
+    )
+    .expect("writable");
+    judge("c.tsv")
+        .code(2)
+        .stderr(contains("c.tsv has different content"));
     fs::remove_file(path("b.ids.txt")).expect("there");
-    judge("b.npy").code(2).stderr(contains("b.ids.txt is missing"));
+    judge("b.npy")
+        .code(2)
+        .stderr(contains("b.ids.txt is missing"));
     // A record that a crash has cut off.
     fs::write(path("b.npy.run.json"), "{").expect("writable");
-    judge("b.npy").code(2).stderr(contains("the record of b.npy is damaged"));
+    judge("b.npy")
+        .code(2)
+        .stderr(contains("the record of b.npy is damaged"));
 }
 
 #[test]
@@ -217,11 +323,27 @@ fn records_keep_permissions_and_links() {
     for name in ["z.npy", "z.ids.txt", "far/record"] {
         fs::set_permissions(path(name), fs::Permissions::from_mode(0o640)).expect("mine");
     }
-    hone(folder.path(), &format!("{EMBED} -q -o z.npy --force --seed 9")).success();
-    assert!(fs::symlink_metadata(path("z.npy.run.json")).expect("there").is_symlink());
-    assert!(fs::read_to_string(path("far/record")).expect("text").contains("\"seed\": 9"));
+    hone(
+        folder.path(),
+        &format!("{EMBED} -q -o z.npy --force --seed 9"),
+    )
+    .success();
+    assert!(
+        fs::symlink_metadata(path("z.npy.run.json"))
+            .expect("there")
+            .is_symlink()
+    );
+    assert!(
+        fs::read_to_string(path("far/record"))
+            .expect("text")
+            .contains("\"seed\": 9")
+    );
     for name in ["z.npy", "z.ids.txt", "far/record"] {
-        assert_eq!(fs::metadata(path(name)).expect("there").mode() & 0o777, 0o640, "{name}");
+        assert_eq!(
+            fs::metadata(path(name)).expect("there").mode() & 0o777,
+            0o640,
+            "{name}"
+        );
     }
 }
 
@@ -238,33 +360,78 @@ fn inputs_are_never_written_over() {
     let before = content(folder.path());
     let cases = [
         ("embed g.tsv -o g.tsv", "g.tsv is the input"),
-        ("embed g.tsv -o people.csv --attributes people.csv", "people.csv is the input of --attributes"),
-        ("embed g.tsv -o hard.csv --attributes people.csv", "hard.csv is the input of --attributes"),
-        ("embed g.tsv -o soft.csv --attributes people.csv", "soft.csv is the input of --attributes"),
-        ("embed g.tsv -o people.csv --set attributes.file=people.csv", "people.csv is the input of --attributes"),
-        ("embed g.tsv -o p.tsv --attributes p.tsv.run.json", "p.tsv.run.json is the input of --attributes"),
-        ("embed g.tsv -o z.npy --attributes z.npy", "z.npy is the input of --attributes"),
-        ("embed g.tsv -o nodes.txt --output-format tsv --nodes nodes.txt", "nodes.txt is the input of --nodes"),
-        ("embed g.tsv -o c.toml --output-format tsv --config c.toml", "c.toml is the input of --config"),
-        ("embed g.tsv -o z.npy --config z.npy.run.json", "z.npy.run.json is the input of --config"),
-        ("count g.tsv -o nodes.txt --nodes nodes.txt", "nodes.txt is the input of --nodes"),
-        ("features g.tsv -o people.csv --attributes people.csv", "people.csv is the input of --attributes"),
-        ("features g.tsv -o c.toml --output-format tsv --config c.toml", "c.toml is the input of --config"),
+        (
+            "embed g.tsv -o people.csv --attributes people.csv",
+            "people.csv is the input of --attributes",
+        ),
+        (
+            "embed g.tsv -o hard.csv --attributes people.csv",
+            "hard.csv is the input of --attributes",
+        ),
+        (
+            "embed g.tsv -o soft.csv --attributes people.csv",
+            "soft.csv is the input of --attributes",
+        ),
+        (
+            "embed g.tsv -o people.csv --set attributes.file=people.csv",
+            "people.csv is the input of --attributes",
+        ),
+        (
+            "embed g.tsv -o p.tsv --attributes p.tsv.run.json",
+            "p.tsv.run.json is the input of --attributes",
+        ),
+        (
+            "embed g.tsv -o z.npy --attributes z.npy",
+            "z.npy is the input of --attributes",
+        ),
+        (
+            "embed g.tsv -o nodes.txt --output-format tsv --nodes nodes.txt",
+            "nodes.txt is the input of --nodes",
+        ),
+        (
+            "embed g.tsv -o c.toml --output-format tsv --config c.toml",
+            "c.toml is the input of --config",
+        ),
+        (
+            "embed g.tsv -o z.npy --config z.npy.run.json",
+            "z.npy.run.json is the input of --config",
+        ),
+        (
+            "count g.tsv -o nodes.txt --nodes nodes.txt",
+            "nodes.txt is the input of --nodes",
+        ),
+        (
+            "features g.tsv -o people.csv --attributes people.csv",
+            "people.csv is the input of --attributes",
+        ),
+        (
+            "features g.tsv -o c.toml --output-format tsv --config c.toml",
+            "c.toml is the input of --config",
+        ),
     ];
     let judge = "eval nodes g.tsv --labels labels.tsv --methods degree,file:z.npy --seeds 1";
     let judged = [
         ("--csv g.tsv", "--csv: g.tsv is the input;"),
         ("--json labels.tsv", "labels.tsv is the input of --labels"),
         ("--html z.ids.txt", "z.ids.txt is the input of --methods"),
-        ("--markdown nodes.txt --nodes nodes.txt", "nodes.txt is the input of --nodes"),
+        (
+            "--markdown nodes.txt --nodes nodes.txt",
+            "nodes.txt is the input of --nodes",
+        ),
         ("--json r --csv r", "two outputs go to r"),
     ];
-    for (command, message) in judged.map(|(outputs, message)| (format!("{judge} {outputs}"), message)) {
-        hone(folder.path(), &format!("{command} --force")).code(2).stderr(contains(message));
+    for (command, message) in
+        judged.map(|(outputs, message)| (format!("{judge} {outputs}"), message))
+    {
+        hone(folder.path(), &format!("{command} --force"))
+            .code(2)
+            .stderr(contains(message));
         assert_eq!(content(folder.path()), before, "{command}");
     }
     for (command, message) in cases {
-        hone(folder.path(), &format!("{command} --force")).code(2).stderr(contains(message));
+        hone(folder.path(), &format!("{command} --force"))
+            .code(2)
+            .stderr(contains(message));
         assert_eq!(content(folder.path()), before, "{command}");
     }
 }
@@ -283,19 +450,29 @@ fn a_lock_that_is_not_ours_is_left_alone() {
     fs::write(path("empty/lock"), "").expect("writable");
     for name in ["file", "link", "dangling"] {
         for resume in ["", " --resume"] {
-            hone(folder.path(), &format!("{EMBED} -q -o z.tsv --checkpoint {name}{resume}")).code(2);
+            hone(
+                folder.path(),
+                &format!("{EMBED} -q -o z.tsv --checkpoint {name}{resume}"),
+            )
+            .code(2);
         }
     }
     assert_eq!(fs::read(path("file/lock")).expect("there"), b"mine");
     assert_eq!(fs::read(path("precious")).expect("there"), b"mine");
     assert!(!path("absent").exists() && !path("z.tsv").exists());
-    hone(folder.path(), &format!("{EMBED} -q -o z.tsv --checkpoint empty")).success();
+    hone(
+        folder.path(),
+        &format!("{EMBED} -q -o z.tsv --checkpoint empty"),
+    )
+    .success();
 }
 
 #[test]
 fn no_threads_is_an_error() {
     let folder = folder();
-    hone(folder.path(), "info g.tsv --threads 4096").code(2).stderr(contains("--threads"));
+    hone(folder.path(), "info g.tsv --threads 4096")
+        .code(2)
+        .stderr(contains("--threads"));
     // Large stacks, so that something is left for the threads that did start when the next one does not.
     let little = "ulimit -v 400000; export RUST_MIN_STACK=33554432";
     let starved = after(folder.path(), little, "info g.tsv --threads 1024").code(1);
@@ -306,7 +483,13 @@ fn no_threads_is_an_error() {
 fn damaged_inputs_exit_with_2_and_a_remedy() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name);
-    fs::write(path("labels.tsv"), (0..40).map(|i| format!("n{i}\t{}\n", i % 2)).collect::<String>()).expect("writable");
+    fs::write(
+        path("labels.tsv"),
+        (0..40)
+            .map(|i| format!("n{i}\t{}\n", i % 2))
+            .collect::<String>(),
+    )
+    .expect("writable");
     fs::write(path("bad.tsv"), b"id\tz0\nn1\t1\nn\xff\t2\n").expect("writable");
     let mut names = vec!["bad.tsv".to_owned()];
     for name in ["z.tsv.gz", "z.csv.zst", "z.npz", "z.npy", "z.safetensors"] {
@@ -314,14 +497,23 @@ fn damaged_inputs_exit_with_2_and_a_remedy() {
         fs::remove_file(path(&format!("{name}.run.json"))).expect("there");
         let whole = fs::read(path(name)).expect("there");
         let extension = name.split_once('.').map_or("", |(_, extension)| extension);
-        fs::write(path(&format!("cut.{extension}")), &whole[..whole.len() * 3 / 5]).expect("writable");
+        fs::write(
+            path(&format!("cut.{extension}")),
+            &whole[..whole.len() * 3 / 5],
+        )
+        .expect("writable");
         names.push(format!("cut.{extension}"));
     }
     for name in names {
-        let judge = format!("eval nodes g.tsv --labels labels.tsv --methods degree,file:{name} --seeds 1");
+        let judge =
+            format!("eval nodes g.tsv --labels labels.tsv --methods degree,file:{name} --seeds 1");
         for command in [judge, format!("features g.tsv -q -o - --attributes {name}")] {
             let refused = hone(folder.path(), &command).code(2);
-            refused.stderr(contains(format!("error: {name}")).or(contains(format!(": {name}"))).and(contains(" (")));
+            refused.stderr(
+                contains(format!("error: {name}"))
+                    .or(contains(format!(": {name}")))
+                    .and(contains(" (")),
+            );
         }
     }
 }

@@ -21,18 +21,47 @@ fn folder() -> tempfile::TempDir {
 
 /// Nodes and edges as `hone info` sees them.
 fn size(arguments: &[&str], dir: &Path) -> (u64, u64) {
-    let run = hone().current_dir(dir).arg("info").args(arguments).arg("--json").assert().success();
+    let run = hone()
+        .current_dir(dir)
+        .arg("info")
+        .args(arguments)
+        .arg("--json")
+        .assert()
+        .success();
     let json: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
-    (json["nodes"].as_u64().expect("a number"), json["edges"].as_u64().expect("a number"))
+    (
+        json["nodes"].as_u64().expect("a number"),
+        json["edges"].as_u64().expect("a number"),
+    )
 }
 
 #[test]
 fn every_format_there_and_back() {
     let dir = folder();
-    for name in ["a.tsv", "a.csv", "a.txt", "a.mtx", "a.graph", "a.parquet", "a.tsv.gz", "a.csv.zst", "a.mtx.gz"] {
-        let arguments = ["generate", "er", "--nodes", "60", "--degree", "20", "-o", name];
-        hone().current_dir(dir.path()).args(arguments).assert().success();
-        assert_eq!(size(&[name], dir.path()), size(&["a.tsv"], dir.path()), "{name}");
+    for name in [
+        "a.tsv",
+        "a.csv",
+        "a.txt",
+        "a.mtx",
+        "a.graph",
+        "a.parquet",
+        "a.tsv.gz",
+        "a.csv.zst",
+        "a.mtx.gz",
+    ] {
+        let arguments = [
+            "generate", "er", "--nodes", "60", "--degree", "20", "-o", name,
+        ];
+        hone()
+            .current_dir(dir.path())
+            .args(arguments)
+            .assert()
+            .success();
+        assert_eq!(
+            size(&[name], dir.path()),
+            size(&["a.tsv"], dir.path()),
+            "{name}"
+        );
     }
     assert_eq!(size(&["a.mtx"], dir.path()).0, 60);
 }
@@ -40,14 +69,35 @@ fn every_format_there_and_back() {
 #[test]
 fn standard_input_and_what_was_dropped() {
     let list = "1 2 0.5\n2 1 0.5\n3 3 1\n2 3 1\n";
-    let run = hone().args(["info", "-"]).write_stdin(list).assert().success();
+    let run = hone()
+        .args(["info", "-"])
+        .write_stdin(list)
+        .assert()
+        .success();
     let note = "note: dropped 1 self-loop, 1 duplicate edge, 4 weights (--weighted keeps and uses weights)\n";
-    run.stdout(contains("nodes               3\nedges               2\n")).stderr(note);
-    let quiet = hone().args(["info", "-", "--quiet"]).write_stdin(list).assert().success();
-    quiet.stdout(contains("self-loops dropped  1\nduplicates dropped  1\n")).stderr(is_empty());
-    let summed = hone().args(["info", "-", "--weighted"]).write_stdin(list).assert().success();
-    summed.stderr("note: dropped 1 self-loop, 1 duplicate edge; the weights of duplicate edges are added\n");
-    let kept = hone().args(["info", "-", "--weighted", "--directed"]).write_stdin(list).assert().success();
+    run.stdout(contains("nodes               3\nedges               2\n"))
+        .stderr(note);
+    let quiet = hone()
+        .args(["info", "-", "--quiet"])
+        .write_stdin(list)
+        .assert()
+        .success();
+    quiet
+        .stdout(contains("self-loops dropped  1\nduplicates dropped  1\n"))
+        .stderr(is_empty());
+    let summed = hone()
+        .args(["info", "-", "--weighted"])
+        .write_stdin(list)
+        .assert()
+        .success();
+    summed.stderr(
+        "note: dropped 1 self-loop, 1 duplicate edge; the weights of duplicate edges are added\n",
+    );
+    let kept = hone()
+        .args(["info", "-", "--weighted", "--directed"])
+        .write_stdin(list)
+        .assert()
+        .success();
     kept.stdout(contains("edges               3\n").and(contains("weighted            yes\n")));
 }
 
@@ -56,20 +106,49 @@ fn columns_delimiters_and_node_lists() {
     let dir = folder();
     fs::write(dir.path().join("a.csv"), "when;from;to\n1;x;y\n2;y;z\n").expect("writable");
     fs::write(dir.path().join("nodes.txt"), "z\ny\nx\nw\n").expect("writable");
-    let named = ["a.csv", "--delimiter", ";", "--source", "from", "--target", "to", "--nodes", "nodes.txt"];
+    let named = [
+        "a.csv",
+        "--delimiter",
+        ";",
+        "--source",
+        "from",
+        "--target",
+        "to",
+        "--nodes",
+        "nodes.txt",
+    ];
     assert_eq!(size(&named, dir.path()), (4, 2));
     let numbered = ["a.csv", "--header", "yes", "--source", "1", "--target", "2"];
     assert_eq!(size(&numbered, dir.path()), (3, 2));
     fs::write(dir.path().join("b.csv"), "x\ty\n").expect("writable");
-    assert_eq!(size(&["b.csv", "--delimiter", "tab", "--header", "no"], dir.path()), (2, 1));
-    let wrong = hone().current_dir(dir.path()).args(["info", "a.csv", "--delimiter", "ab"]).assert().code(2);
+    assert_eq!(
+        size(
+            &["b.csv", "--delimiter", "tab", "--header", "no"],
+            dir.path()
+        ),
+        (2, 1)
+    );
+    let wrong = hone()
+        .current_dir(dir.path())
+        .args(["info", "a.csv", "--delimiter", "ab"])
+        .assert()
+        .code(2);
     wrong.stderr(contains("delimiter: `ab` is not one ASCII character"));
 }
 
 /// Ids in the order of the vectors that `hone embed` makes, and what it notes about reading.
-fn nodes_and_notes(content: &str, name: &str, arguments: &[&str], dir: &Path) -> (Vec<String>, Vec<String>) {
+fn nodes_and_notes(
+    content: &str,
+    name: &str,
+    arguments: &[&str],
+    dir: &Path,
+) -> (Vec<String>, Vec<String>) {
     fs::write(dir.join(name), content).expect("writable");
-    let all = [&["count", name, "--by", "node", "-o", "counts.npy", "--force"], arguments].concat();
+    let all = [
+        &["count", name, "--by", "node", "-o", "counts.npy", "--force"],
+        arguments,
+    ]
+    .concat();
     let run = hone().current_dir(dir).args(all).assert().success();
     let notes = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
     let ids = fs::read_to_string(dir.join("counts.ids.txt")).expect("ids beside the counts");
@@ -81,18 +160,40 @@ fn nodes_and_notes(content: &str, name: &str, arguments: &[&str], dir: &Path) ->
 #[test]
 fn headers_of_text_ids_are_no_nodes() {
     let dir = folder();
-    for header in ["follower,followee", "u,v", "parent,child", "tweet,tag", "source,target", "user_id,item_id"] {
-        let (ids, notes) = nodes_and_notes(&format!("{header}\nann,bob\nbob,cid\n"), "a.csv", &[], dir.path());
+    for header in [
+        "follower,followee",
+        "u,v",
+        "parent,child",
+        "tweet,tag",
+        "source,target",
+        "user_id,item_id",
+    ] {
+        let (ids, notes) = nodes_and_notes(
+            &format!("{header}\nann,bob\nbob,cid\n"),
+            "a.csv",
+            &[],
+            dir.path(),
+        );
         assert_eq!(ids, ["ann", "bob", "cid"], "{header}");
         let certain = ["follower,followee", "source,target", "user_id,item_id"].contains(&header);
-        let note =
-            format!("note: the first line of a.csv, `{header}`, is read as a header; --header no reads it as an edge");
+        let note = format!(
+            "note: the first line of a.csv, `{header}`, is read as a header; --header no reads it as an edge"
+        );
         assert_eq!(notes, if certain { vec![] } else { vec![note] });
     }
-    let (ids, notes) = nodes_and_notes("tweet,tag\nann,bob\n", "a.csv", &["--header", "no"], dir.path());
+    let (ids, notes) = nodes_and_notes(
+        "tweet,tag\nann,bob\n",
+        "a.csv",
+        &["--header", "no"],
+        dir.path(),
+    );
     assert_eq!((ids.len(), notes.len()), (4, 0));
     let (ids, notes) = nodes_and_notes("ann,bob\ncid,dee\n", "a.csv", &[], dir.path());
-    assert_eq!((ids.len(), notes.len()), (4, 0), "names of people are no header");
+    assert_eq!(
+        (ids.len(), notes.len()),
+        (4, 0),
+        "names of people are no header"
+    );
     // What was a guess stands in the record of the run.
     nodes_and_notes("tweet,tag\nann,bob\n", "a.csv", &[], dir.path());
     let record = fs::read_to_string(dir.path().join("counts.npy.run.json")).expect("a record");
@@ -113,19 +214,44 @@ fn nothing_that_begins_like_a_comment_vanishes_in_silence() {
     let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "#"], dir.path());
     assert_eq!((ids.len(), notes.len()), (2, 0));
     // Missing values would be a false hub.
-    let (ids, notes) = nodes_and_notes("source,target\n1,2\n2,NA\n3,NA\n", "a.csv", &[], dir.path());
-    assert!(ids.len() == 4 && notes.len() == 1 && notes[0].contains("`NA` is the id of a node"), "{ids:?} {notes:?}");
+    let (ids, notes) =
+        nodes_and_notes("source,target\n1,2\n2,NA\n3,NA\n", "a.csv", &[], dir.path());
+    assert!(
+        ids.len() == 4 && notes.len() == 1 && notes[0].contains("`NA` is the id of a node"),
+        "{ids:?} {notes:?}"
+    );
     // Such lines say what a header is, too.
-    let (mut ids, notes) = nodes_and_notes("tag,tweet\n#rust,t2\n#go,t2\n#rust,t3\n", "a.csv", &[], dir.path());
+    let (mut ids, notes) = nodes_and_notes(
+        "tag,tweet\n#rust,t2\n#go,t2\n#rust,t3\n",
+        "a.csv",
+        &[],
+        dir.path(),
+    );
     ids.sort();
     assert_eq!(ids, ["\"#go\"", "\"#rust\"", "t2", "t3"], "{notes:?}");
     let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "none"], dir.path());
     assert_eq!((ids.len(), notes.len()), (5, 0));
     let (ids, notes) = nodes_and_notes("#rust,t2\nt1,rust\n", "a.csv", &[], dir.path());
-    assert!(ids.len() == 2 && notes.len() == 1 && notes[0].contains("--comment none reads"), "{notes:?}");
-    let (ids, notes) = nodes_and_notes("t1,rust\n# exported by X, 2024\nt2,rust\n", "a.csv", &[], dir.path());
-    assert!(ids.len() == 3 && notes.iter().any(|note| note.contains("exported")), "{ids:?} {notes:?}");
-    hone().args(["info", "-", "--comment", "ab"]).write_stdin("1 2\n").assert().code(2).stderr(contains("--comment"));
+    assert!(
+        ids.len() == 2 && notes.len() == 1 && notes[0].contains("--comment none reads"),
+        "{notes:?}"
+    );
+    let (ids, notes) = nodes_and_notes(
+        "t1,rust\n# exported by X, 2024\nt2,rust\n",
+        "a.csv",
+        &[],
+        dir.path(),
+    );
+    assert!(
+        ids.len() == 3 && notes.iter().any(|note| note.contains("exported")),
+        "{ids:?} {notes:?}"
+    );
+    hone()
+        .args(["info", "-", "--comment", "ab"])
+        .write_stdin("1 2\n")
+        .assert()
+        .code(2)
+        .stderr(contains("--comment"));
 }
 
 #[test]
@@ -134,7 +260,14 @@ fn delimiters_and_surplus_columns() {
     for separator in ["|", ";", ",", "\t"] {
         let content = format!("Ann Lee{separator}Bob Ray\nBob Ray{separator}Cid Day\n");
         let (ids, notes) = nodes_and_notes(&content, "a.txt", &[], dir.path());
-        assert_eq!((ids, notes.len()), (vec!["Ann Lee".into(), "Bob Ray".into(), "Cid Day".into()], 0), "{separator}");
+        assert_eq!(
+            (ids, notes.len()),
+            (
+                vec!["Ann Lee".into(), "Bob Ray".into(), "Cid Day".into()],
+                0
+            ),
+            "{separator}"
+        );
     }
     let (ids, notes) = nodes_and_notes("ann|bob|x|y\nbob|cid|x|y\n", "a.txt", &[], dir.path());
     assert_eq!(ids.len(), 3);
@@ -142,33 +275,69 @@ fn delimiters_and_surplus_columns() {
                 by position from 0)";
     assert_eq!(notes, [note]);
     fs::write(dir.path().join("ragged.csv"), "a|b\nb|c\nc|d|e\n").expect("writable");
-    let ragged = hone().current_dir(dir.path()).args(["info", "ragged.csv"]).assert().code(2);
-    ragged.stderr(contains("ragged.csv, line 3: 3 columns where 2 are expected"));
+    let ragged = hone()
+        .current_dir(dir.path())
+        .args(["info", "ragged.csv"])
+        .assert()
+        .code(2);
+    ragged.stderr(contains(
+        "ragged.csv, line 3: 3 columns where 2 are expected",
+    ));
     fs::write(dir.path().join("comma.csv"), "a;b;0,5\nb;c;1,5\n").expect("writable");
-    let comma = hone().current_dir(dir.path()).args(["info", "comma.csv", "--weighted"]).assert().code(2);
+    let comma = hone()
+        .current_dir(dir.path())
+        .args(["info", "comma.csv", "--weighted"])
+        .assert()
+        .code(2);
     comma.stderr(contains("comma.csv, line 1").and(contains("decimal")));
 }
 
 #[test]
 fn lists_that_are_written_are_read_as_node_lists() {
     let dir = folder();
-    let content =
-        "source,target\n\"#a\",Ann Lee\nAnn Lee,id\nid,\"say \"\"hi\"\"\"\n\"\"\"q\"\"\",\"x,y\"\n\"  b \",\"#a\"\n";
+    let content = "source,target\n\"#a\",Ann Lee\nAnn Lee,id\nid,\"say \"\"hi\"\"\"\n\"\"\"q\"\"\",\"x,y\"\n\"  b \",\"#a\"\n";
     fs::write(dir.path().join("a.csv"), content).expect("writable");
-    let embed =
-        ["embed", "a.csv", "-o", "z.npy", "--preset", "hone-p", "--dim", "2", "--local-dim", "1", "--steps", "1"];
-    hone().current_dir(dir.path()).args(embed).assert().success();
-    let embedded = fs::read_to_string(dir.path().join("z.ids.txt")).expect("ids beside the vectors");
+    let embed = [
+        "embed",
+        "a.csv",
+        "-o",
+        "z.npy",
+        "--preset",
+        "hone-p",
+        "--dim",
+        "2",
+        "--local-dim",
+        "1",
+        "--steps",
+        "1",
+    ];
+    hone()
+        .current_dir(dir.path())
+        .args(embed)
+        .assert()
+        .success();
+    let embedded =
+        fs::read_to_string(dir.path().join("z.ids.txt")).expect("ids beside the vectors");
     let (ids, notes) = nodes_and_notes(content, "a.csv", &["--nodes", "z.ids.txt"], dir.path());
     assert_eq!((ids.join("\n") + "\n", notes.len()), (embedded, 0));
     assert_eq!(ids.len(), 7);
     // In another order, which is kept.
     let turned: Vec<&str> = ids.iter().rev().map(String::as_str).collect();
     fs::write(dir.path().join("nodes.txt"), turned.join("\n")).expect("writable");
-    assert_eq!(nodes_and_notes(content, "a.csv", &["--nodes", "nodes.txt"], dir.path()).0, turned);
-    fs::write(dir.path().join("nodes.txt"), format!("id\n{}", turned.join("\n"))).expect("writable");
+    assert_eq!(
+        nodes_and_notes(content, "a.csv", &["--nodes", "nodes.txt"], dir.path()).0,
+        turned
+    );
+    fs::write(
+        dir.path().join("nodes.txt"),
+        format!("id\n{}", turned.join("\n")),
+    )
+    .expect("writable");
     let (again, notes) = nodes_and_notes(content, "a.csv", &["--nodes", "nodes.txt"], dir.path());
-    assert!(again == turned && notes.len() == 1 && notes[0].contains("`id`, is read as a header"), "{notes:?}");
+    assert!(
+        again == turned && notes.len() == 1 && notes[0].contains("`id`, is read as a header"),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -182,15 +351,43 @@ fn users_and_items_with_the_same_numbers() {
     assert_eq!(notes[0], loud, "{notes:?}");
     let apart = ["--weighted", "--bipartite"];
     let (ids, notes) = nodes_and_notes(ratings, "r.csv", &apart, dir.path());
-    assert_eq!(ids, ["userId:1", "movieId:1", "movieId:2", "userId:2", "userId:3", "movieId:7"]);
-    assert!(!notes.iter().any(|note| note.contains("kinds")), "{notes:?}");
+    assert_eq!(
+        ids,
+        [
+            "userId:1",
+            "movieId:1",
+            "movieId:2",
+            "userId:2",
+            "userId:3",
+            "movieId:7"
+        ]
+    );
+    assert!(
+        !notes.iter().any(|note| note.contains("kinds")),
+        "{notes:?}"
+    );
     assert_eq!(size(&["r.csv", "--bipartite"], dir.path()), (6, 4));
-    let (ids, notes) = nodes_and_notes(ratings, "r.csv", &["--weighted", "--bipartite=no"], dir.path());
-    assert!(ids.len() == 4 && !notes.iter().any(|note| note.contains("kinds")), "{notes:?}");
+    let (ids, notes) = nodes_and_notes(
+        ratings,
+        "r.csv",
+        &["--weighted", "--bipartite=no"],
+        dir.path(),
+    );
+    assert!(
+        ids.len() == 4 && !notes.iter().any(|note| note.contains("kinds")),
+        "{notes:?}"
+    );
     // Names of the same kind, and numbers that do not meet, are no reason for a note.
-    for quiet in ["user,friend\n1,2\n2,3\n", "user,item\n1,10\n2,11\n", "user,item\nann,bob\nbob,cid\n"] {
+    for quiet in [
+        "user,friend\n1,2\n2,3\n",
+        "user,item\n1,10\n2,11\n",
+        "user,item\nann,bob\nbob,cid\n",
+    ] {
         let (_, notes) = nodes_and_notes(quiet, "q.csv", &[], dir.path());
-        assert!(!notes.iter().any(|note| note.contains("kinds")), "{quiet}: {notes:?}");
+        assert!(
+            !notes.iter().any(|note| note.contains("kinds")),
+            "{quiet}: {notes:?}"
+        );
     }
     // A list of nodes has the names with their kinds; a record keeps the choice.
     fs::write(
@@ -199,12 +396,33 @@ fn users_and_items_with_the_same_numbers() {
     )
     .expect("writable");
     let listed = ["--weighted", "--bipartite", "--nodes", "nodes.txt"];
-    assert_eq!(nodes_and_notes(ratings, "r.csv", &listed, dir.path()).0.len(), 7);
-    let again = ["count", "--config", "counts.npy.run.json", "--by", "node", "-o", "again.npy"];
-    hone().current_dir(dir.path()).args(again).assert().success();
+    assert_eq!(
+        nodes_and_notes(ratings, "r.csv", &listed, dir.path())
+            .0
+            .len(),
+        7
+    );
+    let again = [
+        "count",
+        "--config",
+        "counts.npy.run.json",
+        "--by",
+        "node",
+        "-o",
+        "again.npy",
+    ];
+    hone()
+        .current_dir(dir.path())
+        .args(again)
+        .assert()
+        .success();
     let ids = |name: &str| fs::read_to_string(dir.path().join(name)).expect("ids");
     assert_eq!(ids("counts.ids.txt"), ids("again.ids.txt"));
-    hone().args(["info", "builtin:karate", "--bipartite"]).assert().code(2).stderr(contains("bipartite"));
+    hone()
+        .args(["info", "builtin:karate", "--bipartite"])
+        .assert()
+        .code(2)
+        .stderr(contains("bipartite"));
     hone()
         .args(["info", "-", "--bipartite"])
         .write_stdin("1 1\n1 2\n")
@@ -219,12 +437,25 @@ fn movielens_and_other_symbols() {
     let ratings = "1::1193::5::978300760\n1::661::3::978302109\n2::1::4::978301968\n";
     let (ids, notes) = nodes_and_notes(ratings, "ratings.dat", &["--weighted"], dir.path());
     assert_eq!(ids, ["1", "2", "661", "1193"]);
-    assert!(notes.iter().any(|note| note.contains("columns 0, 1 and 2 of 4 are used")), "{notes:?}");
     assert!(
-        notes.iter().any(|note| note.contains("`column 1` and `column 2`") && note.contains("--bipartite")),
+        notes
+            .iter()
+            .any(|note| note.contains("columns 0, 1 and 2 of 4 are used")),
         "{notes:?}"
     );
-    assert_eq!(size(&["ratings.dat", "--delimiter", "::", "--bipartite"], dir.path()), (5, 3));
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("`column 1` and `column 2`") && note.contains("--bipartite")),
+        "{notes:?}"
+    );
+    assert_eq!(
+        size(
+            &["ratings.dat", "--delimiter", "::", "--bipartite"],
+            dir.path()
+        ),
+        (5, 3)
+    );
     let arrows = ["--delimiter", "->"];
     assert_eq!(
         nodes_and_notes("Ann Lee -> Bob\nBob -> Cid\n", "a.txt", &arrows, dir.path()).0,
@@ -235,21 +466,40 @@ fn movielens_and_other_symbols() {
 #[test]
 fn blanks_between_ids_and_a_tab_before_the_weight() {
     let dir = folder();
-    for content in ["ann bob\t0.5\nbob cid\t1.5\n", "ann\tbob 0.5\nbob\tcid 1.5\n"] {
+    for content in [
+        "ann bob\t0.5\nbob cid\t1.5\n",
+        "ann\tbob 0.5\nbob\tcid 1.5\n",
+    ] {
         let (ids, notes) = nodes_and_notes(content, "a.txt", &["--weighted"], dir.path());
         assert_eq!(ids, ["ann", "bob", "cid"], "{content}");
-        assert!(!notes.iter().any(|note| note.contains("separate")), "{notes:?}");
+        assert!(
+            !notes.iter().any(|note| note.contains("separate")),
+            "{notes:?}"
+        );
     }
     let (ids, notes) = nodes_and_notes("ann bob\t3\nbob cid\t1\n", "a.txt", &[], dir.path());
     let note = "note: spaces separate the columns of a.txt, as in `bob cid\t1`; --delimiter tab would split its lines differently";
     assert_eq!((ids.len(), &*notes[0]), (3, note));
     let (ids, notes) = nodes_and_notes("Ann Lee\t3\nBob Ray\t1\n", "a.txt", &[], dir.path());
-    assert!(ids[0] == "Ann Lee" && notes[0].contains("--delimiter space"), "{ids:?} {notes:?}");
-    let (ids, notes) = nodes_and_notes("Ann Lee\t3\nBob Ray\t1\n", "a.txt", &["--delimiter", "tab"], dir.path());
+    assert!(
+        ids[0] == "Ann Lee" && notes[0].contains("--delimiter space"),
+        "{ids:?} {notes:?}"
+    );
+    let (ids, notes) = nodes_and_notes(
+        "Ann Lee\t3\nBob Ray\t1\n",
+        "a.txt",
+        &["--delimiter", "tab"],
+        dir.path(),
+    );
     assert_eq!((ids.len(), notes.len()), (4, 0));
     // Weights where an id should be, whatever separates them.
     let (_, notes) = nodes_and_notes("ann,0.5\nbob,0.25\n", "a.csv", &[], dir.path());
-    assert!(notes.iter().any(|note| note.contains("column 1 of a.csv has decimal numbers such as 0.5")), "{notes:?}");
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("column 1 of a.csv has decimal numbers such as 0.5")),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -257,19 +507,34 @@ fn times_are_no_weights() {
     let dir = folder();
     let content = "1 2 978300760\n1 3 978302109\n2 3 978301968\n";
     fs::write(dir.path().join("a.txt"), content).expect("writable");
-    let refused = hone().current_dir(dir.path()).args(["info", "a.txt", "--weighted"]).assert().code(2);
+    let refused = hone()
+        .current_dir(dir.path())
+        .args(["info", "a.txt", "--weighted"])
+        .assert()
+        .code(2);
     refused.stderr(
         contains("a.txt, line 1")
             .and(contains("column 3 (position 2) looks like times or dates"))
             .and(contains("--weight")),
     );
     let (_, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
-    assert!(notes.len() == 1 && notes[0].contains("columns 0 and 1 of 3 are used"), "{notes:?}");
-    let chosen = hone().current_dir(dir.path()).args(["info", "a.txt", "--weight", "2"]).assert().success();
+    assert!(
+        notes.len() == 1 && notes[0].contains("columns 0 and 1 of 3 are used"),
+        "{notes:?}"
+    );
+    let chosen = hone()
+        .current_dir(dir.path())
+        .args(["info", "a.txt", "--weight", "2"])
+        .assert()
+        .success();
     chosen.stdout(contains("weighted            yes"));
     let small = "1 2 5\n1 3 7\n2 3 9\n";
     fs::write(dir.path().join("b.txt"), small).expect("writable");
-    hone().current_dir(dir.path()).args(["info", "b.txt", "--weighted"]).assert().success();
+    hone()
+        .current_dir(dir.path())
+        .args(["info", "b.txt", "--weighted"])
+        .assert()
+        .success();
 }
 
 #[test]
@@ -277,9 +542,14 @@ fn weights_that_are_named_and_dropped() {
     let dir = folder();
     fs::write(dir.path().join("a.csv"), "source,target,w\n1,2,5\n2,3,1\n").expect("writable");
     for command in ["info", "count"] {
-        let both =
-            hone().current_dir(dir.path()).args([command, "a.csv", "--weight", "w", "--weighted=no"]).assert().code(2);
-        both.stderr(contains("--weighted: --weight names").and(contains("leave one of the two out")));
+        let both = hone()
+            .current_dir(dir.path())
+            .args([command, "a.csv", "--weight", "w", "--weighted=no"])
+            .assert()
+            .code(2);
+        both.stderr(
+            contains("--weighted: --weight names").and(contains("leave one of the two out")),
+        );
     }
 }
 
@@ -288,20 +558,47 @@ fn node_lists_whose_first_line_may_be_an_id() {
     let dir = folder();
     for (first, edge) in [("#c", "\"#c\",ann"), ("name", "name,ann")] {
         fs::write(dir.path().join("nodes.txt"), format!("{first}\nann\nbob\n")).expect("writable");
-        fs::write(dir.path().join("a.csv"), format!("source,target\nann,bob\n{edge}\n")).expect("writable");
-        let refused = hone().current_dir(dir.path()).args(["info", "a.csv", "--nodes", "nodes.txt"]).assert().code(2);
+        fs::write(
+            dir.path().join("a.csv"),
+            format!("source,target\nann,bob\n{edge}\n"),
+        )
+        .expect("writable");
+        let refused = hone()
+            .current_dir(dir.path())
+            .args(["info", "a.csv", "--nodes", "nodes.txt"])
+            .assert()
+            .code(2);
         refused.stderr(contains(format!("quote it there: \"{first}\"")));
-        fs::write(dir.path().join("nodes.txt"), format!("\"{first}\"\nann\nbob\n")).expect("writable");
-        assert_eq!(size(&["a.csv", "--nodes", "nodes.txt"], dir.path()), (3, 2), "the remedy works");
+        fs::write(
+            dir.path().join("nodes.txt"),
+            format!("\"{first}\"\nann\nbob\n"),
+        )
+        .expect("writable");
+        assert_eq!(
+            size(&["a.csv", "--nodes", "nodes.txt"], dir.path()),
+            (3, 2),
+            "the remedy works"
+        );
         fs::write(dir.path().join("nodes.txt"), format!("{first}\nann\nbob\n")).expect("writable");
-        let (_, notes) = nodes_and_notes("ann,bob\n", "b.csv", &["--nodes", "nodes.txt"], dir.path());
-        assert!(notes.len() == 1 && notes[0].contains(&format!("put it in quotes (\"{first}\")")), "{notes:?}");
+        let (_, notes) =
+            nodes_and_notes("ann,bob\n", "b.csv", &["--nodes", "nodes.txt"], dir.path());
+        assert!(
+            notes.len() == 1 && notes[0].contains(&format!("put it in quotes (\"{first}\")")),
+            "{notes:?}"
+        );
     }
     fs::write(dir.path().join("nodes.txt"), "user\n1\n2\n").expect("writable");
     let (ids, notes) = nodes_and_notes("1,2\n", "c.csv", &["--nodes", "nodes.txt"], dir.path());
-    assert!(ids.len() == 3 && notes.len() == 1 && notes[0].contains("remove it if it is a header"), "{notes:?}");
+    assert!(
+        ids.len() == 3 && notes.len() == 1 && notes[0].contains("remove it if it is a header"),
+        "{notes:?}"
+    );
     fs::write(dir.path().join("nodes.txt"), "#a\n#b\n").expect("writable");
-    let none = hone().current_dir(dir.path()).args(["info", "c.csv", "--nodes", "nodes.txt"]).assert().code(2);
+    let none = hone()
+        .current_dir(dir.path())
+        .args(["info", "c.csv", "--nodes", "nodes.txt"])
+        .assert()
+        .code(2);
     none.stderr(contains("in quotes where it begins with # or %"));
 }
 
@@ -312,7 +609,10 @@ fn refused(arguments: &[&str], dir: &Path, name: &str) {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{name}: {stderr}");
     assert!(output.stdout.is_empty(), "{name}");
-    assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1 && stderr.contains(name), "{name}: {stderr}");
+    assert!(
+        stderr.starts_with("error: ") && stderr.lines().count() == 1 && stderr.contains(name),
+        "{name}: {stderr}"
+    );
 }
 
 #[test]
@@ -320,9 +620,17 @@ fn missing_files_and_folders() {
     let dir = folder();
     refused(&["nowhere.tsv"], dir.path(), "nowhere.tsv");
     refused(&["."], dir.path(), ".");
-    refused(&["karate"], dir.path(), "the built-in graph is `builtin:karate`");
+    refused(
+        &["karate"],
+        dir.path(),
+        "the built-in graph is `builtin:karate`",
+    );
     fs::write(dir.path().join("a.tsv"), "1\t2\n").expect("writable");
-    refused(&["a.tsv", "--nodes", "nowhere.txt"], dir.path(), "nowhere.txt");
+    refused(
+        &["a.tsv", "--nodes", "nowhere.txt"],
+        dir.path(),
+        "nowhere.txt",
+    );
 }
 
 #[test]
@@ -330,8 +638,16 @@ fn every_mangled_file() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hone/tests/mangled");
     let mut count = 0;
     for entry in fs::read_dir(&folder).expect("the library's mangled files") {
-        let name = entry.expect("readable").file_name().to_string_lossy().into_owned();
-        let weighted: &[&str] = if name.starts_with("weighted-") { &["--weighted"] } else { &[] };
+        let name = entry
+            .expect("readable")
+            .file_name()
+            .to_string_lossy()
+            .into_owned();
+        let weighted: &[&str] = if name.starts_with("weighted-") {
+            &["--weighted"]
+        } else {
+            &[]
+        };
         refused(&[&[name.as_str()], weighted].concat(), &folder, &name);
         count += 1;
     }
@@ -342,26 +658,69 @@ fn every_mangled_file() {
 fn first_lines_unlike_the_others_are_named() {
     let dir = folder();
     let cases: [(&str, &str, usize, &str); 11] = [
-        ("a.csv", "a;b,c\nd;e,f\n", 4, "commas separate the columns of a.csv, as in `d;e,f`; --delimiter ';'"),
-        ("a.csv", "10,20\na,b\nb,c\n", 5, "`10,20`, is read as an edge, though neither id occurs again"),
+        (
+            "a.csv",
+            "a;b,c\nd;e,f\n",
+            4,
+            "commas separate the columns of a.csv, as in `d;e,f`; --delimiter ';'",
+        ),
+        (
+            "a.csv",
+            "10,20\na,b\nb,c\n",
+            5,
+            "`10,20`, is read as an edge, though neither id occurs again",
+        ),
         ("a.txt", "3 2\na b\nb c\n", 5, "--header yes"),
-        ("a.txt", "4 3\n0 1\n1 2\n2 3\n", 5, "though 3 lines follow it: if it holds the numbers of nodes and edges"),
-        ("a.txt", "// hi\na b\nb c\n", 5, "looks like a comment; --comment '/' skips"),
-        ("a.txt", "; hi\na b\nb c\n", 5, "looks like a comment; --comment ';' skips"),
+        (
+            "a.txt",
+            "4 3\n0 1\n1 2\n2 3\n",
+            5,
+            "though 3 lines follow it: if it holds the numbers of nodes and edges",
+        ),
+        (
+            "a.txt",
+            "// hi\na b\nb c\n",
+            5,
+            "looks like a comment; --comment '/' skips",
+        ),
+        (
+            "a.txt",
+            "; hi\na b\nb c\n",
+            5,
+            "looks like a comment; --comment ';' skips",
+        ),
         (
             "a.csv",
             "a,b # seen twice\nb,c\n",
             4,
             "ends with what looks like a comment, and is read whole: `a,b # seen twice`",
         ),
-        ("a.csv", "a;b;0,5\nb;c;1\nc;d;2\n", 4, "columns 0 and 1 of 3"),
-        ("a.txt", "a -> b\nb -> c\nc -> d\n", 4, "columns 0 and 2 of 3"),
+        (
+            "a.csv",
+            "a;b;0,5\nb;c;1\nc;d;2\n",
+            4,
+            "columns 0 and 1 of 3",
+        ),
+        (
+            "a.txt",
+            "a -> b\nb -> c\nc -> d\n",
+            4,
+            "columns 0 and 2 of 3",
+        ),
         ("a.txt", "a -- b 5\nb -- c 6\n", 3, "columns 0 and 2 of 4"),
-        ("a.csv", "0,1,0\n1,0,1\n0,1,0\n", 2, "warning: a.csv has 3 lines of 3 numbers, as an adjacency matrix has"),
+        (
+            "a.csv",
+            "0,1,0\n1,0,1\n0,1,0\n",
+            2,
+            "warning: a.csv has 3 lines of 3 numbers, as an adjacency matrix has",
+        ),
     ];
     for (name, content, nodes, note) in cases {
         let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());
-        assert!(ids.len() == nodes && notes.iter().any(|said| said.contains(note)), "{content}: {ids:?} {notes:?}");
+        assert!(
+            ids.len() == nodes && notes.iter().any(|said| said.contains(note)),
+            "{content}: {ids:?} {notes:?}"
+        );
     }
     for (content, options, nodes) in [
         ("4 3\n0 1\n1 2\n2 3\n", ["--header", "yes"], 4),
@@ -370,12 +729,23 @@ fn first_lines_unlike_the_others_are_named() {
         ("10 20\na b\nb c\n", ["--header", "yes"], 3),
     ] {
         let (ids, notes) = nodes_and_notes(content, "a.txt", &options, dir.path());
-        assert!(ids.len() == nodes && notes.is_empty(), "{content} {options:?}: {ids:?} {notes:?}");
+        assert!(
+            ids.len() == nodes && notes.is_empty(),
+            "{content} {options:?}: {ids:?} {notes:?}"
+        );
     }
     // Ordinary lists get no note.
-    for content in ["7 3\n3 2\n2 1\n1 7\n7 5\n", "-- a\n-- b\n-- c\n", "a b\nb c\nc d\n", "#1 2\n2 3\n3 #1\n"] {
+    for content in [
+        "7 3\n3 2\n2 1\n1 7\n7 5\n",
+        "-- a\n-- b\n-- c\n",
+        "a b\nb c\nc d\n",
+        "#1 2\n2 3\n3 #1\n",
+    ] {
         let (_, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
-        assert!(!notes.iter().any(|note| note.contains("first line")), "{content}: {notes:?}");
+        assert!(
+            !notes.iter().any(|note| note.contains("first line")),
+            "{content}: {notes:?}"
+        );
     }
     for (name, content, error) in [
         (
@@ -383,12 +753,28 @@ fn first_lines_unlike_the_others_are_named() {
             "// hi\na,b\nb,c\n",
             "a.csv, line 1: this line does not have the 2 columns of all lines below: `// hi`",
         ),
-        ("a.csv", "// hi\na,b\nb,c\n", "if it is a comment, --comment / skips it"),
-        ("a.txt", "exported by x today\na b\nb c\n", "line 1: this line does not have the 2 columns"),
-        ("a.txt", "a b\nb c # twice\nc d\n", "line 2: 4 columns where 2 are expected: `b c # twice` (a comment needs"),
+        (
+            "a.csv",
+            "// hi\na,b\nb,c\n",
+            "if it is a comment, --comment / skips it",
+        ),
+        (
+            "a.txt",
+            "exported by x today\na b\nb c\n",
+            "line 1: this line does not have the 2 columns",
+        ),
+        (
+            "a.txt",
+            "a b\nb c # twice\nc d\n",
+            "line 2: 4 columns where 2 are expected: `b c # twice` (a comment needs",
+        ),
     ] {
         fs::write(dir.path().join(name), content).expect("writable");
-        let run = hone().current_dir(dir.path()).args(["info", name]).assert().code(2);
+        let run = hone()
+            .current_dir(dir.path())
+            .args(["info", name])
+            .assert()
+            .code(2);
         run.stderr(contains(error));
     }
 }

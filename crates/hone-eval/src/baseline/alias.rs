@@ -17,10 +17,14 @@ impl Alias {
     pub(super) fn new(weights: impl ExactSizeIterator<Item = f64>) -> Self {
         let mut share: Vec<f64> = weights.collect();
         let total: f64 = share.iter().sum();
-        assert!(total > 0.0 && total.is_finite() && share.iter().all(|&w| w >= 0.0), "weights of an alias table");
+        assert!(
+            total > 0.0 && total.is_finite() && share.iter().all(|&w| w >= 0.0),
+            "weights of an alias table"
+        );
         let n = share.len();
         share.iter_mut().for_each(|w| *w *= n as f64 / total);
-        let (mut small, mut large): (Vec<u32>, Vec<u32>) = (0..n as u32).partition(|&i| share[i as usize] < 1.0);
+        let (mut small, mut large): (Vec<u32>, Vec<u32>) =
+            (0..n as u32).partition(|&i| share[i as usize] < 1.0);
         let mut slots: Vec<(f32, u32)> = (0..n as u32).map(|i| (1.0, i)).collect();
         while let (Some(&s), Some(&l)) = (small.last(), large.last()) {
             small.pop();
@@ -59,7 +63,10 @@ mod tests {
             seen[table.draw(&mut stream) as usize] += 1;
         }
         for (s, w) in seen.iter().zip(weights) {
-            assert!((f64::from(*s) / 200_000.0 - w / 8.5).abs() < 0.005, "{seen:?}");
+            assert!(
+                (f64::from(*s) / 200_000.0 - w / 8.5).abs() < 0.005,
+                "{seen:?}"
+            );
         }
         assert_eq!(seen[0], 0);
     }

@@ -22,7 +22,9 @@ pub struct Degree {
 
 impl Default for Degree {
     fn default() -> Self {
-        Degree { columns: FEATURES.len() }
+        Degree {
+            columns: FEATURES.len(),
+        }
     }
 }
 
@@ -69,21 +71,35 @@ fn features(graph: &Graph) -> Result<Block> {
         let row = [
             log(d),
             log(t),
-            if d > 1.0 { 2.0 * t / (d * (d - 1.0)) } else { 0.0 },
+            if d > 1.0 {
+                2.0 * t / (d * (d - 1.0))
+            } else {
+                0.0
+            },
             log(f64::from(cores[i as usize])),
             mean(&|j| log(degree(j))),
             around.iter().map(|&j| log(degree(j))).fold(0.0, f64::max),
             mean(&|j| log(triangles[j as usize] as f64)),
             log(around.iter().map(|&j| degree(j)).sum()),
         ];
-        out.row_mut(i as usize).iter_mut().zip(row).for_each(|(o, v)| *o = v as f32);
+        out.row_mut(i as usize)
+            .iter_mut()
+            .zip(row)
+            .for_each(|(o, v)| *o = v as f32);
     }
     Ok(out)
 }
 
 /// Triangles at each node.
 fn triangles(graph: &Graph) -> Vec<u64> {
-    let at = |i: u32| -> u64 { graph.neighbors(i).iter().map(|&j| common(graph, i, j)).sum::<u64>() / 2 };
+    let at = |i: u32| -> u64 {
+        graph
+            .neighbors(i)
+            .iter()
+            .map(|&j| common(graph, i, j))
+            .sum::<u64>()
+            / 2
+    };
     parallel::collect(graph.nodes(), |i| at(i as u32))
 }
 
@@ -130,13 +146,27 @@ mod tests {
     #[test]
     fn a_clique_with_a_tail() {
         // 0 1 2 3 a clique, 3-4-5 a tail, 6 alone.
-        let edges = vec![(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (4, 5)];
+        let edges = vec![
+            (0, 1),
+            (0, 2),
+            (0, 3),
+            (1, 2),
+            (1, 3),
+            (2, 3),
+            (3, 4),
+            (4, 5),
+        ];
         for directed in [false, true] {
-            let builder = if directed { GraphBuilder::directed(7) } else { GraphBuilder::undirected(7) };
+            let builder = if directed {
+                GraphBuilder::directed(7)
+            } else {
+                GraphBuilder::undirected(7)
+            };
             let graph = builder.edges(edges.clone()).build().expect("in range");
             let x = features(&graph).expect("no reason to fail");
-            let near =
-                |i: usize, j: usize, value: f64| assert!((f64::from(x.row(i)[j]) - value).abs() < 1e-6, "{i} {j}");
+            let near = |i: usize, j: usize, value: f64| {
+                assert!((f64::from(x.row(i)[j]) - value).abs() < 1e-6, "{i} {j}")
+            };
             near(3, 0, 5f64.ln());
             near(3, 1, 4f64.ln());
             near(3, 2, 0.5);
@@ -150,7 +180,10 @@ mod tests {
             assert!(x.row(6).iter().all(|&v| v == 0.0));
             let log_degree = Degree { columns: 1 }.embed(&graph).expect("in range");
             assert_eq!((log_degree.cols(), log_degree.row(3)[0]), (1, x.row(3)[0]));
-            assert!(Degree { columns: 9 }.embed(&graph).is_err() && Degree { columns: 0 }.embed(&graph).is_err());
+            assert!(
+                Degree { columns: 9 }.embed(&graph).is_err()
+                    && Degree { columns: 0 }.embed(&graph).is_err()
+            );
         }
     }
 }

@@ -32,7 +32,14 @@ impl pulp::WithSimd for Descent<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, simd: S) {
-        let Descent { samples, vertices, contexts, stride, rate, sigmoid } = self;
+        let Descent {
+            samples,
+            vertices,
+            contexts,
+            stride,
+            rate,
+            sigmoid,
+        } = self;
         match contexts {
             Some(contexts) => {
                 for run in samples.chunk_by(|a, b| a.0 == b.0) {
@@ -78,7 +85,9 @@ fn learn<S: pulp::Simd>(
         let old = [v[0], v[1]];
         let mut new = old;
         for &(start, pull) in &pulls[..group.len()] {
-            let (c, _) = S::as_mut_simd_f32s(&mut contexts[start + 2 * k * S::F32_LANES..][..2 * S::F32_LANES]);
+            let (c, _) = S::as_mut_simd_f32s(
+                &mut contexts[start + 2 * k * S::F32_LANES..][..2 * S::F32_LANES],
+            );
             for half in 0..2 {
                 let context = c[half];
                 new[half] = simd.mul_add_e_f32s(pull, context, new[half]);
@@ -107,7 +116,11 @@ pub(super) struct Sigmoid(Vec<f32>);
 
 impl Sigmoid {
     pub(super) fn new() -> Self {
-        Sigmoid((0..=4096).map(|i| (1.0 / (1.0 + (8.0 - f64::from(i) / 256.0).exp())) as f32).collect())
+        Sigmoid(
+            (0..=4096)
+                .map(|i| (1.0 / (1.0 + (8.0 - f64::from(i) / 256.0).exp())) as f32)
+                .collect(),
+        )
     }
 
     #[inline(always)]
@@ -140,13 +153,26 @@ mod tests {
     #[test]
     fn a_group_moves_along_the_sum_of_its_gradients() {
         let (dim, stride, rate) = (37, 64, 0.05);
-        let value = |i: usize, k: usize| if k < dim { ((i * 37 + k * 11) % 23) as f32 / 23.0 - 0.5 } else { 0.0 };
-        let start: Vec<Vec<f32>> = (0..10).map(|i| (0..stride).map(|k| value(i, k)).collect()).collect();
+        let value = |i: usize, k: usize| {
+            if k < dim {
+                ((i * 37 + k * 11) % 23) as f32 / 23.0 - 0.5
+            } else {
+                0.0
+            }
+        };
+        let start: Vec<Vec<f32>> = (0..10)
+            .map(|i| (0..stride).map(|k| value(i, k)).collect())
+            .collect();
         for tied in [false, true] {
             // The vertex is row 9; tied samples are single steps, so one suffices.
             let contexts = if tied { 1 } else { GROUP };
             let samples: Vec<(u32, u32)> = (0..contexts as u32)
-                .map(|c| (if tied { 9 } else { 0 }, c | if c.is_multiple_of(3) { TRUE } else { 0 }))
+                .map(|c| {
+                    (
+                        if tied { 9 } else { 0 },
+                        c | if c.is_multiple_of(3) { TRUE } else { 0 },
+                    )
+                })
                 .collect();
             let mut rows: Vec<f32> = start[..9].concat();
             let mut vertex = start[9].clone();
@@ -154,25 +180,55 @@ mod tests {
                 rows.extend(&vertex);
             }
             let sigmoid = Sigmoid::new();
-            let (vertices, others) = if tied { (&mut rows, None) } else { (&mut vertex, Some(&mut rows[..])) };
-            let train = Descent { samples: &samples, vertices, contexts: others, stride, rate, sigmoid: &sigmoid };
+            let (vertices, others) = if tied {
+                (&mut rows, None)
+            } else {
+                (&mut vertex, Some(&mut rows[..]))
+            };
+            let train = Descent {
+                samples: &samples,
+                vertices,
+                contexts: others,
+                stride,
+                rate,
+                sigmoid: &sigmoid,
+            };
             pulp::Arch::new().dispatch(train);
-            let got = if tied { rows[9 * stride..].to_vec() } else { vertex };
+            let got = if tied {
+                rows[9 * stride..].to_vec()
+            } else {
+                vertex
+            };
             let mut wanted: Vec<f64> = start[9].iter().map(|&x| f64::from(x)).collect();
             for &(_, marked) in &samples {
                 let c = (marked & !TRUE) as usize;
-                let product: f64 = start[9].iter().zip(&start[c]).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
+                let product: f64 = start[9]
+                    .iter()
+                    .zip(&start[c])
+                    .map(|(&x, &y)| f64::from(x) * f64::from(y))
+                    .sum();
                 let truth = if c.is_multiple_of(3) { 1.0 } else { 0.0 };
                 let pull = f64::from(rate) * (truth - 1.0 / (1.0 + (-product).exp()));
                 for k in 0..stride {
                     wanted[k] += pull * f64::from(start[c][k]);
                     let moved = f64::from(start[c][k]) + pull * f64::from(start[9][k]);
-                    assert!((f64::from(rows[c * stride + k]) - moved).abs() < 1e-4, "context {c}, tied {tied}");
+                    assert!(
+                        (f64::from(rows[c * stride + k]) - moved).abs() < 1e-4,
+                        "context {c}, tied {tied}"
+                    );
                 }
             }
-            assert!(got.iter().zip(&wanted).all(|(g, w)| (f64::from(*g) - w).abs() < 1e-4), "tied {tied}");
+            assert!(
+                got.iter()
+                    .zip(&wanted)
+                    .all(|(g, w)| (f64::from(*g) - w).abs() < 1e-4),
+                "tied {tied}"
+            );
             assert!(got[dim..].iter().all(|&g| g == 0.0), "padding stays zero");
-            assert!(got.iter().zip(&start[9]).any(|(g, s)| (g - s).abs() > 5e-3), "something moved");
+            assert!(
+                got.iter().zip(&start[9]).any(|(g, s)| (g - s).abs() > 5e-3),
+                "something moved"
+            );
         }
     }
 }

@@ -49,12 +49,19 @@ pub(super) fn largest(matrix: &Symmetric<'_>, count: usize, seed: u64) -> Result
     let (n, count) = (matrix.size, count.min(matrix.size));
     let width = (count + (count / 4).max(16)).min(n);
     let eigen = if n <= DIRECT || 2 * width >= n {
-        rotate(&Mat::<f64>::identity(n, n), &(matrix.product)(Mat::<f64>::identity(n, n).as_ref()))?.0
+        rotate(
+            &Mat::<f64>::identity(n, n),
+            &(matrix.product)(Mat::<f64>::identity(n, n).as_ref()),
+        )?
+        .0
     } else {
         iterate(matrix, count, width, seed)?
     };
     let vectors = eigen.vectors.as_ref().subcols(0, count).to_owned();
-    Ok(Eigen { values: eigen.values[..count].to_vec(), vectors: fix_signs(vectors) })
+    Ok(Eigen {
+        values: eigen.values[..count].to_vec(),
+        vectors: fix_signs(vectors),
+    })
 }
 
 fn iterate(matrix: &Symmetric<'_>, count: usize, width: usize, seed: u64) -> Result<Eigen> {
@@ -65,8 +72,13 @@ fn iterate(matrix: &Symmetric<'_>, count: usize, width: usize, seed: u64) -> Res
         q = orthonormal(q.as_ref());
         let (eigen, residuals) = rotate(&q, &(matrix.product)(q.as_ref()))?;
         let floor = FLOOR * eigen.values[0].abs().max(f64::MIN_POSITIVE);
-        let good = |(residual, value): (&f64, &f64)| *residual <= TOLERANCE * value.abs().max(floor);
-        let kept = residuals[..count].iter().zip(&eigen.values).take_while(|&pair| good(pair)).count();
+        let good =
+            |(residual, value): (&f64, &f64)| *residual <= TOLERANCE * value.abs().max(floor);
+        let kept = residuals[..count]
+            .iter()
+            .zip(&eigen.values)
+            .take_while(|&pair| good(pair))
+            .count();
         if products >= PRODUCTS || kept == count {
             return Ok(eigen);
         }
@@ -78,10 +90,16 @@ fn iterate(matrix: &Symmetric<'_>, count: usize, width: usize, seed: u64) -> Res
 
 /// The best eigenvector estimates in the span of orthonormal `q`, given A q, and their residuals.
 fn rotate(q: &Mat<f64>, aq: &Mat<f64>) -> Result<(Eigen, Vec<f64>)> {
-    let failed =
-        || Error::Numeric { stage: "eigenvectors".into(), message: "the small problem has no solution".into() };
-    let (values, turn) = symmetric_eigen(product(q.transpose(), aq.as_ref()).as_ref()).ok_or_else(failed)?;
-    let (vectors, images) = (product(q.as_ref(), turn.as_ref()), product(aq.as_ref(), turn.as_ref()));
+    let failed = || Error::Numeric {
+        stage: "eigenvectors".into(),
+        message: "the small problem has no solution".into(),
+    };
+    let (values, turn) =
+        symmetric_eigen(product(q.transpose(), aq.as_ref()).as_ref()).ok_or_else(failed)?;
+    let (vectors, images) = (
+        product(q.as_ref(), turn.as_ref()),
+        product(aq.as_ref(), turn.as_ref()),
+    );
     let residual = |j: usize| {
         let square = |i: usize| (images[(i, j)] - values[j] * vectors[(i, j)]).powi(2);
         (0..vectors.nrows()).map(square).sum::<f64>().sqrt()
@@ -107,13 +125,26 @@ impl Filter {
         let center = (high + low) / 2.0;
         let first = half / (values[0] - center).max(half);
         let degree = (LIFT.acosh() / (1.0 / first).acosh()).clamp(1.0, DEGREE as f64) as usize;
-        Filter { center, half, first, degree }
+        Filter {
+            center,
+            half,
+            first,
+            degree,
+        }
     }
 
     /// Filters the columns after the first `kept`, which stay as they are.
     fn apply(&self, matrix: &Symmetric<'_>, vectors: MatRef<'_, f64>, kept: usize) -> Mat<f64> {
-        let &Filter { center, half, first, degree } = self;
-        let (done, x) = (vectors.subcols(0, kept), vectors.subcols(kept, vectors.ncols() - kept).to_owned());
+        let &Filter {
+            center,
+            half,
+            first,
+            degree,
+        } = self;
+        let (done, x) = (
+            vectors.subcols(0, kept),
+            vectors.subcols(kept, vectors.ncols() - kept).to_owned(),
+        );
         let mut sigma = first;
         let shifted = |x: &Mat<f64>, scale: f64| {
             let image = without(done, (matrix.product)(x.as_ref()));
@@ -127,7 +158,13 @@ impl Filter {
             subtract(&mut next, sigma * next_sigma, &last);
             (last, now, sigma) = (now, next, next_sigma);
         }
-        Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, j| if j < kept { done[(i, j)] } else { now[(i, j - kept)] })
+        Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, j| {
+            if j < kept {
+                done[(i, j)]
+            } else {
+                now[(i, j - kept)]
+            }
+        })
     }
 }
 
@@ -142,7 +179,9 @@ fn without(done: MatRef<'_, f64>, mut x: Mat<f64>) -> Mat<f64> {
 
 /// (y − center · x) · scale.
 fn scaled_difference(y: &Mat<f64>, x: &Mat<f64>, center: f64, scale: f64) -> Mat<f64> {
-    Mat::from_fn(y.nrows(), y.ncols(), |i, j| (y[(i, j)] - center * x[(i, j)]) * scale)
+    Mat::from_fn(y.nrows(), y.ncols(), |i, j| {
+        (y[(i, j)] - center * x[(i, j)]) * scale
+    })
 }
 
 fn subtract(target: &mut Mat<f64>, scale: f64, other: &Mat<f64>) {
@@ -157,7 +196,11 @@ fn subtract(target: &mut Mat<f64>, scale: f64, other: &Mat<f64>) {
 fn fix_signs(mut vectors: Mat<f64>) -> Mat<f64> {
     for j in 0..vectors.ncols() {
         let column = vectors.col(j);
-        let largest = column.iter().fold(0.0f64, |best, &v| if v.abs() > best.abs() + 1e-9 { v } else { best });
+        let largest =
+            column.iter().fold(
+                0.0f64,
+                |best, &v| if v.abs() > best.abs() + 1e-9 { v } else { best },
+            );
         if largest < 0.0 {
             (0..vectors.nrows()).for_each(|i| vectors[(i, j)] = -vectors[(i, j)]);
         }
@@ -173,18 +216,26 @@ mod tests {
     fn path_product(x: MatRef<'_, f64>) -> Mat<f64> {
         let n = x.nrows();
         Mat::from_fn(n, x.ncols(), |i, j| {
-            (if i > 0 { x[(i - 1, j)] } else { 0.0 }) + (if i + 1 < n { x[(i + 1, j)] } else { 0.0 })
+            (if i > 0 { x[(i - 1, j)] } else { 0.0 })
+                + (if i + 1 < n { x[(i + 1, j)] } else { 0.0 })
         })
     }
 
     #[test]
     fn a_path_has_the_known_spectrum() {
         for n in [30usize, 900] {
-            let matrix = Symmetric { size: n, lowest: -2.0, product: &path_product };
+            let matrix = Symmetric {
+                size: n,
+                lowest: -2.0,
+                product: &path_product,
+            };
             let found = largest(&matrix, 12, 1).expect("solvable");
             for (k, value) in (1..).zip(&found.values) {
                 let exact = 2.0 * (std::f64::consts::PI * f64::from(k) / (n as f64 + 1.0)).cos();
-                assert!((value - exact).abs() < 1e-6, "{n}: {value} instead of {exact}");
+                assert!(
+                    (value - exact).abs() < 1e-6,
+                    "{n}: {value} instead of {exact}"
+                );
             }
             let gram = found.vectors.transpose() * &found.vectors;
             for i in 0..12 {
@@ -203,21 +254,45 @@ mod tests {
         let normal: Vec<f64> = (0..n).map(|_| stream.normal()).collect();
         let square: f64 = normal.iter().map(|x| x * x).sum();
         let reflected = |x: MatRef<'_, f64>| {
-            let along = |j: usize| (0..n).map(|i| normal[i] * x[(i, j)]).sum::<f64>() * 2.0 / square;
+            let along =
+                |j: usize| (0..n).map(|i| normal[i] * x[(i, j)]).sum::<f64>() * 2.0 / square;
             let along: Vec<f64> = (0..x.ncols()).map(along).collect();
             Mat::from_fn(n, x.ncols(), |i, j| x[(i, j)] - along[j] * normal[i])
         };
         for top in [1e2, 1e4, 1e7] {
-            let value = |i: usize| if i == 0 { top } else { 10.0 * 0.99f64.powi(i as i32) };
+            let value = |i: usize| {
+                if i == 0 {
+                    top
+                } else {
+                    10.0 * 0.99f64.powi(i as i32)
+                }
+            };
             let product = |x: MatRef<'_, f64>| {
                 let inner = reflected(x);
                 reflected(Mat::from_fn(n, x.ncols(), |i, j| value(i) * inner[(i, j)]).as_ref())
             };
-            let found = largest(&Symmetric { size: n, lowest: 0.0, product: &product }, 40, 1).expect("solvable");
+            let found = largest(
+                &Symmetric {
+                    size: n,
+                    lowest: 0.0,
+                    product: &product,
+                },
+                40,
+                1,
+            )
+            .expect("solvable");
             let back = reflected(found.vectors.as_ref());
             for (i, &found) in found.values.iter().enumerate() {
-                assert!((found - value(i)).abs() < 1e-4, "{top}: {i}: {found} instead of {}", value(i));
-                assert!(back[(i, i)].abs() > 0.999, "{top}: vector {i} has {} in its direction", back[(i, i)]);
+                assert!(
+                    (found - value(i)).abs() < 1e-4,
+                    "{top}: {i}: {found} instead of {}",
+                    value(i)
+                );
+                assert!(
+                    back[(i, i)].abs() > 0.999,
+                    "{top}: vector {i} has {} in its direction",
+                    back[(i, i)]
+                );
             }
         }
     }
@@ -226,7 +301,16 @@ mod tests {
     #[test]
     fn multiple_eigenvalues_are_found_as_they_are() {
         let product = |x: MatRef<'_, f64>| Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i ^ 1, j)]);
-        let found = largest(&Symmetric { size: 1000, lowest: -1.0, product: &product }, 20, 1).expect("solvable");
+        let found = largest(
+            &Symmetric {
+                size: 1000,
+                lowest: -1.0,
+                product: &product,
+            },
+            20,
+            1,
+        )
+        .expect("solvable");
         assert!(found.values.iter().all(|v| (v - 1.0).abs() < 1e-9));
     }
 }

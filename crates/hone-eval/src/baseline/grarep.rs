@@ -29,7 +29,11 @@ pub struct GraRep {
 
 impl Default for GraRep {
     fn default() -> Self {
-        GraRep { dim: 128, steps: 2, memory: 8 << 30 }
+        GraRep {
+            dim: 128,
+            steps: 2,
+            memory: 8 << 30,
+        }
     }
 }
 
@@ -63,7 +67,11 @@ impl GraRep {
     /// Refuses options out of range.
     pub(crate) fn check(&self) -> Result<()> {
         range::check("dim", self.dim, &range::DIM)?;
-        range::check("steps", self.steps, &(1..=self.dim.min(*range::STEPS.end())))
+        range::check(
+            "steps",
+            self.steps,
+            &(1..=self.dim.min(*range::STEPS.end())),
+        )
     }
 }
 
@@ -72,7 +80,11 @@ fn positive_logs(power: &Square) -> Square {
     let (n, sums) = (power.size(), power.column_sums());
     power.map_rows(|i, out| {
         for (o, (&v, &sum)) in out.iter_mut().zip(power.row(i).iter().zip(&sums)) {
-            *o = if v > 0.0 { (v / sum * n as f64).ln().max(0.0) } else { 0.0 };
+            *o = if v > 0.0 {
+                (v / sum * n as f64).ln().max(0.0)
+            } else {
+                0.0
+            };
         }
     })
 }

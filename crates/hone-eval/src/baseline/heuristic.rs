@@ -46,7 +46,9 @@ impl Heuristic {
             Heuristic::PreferentialAttachment => degree(u) * degree(v),
             Heuristic::CommonNeighbors => common(u, v),
             // A common neighbour has two neighbours at least, so no logarithm is zero (u ≠ v).
-            Heuristic::AdamicAdar => common_neighbors(graph, u, v).map(|w| 1.0 / degree(w).max(2.0).ln()).sum(),
+            Heuristic::AdamicAdar => common_neighbors(graph, u, v)
+                .map(|w| 1.0 / degree(w).max(2.0).ln())
+                .sum(),
             Heuristic::Jaccard => {
                 let both = common(u, v);
                 let either = degree(u) + degree(v) - both;
@@ -64,10 +66,16 @@ fn katz(graph: &Graph, pairs: &[(u32, u32)]) -> Vec<f64> {
     let groups: Vec<&[usize]> = order.chunk_by(|&a, &b| pairs[a].0 == pairs[b].0).collect();
     let scored: Vec<Vec<(usize, f64)>> = parallel::map_each(groups, |_, group| {
         let series = walks_from(graph, pairs[group[0]].0);
-        group.iter().map(|&k| (k, series[pairs[k].1 as usize])).collect()
+        group
+            .iter()
+            .map(|&k| (k, series[pairs[k].1 as usize]))
+            .collect()
     });
     let mut out = vec![0.0; pairs.len()];
-    scored.into_iter().flatten().for_each(|(k, score)| out[k] = score);
+    scored
+        .into_iter()
+        .flatten()
+        .for_each(|(k, score)| out[k] = score);
     out
 }
 
@@ -79,10 +87,16 @@ fn walks_from(graph: &Graph, u: u32) -> Vec<f64> {
     for _ in 0..LENGTH {
         let mut next = vec![0.0; n];
         for &(i, mass) in &front {
-            graph.neighbors(i).iter().for_each(|&j| next[j as usize] += BETA * mass);
+            graph
+                .neighbors(i)
+                .iter()
+                .for_each(|&j| next[j as usize] += BETA * mass);
         }
         sum.iter_mut().zip(&next).for_each(|(s, v)| *s += v);
-        front = (0..n as u32).map(|i| (i, next[i as usize])).filter(|e| e.1 > 0.0).collect();
+        front = (0..n as u32)
+            .map(|i| (i, next[i as usize]))
+            .filter(|e| e.1 > 0.0)
+            .collect();
     }
     sum
 }
@@ -96,7 +110,10 @@ mod tests {
     fn scores_on_a_small_graph() {
         // 0-1, 0-2, 1-2, 1-3, 2-3; 4 alone.
         let edges = vec![(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)];
-        let graph = GraphBuilder::undirected(5).edges(edges).build().expect("in range");
+        let graph = GraphBuilder::undirected(5)
+            .edges(edges)
+            .build()
+            .expect("in range");
         let pairs = [(0, 3), (0, 4), (3, 0)];
         let score = |h: Heuristic| h.scores(&graph, &pairs).expect("no reason to fail");
         assert_eq!(score(Heuristic::CommonNeighbors), [2.0, 0.0, 2.0]);
@@ -104,7 +121,9 @@ mod tests {
         assert_eq!(score(Heuristic::Jaccard), [1.0, 0.0, 1.0]);
         assert!((score(Heuristic::AdamicAdar)[0] - 2.0 / 3f64.ln()).abs() < 1e-12);
         assert!((score(Heuristic::LogDegree)[0] - 2.0 * 3f64.ln()).abs() < 1e-12);
-        let ties = Heuristic::LogDegree.scores(&graph, &[(0, 1), (1, 0), (3, 2)]).expect("no reason to fail");
+        let ties = Heuristic::LogDegree
+            .scores(&graph, &[(0, 1), (1, 0), (3, 2)])
+            .expect("no reason to fail");
         assert!(ties[0] == ties[1] && ties[1] == ties[2], "{ties:?}");
         // Walks from 0 to 3: none of length 1, two of 2, two of 3 (0-1-2-3, 0-2-1-3), ten of 4.
         let katz = score(Heuristic::Katz);

@@ -38,7 +38,11 @@ pub struct Hope {
 
 impl Default for Hope {
     fn default() -> Self {
-        Hope { dim: 128, steps: 4, decay: 0.5 }
+        Hope {
+            dim: 128,
+            steps: 4,
+            decay: 0.5,
+        }
     }
 }
 
@@ -48,12 +52,18 @@ impl Hope {
         range::check("dim", self.dim, &range::DIM)?;
         range::check("steps", self.steps, &(1..=16))?;
         if self.dim < 2 {
-            return Err(Error::config("dim", format!("is {}; must be from 2, half for each side", self.dim)));
+            return Err(Error::config(
+                "dim",
+                format!("is {}; must be from 2, half for each side", self.dim),
+            ));
         }
         if self.decay > 0.0 && self.decay < 1.0 {
             return Ok(());
         }
-        Err(Error::config("decay", format!("is {}; must be between 0 and 1", self.decay)))
+        Err(Error::config(
+            "decay",
+            format!("is {}; must be between 0 and 1", self.decay),
+        ))
     }
 
     /// The vectors of all nodes; of an odd number of columns that in the middle is zero.
@@ -64,13 +74,31 @@ impl Hope {
             return Ok(out);
         }
         let factor = |s: &Operator, rank: usize, purpose: &str| {
-            let task = Task { rank, right: true, key: Key::new(seed).with(purpose, 0), progress, aside: None };
+            let task = Task {
+                rank,
+                right: true,
+                key: Key::new(seed).with(purpose, 0),
+                progress,
+                aside: None,
+            };
             svd(s, &Svd::default(), &task)
         };
-        let largest = |a: &Operator| Ok(factor(a, 1, "hope norm")?.sigma.first().copied().unwrap_or(0.0));
-        let Some((norm, a)) = bounded(graph, largest)? else { return Ok(out) };
+        let largest = |a: &Operator| {
+            Ok(factor(a, 1, "hope norm")?
+                .sigma
+                .first()
+                .copied()
+                .unwrap_or(0.0))
+        };
+        let Some((norm, a)) = bounded(graph, largest)? else {
+            return Ok(out);
+        };
         let accumulate = Accumulate::Decay(self.decay / norm);
-        let katz = MotifMatrix { psi: Psi::W, accumulate, ..MotifMatrix::default() };
+        let katz = MotifMatrix {
+            psi: Psi::W,
+            accumulate,
+            ..MotifMatrix::default()
+        };
         // No further scale, which would be lost: the norm of A is near 1.
         let (_, katz) = katz.scaled_operator_within(&a, 1.0, self.steps, f64::INFINITY)?;
         let half = self.dim / 2;
@@ -89,11 +117,17 @@ impl Hope {
 }
 
 /// A over a power of two, and its largest singular value, which is then near 1; nothing where A is zero.
-fn bounded(graph: &Graph, largest: impl Fn(&Operator) -> Result<f64>) -> Result<Option<(f64, Operator)>> {
+fn bounded(
+    graph: &Graph,
+    largest: impl Fn(&Operator) -> Result<f64>,
+) -> Result<Option<(f64, Operator)>> {
     let ones = || Arc::from(vec![1.0; graph.pattern().nnz()]);
     let weights: Arc<[f32]> = graph.weights().cloned().unwrap_or_else(ones);
     let times = |exponent: i32| {
-        let scaled = weights.iter().map(|&w| (f64::from(w) * f64::from(exponent).exp2()) as f32).collect();
+        let scaled = weights
+            .iter()
+            .map(|&w| (f64::from(w) * f64::from(exponent).exp2()) as f32)
+            .collect();
         if graph.is_directed() {
             Operator::sparse("A", Csr::new(graph.pattern().clone(), scaled))
         } else {
@@ -101,7 +135,9 @@ fn bounded(graph: &Graph, largest: impl Fn(&Operator) -> Result<f64>) -> Result<
         }
     };
     let exponent = |size: f64| size.log2().round() as i32;
-    let most = weights.iter().fold(0.0, |most, &w| f64::max(most, f64::from(w).abs()));
+    let most = weights
+        .iter()
+        .fold(0.0, |most, &w| f64::max(most, f64::from(w).abs()));
     if most == 0.0 {
         return Ok(None);
     }
@@ -112,7 +148,10 @@ fn bounded(graph: &Graph, largest: impl Fn(&Operator) -> Result<f64>) -> Result<
         return Ok(None);
     }
     let second = exponent(norm);
-    Ok(Some((norm * f64::from(-second).exp2(), times(-first - second))))
+    Ok(Some((
+        norm * f64::from(-second).exp2(),
+        times(-first - second),
+    )))
 }
 
 #[cfg(test)]
@@ -127,8 +166,15 @@ mod tests {
     fn halves_multiply_to_the_truncated_katz_proximity() {
         let edges = vec![(0, 1), (1, 2), (2, 3), (0, 2), (3, 1), (4, 0)];
         let n = 5;
-        let graph = GraphBuilder::directed(n).edges(edges.clone()).build().expect("a graph");
-        let options = Hope { dim: 10, steps: 3, decay: 0.5 };
+        let graph = GraphBuilder::directed(n)
+            .edges(edges.clone())
+            .build()
+            .expect("a graph");
+        let options = Hope {
+            dim: 10,
+            steps: 3,
+            decay: 0.5,
+        };
         let z = options.embed(&graph, 1, &Silent).expect("vectors");
         let mut power = vec![vec![0f64; n]; n];
         (0..n).for_each(|i| power[i][i] = 1.0);
@@ -141,14 +187,25 @@ mod tests {
             power = next;
             walks.push(power.clone());
         }
-        let product = |i: usize, j: usize| (0..5).map(|k| f64::from(z.get(i, k) * z.get(j, 5 + k))).sum::<f64>();
+        let product = |i: usize, j: usize| {
+            (0..5)
+                .map(|k| f64::from(z.get(i, k) * z.get(j, 5 + k)))
+                .sum::<f64>()
+        };
         // β follows from an entry that walks of one step alone reach: 4 → 0.
         let beta = 3.0 * product(4, 0);
         assert!(beta > 0.1 && beta < 0.5, "{beta}");
         for i in 0..n {
             for j in 0..n {
-                let expected: f64 = (0..3).map(|l| beta.powi(l as i32 + 1) * walks[l][i][j]).sum::<f64>() / 3.0;
-                assert!((product(i, j) - expected).abs() < 1e-4, "{i} → {j}: {} and {expected}", product(i, j));
+                let expected: f64 = (0..3)
+                    .map(|l| beta.powi(l as i32 + 1) * walks[l][i][j])
+                    .sum::<f64>()
+                    / 3.0;
+                assert!(
+                    (product(i, j) - expected).abs() < 1e-4,
+                    "{i} → {j}: {} and {expected}",
+                    product(i, j)
+                );
             }
         }
     }
@@ -156,24 +213,43 @@ mod tests {
     /// leave the range of f32 do not vanish.
     #[test]
     fn a_common_factor_changes_nothing() {
-        let edges: Vec<(u32, u32)> = (1..200u32).flat_map(|i| [(i, i / 2), (i, i * i % 199), (i / 3, i)]).collect();
+        let edges: Vec<(u32, u32)> = (1..200u32)
+            .flat_map(|i| [(i, i / 2), (i, i * i % 199), (i / 3, i)])
+            .collect();
         let vectors = |factor: f64, options: &Hope| {
-            let weights = (0..edges.len()).map(|i| (factor * (1.0 + (i % 5) as f64)) as f32).collect();
-            let graph = GraphBuilder::directed(200).edges(edges.clone()).weights(weights).build().expect("a graph");
+            let weights = (0..edges.len())
+                .map(|i| (factor * (1.0 + (i % 5) as f64)) as f32)
+                .collect();
+            let graph = GraphBuilder::directed(200)
+                .edges(edges.clone())
+                .weights(weights)
+                .build()
+                .expect("a graph");
             options.embed(&graph, 1, &Silent).expect("vectors")
         };
         for steps in [4, 16] {
-            let options = Hope { dim: 9, steps, decay: 0.5 };
+            let options = Hope {
+                dim: 9,
+                steps,
+                decay: 0.5,
+            };
             let plain = vectors(1.0, &options);
             let size = |z: &Block| z.as_slice().iter().map(|v| f64::from(v * v)).sum::<f64>();
             assert!(size(&plain) > 1e-3, "{}", size(&plain));
-            assert!((0..200).all(|i| plain.get(i, 4) == 0.0), "the column in the middle");
+            assert!(
+                (0..200).all(|i| plain.get(i, 4) == 0.0),
+                "the column in the middle"
+            );
             for factor in [2f64.powi(100), 2f64.powi(-100)] {
                 assert_eq!(vectors(factor, &options), plain, "{factor}");
             }
             let other = vectors(1e8, &options);
-            let apart =
-                plain.as_slice().iter().zip(other.as_slice()).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
+            let apart = plain
+                .as_slice()
+                .iter()
+                .zip(other.as_slice())
+                .map(|(a, b)| f64::from(a - b).powi(2))
+                .sum::<f64>();
             assert!(apart < 1e-4 * size(&plain), "{apart}");
         }
     }

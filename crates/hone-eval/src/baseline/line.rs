@@ -51,7 +51,13 @@ pub struct Line {
 
 impl Default for Line {
     fn default() -> Self {
-        Line { dim: 128, order: Order::Second, samples: None, negatives: 5, learning_rate: 0.025 }
+        Line {
+            dim: 128,
+            order: Order::Second,
+            samples: None,
+            negatives: 5,
+            learning_rate: 0.025,
+        }
     }
 }
 
@@ -65,7 +71,9 @@ impl Line {
     pub(crate) fn check(&self) -> Result<()> {
         let least = if self.order == Order::Both { 2 } else { 1 };
         range::check("dim", self.dim, &(least..=*range::DIM.end()))?;
-        self.samples.map_or(Ok(()), |samples| range::check("samples", samples, &range::SAMPLES))?;
+        self.samples.map_or(Ok(()), |samples| {
+            range::check("samples", samples, &range::SAMPLES)
+        })?;
         range::check("negatives", self.negatives, &range::NEGATIVES)?;
         range::check("learning_rate", self.learning_rate, &range::FACTOR)
     }
@@ -88,10 +96,25 @@ impl Line {
         }
     }
 
-    fn train(&self, graph: &Graph, dim: usize, tied: bool, seed: u64, progress: &dyn Progress) -> Result<Block> {
+    fn train(
+        &self,
+        graph: &Graph,
+        dim: usize,
+        tied: bool,
+        seed: u64,
+        progress: &dyn Progress,
+    ) -> Result<Block> {
         let arcs = Arcs::new(graph);
-        let total = self.samples.unwrap_or((1000 * graph.edges() as u64).min(60_000_000));
-        let options = Options { dim, negatives: self.negatives, learning_rate: self.learning_rate as f32, tied, seed };
+        let total = self
+            .samples
+            .unwrap_or((1000 * graph.edges() as u64).min(60_000_000));
+        let options = Options {
+            dim,
+            negatives: self.negatives,
+            learning_rate: self.learning_rate as f32,
+            tied,
+            seed,
+        };
         let mut model = SkipGram::new(&arcs.strength, options);
         let units = total.div_ceil(BATCH);
         let pool = (units / 100).clamp(16, POOL).next_multiple_of(16);
@@ -130,7 +153,9 @@ impl<'a> Arcs<'a> {
     fn new(graph: &'a Graph) -> Self {
         let pattern = graph.pattern();
         let weight = |k: usize| graph.weights().map_or(1.0, |w| f64::from(w[k]));
-        let sources: Vec<u32> = (0..graph.nodes()).flat_map(|i| pattern.range(i).map(move |_| i as u32)).collect();
+        let sources: Vec<u32> = (0..graph.nodes())
+            .flat_map(|i| pattern.range(i).map(move |_| i as u32))
+            .collect();
         let mut strength = vec![0.0; graph.nodes()];
         for (k, &source) in sources.iter().enumerate() {
             strength[source as usize] += weight(k);
@@ -138,7 +163,12 @@ impl<'a> Arcs<'a> {
                 strength[pattern.columns()[k] as usize] += weight(k);
             }
         }
-        Arcs { graph, table: Alias::new((0..sources.len()).map(weight)), sources, strength }
+        Arcs {
+            graph,
+            table: Alias::new((0..sources.len()).map(weight)),
+            sources,
+            strength,
+        }
     }
 
     fn draw(&self, stream: &mut crate::random::Stream) -> (u32, u32) {
@@ -152,7 +182,12 @@ fn join_unit_rows(a: &Block, b: &Block) -> Block {
     for i in 0..a.rows() {
         let (left, right) = out.row_mut(i).split_at_mut(a.cols());
         for (target, row) in [(left, a.row(i)), (right, b.row(i))] {
-            let size = row.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+            let size = row
+                .iter()
+                .map(|v| v * v)
+                .sum::<f32>()
+                .sqrt()
+                .max(f32::MIN_POSITIVE);
             target.iter_mut().zip(row).for_each(|(t, v)| *t = v / size);
         }
     }

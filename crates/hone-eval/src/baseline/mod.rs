@@ -51,7 +51,9 @@ pub fn random(nodes: usize, dim: usize, seed: u64) -> Block {
     let mut out = Block::zeros(nodes, dim);
     for i in 0..nodes {
         let mut stream = Stream::new(seed, "random vectors", i as u64);
-        out.row_mut(i).iter_mut().for_each(|v| *v = stream.normal() as f32);
+        out.row_mut(i)
+            .iter_mut()
+            .for_each(|v| *v = stream.normal() as f32);
     }
     out
 }
@@ -61,8 +63,14 @@ fn undirected(graph: &Graph) -> Result<Cow<'_, Graph>> {
     if !graph.is_directed() {
         return Ok(Cow::Borrowed(graph));
     }
-    let edges: Vec<(u32, u32)> =
-        (0..graph.nodes() as u32).flat_map(|u| graph.neighbors(u).iter().map(move |&v| (u.min(v), u.max(v)))).collect();
+    let edges: Vec<(u32, u32)> = (0..graph.nodes() as u32)
+        .flat_map(|u| {
+            graph
+                .neighbors(u)
+                .iter()
+                .map(move |&v| (u.min(v), u.max(v)))
+        })
+        .collect();
     let builder = GraphBuilder::undirected(graph.nodes()).edges(edges);
     let builder = match graph.weights() {
         Some(weights) => builder.weights(weights.to_vec()),
@@ -73,7 +81,15 @@ fn undirected(graph: &Graph) -> Result<Cow<'_, Graph>> {
 
 /// Nodes adjacent to both, found from the smaller neighbourhood.
 fn common_neighbors(graph: &Graph, u: u32, v: u32) -> impl Iterator<Item = u32> + '_ {
-    let (few, many) = if graph.degree(u) <= graph.degree(v) { (u, v) } else { (v, u) };
+    let (few, many) = if graph.degree(u) <= graph.degree(v) {
+        (u, v)
+    } else {
+        (v, u)
+    };
     let many = graph.neighbors(many);
-    graph.neighbors(few).iter().copied().filter(move |w| many.binary_search(w).is_ok())
+    graph
+        .neighbors(few)
+        .iter()
+        .copied()
+        .filter(move |w| many.binary_search(w).is_ok())
 }

@@ -37,7 +37,14 @@ pub struct NetMf {
 
 impl Default for NetMf {
     fn default() -> Self {
-        NetMf { dim: 128, window: 10, negatives: 1, rank: 256, exact: 2000, memory: 8 << 30 }
+        NetMf {
+            dim: 128,
+            window: 10,
+            negatives: 1,
+            rank: 256,
+            exact: 2000,
+            memory: 8 << 30,
+        }
     }
 }
 
@@ -70,14 +77,25 @@ impl NetMf {
         window.update_rows(|_, row| row.iter_mut().for_each(|m| *m = m.max(1.0).ln()));
         let (vectors, roots) = window.factor(self.dim.min(n), seed)?;
         for i in (0..n).filter(|&i| normalised.degrees[i] > 0.0) {
-            let values = roots.iter().enumerate().map(|(j, root)| (vectors[(i, j)] * root) as f32);
-            out.row_mut(i).iter_mut().zip(values).for_each(|(o, v)| *o = v);
+            let values = roots
+                .iter()
+                .enumerate()
+                .map(|(j, root)| (vectors[(i, j)] * root) as f32);
+            out.row_mut(i)
+                .iter_mut()
+                .zip(values)
+                .for_each(|(o, v)| *o = v);
         }
         Ok(out)
     }
 
     /// The window matrix from powers of P.
-    fn walked(&self, graph: &Graph, normalised: &Normalised<'_>, progress: &dyn Progress) -> Result<Square> {
+    fn walked(
+        &self,
+        graph: &Graph,
+        normalised: &Normalised<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Square> {
         let n = graph.nodes();
         let (mut power, mut sum) = (Square::identity(n), Square::from_rows(n, |_, _| ()));
         progress.stage("NetMF window", self.window as u64);
@@ -89,7 +107,11 @@ impl NetMf {
         }
         let factor = normalised.volume() / (self.negatives * self.window) as f64;
         let roots = &normalised.roots;
-        sum.update_rows(|_, row| row.iter_mut().zip(roots).for_each(|(m, root)| *m *= factor * root * root));
+        sum.update_rows(|_, row| {
+            row.iter_mut()
+                .zip(roots)
+                .for_each(|(m, root)| *m *= factor * root * root)
+        });
         Ok(sum)
     }
 
@@ -98,13 +120,23 @@ impl NetMf {
         let found = eigenpairs(normalised, self.rank, seed)?;
         let n = normalised.degrees.len();
         let factor = normalised.volume() / self.negatives as f64;
-        let filtered: Vec<f64> = found.values.iter().map(|&value| window_filter(value, self.window)).collect();
+        let filtered: Vec<f64> = found
+            .values
+            .iter()
+            .map(|&value| window_filter(value, self.window))
+            .collect();
         let kept: Vec<usize> = (0..filtered.len()).filter(|&j| filtered[j] > 0.0).collect();
-        let weight = |i: usize, j: usize| normalised.roots[i] * (factor * filtered[j]).sqrt() * found.vectors[(i, j)];
-        let x: Vec<Vec<f64>> = (0..n).map(|i| kept.iter().map(|&j| weight(i, j)).collect()).collect();
+        let weight = |i: usize, j: usize| {
+            normalised.roots[i] * (factor * filtered[j]).sqrt() * found.vectors[(i, j)]
+        };
+        let x: Vec<Vec<f64>> = (0..n)
+            .map(|i| kept.iter().map(|&j| weight(i, j)).collect())
+            .collect();
         Ok(Square::from_rows(n, |i, row| {
             let dot = |other: &[f64]| x[i].iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
-            row.iter_mut().zip(&x).for_each(|(m, other)| *m = dot(other));
+            row.iter_mut()
+                .zip(&x)
+                .for_each(|(m, other)| *m = dot(other));
         }))
     }
 }
@@ -137,33 +169,62 @@ mod tests {
                 let mut next = vec![0.0; n];
                 for (i, share) in now.iter().enumerate() {
                     let around = graph.neighbors(i as u32);
-                    around.iter().for_each(|&j| next[j as usize] += share / around.len() as f64);
+                    around
+                        .iter()
+                        .for_each(|&j| next[j as usize] += share / around.len() as f64);
                 }
                 seen.iter_mut().zip(&next).for_each(|(s, p)| *s += p);
                 now = next;
             }
             seen
         };
-        let entry = |j: usize, p: f64| volume * p / (negatives * window as f64 * graph.degree(j as u32) as f64);
-        (0..n as u32).map(|i| ends(i).iter().enumerate().map(|(j, &p)| entry(j, p)).collect()).collect()
+        let entry = |j: usize, p: f64| {
+            volume * p / (negatives * window as f64 * graph.degree(j as u32) as f64)
+        };
+        (0..n as u32)
+            .map(|i| {
+                ends(i)
+                    .iter()
+                    .enumerate()
+                    .map(|(j, &p)| entry(j, p))
+                    .collect()
+            })
+            .collect()
     }
 
     #[test]
     fn products_of_vectors_repeat_the_logarithm_of_the_window_matrix() {
         let graph = builtin("karate").expect("built in");
         let n = graph.nodes();
-        let options = NetMf { window: 4, negatives: 2, dim: n, ..NetMf::default() };
+        let options = NetMf {
+            window: 4,
+            negatives: 2,
+            dim: n,
+            ..NetMf::default()
+        };
         let vectors = options.embed(&graph, 1, &Silent).expect("fits");
-        let log = |row: Vec<f64>| row.into_iter().map(|m| m.max(1.0).ln()).collect::<Vec<f64>>();
+        let log = |row: Vec<f64>| {
+            row.into_iter()
+                .map(|m| m.max(1.0).ln())
+                .collect::<Vec<f64>>()
+        };
         let logs: Vec<Vec<f64>> = by_walks(&graph, 4, 2.0).into_iter().map(log).collect();
         // Squared lengths of the columns of U √Σ are Σ: with weights Σ, products of rows are those of the rows of X.
-        let sigma = |j: usize| (0..n).map(|i| f64::from(vectors.get(i, j)).powi(2)).sum::<f64>();
+        let sigma = |j: usize| {
+            (0..n)
+                .map(|i| f64::from(vectors.get(i, j)).powi(2))
+                .sum::<f64>()
+        };
         for i in 0..n {
             for j in 0..n {
-                let ours: f64 =
-                    (0..n).map(|k| f64::from(vectors.get(i, k)) * f64::from(vectors.get(j, k)) * sigma(k)).sum();
+                let ours: f64 = (0..n)
+                    .map(|k| f64::from(vectors.get(i, k)) * f64::from(vectors.get(j, k)) * sigma(k))
+                    .sum();
                 let exact: f64 = logs[i].iter().zip(&logs[j]).map(|(a, b)| a * b).sum();
-                assert!((ours - exact).abs() < 1e-3, "({i}, {j}): {ours} instead of {exact}");
+                assert!(
+                    (ours - exact).abs() < 1e-3,
+                    "({i}, {j}): {ours} instead of {exact}"
+                );
             }
         }
     }
@@ -173,15 +234,32 @@ mod tests {
     fn the_approximation_lacks_what_is_negative() {
         let graph = builtin("karate").expect("built in");
         let n = graph.nodes();
-        let options = NetMf { window: 4, negatives: 2, rank: n, ..NetMf::default() };
-        let found = options.approximated(&Normalised::of(&graph), 1).expect("small");
+        let options = NetMf {
+            window: 4,
+            negatives: 2,
+            rank: n,
+            ..NetMf::default()
+        };
+        let found = options
+            .approximated(&Normalised::of(&graph), 1)
+            .expect("small");
         let exact = by_walks(&graph, 4, 2.0);
         let form = |x: &[f64]| -> f64 {
-            (0..n).map(|i| x[i] * (0..n).map(|j| (found.row(i)[j] - exact[i][j]) * x[j]).sum::<f64>()).sum()
+            (0..n)
+                .map(|i| {
+                    x[i] * (0..n)
+                        .map(|j| (found.row(i)[j] - exact[i][j]) * x[j])
+                        .sum::<f64>()
+                })
+                .sum()
         };
         // D^½ times the leading eigenvector is the vector of degrees.
         let degrees: Vec<f64> = (0..n as u32).map(|i| graph.degree(i) as f64).collect();
-        assert!(form(&degrees).abs() < 1e-6 * degrees.iter().sum::<f64>().powi(2), "{}", form(&degrees));
+        assert!(
+            form(&degrees).abs() < 1e-6 * degrees.iter().sum::<f64>().powi(2),
+            "{}",
+            form(&degrees)
+        );
         let mut stream = crate::random::Stream::new(1, "forms", 0);
         let mut most = 0.0f64;
         for _ in 0..50 {

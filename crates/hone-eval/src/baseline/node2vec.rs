@@ -78,12 +78,16 @@ impl Node2Vec {
         let mut model = SkipGram::new(&run.visits(), options);
         let total = run.units() * self.epochs as u64;
         // About a hundred steps of the learning rate, at most some 10 million samples in memory.
-        let pool = (total / 100).clamp(16, self.heaviest()).next_multiple_of(16);
+        let pool = (total / 100)
+            .clamp(16, self.heaviest())
+            .next_multiple_of(16);
         progress.stage("walks and skip-gram", total);
         for start in (0..total).step_by(pool as usize) {
             progress.check()?;
             let end = (start + pool).min(total);
-            model.train(start..end, start as f64 / total as f64, |unit, sink| run.emit(unit, sink));
+            model.train(start..end, start as f64 / total as f64, |unit, sink| {
+                run.emit(unit, sink)
+            });
             progress.advance(end - start);
         }
         Ok(model.vectors())
@@ -97,7 +101,10 @@ impl Node2Vec {
     /// Bytes of the pairs of a pool, at most.
     pub(crate) fn pool_bytes(&self) -> u64 {
         let reach = 2 * self.window.min(self.length) as u64;
-        skipgram::pool_bytes(self.heaviest().next_multiple_of(16) * self.length as u64 * reach, self.negatives)
+        skipgram::pool_bytes(
+            self.heaviest().next_multiple_of(16) * self.length as u64 * reach,
+            self.negatives,
+        )
     }
 
     /// Refuses options out of range.
@@ -126,7 +133,12 @@ impl<'a> Run<'a> {
     fn new(options: &'a Node2Vec, graph: &'a Graph, seed: u64) -> Self {
         let mut order: Vec<u32> = (0..graph.nodes() as u32).collect();
         Stream::new(seed, "walk order", 0).shuffle(&mut order);
-        Run { options, walker: Walker::new(graph, options.p, options.q), order, seed }
+        Run {
+            options,
+            walker: Walker::new(graph, options.p, options.q),
+            order,
+            seed,
+        }
     }
 
     /// Walks of one epoch.
@@ -138,7 +150,8 @@ impl<'a> Run<'a> {
         let unit = unit % self.units();
         let start = self.order[(unit % self.order.len() as u64) as usize];
         let mut stream = Stream::new(self.seed, "walk", unit);
-        self.walker.walk(start, self.options.length, &mut stream, walk);
+        self.walker
+            .walk(start, self.options.length, &mut stream, walk);
     }
 
     /// How often each node is visited by all walks.
@@ -149,7 +162,8 @@ impl<'a> Run<'a> {
             let mut walk = Vec::with_capacity(self.options.length);
             for unit in units {
                 self.walk(unit as u64, &mut walk);
-                walk.iter().for_each(|&v| _ = visits[v as usize].fetch_add(1, Ordering::Relaxed));
+                walk.iter()
+                    .for_each(|&v| _ = visits[v as usize].fetch_add(1, Ordering::Relaxed));
             }
         });
         visits.into_iter().map(|v| v.into_inner() as f64).collect()

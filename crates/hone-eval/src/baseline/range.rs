@@ -27,9 +27,20 @@ pub(super) const STEPS: RangeInclusive<usize> = 1..=16;
 pub(super) const FACTOR: RangeInclusive<f64> = 1e-9..=1e9;
 
 /// Refuses a value out of its range, by name.
-pub(super) fn check<T: PartialOrd + Display + Copy>(field: &str, value: T, range: &RangeInclusive<T>) -> Result<()> {
+pub(super) fn check<T: PartialOrd + Display + Copy>(
+    field: &str,
+    value: T,
+    range: &RangeInclusive<T>,
+) -> Result<()> {
     if range.contains(&value) {
         return Ok(());
     }
-    Err(Error::config(field, format!("is {value}; must be from {} to {}", range.start(), range.end())))
+    Err(Error::config(
+        field,
+        format!(
+            "is {value}; must be from {} to {}",
+            range.start(),
+            range.end()
+        ),
+    ))
 }

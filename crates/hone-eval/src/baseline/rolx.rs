@@ -57,7 +57,12 @@ struct Feature {
 
 impl Default for RolX {
     fn default() -> Self {
-        RolX { dim: 32, depth: 3, share: 0.5, values: Values::Bins }
+        RolX {
+            dim: 32,
+            depth: 3,
+            share: 0.5,
+            values: Values::Bins,
+        }
     }
 }
 
@@ -82,13 +87,23 @@ impl RolX {
             Values::Logs => feature.logs[i],
         };
         let mut v = Block::zeros(n, width);
-        v.update_rows(|i, row| row.iter_mut().zip(&features).for_each(|(to, feature)| *to = value(feature, i)));
+        v.update_rows(|i, row| {
+            row.iter_mut()
+                .zip(&features)
+                .for_each(|(to, feature)| *to = value(feature, i))
+        });
         if v.as_slice().iter().all(|&value| value == 0.0) {
             return Ok(Block::zeros(n, self.dim));
         }
         let rank = self.dim.min(width).min(n);
         let key = Key::new(seed).with("RolX", 0);
-        let task = Task { rank, right: false, key, progress, aside: None };
+        let task = Task {
+            rank,
+            right: false,
+            key,
+            progress,
+            aside: None,
+        };
         let mut found = Solver::Nmf(Nmf::default()).factor(&Operator::dense("V", v), &task)?;
         found.u.scale_columns(&found.sigma);
         Ok(found.u.widened(self.dim))
@@ -104,7 +119,10 @@ impl RolX {
             let binned: Vec<Vec<u32>> = parallel::map(fresh.len(), |f| self.bins(&fresh[f]));
             let mut next = Vec::new();
             for (values, bins) in fresh.into_iter().zip(binned) {
-                if kept.iter().all(|other| differ_by(&other.bins, &bins) > round as u32) {
+                if kept
+                    .iter()
+                    .all(|other| differ_by(&other.bins, &bins) > round as u32)
+                {
                     let logs = match self.values {
                         Values::Bins => Vec::new(),
                         Values::Logs => values.iter().map(|x| x.ln_1p() as f32).collect(),
@@ -116,7 +134,10 @@ impl RolX {
             if next.is_empty() || kept.len() + 2 * next.len() > MOST {
                 break;
             }
-            fresh = parallel::map(next.len(), |f| around(&graph, &next[f])).into_iter().flatten().collect();
+            fresh = parallel::map(next.len(), |f| around(&graph, &next[f]))
+                .into_iter()
+                .flatten()
+                .collect();
         }
         Ok(kept)
     }
@@ -140,7 +161,11 @@ impl RolX {
 
 /// The largest difference of two features' bins.
 fn differ_by(a: &[u32], b: &[u32]) -> u32 {
-    a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| a.abs_diff(*b))
+        .max()
+        .unwrap_or(0)
 }
 
 /// Degree, edges within the egonet, edges that leave it.
@@ -148,20 +173,35 @@ fn egonets(graph: &Graph) -> Vec<Vec<f64>> {
     let of = |i: usize| {
         let i = i as u32;
         let around = graph.neighbors(i);
-        let triangles: usize = around.iter().map(|&j| common_neighbors(graph, i, j).count()).sum::<usize>() / 2;
+        let triangles: usize = around
+            .iter()
+            .map(|&j| common_neighbors(graph, i, j).count())
+            .sum::<usize>()
+            / 2;
         let (degree, within) = (around.len(), around.len() + triangles);
         let ends: usize = degree + around.iter().map(|&j| graph.degree(j)).sum::<usize>();
         [degree, within, ends - 2 * within].map(|x| x as f64)
     };
     let rows: Vec<[f64; 3]> = parallel::collect(graph.nodes(), of);
-    (0..3).map(|j| rows.iter().map(|row| row[j]).collect()).collect()
+    (0..3)
+        .map(|j| rows.iter().map(|row| row[j]).collect())
+        .collect()
 }
 
 /// Sums and means over the neighbours.
 fn around(graph: &Graph, values: &[f64]) -> [Vec<f64>; 2] {
-    let sum = |i: u32| graph.neighbors(i).iter().map(|&j| values[j as usize]).sum::<f64>();
+    let sum = |i: u32| {
+        graph
+            .neighbors(i)
+            .iter()
+            .map(|&j| values[j as usize])
+            .sum::<f64>()
+    };
     let sums: Vec<f64> = (0..graph.nodes() as u32).map(sum).collect();
-    let means = (0..graph.nodes() as u32).zip(&sums).map(|(i, sum)| sum / graph.degree(i).max(1) as f64).collect();
+    let means = (0..graph.nodes() as u32)
+        .zip(&sums)
+        .map(|(i, sum)| sum / graph.degree(i).max(1) as f64)
+        .collect();
     [sums, means]
 }
 
@@ -187,14 +227,21 @@ mod tests {
                     }
                 }
             }
-            assert_eq!((found[1][i as usize], found[2][i as usize]), (within, leaving), "node {i}");
+            assert_eq!(
+                (found[1][i as usize], found[2][i as usize]),
+                (within, leaving),
+                "node {i}"
+            );
         }
     }
 
     #[test]
     fn bins_halve_what_is_left_and_keep_equal_values_together() {
         let bins = |values: &[f64]| RolX::default().bins(values);
-        assert_eq!(bins(&[5.0, 1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0]), [1, 0, 0, 0, 0, 1, 2, 3]);
+        assert_eq!(
+            bins(&[5.0, 1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0]),
+            [1, 0, 0, 0, 0, 1, 2, 3]
+        );
         assert_eq!(bins(&[1.0, 1.0, 1.0, 2.0]), [0, 0, 0, 1]);
         assert!(bins(&[]).is_empty());
     }
@@ -205,13 +252,32 @@ mod tests {
         let options = RolX::default();
         let features = options.features(&graph, &Silent).expect("small");
         for (j, a) in features.iter().enumerate() {
-            assert!(features[..j].iter().all(|b| a.bins != b.bins), "feature {j} repeats another");
+            assert!(
+                features[..j].iter().all(|b| a.bins != b.bins),
+                "feature {j} repeats another"
+            );
         }
-        let star = GraphBuilder::undirected(8).edges((1..7).map(|i| (0, i)).collect::<Vec<_>>()).build().expect("fine");
-        for options in [options, RolX { values: Values::Logs, ..RolX::default() }] {
+        let star = GraphBuilder::undirected(8)
+            .edges((1..7).map(|i| (0, i)).collect::<Vec<_>>())
+            .build()
+            .expect("fine");
+        for options in [
+            options,
+            RolX {
+                values: Values::Logs,
+                ..RolX::default()
+            },
+        ] {
             let roles = options.embed(&star, 1, &Silent).expect("small");
             for leaf in 2..7 {
-                assert!(roles.row(leaf).iter().zip(roles.row(1)).all(|(x, y)| (x - y).abs() < 1e-5), "{leaf}");
+                assert!(
+                    roles
+                        .row(leaf)
+                        .iter()
+                        .zip(roles.row(1))
+                        .all(|(x, y)| (x - y).abs() < 1e-5),
+                    "{leaf}"
+                );
             }
             assert_ne!(roles.row(0), roles.row(1));
             assert!(roles.as_slice().iter().all(|&x| x >= 0.0));

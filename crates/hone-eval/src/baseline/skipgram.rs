@@ -25,7 +25,9 @@ const CHUNK: u64 = 16;
 
 /// Bytes of a pool of this many pairs, and of the random ones beside them; vectors that grow hold twice that.
 pub(super) fn pool_bytes(pairs: u64, negatives: usize) -> u64 {
-    pairs.saturating_mul(1 + negatives as u64).saturating_mul(2 * size_of::<(u32, u32)>() as u64)
+    pairs
+        .saturating_mul(1 + negatives as u64)
+        .saturating_mul(2 * size_of::<(u32, u32)>() as u64)
 }
 
 /// Constants of the training.
@@ -132,27 +134,56 @@ impl SkipGram {
                 *value = (stream.unit() as f32 - 0.5) / options.dim as f32;
             }
         }
-        let contexts = if options.tied { Vec::new() } else { vec![vec![0.0; size]; deal.parts] };
+        let contexts = if options.tied {
+            Vec::new()
+        } else {
+            vec![vec![0.0; size]; deal.parts]
+        };
         let noise = Alias::new(frequency.iter().map(|f| f.powf(0.75)));
-        SkipGram { options, stride, deal, vertices, contexts, noise, sigmoid: Sigmoid::new() }
+        SkipGram {
+            options,
+            stride,
+            deal,
+            vertices,
+            contexts,
+            noise,
+            sigmoid: Sigmoid::new(),
+        }
     }
 
     /// Trains on the units of work `units`; `emit` gives the true pairs of one unit. `done` is the
     /// share of the whole training before this pool: the learning rate falls linearly with it.
-    pub(super) fn train(&mut self, units: std::ops::Range<u64>, done: f64, emit: impl Fn(u64, &mut Sink<'_>) + Sync) {
+    pub(super) fn train(
+        &mut self,
+        units: std::ops::Range<u64>,
+        done: f64,
+        emit: impl Fn(u64, &mut Sink<'_>) + Sync,
+    ) {
         let rate = self.options.learning_rate * (1.0 - done as f32).max(1e-4);
         let first = units.start / CHUNK;
         let pool = |at: usize| {
             let chunk = first + at as u64;
             let stream = Stream::new(self.options.seed, "skip-gram samples", chunk);
             let blocks = vec![Vec::new(); self.deal.parts * self.deal.parts];
-            let mut sink = Sink { model: self, blocks, stream };
-            let (start, end) = ((chunk * CHUNK).max(units.start), ((chunk + 1) * CHUNK).min(units.end));
+            let mut sink = Sink {
+                model: self,
+                blocks,
+                stream,
+            };
+            let (start, end) = (
+                (chunk * CHUNK).max(units.start),
+                ((chunk + 1) * CHUNK).min(units.end),
+            );
             (start..end).for_each(|unit| emit(unit, &mut sink));
             sink.blocks
         };
-        let pools: Vec<Vec<Vec<(u32, u32)>>> = parallel::map((units.end.div_ceil(CHUNK) - first) as usize, pool);
-        if self.options.tied { self.tournament(&pools, rate) } else { self.rounds(&pools, rate) }
+        let pools: Vec<Vec<Vec<(u32, u32)>>> =
+            parallel::map((units.end.div_ceil(CHUNK) - first) as usize, pool);
+        if self.options.tied {
+            self.tournament(&pools, rate)
+        } else {
+            self.rounds(&pools, rate)
+        }
     }
 
     fn rounds(&mut self, pools: &[Vec<Vec<(u32, u32)>>], rate: f32) {
@@ -165,7 +196,14 @@ impl SkipGram {
                 let block = p * parts + (p + round) % parts;
                 for pool in pools {
                     let (vertices, contexts) = (&mut v[..], Some(&mut c[..]));
-                    arch.dispatch(Descent { samples: &pool[block], vertices, contexts, stride, rate, sigmoid });
+                    arch.dispatch(Descent {
+                        samples: &pool[block],
+                        vertices,
+                        contexts,
+                        stride,
+                        rate,
+                        sigmoid,
+                    });
                 }
             });
             self.contexts.rotate_left(1);
@@ -176,25 +214,54 @@ impl SkipGram {
     fn tournament(&mut self, pools: &[Vec<Vec<(u32, u32)>>], rate: f32) {
         let (parts, stride, sigmoid) = (self.deal.parts, self.stride, &self.sigmoid);
         let arch = pulp::Arch::new();
-        parallel::each(self.vertices.iter_mut().collect(), &|p, v: &mut Vec<f32>| {
-            for pool in pools {
-                let samples = &pool[p * parts + p];
-                arch.dispatch(Descent { samples, vertices: v, contexts: None, stride, rate, sigmoid });
-            }
-        });
+        parallel::each(
+            self.vertices.iter_mut().collect(),
+            &|p, v: &mut Vec<f32>| {
+                for pool in pools {
+                    let samples = &pool[p * parts + p];
+                    arch.dispatch(Descent {
+                        samples,
+                        vertices: v,
+                        contexts: None,
+                        stride,
+                        rate,
+                        sigmoid,
+                    });
+                }
+            },
+        );
         for round in 0..parts - 1 {
-            let seat = |k: usize| if k == 0 { parts - 1 } else { (round + k) % (parts - 1) };
+            let seat = |k: usize| {
+                if k == 0 {
+                    parts - 1
+                } else {
+                    (round + k) % (parts - 1)
+                }
+            };
             let matches: Vec<(usize, usize, Vec<f32>, Vec<f32>)> = (0..parts / 2)
                 .map(|k| {
                     let (a, b) = (seat(k), if k == 0 { round } else { seat(parts - 1 - k) });
                     let (p, q) = (a.min(b), a.max(b));
-                    (p, q, std::mem::take(&mut self.vertices[p]), std::mem::take(&mut self.vertices[q]))
+                    (
+                        p,
+                        q,
+                        std::mem::take(&mut self.vertices[p]),
+                        std::mem::take(&mut self.vertices[q]),
+                    )
                 })
                 .collect();
             let matches = parallel::map_each(matches, |_, (p, q, mut v, mut c)| {
                 for pool in pools {
-                    let (samples, vertices, contexts) = (&pool[p * parts + q], &mut v[..], Some(&mut c[..]));
-                    arch.dispatch(Descent { samples, vertices, contexts, stride, rate, sigmoid });
+                    let (samples, vertices, contexts) =
+                        (&pool[p * parts + q], &mut v[..], Some(&mut c[..]));
+                    arch.dispatch(Descent {
+                        samples,
+                        vertices,
+                        contexts,
+                        stride,
+                        rate,
+                        sigmoid,
+                    });
                 }
                 (p, q, v, c)
             });
@@ -210,7 +277,8 @@ impl SkipGram {
         let mut out = Block::zeros(self.deal.place.len(), dim);
         for (node, &(part, row)) in self.deal.place.iter().enumerate() {
             let at = row as usize * self.stride;
-            out.row_mut(node).copy_from_slice(&self.vertices[part as usize][at..at + dim]);
+            out.row_mut(node)
+                .copy_from_slice(&self.vertices[part as usize][at..at + dim]);
         }
         out
     }
@@ -228,7 +296,11 @@ mod tests {
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len(), 1003);
-        assert!(deal.place.iter().all(|p| (p.0 as usize) < deal.parts && (p.1 as usize) < deal.rows()));
+        assert!(
+            deal.place
+                .iter()
+                .all(|p| (p.0 as usize) < deal.parts && (p.1 as usize) < deal.rows())
+        );
     }
 
     /// True pairs within two groups: vectors of a group must end up alike, in both modes.
@@ -236,25 +308,45 @@ mod tests {
     fn groups_are_told_apart_and_samples_are_all_used() {
         for tied in [false, true] {
             let frequency = vec![1.0; 40];
-            let options = Options { dim: 8, negatives: 3, learning_rate: 0.1, tied, seed: 5 };
+            let options = Options {
+                dim: 8,
+                negatives: 3,
+                learning_rate: 0.1,
+                tied,
+                seed: 5,
+            };
             let mut model = SkipGram::new(&frequency, options);
             for pool in 0..200u64 {
-                model.train(pool * 64..(pool + 1) * 64, pool as f64 / 200.0, |_, sink| {
-                    for _ in 0..8 {
-                        let (u, v) = (sink.stream.below(40) as u32, sink.stream.below(20) as u32);
-                        let mate = u / 20 * 20 + v;
-                        if mate != u {
-                            sink.pair(u, mate);
+                model.train(
+                    pool * 64..(pool + 1) * 64,
+                    pool as f64 / 200.0,
+                    |_, sink| {
+                        for _ in 0..8 {
+                            let (u, v) =
+                                (sink.stream.below(40) as u32, sink.stream.below(20) as u32);
+                            let mate = u / 20 * 20 + v;
+                            if mate != u {
+                                sink.pair(u, mate);
+                            }
                         }
-                    }
-                });
+                    },
+                );
             }
             let z = model.vectors();
             let cosine = |a: usize, b: usize| {
-                let product = |i: usize, j: usize| z.row(i).iter().zip(z.row(j)).map(|(x, y)| x * y).sum::<f32>();
+                let product = |i: usize, j: usize| {
+                    z.row(i)
+                        .iter()
+                        .zip(z.row(j))
+                        .map(|(x, y)| x * y)
+                        .sum::<f32>()
+                };
                 product(a, b) / (product(a, a) * product(b, b)).sqrt()
             };
-            assert!(cosine(0, 19) > 0.5 && cosine(20, 39) > 0.5 && cosine(0, 20) < 0.3, "tied {tied}");
+            assert!(
+                cosine(0, 19) > 0.5 && cosine(20, 39) > 0.5 && cosine(0, 20) < 0.3,
+                "tied {tied}"
+            );
         }
     }
 }

@@ -30,7 +30,10 @@ pub struct Spectral {
 
 impl Default for Spectral {
     fn default() -> Self {
-        Spectral { dim: 128, skip_trivial: false }
+        Spectral {
+            dim: 128,
+            skip_trivial: false,
+        }
     }
 }
 
@@ -54,7 +57,11 @@ impl Spectral {
         let found = eigenpairs(&normalised, self.dim + skip, seed)?;
         for i in 0..n {
             for j in skip..found.values.len() {
-                out.row_mut(i)[j - skip] = if normalised.degrees[i] > 0.0 { found.vectors[(i, j)] as f32 } else { 0.0 };
+                out.row_mut(i)[j - skip] = if normalised.degrees[i] > 0.0 {
+                    found.vectors[(i, j)] as f32
+                } else {
+                    0.0
+                };
             }
         }
         Ok(out)
@@ -73,9 +80,18 @@ pub(super) struct Normalised<'a> {
 impl<'a> Normalised<'a> {
     pub(super) fn of(graph: &'a Graph) -> Self {
         let weight = |k: usize| graph.weights().map_or(1.0, |w| f64::from(w[k]));
-        let degrees: Vec<f64> = (0..graph.nodes()).map(|i| graph.pattern().range(i).map(weight).sum()).collect();
-        let roots = degrees.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect();
-        Normalised { graph, degrees, roots }
+        let degrees: Vec<f64> = (0..graph.nodes())
+            .map(|i| graph.pattern().range(i).map(weight).sum())
+            .collect();
+        let roots = degrees
+            .iter()
+            .map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 })
+            .collect();
+        Normalised {
+            graph,
+            degrees,
+            roots,
+        }
     }
 
     /// The sum of all degrees.
@@ -86,8 +102,15 @@ impl<'a> Normalised<'a> {
     /// Row `i` times a vector.
     pub(super) fn row_times(&self, x: &[f64], i: usize) -> f64 {
         let weight = |k: usize| self.graph.weights().map_or(1.0, |w| f64::from(w[k]));
-        let terms = self.graph.pattern().range(i).map(|k| (k, self.graph.pattern().columns()[k] as usize));
-        self.roots[i] * terms.map(|(k, j)| weight(k) * self.roots[j] * x[j]).sum::<f64>()
+        let terms = self
+            .graph
+            .pattern()
+            .range(i)
+            .map(|k| (k, self.graph.pattern().columns()[k] as usize));
+        self.roots[i]
+            * terms
+                .map(|(k, j)| weight(k) * self.roots[j] * x[j])
+                .sum::<f64>()
     }
 }
 
@@ -101,5 +124,13 @@ pub(super) fn eigenpairs(matrix: &Normalised<'_>, count: usize, seed: u64) -> Re
         });
         Mat::from_fn(n, x.ncols(), |i, j| columns[j][i])
     };
-    eigen::largest(&Symmetric { size: n, lowest: -1.0, product: &product }, count, seed)
+    eigen::largest(
+        &Symmetric {
+            size: n,
+            lowest: -1.0,
+            product: &product,
+        },
+        count,
+        seed,
+    )
 }

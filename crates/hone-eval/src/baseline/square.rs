@@ -20,12 +20,23 @@ pub(super) struct Square {
 
 /// Refuses `copies` matrices of all pairs of nodes that take more than `limit` bytes.
 pub(super) fn check_room(method: &str, copies: u64, nodes: usize, limit: u64) -> Result<()> {
-    let need = (copies * 8).saturating_mul(nodes as u64).saturating_mul(nodes as u64);
+    let need = (copies * 8)
+        .saturating_mul(nodes as u64)
+        .saturating_mul(nodes as u64);
     if need <= limit {
         return Ok(());
     }
-    let remedy = format!("leave out {}, or raise its memory option", method.to_lowercase());
-    Err(Error::Memory { stage: method.to_owned(), need, least: false, limit, remedy })
+    let remedy = format!(
+        "leave out {}, or raise its memory option",
+        method.to_lowercase()
+    );
+    Err(Error::Memory {
+        stage: method.to_owned(),
+        need,
+        least: false,
+        limit,
+        remedy,
+    })
 }
 
 impl Square {
@@ -88,8 +99,20 @@ impl Square {
     pub(super) fn factor(&self, rank: usize, seed: u64) -> Result<(Mat<f64>, Vec<f64>)> {
         let matrix = MatRef::from_row_major_slice(&self.values, self.n, self.n);
         let squared = |x: MatRef<'_, f64>| times(matrix, times(matrix.transpose(), x).as_ref());
-        let found = eigen::largest(&Symmetric { size: self.n, lowest: 0.0, product: &squared }, rank, seed)?;
-        let roots = found.values.iter().map(|v| v.max(0.0).sqrt().sqrt()).collect();
+        let found = eigen::largest(
+            &Symmetric {
+                size: self.n,
+                lowest: 0.0,
+                product: &squared,
+            },
+            rank,
+            seed,
+        )?;
+        let roots = found
+            .values
+            .iter()
+            .map(|v| v.max(0.0).sqrt().sqrt())
+            .collect();
         Ok((found.vectors, roots))
     }
 }

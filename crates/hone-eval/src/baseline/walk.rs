@@ -28,11 +28,18 @@ impl<'a> Walker<'a> {
         let tables = graph.weights().map(|weights| {
             let table = |i: usize| {
                 let own = &weights[graph.pattern().range(i)];
-                own.iter().any(|&w| w > 0.0).then(|| Alias::new(own.iter().map(|&w| f64::from(w))))
+                own.iter()
+                    .any(|&w| w > 0.0)
+                    .then(|| Alias::new(own.iter().map(|&w| f64::from(w))))
             };
             (0..graph.nodes()).map(table).collect()
         });
-        Walker { graph, tables, back: 1.0 / p, out: 1.0 / q }
+        Walker {
+            graph,
+            tables,
+            back: 1.0 / p,
+            out: 1.0 / q,
+        }
     }
 
     /// A walk of at most `length` nodes from `start`, into `walk`; it ends early where no arc leads on.
@@ -104,8 +111,13 @@ mod tests {
 
     /// A triangle 0-1-2 with tails 1-3 and 1-4: from 1, having come from 0, all factors occur.
     fn graph(weighted: bool) -> Graph {
-        let builder = GraphBuilder::undirected(5).edges(vec![(0, 1), (0, 2), (1, 2), (1, 3), (1, 4)]);
-        let builder = if weighted { builder.weights(vec![2.0, 1.0, 3.0, 1.0, 4.0]) } else { builder };
+        let builder =
+            GraphBuilder::undirected(5).edges(vec![(0, 1), (0, 2), (1, 2), (1, 3), (1, 4)]);
+        let builder = if weighted {
+            builder.weights(vec![2.0, 1.0, 3.0, 1.0, 4.0])
+        } else {
+            builder
+        };
         builder.build().expect("in range")
     }
 
@@ -118,13 +130,22 @@ mod tests {
                 let mut stream = Stream::new(1, "test", 0);
                 let mut seen = [0.0; 5];
                 for _ in 0..100_000 {
-                    seen[walker.step(1, Some(0), &mut stream).expect("has neighbours") as usize] += 1e-5;
+                    seen[walker
+                        .step(1, Some(0), &mut stream)
+                        .expect("has neighbours") as usize] += 1e-5;
                 }
-                let w = if weighted { [2.0, 0.0, 3.0, 1.0, 4.0] } else { [1.0, 0.0, 1.0, 1.0, 1.0] };
+                let w = if weighted {
+                    [2.0, 0.0, 3.0, 1.0, 4.0]
+                } else {
+                    [1.0, 0.0, 1.0, 1.0, 1.0]
+                };
                 let mass = [w[0] / p, 0.0, w[2], w[3] / q, w[4] / q];
                 let total: f64 = mass.iter().sum();
                 for (s, m) in seen.iter().zip(mass) {
-                    assert!((s - m / total).abs() < 0.01, "{seen:?} instead of {mass:?} / {total}");
+                    assert!(
+                        (s - m / total).abs() < 0.01,
+                        "{seen:?} instead of {mass:?} / {total}"
+                    );
                 }
             }
         }
@@ -132,12 +153,19 @@ mod tests {
 
     #[test]
     fn walks_follow_arcs_and_end_where_none_leads_on() {
-        let graph = GraphBuilder::directed(3).edges(vec![(0, 1), (1, 2)]).build().expect("in range");
+        let graph = GraphBuilder::directed(3)
+            .edges(vec![(0, 1), (1, 2)])
+            .build()
+            .expect("in range");
         let walker = Walker::new(&graph, 0.5, 2.0);
         let mut walk = Vec::new();
         walker.walk(0, 10, &mut Stream::new(1, "test", 0), &mut walk);
         assert_eq!(walk, [0, 1, 2]);
-        let zero = GraphBuilder::undirected(2).edges(vec![(0, 1)]).weights(vec![0.0]).build().expect("in range");
+        let zero = GraphBuilder::undirected(2)
+            .edges(vec![(0, 1)])
+            .weights(vec![0.0])
+            .build()
+            .expect("in range");
         Walker::new(&zero, 1.0, 1.0).walk(0, 10, &mut Stream::new(1, "test", 0), &mut walk);
         assert_eq!(walk, [0]);
     }

@@ -45,22 +45,38 @@ impl Report {
 
     /// Aligned tables for a terminal.
     pub fn text(&self, bold: Bold) -> String {
-        self.tables.iter().map(|t| t.text(bold)).collect::<Vec<_>>().join("\n")
+        self.tables
+            .iter()
+            .map(|t| t.text(bold))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// Markdown with the settings at the end.
     pub fn markdown(&self) -> String {
         let mut out = format!("# {}\n\n", self.title);
-        self.tables.iter().for_each(|t| out.push_str(&format!("{}\n", t.markdown())));
+        self.tables
+            .iter()
+            .for_each(|t| out.push_str(&format!("{}\n", t.markdown())));
         out.push_str("Settings:\n\n");
-        self.settings.iter().for_each(|(k, v)| out.push_str(&format!("- {k}: {v}\n")));
+        self.settings
+            .iter()
+            .for_each(|(k, v)| out.push_str(&format!("- {k}: {v}\n")));
         out
     }
 
     /// One line per cell, with the seeds of the run, if it has some.
     pub fn csv(&self) -> String {
-        let seeds = self.settings.iter().find(|(key, _)| key == SEEDS).map_or("", |(_, seeds)| seeds.as_str());
-        let lines: String = self.tables.iter().map(|table| table.csv_lines(seeds)).collect();
+        let seeds = self
+            .settings
+            .iter()
+            .find(|(key, _)| key == SEEDS)
+            .map_or("", |(_, seeds)| seeds.as_str());
+        let lines: String = self
+            .tables
+            .iter()
+            .map(|table| table.csv_lines(seeds))
+            .collect();
         format!("table,row,column,mean,std,count,chosen,seeds\n{lines}")
     }
 
@@ -71,7 +87,10 @@ impl Report {
 
     /// The first plot as an SVG file; an empty one when there is none.
     pub fn figure(&self) -> String {
-        let plot = self.plots.first().map_or_else(|| "<svg>".to_owned() + "</svg>", Plot::svg);
+        let plot = self
+            .plots
+            .first()
+            .map_or_else(|| "<svg>".to_owned() + "</svg>", Plot::svg);
         let named = plot.replacen("<svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"", 1);
         format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{named}\n")
     }
@@ -83,22 +102,43 @@ impl Report {
             "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
              <style>{STYLE}</style></head><body><h1>{title}</h1>"
         );
-        self.plots.iter().for_each(|plot| out.push_str(&format!("<figure>{}</figure>", plot.svg())));
-        self.tables.iter().for_each(|table| html_table(&mut out, table));
+        self.plots
+            .iter()
+            .for_each(|plot| out.push_str(&format!("<figure>{}</figure>", plot.svg())));
+        self.tables
+            .iter()
+            .for_each(|table| html_table(&mut out, table));
         out.push_str("<h2>Settings</h2><dl>");
         for (key, value) in &self.settings {
-            let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", svg::escape(key), svg::escape(value));
+            let _ = write!(
+                out,
+                "<dt>{}</dt><dd>{}</dd>",
+                svg::escape(key),
+                svg::escape(value)
+            );
         }
         out + "</dl></body></html>\n"
     }
 }
 
 fn html_table(out: &mut String, table: &Table) {
-    html_head(out, &table.title, if table.rows.is_empty() { &[] } else { &table.columns });
+    html_head(
+        out,
+        &table.title,
+        if table.rows.is_empty() {
+            &[]
+        } else {
+            &table.columns
+        },
+    );
     for (i, (name, cells)) in table.rows.iter().enumerate() {
         let _ = write!(out, "</tr><tr><td>{}</td>", svg::escape(name));
         for (j, &cell) in cells.iter().enumerate() {
-            let class = if table.is_best(i, j) { " class=\"best\"" } else { "" };
+            let class = if table.is_best(i, j) {
+                " class=\"best\""
+            } else {
+                ""
+            };
             let _ = write!(out, "<td{class}>{}</td>", table.show(cell));
         }
     }
@@ -107,14 +147,25 @@ fn html_table(out: &mut String, table: &Table) {
         html_head(out, "Chosen by validation", &table.columns[..cells.len()]);
         for (name, cells) in &table.chosen {
             let _ = write!(out, "</tr><tr><td>{}</td>", svg::escape(name));
-            cells.iter().for_each(|cell| out.push_str(&format!("<td class=\"words\">{}</td>", svg::escape(cell))));
+            cells.iter().for_each(|cell| {
+                out.push_str(&format!("<td class=\"words\">{}</td>", svg::escape(cell)))
+            });
         }
         out.push_str("</tr></table>");
     }
-    table.notes.iter().for_each(|note| out.push_str(&format!("<p>{}</p>", svg::escape(note))));
+    table
+        .notes
+        .iter()
+        .for_each(|note| out.push_str(&format!("<p>{}</p>", svg::escape(note))));
 }
 
 fn html_head(out: &mut String, title: &str, columns: &[String]) {
-    let _ = write!(out, "<table><caption>{}</caption><tr><th></th>", svg::escape(title));
-    columns.iter().for_each(|c| out.push_str(&format!("<th>{}</th>", svg::escape(c))));
+    let _ = write!(
+        out,
+        "<table><caption>{}</caption><tr><th></th>",
+        svg::escape(title)
+    );
+    columns
+        .iter()
+        .for_each(|c| out.push_str(&format!("<th>{}</th>", svg::escape(c))));
 }

@@ -23,8 +23,10 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 380.0;
 /// Left, right, top and bottom margins.
 const MARGIN: (f64, f64, f64, f64) = (70.0, 210.0, 34.0, 96.0);
-const COLORS: [&str; 10] =
-    ["#1b6ca8", "#d1495b", "#2e8540", "#edae49", "#7d4e9f", "#00798c", "#8c564b", "#444444", "#e377c2", "#17becf"];
+const COLORS: [&str; 10] = [
+    "#1b6ca8", "#d1495b", "#2e8540", "#edae49", "#7d4e9f", "#00798c", "#8c564b", "#444444",
+    "#e377c2", "#17becf",
+];
 
 /// A linear or logarithmic map from values to pixels.
 struct Axis {
@@ -40,11 +42,19 @@ impl Axis {
         let high = values.map(scale).fold(f64::NEG_INFINITY, f64::max);
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
         let pad = if high > low { 0.04 * (high - low) } else { 0.5 };
-        Axis { log, from: (low - pad, high + pad), to }
+        Axis {
+            log,
+            from: (low - pad, high + pad),
+            to,
+        }
     }
 
     fn at(&self, value: f64) -> f64 {
-        let v = if self.log { value.max(1e-12).log10() } else { value };
+        let v = if self.log {
+            value.max(1e-12).log10()
+        } else {
+            value
+        };
         self.to.0 + (v - self.from.0) / (self.from.1 - self.from.0) * (self.to.1 - self.to.0)
     }
 
@@ -57,7 +67,11 @@ impl Axis {
         }
         let raw = (high - low) / 5.0;
         let unit = 10f64.powf(raw.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|s| s * unit).find(|s| *s >= raw).unwrap_or(raw);
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|s| s * unit)
+            .find(|s| *s >= raw)
+            .unwrap_or(raw);
         let digits = (-step.log10().floor()).max(0.0) as usize;
         let first = (low / step).ceil() as i64;
         (first..=(high / step).floor() as i64)
@@ -68,15 +82,26 @@ impl Axis {
 
 /// Text safe in XML.
 pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 impl Plot {
     /// The plot as one `<svg>` element.
     pub fn svg(&self) -> String {
         let points = || self.lines.iter().flat_map(|l| l.1.iter());
-        let x = Axis::new(points().map(|p| p.0), self.log.0, (MARGIN.0, WIDTH - MARGIN.1));
-        let y = Axis::new(points().map(|p| p.1), self.log.1, (HEIGHT - MARGIN.3, MARGIN.2));
+        let x = Axis::new(
+            points().map(|p| p.0),
+            self.log.0,
+            (MARGIN.0, WIDTH - MARGIN.1),
+        );
+        let y = Axis::new(
+            points().map(|p| p.1),
+            self.log.1,
+            (HEIGHT - MARGIN.3, MARGIN.2),
+        );
         let mut out = format!(
             "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" role=\"img\" font-family=\"sans-serif\" \
              font-size=\"12\"><title>{0}</title><text x=\"{1}\" y=\"18\" font-size=\"14\">{0}</text>",
@@ -86,7 +111,10 @@ impl Plot {
         self.draw_axes(&mut out, &x, &y);
         for (k, (name, line)) in self.lines.iter().enumerate() {
             let color = COLORS[k % COLORS.len()];
-            let path: Vec<String> = line.iter().map(|p| format!("{:.1},{:.1}", x.at(p.0), y.at(p.1))).collect();
+            let path: Vec<String> = line
+                .iter()
+                .map(|p| format!("{:.1},{:.1}", x.at(p.0), y.at(p.1)))
+                .collect();
             let _ = write!(
                 out,
                 "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\"/>",
@@ -100,8 +128,17 @@ impl Plot {
                 );
             }
             let (lx, ly) = (WIDTH - MARGIN.1 + 16.0, MARGIN.2 + 8.0 + 16.0 * k as f64);
-            let _ = write!(out, "<rect x=\"{lx}\" y=\"{:.1}\" width=\"10\" height=\"10\" fill=\"{color}\"/>", ly - 9.0);
-            let _ = write!(out, "<text x=\"{}\" y=\"{ly}\">{}</text>", lx + 15.0, escape(name));
+            let _ = write!(
+                out,
+                "<rect x=\"{lx}\" y=\"{:.1}\" width=\"10\" height=\"10\" fill=\"{color}\"/>",
+                ly - 9.0
+            );
+            let _ = write!(
+                out,
+                "<text x=\"{}\" y=\"{ly}\">{}</text>",
+                lx + 15.0,
+                escape(name)
+            );
         }
         out + "</svg>"
     }
@@ -110,31 +147,64 @@ impl Plot {
         let (left, right, top, bottom) = (MARGIN.0, WIDTH - MARGIN.1, MARGIN.2, HEIGHT - MARGIN.3);
         for (value, text) in y.ticks() {
             let at = y.at(value);
-            let _ = write!(out, "<line x1=\"{left}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#ddd\"/>");
-            let _ = write!(out, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>", left - 6.0, at + 4.0);
+            let _ = write!(
+                out,
+                "<line x1=\"{left}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#ddd\"/>"
+            );
+            let _ = write!(
+                out,
+                "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
+                left - 6.0,
+                at + 4.0
+            );
         }
-        let named = self.ticks.iter().enumerate().map(|(k, t)| (k as f64, escape(t)));
-        for (value, text) in if self.ticks.is_empty() { x.ticks() } else { named.collect() } {
+        let named = self
+            .ticks
+            .iter()
+            .enumerate()
+            .map(|(k, t)| (k as f64, escape(t)));
+        for (value, text) in if self.ticks.is_empty() {
+            x.ticks()
+        } else {
+            named.collect()
+        } {
             let at = x.at(value);
             let turn = if self.ticks.is_empty() {
                 String::new()
             } else {
                 format!(" transform=\"rotate(-30 {at:.1} {})\"", bottom + 16.0)
             };
-            let anchor = if self.ticks.is_empty() { "middle" } else { "end" };
-            let _ = write!(out, "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{top}\" y2=\"{bottom}\" stroke=\"#eee\"/>");
-            let _ =
-                write!(out, "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"{anchor}\"{turn}>{text}</text>", bottom + 16.0);
+            let anchor = if self.ticks.is_empty() {
+                "middle"
+            } else {
+                "end"
+            };
+            let _ = write!(
+                out,
+                "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{top}\" y2=\"{bottom}\" stroke=\"#eee\"/>"
+            );
+            let _ = write!(
+                out,
+                "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"{anchor}\"{turn}>{text}</text>",
+                bottom + 16.0
+            );
         }
         let (a, b) = (escape(&self.axes.0), escape(&self.axes.1));
         let middle = (left + right) / 2.0;
-        let _ = write!(out, "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{a}</text>", HEIGHT - 8.0);
+        let _ = write!(
+            out,
+            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{a}</text>",
+            HEIGHT - 8.0
+        );
         let center = (top + bottom) / 2.0;
         let _ = write!(
             out,
             "<text x=\"16\" y=\"{center}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {center})\">{b}</text>"
         );
-        let _ = write!(out, "<path d=\"M{left} {top}V{bottom}H{right}\" fill=\"none\" stroke=\"#555\"/>");
+        let _ = write!(
+            out,
+            "<path d=\"M{left} {top}V{bottom}H{right}\" fill=\"none\" stroke=\"#555\"/>"
+        );
     }
 }
 
@@ -144,12 +214,29 @@ mod tests {
 
     #[test]
     fn plots_are_well_formed_also_without_points() {
-        let lines = vec![("a<b".to_string(), vec![(100.0, 0.1), (1000.0, 1.0)]), ("empty".to_string(), vec![])];
-        for (log, lines) in [((true, true), lines.clone()), ((false, false), lines), ((true, false), vec![])] {
+        let lines = vec![
+            ("a<b".to_string(), vec![(100.0, 0.1), (1000.0, 1.0)]),
+            ("empty".to_string(), vec![]),
+        ];
+        for (log, lines) in [
+            ((true, true), lines.clone()),
+            ((false, false), lines),
+            ((true, false), vec![]),
+        ] {
             let axes = ("nodes".to_string(), "seconds".to_string());
-            let svg = Plot { title: "t & u".into(), axes, log, ticks: vec![], lines }.svg();
+            let svg = Plot {
+                title: "t & u".into(),
+                axes,
+                log,
+                ticks: vec![],
+                lines,
+            }
+            .svg();
             assert!(svg.starts_with("<svg") && svg.ends_with("</svg>"));
-            assert!(svg.contains("t &amp; u") && !svg.contains("a<b") && !svg.contains("NaN"), "{svg}");
+            assert!(
+                svg.contains("t &amp; u") && !svg.contains("a<b") && !svg.contains("NaN"),
+                "{svg}"
+            );
         }
     }
 

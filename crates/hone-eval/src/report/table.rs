@@ -64,7 +64,15 @@ impl Table {
     pub fn new(title: impl Into<String>, columns: Vec<String>) -> Self {
         let title = title.into();
         let (notes, rows, chosen) = (Vec::new(), Vec::new(), Vec::new());
-        Table { title, notes, columns, rows, best: Best::Highest, style: Style::Decimals(3), chosen }
+        Table {
+            title,
+            notes,
+            columns,
+            rows,
+            best: Best::Highest,
+            style: Style::Decimals(3),
+            chosen,
+        }
     }
 
     /// Whether the cell is the best of its column (ties count).
@@ -80,7 +88,9 @@ impl Table {
 
     /// A cell as text.
     pub fn show(&self, cell: Option<Summary>) -> String {
-        let Some(s) = cell else { return "–".to_string() };
+        let Some(s) = cell else {
+            return "–".to_string();
+        };
         match self.style {
             Style::Decimals(d) if s.count > 1 => format!("{:.d$} ± {:.d$}", s.mean, s.std),
             Style::Decimals(d) => format!("{:.d$}", s.mean),
@@ -98,21 +108,35 @@ impl Table {
             self.push_rows(bold, &mut out);
         }
         for (name, cells) in &self.chosen {
-            let of = |(column, cell): (&String, &String)| (!cell.is_empty()).then(|| format!("{column}: {cell}"));
+            let of = |(column, cell): (&String, &String)| {
+                (!cell.is_empty()).then(|| format!("{column}: {cell}"))
+            };
             let of_columns: Vec<String> = self.columns.iter().zip(cells).filter_map(of).collect();
             let _ = writeln!(out, "{name} was chosen with {}", of_columns.join("; "));
         }
-        self.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
+        self.notes
+            .iter()
+            .for_each(|note| out.push_str(&format!("{note}\n")));
         out
     }
 
     fn push_rows(&self, bold: Bold, out: &mut String) {
-        let shown: Vec<Vec<String>> =
-            self.rows.iter().map(|(_, cells)| cells.iter().map(|&c| self.show(c)).collect()).collect();
+        let shown: Vec<Vec<String>> = self
+            .rows
+            .iter()
+            .map(|(_, cells)| cells.iter().map(|&c| self.show(c)).collect())
+            .collect();
         let width = |text: &str| text.chars().count();
         let first = self.rows.iter().map(|r| width(&r.0)).max().unwrap_or(0);
         let widths: Vec<usize> = (0..self.columns.len())
-            .map(|j| shown.iter().map(|r| width(&r[j])).chain([width(&self.columns[j])]).max().unwrap_or(0))
+            .map(|j| {
+                shown
+                    .iter()
+                    .map(|r| width(&r[j]))
+                    .chain([width(&self.columns[j])])
+                    .max()
+                    .unwrap_or(0)
+            })
             .collect();
         out.push_str(&" ".repeat(first));
         for (head, w) in self.columns.iter().zip(&widths) {
@@ -122,8 +146,11 @@ impl Table {
             let _ = write!(out, "\n{name}{}", " ".repeat(first - width(name)));
             for (j, w) in widths.iter().enumerate() {
                 let pad = " ".repeat(w - width(&shown[i][j]));
-                let (on, off) =
-                    if bold == Bold::Ansi && self.is_best(i, j) { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+                let (on, off) = if bold == Bold::Ansi && self.is_best(i, j) {
+                    ("\x1b[1m", "\x1b[0m")
+                } else {
+                    ("", "")
+                };
                 let _ = write!(out, "  {pad}{on}{}{off}", shown[i][j]);
             }
         }
@@ -147,21 +174,33 @@ impl Table {
             out.push('\n');
         }
         if let Some((_, cells)) = self.chosen.first() {
-            out.push_str(&head_line("chosen by validation", &self.columns[..cells.len()], "---"));
+            out.push_str(&head_line(
+                "chosen by validation",
+                &self.columns[..cells.len()],
+                "---",
+            ));
             for (name, cells) in &self.chosen {
                 let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
                 let _ = write!(out, "\n| {} | {} |", escape(name), cells.join(" | "));
             }
             out.push('\n');
         }
-        self.notes.iter().for_each(|note| out.push_str(&format!("\n{note}\n")));
+        self.notes
+            .iter()
+            .for_each(|note| out.push_str(&format!("\n{note}\n")));
         out
     }
 
     /// What validation chose for a cell; empty where there was no choice.
     fn choice(&self, row: &str, column: usize) -> &str {
-        let cells = self.chosen.iter().find(|(name, _)| name == row).map(|(_, cells)| cells);
-        cells.and_then(|cells| cells.get(column)).map_or("", String::as_str)
+        let cells = self
+            .chosen
+            .iter()
+            .find(|(name, _)| name == row)
+            .map(|(_, cells)| cells);
+        cells
+            .and_then(|cells| cells.get(column))
+            .map_or("", String::as_str)
     }
 
     /// One line per cell: table, row, column, mean, std, count, what validation chose, and the seeds of the run.
@@ -173,7 +212,11 @@ impl Table {
                 if let Some(s) = cell {
                     let (table, row, column) = (quote(&self.title), quote(name), quote(column));
                     let (chosen, seeds) = (quote(self.choice(name, j)), quote(seeds));
-                    let _ = writeln!(out, "{table},{row},{column},{},{},{},{chosen},{seeds}", s.mean, s.std, s.count);
+                    let _ = writeln!(
+                        out,
+                        "{table},{row},{column},{},{},{},{chosen},{seeds}",
+                        s.mean, s.std, s.count
+                    );
                 }
             }
         }
@@ -188,8 +231,14 @@ fn escape(text: &str) -> String {
 
 /// The first two lines of a Markdown table.
 fn head_line(corner: &str, columns: &[String], rule: &str) -> String {
-    let names: String = columns.iter().map(|c| format!(" {} |", escape(c))).collect();
-    format!("\n| {corner} |{names}\n|---|{}", format!("{rule}|").repeat(columns.len()))
+    let names: String = columns
+        .iter()
+        .map(|c| format!(" {} |", escape(c)))
+        .collect();
+    format!(
+        "\n| {corner} |{names}\n|---|{}",
+        format!("{rule}|").repeat(columns.len())
+    )
 }
 
 /// Three significant digits.
@@ -211,15 +260,20 @@ mod tests {
     fn table() -> Table {
         let mut table = Table::new("AUC", vec!["a".into(), "b|c".into()]);
         let one = |v| Summary::of(&[v]);
-        table.rows =
-            vec![("x".into(), vec![one(0.5), one(0.75)]), ("longer".into(), vec![Summary::of(&[0.6, 0.8]), None])];
+        table.rows = vec![
+            ("x".into(), vec![one(0.5), one(0.75)]),
+            ("longer".into(), vec![Summary::of(&[0.6, 0.8]), None]),
+        ];
         table
     }
 
     #[test]
     fn text_is_aligned_and_marks_the_best() {
         let text = table().text(Bold::Ansi);
-        assert!(text.contains("\x1b[1m0.700 ± 0.141\x1b[0m") && text.contains("\x1b[1m0.750\x1b[0m"), "{text}");
+        assert!(
+            text.contains("\x1b[1m0.700 ± 0.141\x1b[0m") && text.contains("\x1b[1m0.750\x1b[0m"),
+            "{text}"
+        );
         let plain = table().text(Bold::Never);
         let widths: Vec<usize> = plain.lines().skip(1).map(|l| l.chars().count()).collect();
         assert!(widths.iter().all(|w| *w == widths[0]), "{plain}");
@@ -228,21 +282,32 @@ mod tests {
     #[test]
     fn markdown_and_csv() {
         let markdown = table().markdown();
-        assert!(markdown.contains("| longer | **0.700 ± 0.141** | – |"), "{markdown}");
+        assert!(
+            markdown.contains("| longer | **0.700 ± 0.141** | – |"),
+            "{markdown}"
+        );
         assert!(markdown.contains("b\\|c"));
         assert_eq!(table().csv_lines("").lines().count(), 3);
-        assert!(table().csv_lines("1, 2").starts_with("\"AUC\",\"x\",\"a\",0.5,0,1,\"\",\"1, 2\"\n"));
+        assert!(
+            table()
+                .csv_lines("1, 2")
+                .starts_with("\"AUC\",\"x\",\"a\",0.5,0,1,\"\",\"1, 2\"\n")
+        );
     }
 
     #[test]
     fn choices_are_shown_everywhere() {
         let mut table = table();
         table.chosen = vec![("longer".into(), vec!["q=1|2 (2 of 3), q=4 (1)".into()])];
-        assert!(table.text(Bold::Never).contains("longer was chosen with a: q=1|2 (2 of 3), q=4 (1)\n"));
-        let markdown = table.markdown();
         assert!(
-            markdown.contains("\n\n| chosen by validation | a |\n|---|---|\n| longer | q=1\\|2 (2 of 3), q=4 (1) |")
+            table
+                .text(Bold::Never)
+                .contains("longer was chosen with a: q=1|2 (2 of 3), q=4 (1)\n")
         );
+        let markdown = table.markdown();
+        assert!(markdown.contains(
+            "\n\n| chosen by validation | a |\n|---|---|\n| longer | q=1\\|2 (2 of 3), q=4 (1) |"
+        ));
         let csv = table.csv_lines("1");
         assert!(csv.contains("\"longer\",\"a\",0.7") && csv.contains(",\"q=1|2 (2 of 3)"));
     }

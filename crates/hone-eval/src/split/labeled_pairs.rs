@@ -37,7 +37,11 @@ impl LabeledPairs {
         Stream::new(seed, "divide pairs", 0).shuffle(&mut order);
         let (mut part, mut rest) = (Vec::new(), Vec::new());
         for class in [true, false] {
-            let of_class: Vec<u32> = order.iter().copied().filter(|&i| self.labels[i as usize] == class).collect();
+            let of_class: Vec<u32> = order
+                .iter()
+                .copied()
+                .filter(|&i| self.labels[i as usize] == class)
+                .collect();
             let wanted = (share * of_class.len() as f64).round() as usize;
             let size = wanted.clamp(usize::from(of_class.len() > 1), of_class.len());
             part.extend(&of_class[..size]);
@@ -48,6 +52,9 @@ impl LabeledPairs {
 
     pub(super) fn new(edges: &[(u32, u32)], non_edges: &[(u32, u32)]) -> Self {
         let labels = [vec![true; edges.len()], vec![false; non_edges.len()]].concat();
-        LabeledPairs { pairs: [edges, non_edges].concat(), labels }
+        LabeledPairs {
+            pairs: [edges, non_edges].concat(),
+            labels,
+        }
     }
 }

@@ -31,7 +31,10 @@ impl FromStr for Negatives {
             "random" => Ok(Negatives::Random),
             "reversed" => Ok(Negatives::Reversed),
             "mixed" => Ok(Negatives::Mixed),
-            _ => Err(Error::config("negatives", format!("`{text}` is not one of random, reversed, mixed"))),
+            _ => Err(Error::config(
+                "negatives",
+                format!("`{text}` is not one of random, reversed, mixed"),
+            )),
         }
     }
 }
@@ -39,7 +42,11 @@ impl FromStr for Negatives {
 impl Negatives {
     /// The default for a graph: reversed arcs and random pairs, if any arc can be reversed.
     pub fn usual(graph: &Graph) -> Self {
-        if graph.is_directed() && has_one_way(graph) { Negatives::Mixed } else { Negatives::Random }
+        if graph.is_directed() && has_one_way(graph) {
+            Negatives::Mixed
+        } else {
+            Negatives::Random
+        }
     }
 
     /// Refuses reversed arcs for undirected graphs.
@@ -55,20 +62,36 @@ impl Negatives {
     }
 
     /// Arcs and as many pairs without one.
-    pub(super) fn pairs(self, graph: &Graph, arcs: &[(u32, u32)], random: &[(u32, u32)]) -> Result<LabeledPairs> {
+    pub(super) fn pairs(
+        self,
+        graph: &Graph,
+        arcs: &[(u32, u32)],
+        random: &[(u32, u32)],
+    ) -> Result<LabeledPairs> {
         if self == Negatives::Random {
             return Ok(LabeledPairs::new(arcs, random));
         }
-        let arcs: Vec<(u32, u32)> = arcs.iter().filter(|arc| is_one_way(graph, **arc)).copied().collect();
+        let arcs: Vec<(u32, u32)> = arcs
+            .iter()
+            .filter(|arc| is_one_way(graph, **arc))
+            .copied()
+            .collect();
         if arcs.is_empty() {
             return Err(nothing_to_turn(graph));
         }
         let turned = arcs.iter().map(|&(u, v)| (v, u));
-        let reversed = if self == Negatives::Mixed { arcs.len().div_ceil(2) } else { arcs.len() };
+        let reversed = if self == Negatives::Mixed {
+            arcs.len().div_ceil(2)
+        } else {
+            arcs.len()
+        };
         // No pair twice: a random one may be a reversed arc.
         let turned: Vec<(u32, u32)> = turned.take(reversed).collect();
         let seen: FxHashSet<&(u32, u32)> = turned.iter().collect();
-        let others = random.iter().filter(|pair| !seen.contains(pair)).take(arcs.len() - reversed);
+        let others = random
+            .iter()
+            .filter(|pair| !seen.contains(pair))
+            .take(arcs.len() - reversed);
         let others: Vec<(u32, u32)> = others.copied().collect();
         Ok(LabeledPairs::new(&arcs, &[&turned[..], &others].concat()))
     }
@@ -81,7 +104,12 @@ fn is_one_way(graph: &Graph, (u, v): (u32, u32)) -> bool {
 /// Whether some arc has no reverse, so that it can be reversed.
 fn has_one_way(graph: &Graph) -> bool {
     let mut nodes = 0..graph.nodes() as u32;
-    nodes.any(|u| graph.neighbors(u).iter().any(|&v| is_one_way(graph, (u, v))))
+    nodes.any(|u| {
+        graph
+            .neighbors(u)
+            .iter()
+            .any(|&v| is_one_way(graph, (u, v)))
+    })
 }
 
 /// Why there are no reversed arcs, and what can be done.

@@ -44,7 +44,10 @@ impl FromStr for Protocol {
             "select10" => Ok(Protocol::Select10),
             "cv" => Ok(Protocol::Cv),
             "train-graph" => Ok(Protocol::TrainGraph),
-            _ => Err(Error::config("protocol", format!("`{text}` is not one of select10, cv, train-graph"))),
+            _ => Err(Error::config(
+                "protocol",
+                format!("`{text}` is not one of select10, cv, train-graph"),
+            )),
         }
     }
 }
@@ -112,18 +115,27 @@ pub struct Outcome {
 impl LinkCell {
     /// The outcome under `operator`; of an untrained score, its only one.
     pub fn outcome(&self, operator: &PairOperator) -> Option<&Outcome> {
-        self.outcomes.iter().find(|o| o.operator.as_ref().is_none_or(|own| own == operator))
+        self.outcomes
+            .iter()
+            .find(|o| o.operator.as_ref().is_none_or(|own| own == operator))
     }
 
     /// The candidates that validation chose: under the first operator, and under the best one.
     pub(crate) fn winners(&self) -> Vec<String> {
         let of = |outcome: &Outcome| outcome.candidate.clone();
-        self.outcomes.first().into_iter().chain(self.validated()).map(of).collect()
+        self.outcomes
+            .first()
+            .into_iter()
+            .chain(self.validated())
+            .map(of)
+            .collect()
     }
 
     /// The outcome of the operator that did best in validation.
     pub fn validated(&self) -> Option<&Outcome> {
-        self.outcomes.iter().max_by(|a, b| a.validation.total_cmp(&b.validation))
+        self.outcomes
+            .iter()
+            .max_by(|a, b| a.validation.total_cmp(&b.validation))
     }
 }
 
@@ -168,7 +180,12 @@ fn refuse_leaks(method: &Method, whole: &Graph, bench: &Bench<'_>) -> Result<Vec
     for (_, embedder) in method.candidates() {
         if let Embedder::File(path) = embedder {
             let path = file_of_seed(path, bench.seed);
-            notes.extend(foreign::refuse_leak(path, whole, bench.train.graph(), bench.seed)?);
+            notes.extend(foreign::refuse_leak(
+                path,
+                whole,
+                bench.train.graph(),
+                bench.seed,
+            )?);
         }
     }
     Ok(notes)
@@ -189,10 +206,18 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn new(graph: Graph, config: &'a LinkConfig, seed: u64) -> Result<Self> {
         if !(config.selection > 0.0 && config.selection < 1.0) {
-            return Err(Error::config("selection", format!("is {}; must be between 0 and 1", config.selection)));
+            return Err(Error::config(
+                "selection",
+                format!("is {}; must be between 0 and 1", config.selection),
+            ));
         }
         let remaining = config.protocol == Protocol::TrainGraph;
-        let removal = Removal { share: config.removed, remaining, negatives: config.negatives, seed };
+        let removal = Removal {
+            share: config.removed,
+            remaining,
+            negatives: config.negatives,
+            seed,
+        };
         let split = LinkSplit::of(graph, &removal)?;
         let (select, fit, test) = match split.remaining {
             Some(fit) => (fit.divide(config.selection, seed).0, Some(fit), split.pairs),
@@ -201,7 +226,14 @@ impl<'a> Bench<'a> {
                 (select, None, test)
             }
         };
-        Ok(Bench { config, seed, train: split.train, select, fit, test })
+        Ok(Bench {
+            config,
+            seed,
+            train: split.train,
+            select,
+            fit,
+            test,
+        })
     }
 
     fn run(&self, method: &Method, setting: Setting<'_>) -> Result<LinkCell> {
@@ -210,15 +242,26 @@ impl<'a> Bench<'a> {
             Kind::Score(score) => {
                 let selected = score.scores(self.train.graph(), &self.select.pairs)?;
                 let validation = metrics::auc(&selected, &self.select.labels).unwrap_or(0.5);
-                let untrained = |pairs: &LabeledPairs| score.scores(self.train.graph(), &pairs.pairs);
+                let untrained =
+                    |pairs: &LabeledPairs| score.scores(self.train.graph(), &pairs.pairs);
                 let (auc, average_precision) = if self.config.protocol == Protocol::Cv {
                     self.mean_of_folds(|_, held| untrained(held))?
                 } else {
                     measure(&untrained(&self.test)?, &self.test.labels)?
                 };
-                let outcome =
-                    Outcome { operator: None, auc, average_precision, validation, candidate: String::new(), c: 0.0 };
-                Ok(LinkCell { outcomes: vec![outcome], seconds: start.elapsed().as_secs_f64(), notes: Vec::new() })
+                let outcome = Outcome {
+                    operator: None,
+                    auc,
+                    average_precision,
+                    validation,
+                    candidate: String::new(),
+                    c: 0.0,
+                };
+                Ok(LinkCell {
+                    outcomes: vec![outcome],
+                    seconds: start.elapsed().as_secs_f64(),
+                    notes: Vec::new(),
+                })
             }
             Kind::Vectors(_) => self.run_vectors(method, setting),
         }
@@ -252,12 +295,18 @@ impl<'a> Bench<'a> {
             }
         }
         let finish = |(mut outcome, k): (Outcome, usize)| {
-            let z = kept[k].as_ref().expect("vectors of chosen candidates are kept");
+            let z = kept[k]
+                .as_ref()
+                .expect("vectors of chosen candidates are kept");
             (outcome.auc, outcome.average_precision) = self.test(z, &outcome)?;
             Ok(outcome)
         };
         let outcomes: Result<_> = best.into_iter().flatten().map(finish).collect();
-        Ok(LinkCell { outcomes: outcomes?, seconds, notes })
+        Ok(LinkCell {
+            outcomes: outcomes?,
+            seconds,
+            notes,
+        })
     }
 
     fn choose(&self, z: &Block, operator: &PairOperator) -> validate::Chosen {
@@ -267,22 +316,33 @@ impl<'a> Bench<'a> {
     }
 
     fn test(&self, z: &Block, outcome: &Outcome) -> Result<(f64, f64)> {
-        let operator = outcome.operator.as_ref().expect("outcomes of vectors have an operator");
+        let operator = outcome
+            .operator
+            .as_ref()
+            .expect("outcomes of vectors have an operator");
         if self.config.protocol == Protocol::Cv {
-            return self.mean_of_folds(|rest, held| Ok(self.scores(z, operator, rest, held, outcome.c)));
+            return self
+                .mean_of_folds(|rest, held| Ok(self.scores(z, operator, rest, held, outcome.c)));
         }
         let fit = self.fit.as_ref().unwrap_or(&self.select);
-        measure(&self.scores(z, operator, fit, &self.test, outcome.c), &self.test.labels)
+        measure(
+            &self.scores(z, operator, fit, &self.test, outcome.c),
+            &self.test.labels,
+        )
     }
 
     /// Mean over ten folds of the test pairs; `score` may learn from the other folds, given first.
-    fn mean_of_folds(&self, score: impl Fn(&LabeledPairs, &LabeledPairs) -> Result<Vec<f64>>) -> Result<(f64, f64)> {
+    fn mean_of_folds(
+        &self,
+        score: impl Fn(&LabeledPairs, &LabeledPairs) -> Result<Vec<f64>>,
+    ) -> Result<(f64, f64)> {
         const FOLDS: usize = 10;
         let class: Vec<u32> = self.test.labels.iter().map(|&l| u32::from(l)).collect();
         let fold = validate::folds(&class, FOLDS, self.seed);
         let (mut auc, mut precision) = (0.0, 0.0);
         for f in 0..FOLDS as u32 {
-            let (held, rest): (Vec<u32>, Vec<u32>) = (0..class.len() as u32).partition(|&i| fold[i as usize] == f);
+            let (held, rest): (Vec<u32>, Vec<u32>) =
+                (0..class.len() as u32).partition(|&i| fold[i as usize] == f);
             let (held, rest) = (self.test.select(&held), self.test.select(&rest));
             let measured = measure(&score(&rest, &held)?, &held.labels)?;
             auc += measured.0 / FOLDS as f64;
@@ -292,14 +352,27 @@ impl<'a> Bench<'a> {
     }
 
     /// Scores of `test` by a model fitted on `fit`; features of test pairs are made in small parts.
-    fn scores(&self, z: &Block, operator: &PairOperator, fit: &LabeledPairs, test: &LabeledPairs, c: f64) -> Vec<f64> {
+    fn scores(
+        &self,
+        z: &Block,
+        operator: &PairOperator,
+        fit: &LabeledPairs,
+        test: &LabeledPairs,
+        c: f64,
+    ) -> Vec<f64> {
         let features = operator.features(z, &fit.pairs);
         let scaler = Scaler::learn(&features, self.config.scaling);
         let x = scaler.apply(features);
         let rows: Vec<u32> = (0..fit.len() as u32).collect();
-        let task = Task { x: &x, y: &fit.labels, rows: &rows };
+        let task = Task {
+            x: &x,
+            y: &fit.labels,
+            rows: &rows,
+        };
         let model = logistic::fit(task, c, &Model::zero(x.cols()), Stop::default());
-        let part = |range: Range<usize>| model.scores(&scaler.apply(operator.features(z, &test.pairs[range])));
+        let part = |range: Range<usize>| {
+            model.scores(&scaler.apply(operator.features(z, &test.pairs[range])))
+        };
         parallel::stretches(test.pairs.len(), 1024, part).concat()
     }
 }
@@ -317,10 +390,19 @@ fn outcome(operator: &PairOperator, candidate: &str, chosen: validate::Chosen) -
 
 fn measure(scores: &[f64], labels: &[bool]) -> Result<(f64, f64)> {
     if scores.iter().any(|s| s.is_nan()) {
-        return Err(Error::Numeric { stage: "link prediction".into(), message: "a score is not a number".into() });
+        return Err(Error::Numeric {
+            stage: "link prediction".into(),
+            message: "a score is not a number".into(),
+        });
     }
-    match (metrics::auc(scores, labels), metrics::average_precision(scores, labels)) {
+    match (
+        metrics::auc(scores, labels),
+        metrics::average_precision(scores, labels),
+    ) {
         (Some(auc), Some(precision)) => Ok((auc, precision)),
-        _ => Err(Error::config("graph", "too few edges: the test pairs hold a single class")),
+        _ => Err(Error::config(
+            "graph",
+            "too few edges: the test pairs hold a single class",
+        )),
     }
 }

@@ -35,12 +35,21 @@ pub struct Setting<'a> {
 impl<'a> Setting<'a> {
     /// Cells are kept, vectors are not.
     pub fn new(cache: &'a Cache, progress: &'a dyn Progress) -> Self {
-        Setting { cache, save: None, progress }
+        Setting {
+            cache,
+            save: None,
+            progress,
+        }
     }
 
     /// The cache for the cell of a method: none for vectors of files, which may have changed; renewed where vectors are to be
     /// saved and are not yet.
-    fn cache_for(&self, method: &Method, train: impl Fn() -> Result<Graph>, seed: u64) -> Result<Cache> {
+    fn cache_for(
+        &self,
+        method: &Method,
+        train: impl Fn() -> Result<Graph>,
+        seed: u64,
+    ) -> Result<Cache> {
         if method.reads_file() {
             return Ok(Cache::none());
         }
@@ -49,7 +58,16 @@ impl<'a> Setting<'a> {
         {
             let train = train()?;
             for (candidate, embedder) in method.candidates() {
-                if !save.has(&Whose { name, method: &method.name, candidate, embedder, seed }, &train)? {
+                if !save.has(
+                    &Whose {
+                        name,
+                        method: &method.name,
+                        candidate,
+                        embedder,
+                        seed,
+                    },
+                    &train,
+                )? {
                     return Ok(self.cache.renewed());
                 }
             }
@@ -58,12 +76,27 @@ impl<'a> Setting<'a> {
     }
 
     /// Keeps vectors, if they are to be kept.
-    fn keep(&self, method: &Method, candidate: &(String, Embedder), seed: u64, graph: &Graph, z: &Block) -> Result<()> {
+    fn keep(
+        &self,
+        method: &Method,
+        candidate: &(String, Embedder),
+        seed: u64,
+        graph: &Graph,
+        z: &Block,
+    ) -> Result<()> {
         let (candidate, embedder) = (candidate.0.as_str(), &candidate.1);
         match self.save {
-            Some((save, name)) if !matches!(embedder, Embedder::File(_)) => {
-                save.keep(&Whose { name, method: &method.name, candidate, embedder, seed }, graph, z)
-            }
+            Some((save, name)) if !matches!(embedder, Embedder::File(_)) => save.keep(
+                &Whose {
+                    name,
+                    method: &method.name,
+                    candidate,
+                    embedder,
+                    seed,
+                },
+                graph,
+                z,
+            ),
             _ => Ok(()),
         }
     }

@@ -44,12 +44,21 @@ pub struct NodesConfig {
 impl NodesConfig {
     /// Node classification: 10 %, 50 % and 90 % of the nodes for training.
     pub fn classification() -> Self {
-        NodesConfig { shares: vec![0.1, 0.5, 0.9], c: None, scaling: Scaling::Keep, cluster: false }
+        NodesConfig {
+            shares: vec![0.1, 0.5, 0.9],
+            c: None,
+            scaling: Scaling::Keep,
+            cluster: false,
+        }
     }
 
     /// Role recovery on the airport graphs: 80 % for training.
     pub fn roles() -> Self {
-        NodesConfig { shares: vec![0.8], cluster: true, ..Self::classification() }
+        NodesConfig {
+            shares: vec![0.8],
+            cluster: true,
+            ..Self::classification()
+        }
     }
 }
 
@@ -72,7 +81,10 @@ pub struct NodesCell {
 impl NodesCell {
     /// The candidates that validation chose, one per training share.
     pub(crate) fn winners(&self) -> Vec<String> {
-        self.scores.iter().map(|score| score.candidate.clone()).collect()
+        self.scores
+            .iter()
+            .map(|score| score.candidate.clone())
+            .collect()
     }
 }
 
@@ -106,10 +118,16 @@ pub fn nodes(
     setting: Setting<'_>,
 ) -> Result<Vec<NodesCell>> {
     if let Some(share) = config.shares.iter().find(|s| !(**s > 0.0 && **s < 1.0)) {
-        return Err(Error::config("shares", format!("{share} is not between 0 and 1")));
+        return Err(Error::config(
+            "shares",
+            format!("{share} is not between 0 and 1"),
+        ));
     }
     let labelling = format!("{:?}", (&labels.names, &labels.nodes, &labels.of));
-    let name = (graph_key(graph), format!("{:032x}", fingerprint(labelling.as_bytes())));
+    let name = (
+        graph_key(graph),
+        format!("{:032x}", fingerprint(labelling.as_bytes())),
+    );
     let train = TrainGraph::whole(graph.clone());
     let run = |method: &Method| {
         setting.progress.check()?;
@@ -119,13 +137,24 @@ pub fn nodes(
         }
         let embedders: Vec<&Embedder> = method.candidates().iter().map(|c| &c.1).collect();
         let cache = setting.cache_for(method, || Ok(graph.clone()), seed)?;
-        let cell = cache.cell(&("nodes", &name, config, PENALTIES, seed, &embedders), || {
-            let bench = Bench { labels, config, seed };
-            let start = Instant::now();
-            let (candidates, notes) = bench.embed(method, &train, setting)?;
-            let seconds = start.elapsed().as_secs_f64();
-            Ok(NodesCell { notes, seconds, ..bench.run(&candidates) })
-        });
+        let cell = cache.cell(
+            &("nodes", &name, config, PENALTIES, seed, &embedders),
+            || {
+                let bench = Bench {
+                    labels,
+                    config,
+                    seed,
+                };
+                let start = Instant::now();
+                let (candidates, notes) = bench.embed(method, &train, setting)?;
+                let seconds = start.elapsed().as_secs_f64();
+                Ok(NodesCell {
+                    notes,
+                    seconds,
+                    ..bench.run(&candidates)
+                })
+            },
+        );
         setting.progress.advance(1);
         cell
     };
@@ -146,7 +175,12 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Vectors of the labelled nodes by every candidate, and what there is to know about them.
-    fn embed(&self, method: &Method, train: &TrainGraph, setting: Setting<'_>) -> Result<(Candidates, Vec<String>)> {
+    fn embed(
+        &self,
+        method: &Method,
+        train: &TrainGraph,
+        setting: Setting<'_>,
+    ) -> Result<(Candidates, Vec<String>)> {
         let (mut candidates, mut notes) = (Vec::new(), Vec::new());
         for candidate in method.candidates() {
             let (name, embedder) = candidate;
@@ -154,7 +188,10 @@ impl Bench<'_> {
             setting.keep(method, candidate, self.seed, train.graph(), &z.block)?;
             notes.extend(z.notes);
             if let Embedder::File(path) = embedder {
-                notes.extend(foreign::note_other_graph(file_of_seed(path, self.seed), train.graph()));
+                notes.extend(foreign::note_other_graph(
+                    file_of_seed(path, self.seed),
+                    train.graph(),
+                ));
             }
             candidates.push((name.clone(), self.labelled_rows(&z.block)));
         }
@@ -169,16 +206,29 @@ impl Bench<'_> {
         let at_share = |&share: &f64| self.at_share(candidates, &order, share, &mut choices);
         let scores: Vec<NodeScore> = self.config.shares.iter().map(at_share).collect();
         let nmi = scores.first().filter(|_| self.config.cluster).map(|score| {
-            let (_, x) = candidates.iter().find(|c| c.0 == score.candidate).expect("chosen among the candidates");
+            let (_, x) = candidates
+                .iter()
+                .find(|c| c.0 == score.candidate)
+                .expect("chosen among the candidates");
             let first: Vec<u32> = self.labels.of.iter().map(|l| l[0]).collect();
             metrics::nmi(&kmeans(x, self.labels.labels(), self.seed), &first)
         });
-        NodesCell { scores, nmi, seconds: 0.0, notes: Vec::new() }
+        NodesCell {
+            scores,
+            nmi,
+            seconds: 0.0,
+            notes: Vec::new(),
+        }
     }
 
     /// Vectors of the labelled nodes.
     fn labelled_rows(&self, z: &Block) -> Block {
-        let data = self.labels.nodes.iter().flat_map(|&i| z.row(i as usize).iter().copied()).collect();
+        let data = self
+            .labels
+            .nodes
+            .iter()
+            .flat_map(|&i| z.row(i as usize).iter().copied())
+            .collect();
         Block::from_vec(self.labels.nodes.len(), z.cols(), data)
     }
 
@@ -188,7 +238,10 @@ impl Bench<'_> {
         let mut order: Vec<u32> = (0..n as u32).collect();
         Stream::new(self.seed, "label order", 0).shuffle(&mut order);
         let mut size = vec![0.0; self.labels.labels()];
-        self.labels.of.iter().for_each(|l| size[l[0] as usize] += 1.0);
+        self.labels
+            .of
+            .iter()
+            .for_each(|l| size[l[0] as usize] += 1.0);
         let mut seen = vec![0.0; size.len()];
         let place = |&i: &u32| {
             let label = self.labels.of[i as usize][0] as usize;
@@ -200,22 +253,39 @@ impl Bench<'_> {
         placed.into_iter().map(|p| p.1).collect()
     }
 
-    fn at_share(&self, candidates: &[(String, Block)], order: &[u32], share: f64, choices: &mut Choices) -> NodeScore {
-        let count = ((share * order.len() as f64).round() as usize).clamp(1, order.len().saturating_sub(1).max(1));
+    fn at_share(
+        &self,
+        candidates: &[(String, Block)],
+        order: &[u32],
+        share: f64,
+        choices: &mut Choices,
+    ) -> NodeScore {
+        let count = ((share * order.len() as f64).round() as usize)
+            .clamp(1, order.len().saturating_sub(1).max(1));
         let (train, test) = order.split_at(count);
         let validation = &train[..count.min(VALIDATION_NODES)];
-        let (best, c) = *choices.entry(validation.len()).or_insert_with(|| self.choose(candidates, validation));
+        let (best, c) = *choices
+            .entry(validation.len())
+            .or_insert_with(|| self.choose(candidates, validation));
         let (name, x) = &candidates[best];
         let trial = self.trial(x, train, test);
         let guess = trial.decide(&trial.fit(c, &trial.zero(), Stop::default()));
         let truth = self.truth(test);
         let F1 { micro, macro_ } = metrics::f1(&truth, &guess, self.labels.labels());
         let accuracy = metrics::accuracy(&truth, &guess);
-        NodeScore { micro_f1: micro, macro_f1: macro_, accuracy, c, candidate: name.clone() }
+        NodeScore {
+            micro_f1: micro,
+            macro_f1: macro_,
+            accuracy,
+            c,
+            candidate: name.clone(),
+        }
     }
 
     fn truth(&self, rows: &[u32]) -> Vec<Vec<u32>> {
-        rows.iter().map(|&i| self.labels.of[i as usize].clone()).collect()
+        rows.iter()
+            .map(|&i| self.labels.of[i as usize].clone())
+            .collect()
     }
 
     /// The candidate and the penalty with the best micro F1 in cross-validation on the nodes `rows`.
@@ -242,34 +312,59 @@ impl Bench<'_> {
     /// from small to large C, each starting where the last one ended; they are less exact than the
     /// final fit, which is enough to tell penalties a decade apart.
     fn validate(&self, x: &Block, rows: &[u32], penalties: &[f64]) -> Vec<f64> {
-        let class: Vec<u32> = rows.iter().map(|&i| self.labels.of[i as usize][0]).collect();
+        let class: Vec<u32> = rows
+            .iter()
+            .map(|&i| self.labels.of[i as usize][0])
+            .collect();
         let fold = validate::folds(&class, FOLDS, self.seed);
         let (mut truth, mut guesses) = (Vec::new(), vec![Vec::new(); penalties.len()]);
         for f in 0..FOLDS as u32 {
             let part = |held: bool| -> Vec<u32> {
-                rows.iter().zip(&fold).filter(|(_, g)| (**g == f) == held).map(|(&i, _)| i).collect()
+                rows.iter()
+                    .zip(&fold)
+                    .filter(|(_, g)| (**g == f) == held)
+                    .map(|(&i, _)| i)
+                    .collect()
             };
             let (fit, held) = (part(false), part(true));
             let trial = self.trial(x, &fit, &held);
             let mut models = trial.zero();
             for (&c, guess) in penalties.iter().zip(&mut guesses) {
-                models = trial.fit(c, &models, Stop { tolerance: 1e-3, iterations: 50 });
+                models = trial.fit(
+                    c,
+                    &models,
+                    Stop {
+                        tolerance: 1e-3,
+                        iterations: 50,
+                    },
+                );
                 guess.extend(trial.decide(&models));
             }
             truth.extend(self.truth(&held));
         }
-        guesses.iter().map(|guess| metrics::f1(&truth, guess, self.labels.labels()).micro).collect()
+        guesses
+            .iter()
+            .map(|guess| metrics::f1(&truth, guess, self.labels.labels()).micro)
+            .collect()
     }
 
     /// Vectors of the nodes `train` and `test`, scaled by what `train` alone tells.
     fn trial(&self, x: &Block, train: &[u32], test: &[u32]) -> Trial {
         let take = |rows: &[u32]| {
-            let data = rows.iter().flat_map(|&i| x.row(i as usize).iter().copied()).collect();
+            let data = rows
+                .iter()
+                .flat_map(|&i| x.row(i as usize).iter().copied())
+                .collect();
             Features::single(Block::from_vec(rows.len(), x.cols(), data))
         };
         let features = take(train);
         let scaler = Scaler::learn(&features, self.config.scaling);
-        let has = |l: u32| train.iter().map(|&i| self.labels.of[i as usize].binary_search(&l).is_ok()).collect();
+        let has = |l: u32| {
+            train
+                .iter()
+                .map(|&i| self.labels.of[i as usize].binary_search(&l).is_ok())
+                .collect()
+        };
         // Labels that the same nodes have get the same model: it is fitted once.
         let (mut classes, mut known) = (Vec::new(), FxHashMap::default());
         let class_of = |l: u32| {
@@ -285,7 +380,10 @@ impl Bench<'_> {
             classes,
             class_of,
             held: scaler.apply(take(test)),
-            wanted: test.iter().map(|&i| self.labels.of[i as usize].len()).collect(),
+            wanted: test
+                .iter()
+                .map(|&i| self.labels.of[i as usize].len())
+                .collect(),
         }
     }
 }
@@ -315,13 +413,25 @@ impl Trial {
 
     /// Labels of the held nodes.
     fn decide(&self, models: &[Model]) -> Vec<Vec<u32>> {
-        self.wanted.iter().enumerate().map(|(k, &count)| self.highest(k, models, count)).collect()
+        self.wanted
+            .iter()
+            .enumerate()
+            .map(|(k, &count)| self.highest(k, models, count))
+            .collect()
     }
 
     /// The `count` labels with the highest scores of a held node, ascending.
     fn highest(&self, k: usize, models: &[Model], count: usize) -> Vec<u32> {
-        let scores: Vec<f64> = models.iter().map(|model| model.score(self.held.row(k))).collect();
-        let mut scored: Vec<(f64, u32)> = self.class_of.iter().map(|&class| scores[class]).zip(0..).collect();
+        let scores: Vec<f64> = models
+            .iter()
+            .map(|model| model.score(self.held.row(k)))
+            .collect();
+        let mut scored: Vec<(f64, u32)> = self
+            .class_of
+            .iter()
+            .map(|&class| scores[class])
+            .zip(0..)
+            .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut labels: Vec<u32> = scored[..count].iter().map(|s| s.1).collect();
         labels.sort_unstable();

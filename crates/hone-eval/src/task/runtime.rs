@@ -26,7 +26,11 @@ pub struct RuntimeConfig {
 
 impl Default for RuntimeConfig {
     fn default() -> Self {
-        RuntimeConfig { sizes: vec![100, 1_000, 10_000, 100_000, 1_000_000], degree: 10.0, cap: 100.0 }
+        RuntimeConfig {
+            sizes: vec![100, 1_000, 10_000, 100_000, 1_000_000],
+            degree: 10.0,
+            cap: 100.0,
+        }
     }
 }
 
@@ -43,13 +47,30 @@ pub struct Times {
 
 /// Embeds ever larger graphs with each method until it passes the time cap.
 /// Run times are never cached.
-pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: &dyn Progress) -> Result<Vec<Times>> {
+pub fn runtime(
+    methods: &[Method],
+    config: &RuntimeConfig,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Times>> {
     if config.cap.is_nan() || config.cap < 0.0 {
-        return Err(Error::config("cap", format!("is {}; give seconds", config.cap)));
+        return Err(Error::config(
+            "cap",
+            format!("is {}; give seconds", config.cap),
+        ));
     }
-    config.sizes.iter().try_for_each(|&nodes| check_size(nodes, config.degree))?;
-    let mut times: Vec<Times> =
-        methods.iter().map(|m| Times { method: m.name.clone(), runs: Vec::new(), exponent: None }).collect();
+    config
+        .sizes
+        .iter()
+        .try_for_each(|&nodes| check_size(nodes, config.degree))?;
+    let mut times: Vec<Times> = methods
+        .iter()
+        .map(|m| Times {
+            method: m.name.clone(),
+            runs: Vec::new(),
+            exponent: None,
+        })
+        .collect();
     for &nodes in &config.sizes {
         let within = |t: &Times| t.runs.last().is_none_or(|r| r.2 <= config.cap);
         if !times.iter().any(within) {
@@ -62,7 +83,9 @@ pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: 
             let start = Instant::now();
             embedder.embed(&train, seed, &Within(progress))?;
             progress.advance(1);
-            times.runs.push((nodes, train.graph().edges(), start.elapsed().as_secs_f64()));
+            times
+                .runs
+                .push((nodes, train.graph().edges(), start.elapsed().as_secs_f64()));
         }
     }
     for times in &mut times {
@@ -81,7 +104,9 @@ const EDGE_BYTES: f64 = 24.0;
 fn check_size(nodes: usize, degree: f64) -> Result<()> {
     let refused = |message: String| Err(Error::config("sizes", message));
     if nodes < 2 || !(degree > 0.0 && degree <= (nodes - 1) as f64) {
-        return refused(format!("no random graph has {nodes} nodes and average degree {degree}"));
+        return refused(format!(
+            "no random graph has {nodes} nodes and average degree {degree}"
+        ));
     }
     if u32::try_from(nodes).is_err() {
         return refused(format!("{nodes} nodes; a graph has at most {}", u32::MAX));
@@ -90,7 +115,9 @@ fn check_size(nodes: usize, degree: f64) -> Result<()> {
     match memory::available() {
         Some(free) if bytes > free as f64 => {
             let (need, free) = (human_bytes(bytes as u64), human_bytes(free));
-            refused(format!("a graph of {nodes} nodes takes about {need} and {free} is free; leave it out"))
+            refused(format!(
+                "a graph of {nodes} nodes takes about {need} and {free} is free; leave it out"
+            ))
         }
         _ => Ok(()),
     }
@@ -101,7 +128,9 @@ fn erdos_renyi(nodes: usize, degree: f64, seed: u64) -> Result<Graph> {
     check_size(nodes, degree)?;
     let mut stream = Stream::new(seed, "run-time graph", nodes as u64);
     let count = (nodes as f64 * degree / 2.0) as usize;
-    let edges = (0..count).map(|_| (stream.below(nodes) as u32, stream.below(nodes) as u32)).collect();
+    let edges = (0..count)
+        .map(|_| (stream.below(nodes) as u32, stream.below(nodes) as u32))
+        .collect();
     GraphBuilder::undirected(nodes).edges(edges).build()
 }
 
@@ -112,20 +141,59 @@ mod tests {
 
     #[test]
     fn methods_past_the_cap_are_left_out() {
-        let methods: Vec<Method> = ["random", "degree"].iter().map(|m| Method::parse(m).expect("known")).collect();
-        let mut config = RuntimeConfig { sizes: vec![50, 1000, 2000], degree: 4.0, cap: f64::INFINITY };
+        let methods: Vec<Method> = ["random", "degree"]
+            .iter()
+            .map(|m| Method::parse(m).expect("known"))
+            .collect();
+        let mut config = RuntimeConfig {
+            sizes: vec![50, 1000, 2000],
+            degree: 4.0,
+            cap: f64::INFINITY,
+        };
         let times = runtime(&methods, &config, 1, &Silent).expect("run");
-        assert!(times.iter().all(|t| t.runs.len() == 3 && t.exponent.is_some()));
+        assert!(
+            times
+                .iter()
+                .all(|t| t.runs.len() == 3 && t.exponent.is_some())
+        );
         config.cap = 0.0;
         let times = runtime(&methods, &config, 1, &Silent).expect("run");
-        assert!(times.iter().all(|t| t.runs.len() == 1 && t.exponent.is_none()));
-        let refused = |methods: &[Method], config: &RuntimeConfig| runtime(methods, config, 1, &Silent).is_err();
-        assert!(refused(&methods, &RuntimeConfig { cap: f64::NAN, ..config.clone() }));
-        for (size, why) in [(4, "degree 4 of 4 nodes"), (usize::MAX, "no numbers"), (u32::MAX as usize, "no room")] {
-            assert!(refused(&methods, &RuntimeConfig { sizes: vec![size], ..config.clone() }), "{why}");
+        assert!(
+            times
+                .iter()
+                .all(|t| t.runs.len() == 1 && t.exponent.is_none())
+        );
+        let refused = |methods: &[Method], config: &RuntimeConfig| {
+            runtime(methods, config, 1, &Silent).is_err()
+        };
+        assert!(refused(
+            &methods,
+            &RuntimeConfig {
+                cap: f64::NAN,
+                ..config.clone()
+            }
+        ));
+        for (size, why) in [
+            (4, "degree 4 of 4 nodes"),
+            (usize::MAX, "no numbers"),
+            (u32::MAX as usize, "no room"),
+        ] {
+            assert!(
+                refused(
+                    &methods,
+                    &RuntimeConfig {
+                        sizes: vec![size],
+                        ..config.clone()
+                    }
+                ),
+                "{why}"
+            );
         }
         for several in ["spectral:dim=1|2", "katz"] {
-            assert!(refused(&[Method::parse(several).expect("known")], &config), "{several}");
+            assert!(
+                refused(&[Method::parse(several).expect("known")], &config),
+                "{several}"
+            );
         }
     }
 }

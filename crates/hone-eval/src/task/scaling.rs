@@ -43,12 +43,20 @@ pub const FITTED_FROM: usize = 10_000;
 impl ScalingRun {
     /// The most bytes held.
     pub fn peak(&self) -> Option<u64> {
-        self.report.stages.iter().filter_map(|stage| stage.peak_memory).max()
+        self.report
+            .stages
+            .iter()
+            .filter_map(|stage| stage.peak_memory)
+            .max()
     }
 
     /// Processor time of all stages.
     pub fn processor(&self) -> Option<f64> {
-        self.report.stages.iter().map(|stage| stage.processor_seconds).sum()
+        self.report
+            .stages
+            .iter()
+            .map(|stage| stage.processor_seconds)
+            .sum()
     }
 
     fn nodes(&self) -> usize {
@@ -66,7 +74,9 @@ impl ScalingRun {
                 "global" => &["gram", "combine"],
                 _ => &[],
             };
-            let done = within.iter().filter_map(|name| self.report.work.iter().find(|done| done.name == *name));
+            let done = within
+                .iter()
+                .filter_map(|name| self.report.work.iter().find(|done| done.name == *name));
             parts.extend(done.map(|done| (format!("– {}", label(&done.name)), done.seconds)));
         }
         parts
@@ -87,8 +97,13 @@ fn label(name: &str) -> &str {
 impl Scaling {
     /// Slope of log seconds over log nodes, of one kind of graph.
     pub fn exponent(&self, model: &str) -> Option<f64> {
-        let large = self.runs.iter().filter(|run| run.model == model && run.nodes() >= FITTED_FROM);
-        let (x, y): (Vec<f64>, Vec<f64>) = large.map(|run| (run.nodes() as f64, run.seconds.max(1e-9))).unzip();
+        let large = self
+            .runs
+            .iter()
+            .filter(|run| run.model == model && run.nodes() >= FITTED_FROM);
+        let (x, y): (Vec<f64>, Vec<f64>) = large
+            .map(|run| (run.nodes() as f64, run.seconds.max(1e-9)))
+            .unzip();
         stats::exponent(&x, &y)
     }
 
@@ -110,22 +125,42 @@ impl Scaling {
         let settings = vec![
             ("machine".to_owned(), self.machine.clone()),
             ("threads".into(), self.threads.to_string()),
-            ("memory bandwidth".into(), format!("{:.1} GB/s", self.bandwidth / 1e9)),
+            (
+                "memory bandwidth".into(),
+                format!("{:.1} GB/s", self.bandwidth / 1e9),
+            ),
         ];
-        Report { title: "Scaling".into(), settings, tables, plots: vec![plot], runs: Vec::new() }
+        Report {
+            title: "Scaling".into(),
+            settings,
+            tables,
+            plots: vec![plot],
+            runs: Vec::new(),
+        }
     }
 
     fn name(&self, model: &str) -> String {
-        self.exponent(model).map_or_else(|| model.to_owned(), |exponent| format!("{model}, N^{exponent:.2}"))
+        self.exponent(model).map_or_else(
+            || model.to_owned(),
+            |exponent| format!("{model}, N^{exponent:.2}"),
+        )
     }
 
     fn points(&self, model: &str, value: impl Fn(&ScalingRun) -> f64) -> Vec<(f64, f64)> {
         let runs = self.runs.iter().filter(|run| run.model == model);
-        runs.map(|run| (run.nodes() as f64, value(run).max(1e-6))).collect()
+        runs.map(|run| (run.nodes() as f64, value(run).max(1e-6)))
+            .collect()
     }
 
     fn totals(&self, models: &[&str]) -> Table {
-        let columns = ["edges", "seconds", "processor seconds", "µs per edge", "peak GB", "planned GB"];
+        let columns = [
+            "edges",
+            "seconds",
+            "processor seconds",
+            "µs per edge",
+            "peak GB",
+            "planned GB",
+        ];
         let mut table = Table::new("Whole runs", columns.map(str::to_owned).to_vec());
         (table.best, table.style) = (Best::Unmarked, Style::Significant);
         for run in &self.runs {
@@ -139,11 +174,15 @@ impl Scaling {
                 run.peak().map(giga),
                 Some(giga(run.report.memory_estimate)),
             ];
-            table.rows.push((format!("{} N = {}", run.model, run.nodes()), cells.map(cell).to_vec()));
+            table.rows.push((
+                format!("{} N = {}", run.model, run.nodes()),
+                cells.map(cell).to_vec(),
+            ));
         }
         for model in models {
             if let Some(exponent) = self.exponent(model) {
-                let text = format!("{model}: seconds grow as N^{exponent:.3} from N = {FITTED_FROM} on.");
+                let text =
+                    format!("{model}: seconds grow as N^{exponent:.3} from N = {FITTED_FROM} on.");
                 table.notes.push(text);
             }
         }
@@ -152,13 +191,21 @@ impl Scaling {
 
     fn stages(&self, model: &str) -> Table {
         let runs: Vec<&ScalingRun> = self.runs.iter().filter(|run| run.model == model).collect();
-        let columns = runs.iter().map(|run| format!("N = {}", run.nodes())).collect();
+        let columns = runs
+            .iter()
+            .map(|run| format!("N = {}", run.nodes()))
+            .collect();
         let mut table = Table::new(format!("Seconds by stage, {model}"), columns);
         (table.best, table.style) = (Best::Unmarked, Style::Significant);
         let parts: Vec<Vec<(String, f64)>> = runs.iter().map(|run| run.parts()).collect();
         for (name, _) in parts.last().into_iter().flatten() {
-            let seconds = |parts: &Vec<(String, f64)>| parts.iter().find(|part| part.0 == *name).map(|part| part.1);
-            table.rows.push((name.clone(), parts.iter().map(|parts| cell(seconds(parts))).collect()));
+            let seconds = |parts: &Vec<(String, f64)>| {
+                parts.iter().find(|part| part.0 == *name).map(|part| part.1)
+            };
+            table.rows.push((
+                name.clone(),
+                parts.iter().map(|parts| cell(seconds(parts))).collect(),
+            ));
         }
         table
     }
@@ -169,10 +216,24 @@ impl Scaling {
         let columns = ["seconds", "GB moved", "GB/s", "of the bandwidth"];
         let mut table = Table::new(title, columns.map(str::to_owned).to_vec());
         (table.best, table.style) = (Best::Unmarked, Style::Significant);
-        for Done { name, seconds, bytes, .. } in run.report.work.iter().filter(|done| done.calls > 0) {
+        for Done {
+            name,
+            seconds,
+            bytes,
+            ..
+        } in run.report.work.iter().filter(|done| done.calls > 0)
+        {
             let rate = *bytes as f64 / seconds.max(1e-9);
-            let cells = [*seconds, *bytes as f64 / 1e9, rate / 1e9, rate / self.bandwidth.max(1.0)];
-            table.rows.push((label(name).to_owned(), cells.map(|value| cell(Some(value))).to_vec()));
+            let cells = [
+                *seconds,
+                *bytes as f64 / 1e9,
+                rate / 1e9,
+                rate / self.bandwidth.max(1.0),
+            ];
+            table.rows.push((
+                label(name).to_owned(),
+                cells.map(|value| cell(Some(value))).to_vec(),
+            ));
         }
         table.notes.push(
             "Bytes are estimated from shapes: each operand once, gathered rows once per entry. What the caches serve \
@@ -198,9 +259,15 @@ pub fn bandwidth() -> f64 {
     for round in 0..5 {
         let scale = black_box(f64::from(round));
         let start = Instant::now();
-        let pieces = a.par_chunks_mut(PIECE).zip(b.par_chunks(PIECE)).zip(c.par_chunks(PIECE));
+        let pieces = a
+            .par_chunks_mut(PIECE)
+            .zip(b.par_chunks(PIECE))
+            .zip(c.par_chunks(PIECE));
         pieces.for_each(|((a, b), c)| {
-            a.iter_mut().zip(b).zip(c).for_each(|((a, b), c)| *a = b + scale * c);
+            a.iter_mut()
+                .zip(b)
+                .zip(c)
+                .for_each(|((a, b), c)| *a = b + scale * c);
         });
         best = best.min(start.elapsed().as_secs_f64());
         black_box(&a);
@@ -218,7 +285,8 @@ pub fn machine() -> String {
     };
     let name = field(&processors, "model name").unwrap_or_else(|| "unknown processor".into());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let kilobytes = field(&memory, "MemTotal").and_then(|text| text.trim_end_matches(" kB").parse::<f64>().ok());
+    let kilobytes = field(&memory, "MemTotal")
+        .and_then(|text| text.trim_end_matches(" kB").parse::<f64>().ok());
     let memory = kilobytes.map_or_else(String::new, |kb| format!(", {:.1} GB", kb * 1024.0 / 1e9));
     format!("{name}, {cores} cores{memory}")
 }
@@ -232,23 +300,52 @@ mod tests {
     #[test]
     fn exponents_and_tables_come_from_the_runs() {
         let hone = Hone::new(Config::preset("hone-p").expect("known")).expect("valid");
-        let report = hone.embed(&builtin("karate").expect("known"), &Silent).expect("small").report;
+        let report = hone
+            .embed(&builtin("karate").expect("known"), &Silent)
+            .expect("small")
+            .report;
         let run = |nodes: usize, seconds: f64| {
             let mut report = report.clone();
             report.graph.nodes = nodes;
-            ScalingRun { model: "er".into(), seconds, report }
+            ScalingRun {
+                model: "er".into(),
+                seconds,
+                report,
+            }
         };
         // Small graphs do not count: they would spoil the exponent.
-        let runs =
-            vec![run(100, 90.0), run(10_000, 1.0), run(100_000, 10f64.powf(1.1)), run(1_000_000, 10f64.powf(2.2))];
-        let study = Scaling { machine: "m".into(), threads: 2, bandwidth: 1e9, runs };
+        let runs = vec![
+            run(100, 90.0),
+            run(10_000, 1.0),
+            run(100_000, 10f64.powf(1.1)),
+            run(1_000_000, 10f64.powf(2.2)),
+        ];
+        let study = Scaling {
+            machine: "m".into(),
+            threads: 2,
+            bandwidth: 1e9,
+            runs,
+        };
         assert!((study.exponent("er").expect("three sizes") - 1.1).abs() < 1e-9);
         assert_eq!(study.exponent("rmat"), None);
         let report = study.report();
         let text = report.markdown();
-        assert!(text.contains("er N = 1000000") && text.contains("N^1.100"), "{text}");
-        for stage in ["count", "local", "– products", "– orthonormalisation", "– Gram matrix", "– Z"] {
-            assert!(report.tables[1].rows.iter().any(|row| row.0 == stage), "{stage}: {text}");
+        assert!(
+            text.contains("er N = 1000000") && text.contains("N^1.100"),
+            "{text}"
+        );
+        for stage in [
+            "count",
+            "local",
+            "– products",
+            "– orthonormalisation",
+            "– Gram matrix",
+            "– Z",
+        ] {
+            assert!(
+                report.tables[1].rows.iter().any(|row| row.0 == stage),
+                "{stage}: {text}"
+            );
         }
         assert_eq!(report.plots[0].lines[0].1.len(), 4);
     }

@@ -40,7 +40,11 @@ pub struct StructureCell {
 /// The graphs of the experiment; the mirror image is that of `base`, joined by an edge from the
 /// first node to its image.
 pub fn symmetric_graphs(base: &Graph) -> Result<Vec<Symmetric>> {
-    Ok(vec![barbell(10, 7)?, ring_of_cliques(8, 6)?, mirrored(base)?])
+    Ok(vec![
+        barbell(10, 7)?,
+        ring_of_cliques(8, 6)?,
+        mirrored(base)?,
+    ])
 }
 
 /// Two cliques of `size` nodes, their first nodes joined by a path of `path` nodes.
@@ -53,15 +57,25 @@ fn barbell(size: u32, path: u32) -> Result<Symmetric> {
         i if i < 2 * size => u32::from(i % size != 0),
         i => 2 + (i - 2 * size).min(2 * size + path - 1 - i),
     });
-    Ok(Symmetric { name: "barbell", class: class.collect(), graph: build(2 * size + path, edges)? })
+    Ok(Symmetric {
+        name: "barbell",
+        class: class.collect(),
+        graph: build(2 * size + path, edges)?,
+    })
 }
 
 /// Cliques in a ring, node 1 of each joined to node 0 of the next.
 fn ring_of_cliques(cliques: u32, size: u32) -> Result<Symmetric> {
     let mut edges: Vec<(u32, u32)> = (0..cliques).flat_map(|k| clique(k * size, size)).collect();
     edges.extend((0..cliques).map(|k| (k * size + 1, (k + 1) % cliques * size)));
-    let class = (0..cliques * size).map(|i| u32::from(i % size > 1)).collect();
-    Ok(Symmetric { name: "ring of cliques", class, graph: build(cliques * size, edges)? })
+    let class = (0..cliques * size)
+        .map(|i| u32::from(i % size > 1))
+        .collect();
+    Ok(Symmetric {
+        name: "ring of cliques",
+        class,
+        graph: build(cliques * size, edges)?,
+    })
 }
 
 fn mirrored(base: &Graph) -> Result<Symmetric> {
@@ -71,17 +85,30 @@ fn mirrored(base: &Graph) -> Result<Symmetric> {
     }
     let mut edges = vec![(0, n)];
     for u in 0..n {
-        edges.extend(base.neighbors(u).iter().filter(|&&v| u < v).flat_map(|&v| [(u, v), (u + n, v + n)]));
+        edges.extend(
+            base.neighbors(u)
+                .iter()
+                .filter(|&&v| u < v)
+                .flat_map(|&v| [(u, v), (u + n, v + n)]),
+        );
     }
-    Ok(Symmetric { name: "mirrored", class: (0..2 * n).map(|i| i % n).collect(), graph: build(2 * n, edges)? })
+    Ok(Symmetric {
+        name: "mirrored",
+        class: (0..2 * n).map(|i| i % n).collect(),
+        graph: build(2 * n, edges)?,
+    })
 }
 
 fn clique(first: u32, size: u32) -> Vec<(u32, u32)> {
-    (first..first + size).flat_map(|u| (u + 1..first + size).map(move |v| (u, v))).collect()
+    (first..first + size)
+        .flat_map(|u| (u + 1..first + size).map(move |v| (u, v)))
+        .collect()
 }
 
 fn build(nodes: u32, edges: Vec<(u32, u32)>) -> Result<Graph> {
-    GraphBuilder::undirected(nodes as usize).edges(edges).build()
+    GraphBuilder::undirected(nodes as usize)
+        .edges(edges)
+        .build()
 }
 
 /// All methods on one graph under one seed.
@@ -97,12 +124,20 @@ pub fn structure(
         let embedder = method.single()?;
         let cache = setting.cache_for(method, || Ok(symmetric.graph.clone()), seed)?;
         cache.cell(&("structure", &name, embedder, seed), || {
-            let z = embedder.embed(&train, seed, &Within(setting.progress))?.block;
+            let z = embedder
+                .embed(&train, seed, &Within(setting.progress))?
+                .block;
             setting.keep(method, &method.candidates()[0], seed, &symmetric.graph, &z)?;
             let mut absolute = z.clone();
-            absolute.as_mut_slice().iter_mut().for_each(|v| *v = v.abs());
+            absolute
+                .as_mut_slice()
+                .iter_mut()
+                .for_each(|v| *v = v.abs());
             let plain = spread(&z, &symmetric.class);
-            Ok(StructureCell { plain, absolute: spread(&absolute, &symmetric.class) })
+            Ok(StructureCell {
+                plain,
+                absolute: spread(&absolute, &symmetric.class),
+            })
         })
     };
     methods.iter().map(run).collect()
@@ -112,7 +147,11 @@ pub fn structure(
 fn spread(z: &Block, class: &[u32]) -> f64 {
     let within = square_distance_to_mean(z, class);
     let all = square_distance_to_mean(z, &vec![0; class.len()]);
-    if all > 0.0 { (within / all).sqrt() } else { 0.0 }
+    if all > 0.0 {
+        (within / all).sqrt()
+    } else {
+        0.0
+    }
 }
 
 fn square_distance_to_mean(z: &Block, class: &[u32]) -> f64 {
@@ -121,11 +160,18 @@ fn square_distance_to_mean(z: &Block, class: &[u32]) -> f64 {
     let mut size = vec![0.0f64; classes];
     for (i, &c) in class.iter().enumerate() {
         size[c as usize] += 1.0;
-        mean[c as usize].iter_mut().zip(z.row(i)).for_each(|(m, &v)| *m += f64::from(v));
+        mean[c as usize]
+            .iter_mut()
+            .zip(z.row(i))
+            .for_each(|(m, &v)| *m += f64::from(v));
     }
     let part = |(i, &c): (usize, &u32)| {
         let mean = &mean[c as usize];
-        z.row(i).iter().zip(mean).map(|(&v, m)| (f64::from(v) - m / size[c as usize]).powi(2)).sum::<f64>()
+        z.row(i)
+            .iter()
+            .zip(mean)
+            .map(|(&v, m)| (f64::from(v) - m / size[c as usize]).powi(2))
+            .sum::<f64>()
     };
     class.iter().enumerate().map(part).sum()
 }
@@ -144,22 +190,35 @@ mod tests {
     fn classes_are_symmetries_of_the_graphs() {
         for symmetric in symmetric_graphs(&base()).expect("built") {
             let degrees = |class: u32| -> Vec<usize> {
-                let of = (0..symmetric.graph.nodes() as u32).filter(|&i| symmetric.class[i as usize] == class);
+                let of = (0..symmetric.graph.nodes() as u32)
+                    .filter(|&i| symmetric.class[i as usize] == class);
                 of.map(|i| symmetric.graph.degree(i)).collect()
             };
             for class in &symmetric.class {
                 let of = degrees(*class);
-                assert!(!of.is_empty() && of.iter().all(|d| *d == of[0]), "{} {class}", symmetric.name);
+                assert!(
+                    !of.is_empty() && of.iter().all(|d| *d == of[0]),
+                    "{} {class}",
+                    symmetric.name
+                );
             }
         }
     }
 
     #[test]
     fn counted_features_are_equal_and_random_ones_are_not() {
-        let methods: Vec<Method> =
-            ["degree", "random:dim=8"].iter().map(|m| Method::parse(m).expect("known")).collect();
+        let methods: Vec<Method> = ["degree", "random:dim=8"]
+            .iter()
+            .map(|m| Method::parse(m).expect("known"))
+            .collect();
         for symmetric in symmetric_graphs(&base()).expect("built") {
-            let cells = structure(&symmetric, &methods, 1, Setting::new(&Cache::none(), &Silent)).expect("run");
+            let cells = structure(
+                &symmetric,
+                &methods,
+                1,
+                Setting::new(&Cache::none(), &Silent),
+            )
+            .expect("run");
             assert!(cells[0].plain < 1e-5, "{}: {:?}", symmetric.name, cells[0]);
             assert!(cells[1].plain > 0.4, "{}: {:?}", symmetric.name, cells[1]);
         }

@@ -16,7 +16,8 @@ fn formula(n: usize, d: usize, shift: f64, scale: f64) -> (Block, Vec<bool>) {
         let t = i as f64;
         for j in 0..d {
             let s = j as f64;
-            x.row_mut(i)[j] = ((1.7 * t + 0.9 * s * s + 0.3 * t * s).sin() * scale.powf(s) + shift) as f32;
+            x.row_mut(i)[j] =
+                ((1.7 * t + 0.9 * s * s + 0.3 * t * s).sin() * scale.powf(s) + shift) as f32;
         }
         y.push((2.3 * t).sin() + (1.7 * t).sin() + 0.5 * (5.1 * t).cos() > 0.2);
     }
@@ -25,15 +26,39 @@ fn formula(n: usize, d: usize, shift: f64, scale: f64) -> (Block, Vec<bool>) {
 
 fn fit_all(x: &Block, y: &[bool], c: f64) -> Model {
     let rows: Vec<u32> = (0..y.len() as u32).collect();
-    logistic::fit(Task { x, y, rows: &rows }, c, &Model::zero(x.cols()), Stop { tolerance: 1e-9, iterations: 500 })
+    logistic::fit(
+        Task { x, y, rows: &rows },
+        c,
+        &Model::zero(x.cols()),
+        Stop {
+            tolerance: 1e-9,
+            iterations: 500,
+        },
+    )
 }
 
 type Golden = (usize, usize, f64, f64, f64, &'static [f64], f64);
 
 /// Rows, features, shift, scale, C; then scikit-learn's coefficients and intercept.
 const GOLDEN: [Golden; 5] = [
-    (60, 4, 0.0, 1.0, 1.0, &[1.876141, -0.02094711, -1.386254, -0.09818215], 0.1878377),
-    (40, 3, 5.0, 1.0, 100.0, &[2.892829, 0.1018763, -1.794987], -5.690295),
+    (
+        60,
+        4,
+        0.0,
+        1.0,
+        1.0,
+        &[1.876141, -0.02094711, -1.386254, -0.09818215],
+        0.1878377,
+    ),
+    (
+        40,
+        3,
+        5.0,
+        1.0,
+        100.0,
+        &[2.892829, 0.1018763, -1.794987],
+        -5.690295,
+    ),
     (
         30,
         12,
@@ -56,8 +81,31 @@ const GOLDEN: [Golden; 5] = [
         ],
         0.5956597,
     ),
-    (80, 6, 0.0, 3.0, 10.0, &[3.480922, 0.03898131, -0.3756542, -0.006161884, 0.01828942, -0.0007017701], -0.3172417),
-    (50, 5, 2.0, 0.1, 10000.0, &[2.54795, 2.255716, -142.7214, -14.79824, 3.364965], 298.9536),
+    (
+        80,
+        6,
+        0.0,
+        3.0,
+        10.0,
+        &[
+            3.480922,
+            0.03898131,
+            -0.3756542,
+            -0.006161884,
+            0.01828942,
+            -0.0007017701,
+        ],
+        -0.3172417,
+    ),
+    (
+        50,
+        5,
+        2.0,
+        0.1,
+        10000.0,
+        &[2.54795, 2.255716, -142.7214, -14.79824, 3.364965],
+        298.9536,
+    ),
 ];
 
 #[test]
@@ -66,8 +114,16 @@ fn coefficients_are_scikit_learns() {
         let (x, y) = formula(n, d, shift, scale);
         let model = fit_all(&x, &y, c);
         assert!(model.converged);
-        for (ours, theirs) in model.weights.iter().chain([&model.intercept]).zip(weights.iter().chain([&intercept])) {
-            assert!((ours - theirs).abs() <= 1e-4 * (1.0 + theirs.abs()), "{ours} instead of {theirs}, C {c}");
+        for (ours, theirs) in model
+            .weights
+            .iter()
+            .chain([&model.intercept])
+            .zip(weights.iter().chain([&intercept]))
+        {
+            assert!(
+                (ours - theirs).abs() <= 1e-4 * (1.0 + theirs.abs()),
+                "{ours} instead of {theirs}, C {c}"
+            );
         }
     }
 }
@@ -78,7 +134,10 @@ fn the_gradient_vanishes_at_the_optimum() {
     let model = fit_all(&x, &y, 3.0);
     for j in 0..7 {
         let pull: f64 = (0..200)
-            .map(|i| (sigmoid(model.score(x.row(i))) - f64::from(u8::from(y[i]))) * f64::from(x.row(i)[j]))
+            .map(|i| {
+                (sigmoid(model.score(x.row(i))) - f64::from(u8::from(y[i])))
+                    * f64::from(x.row(i)[j])
+            })
             .sum();
         assert!((model.weights[j] + 3.0 * pull).abs() < 1e-5);
     }
@@ -88,11 +147,22 @@ fn the_gradient_vanishes_at_the_optimum() {
 fn the_start_does_not_matter_and_rows_select() {
     let (x, y) = formula(90, 5, 0.5, 1.2);
     let rows: Vec<u32> = (0..60).collect();
-    let task = Task { x: &x, y: &y, rows: &rows };
+    let task = Task {
+        x: &x,
+        y: &y,
+        rows: &rows,
+    };
     let cold = logistic::fit(task, 1.0, &Model::zero(5), Stop::default());
-    let start = Model { weights: vec![3.0; 5], intercept: -7.0, converged: false };
+    let start = Model {
+        weights: vec![3.0; 5],
+        intercept: -7.0,
+        converged: false,
+    };
     let warm = logistic::fit(task, 1.0, &start, Stop::default());
-    let (head, truth) = (Block::from_vec(60, 5, x.as_slice()[..300].to_vec()), &y[..60]);
+    let (head, truth) = (
+        Block::from_vec(60, 5, x.as_slice()[..300].to_vec()),
+        &y[..60],
+    );
     let alone = fit_all(&head, truth, 1.0);
     for j in 0..5 {
         assert!((cold.weights[j] - warm.weights[j]).abs() < 1e-4);
@@ -115,8 +185,15 @@ fn degenerate_data_give_finite_models() {
 #[test]
 fn metrics_are_scikit_learns() {
     let t: Vec<f64> = (0..40).map(f64::from).collect();
-    let scores: Vec<f64> = t.iter().map(|t| ((1.3 * t).sin() * 4.0).round_ties_even() / 4.0).collect();
-    let labels: Vec<bool> = t.iter().zip(&scores).map(|(t, s)| (2.9 * t).sin() + s > 0.1).collect();
+    let scores: Vec<f64> = t
+        .iter()
+        .map(|t| ((1.3 * t).sin() * 4.0).round_ties_even() / 4.0)
+        .collect();
+    let labels: Vec<bool> = t
+        .iter()
+        .zip(&scores)
+        .map(|(t, s)| (2.9 * t).sin() + s > 0.1)
+        .collect();
     assert!((auc(&scores, &labels).unwrap() - 0.8573333333333333).abs() < 1e-12);
     assert!((average_precision(&scores, &labels).unwrap() - 0.7403043841487777).abs() < 1e-12);
     let a: Vec<u32> = (0..40).map(|i| i * 7 % 5).collect();
@@ -125,12 +202,17 @@ fn metrics_are_scikit_learns() {
     assert!((nmi(&a, &b) - 0.04982144219136704).abs() < 1e-12);
     assert!((nmi(&a, &halves) - 0.7918756684685214).abs() < 1e-12);
     let sets = |member: &dyn Fn(u32, u32) -> bool| -> Vec<Vec<u32>> {
-        (0..30).map(|i| (0..5).filter(|&l| member(i, l)).collect()).collect()
+        (0..30)
+            .map(|i| (0..5).filter(|&l| member(i, l)).collect())
+            .collect()
     };
     let truth = sets(&|i, l| (i * 3 + l * l) % 4 == 0 && l != 3);
     let guess = sets(&|i, l| (i * 5 + l) % 3 == 0 && l < 4);
     let f1 = f1(&truth, &guess, 5);
-    assert!((f1.micro - 0.2222222222222222).abs() < 1e-12 && (f1.macro_ - 0.17777777777777776).abs() < 1e-12);
+    assert!(
+        (f1.micro - 0.2222222222222222).abs() < 1e-12
+            && (f1.macro_ - 0.17777777777777776).abs() < 1e-12
+    );
 }
 
 #[test]
@@ -154,7 +236,12 @@ fn a_penalty_is_chosen_and_repeats() {
     let (again, model) = choose_and_fit(&x, &y, &Selection::default(), 3);
     assert_eq!(again, chosen);
     assert!(auc(&model.scores(&x), &y).unwrap() > 0.8);
-    let few = choose(&Block::zeros(3, 1), &[true, false, false], &Selection::default(), 1);
+    let few = choose(
+        &Block::zeros(3, 1),
+        &[true, false, false],
+        &Selection::default(),
+        1,
+    );
     assert_eq!(few.score, 0.5);
 }
 
@@ -195,20 +282,34 @@ fn both_ways_to_a_direction_lead_to_the_same_model() {
     let few = Block::random(rows, cols, hone::random::Key::new(3));
     let mut many = Block::zeros(rows, 1100);
     (0..rows).for_each(|i| many.row_mut(i)[..cols].copy_from_slice(few.row(i)));
-    let y: Vec<bool> = (0..rows).map(|i| few.row(i)[0] - 0.5 * few.row(i)[3] + 0.3 * (i as f32).sin() > 0.1).collect();
+    let y: Vec<bool> = (0..rows)
+        .map(|i| few.row(i)[0] - 0.5 * few.row(i)[3] + 0.3 * (i as f32).sin() > 0.1)
+        .collect();
     let all: Vec<u32> = (0..rows as u32).collect();
     for c in [0.01, 1.0, 1000.0] {
         let [a, b] = [&few, &many].map(|x| {
             logistic::fit(
-                Task { x, y: &y, rows: &all },
+                Task {
+                    x,
+                    y: &y,
+                    rows: &all,
+                },
                 c,
                 &Model::zero(x.cols()),
-                Stop { tolerance: 1e-10, iterations: 500 },
+                Stop {
+                    tolerance: 1e-10,
+                    iterations: 500,
+                },
             )
         });
         assert!(a.converged && b.converged, "C {c}");
-        let off =
-            a.weights.iter().zip(&b.weights).fold((a.intercept - b.intercept).abs(), |m, (a, b)| m.max((a - b).abs()));
+        let off = a
+            .weights
+            .iter()
+            .zip(&b.weights)
+            .fold((a.intercept - b.intercept).abs(), |m, (a, b)| {
+                m.max((a - b).abs())
+            });
         assert!(off < 1e-6 * (1.0 + a.intercept.abs()), "C {c}: {off}");
         assert!(b.weights[cols..].iter().all(|&w| w == 0.0));
     }

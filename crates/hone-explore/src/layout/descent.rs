@@ -53,7 +53,15 @@ pub(super) fn descend(
 }
 
 /// Where a node goes in a step.
-fn moved(links: &Links, now: &[f32], n: usize, node: usize, step: usize, rate: f32, seed: u64) -> [f32; 2] {
+fn moved(
+    links: &Links,
+    now: &[f32],
+    n: usize,
+    node: usize,
+    step: usize,
+    rate: f32,
+    seed: u64,
+) -> [f32; 2] {
     let mut at = [now[2 * node], now[2 * node + 1]];
     let mut random = mix(seed ^ mix(((step as u64) << 32) ^ node as u64));
     for link in links.offsets[node]..links.offsets[node + 1] {
@@ -75,7 +83,11 @@ fn moved(links: &Links, now: &[f32], n: usize, node: usize, step: usize, rate: f
 
 /// Whether a link of this weight takes part in a step.
 fn takes_part(weight: f32, phase: f32, step: usize) -> bool {
-    let until = |step: usize| f64::from(weight).mul_add(step as f64, f64::from(phase)).floor();
+    let until = |step: usize| {
+        f64::from(weight)
+            .mul_add(step as f64, f64::from(phase))
+            .floor()
+    };
     until(step + 1) > until(step)
 }
 

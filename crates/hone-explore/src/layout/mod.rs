@@ -36,16 +36,23 @@ pub enum LayoutMethod {
 
 impl LayoutMethod {
     /// All, with their names.
-    pub const ALL: [(LayoutMethod, &'static str); 2] =
-        [(LayoutMethod::Neighbours, "neighbours"), (LayoutMethod::Pca, "pca")];
+    pub const ALL: [(LayoutMethod, &'static str); 2] = [
+        (LayoutMethod::Neighbours, "neighbours"),
+        (LayoutMethod::Pca, "pca"),
+    ];
 }
 
 impl FromStr for LayoutMethod {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<LayoutMethod> {
-        let found = LayoutMethod::ALL.iter().find(|(_, known)| *known == name).map(|(method, _)| *method);
-        found.ok_or_else(|| Error::config("layout", format!("`{name}` is not one of neighbours, pca")))
+        let found = LayoutMethod::ALL
+            .iter()
+            .find(|(_, known)| *known == name)
+            .map(|(method, _)| *method);
+        found.ok_or_else(|| {
+            Error::config("layout", format!("`{name}` is not one of neighbours, pca"))
+        })
     }
 }
 
@@ -73,7 +80,13 @@ pub struct Layout {
 impl Default for Layout {
     fn default() -> Self {
         let layout = LayoutMethod::Neighbours;
-        Layout { layout, neighbours: 15, steps: None, search: Method::Auto, seed: 0 }
+        Layout {
+            layout,
+            neighbours: 15,
+            steps: None,
+            search: Method::Auto,
+            seed: 0,
+        }
     }
 }
 
@@ -103,9 +116,10 @@ impl Layout {
             return Err(Error::config("neighbours", message));
         }
         match self.steps {
-            Some(steps) if !(1..=10_000).contains(&steps) => {
-                Err(Error::config("steps", format!("{steps} is not between 1 and 10000")))
-            }
+            Some(steps) if !(1..=10_000).contains(&steps) => Err(Error::config(
+                "steps",
+                format!("{steps} is not between 1 and 10000"),
+            )),
             _ => Ok(()),
         }
     }
@@ -115,24 +129,43 @@ impl Layout {
         self.check()?;
         if self.layout == LayoutMethod::Pca {
             progress.stage("principal components", 0);
-            return Ok(Placed { positions: start::components(space)?, neighbours: None, recall: None });
+            return Ok(Placed {
+                positions: start::components(space)?,
+                neighbours: None,
+                recall: None,
+            });
         }
         let search = match self.search {
             Method::Auto if space.len() > EXACT_LIMIT => Method::Approximate,
             method => method,
         };
-        let search = Search { top: self.neighbours, search, seed: self.seed };
+        let search = Search {
+            top: self.neighbours,
+            search,
+            seed: self.seed,
+        };
         let found = search.all(space, progress)?;
         let positions = self.descend(space, &found.neighbours, progress)?;
-        Ok(Placed { positions, neighbours: Some(found.neighbours), recall: found.recall })
+        Ok(Placed {
+            positions,
+            neighbours: Some(found.neighbours),
+            recall: found.recall,
+        })
     }
 
     /// Places rows whose neighbours are known.
-    pub fn descend(&self, space: &Space, neighbours: &Neighbours, progress: &dyn Progress) -> Result<Block> {
+    pub fn descend(
+        &self,
+        space: &Space,
+        neighbours: &Neighbours,
+        progress: &dyn Progress,
+    ) -> Result<Block> {
         progress.stage("linking neighbours", 0);
         let links = weights::links(space.len(), neighbours);
         let start = start::components(space)?;
-        let steps = self.steps.unwrap_or(if space.len() > 50_000 { 200 } else { 400 });
+        let steps = self
+            .steps
+            .unwrap_or(if space.len() > 50_000 { 200 } else { 400 });
         descent::descend(&links, start, steps, self.seed, progress)
     }
 }

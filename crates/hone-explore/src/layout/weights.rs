@@ -49,12 +49,18 @@ fn memberships(distances: &[f64], to: &mut [f32]) {
             sigma = (low + high) / 2.0;
         } else {
             low = sigma;
-            sigma = if high == f64::INFINITY { 2.0 * sigma } else { (low + high) / 2.0 };
+            sigma = if high == f64::INFINITY {
+                2.0 * sigma
+            } else {
+                (low + high) / 2.0
+            };
         }
     }
     let mean = distances.iter().sum::<f64>() / distances.len() as f64;
     let sigma = sigma.max(1e-3 * mean).max(f64::MIN_POSITIVE);
-    to.iter_mut().zip(distances).for_each(|(to, &d)| *to = weight(d, sigma) as f32);
+    to.iter_mut()
+        .zip(distances)
+        .for_each(|(to, &d)| *to = weight(d, sigma) as f32);
 }
 
 /// Both directions together.
@@ -62,7 +68,9 @@ fn joined(n: usize, neighbours: &Neighbours, directed: &[f32]) -> Links {
     let k = neighbours.k();
     // Who lists a row, in the order of rows.
     let mut counts = vec![0usize; n + 1];
-    (0..neighbours.len()).flat_map(|i| neighbours.row(i)).for_each(|&j| counts[j as usize + 1] += 1);
+    (0..neighbours.len())
+        .flat_map(|i| neighbours.row(i))
+        .for_each(|&j| counts[j as usize + 1] += 1);
     (0..n).for_each(|i| counts[i + 1] += counts[i]);
     let mut back = vec![(0u32, 0f32); counts[n]];
     let mut next = counts.clone();
@@ -74,8 +82,16 @@ fn joined(n: usize, neighbours: &Neighbours, directed: &[f32]) -> Links {
     }
     let row = |i: usize| {
         let own = if k == 0 { &[][..] } else { neighbours.row(i) };
-        let mut both: Vec<(u32, f32, f32)> = own.iter().zip(&directed[i * k..]).map(|(&j, &w)| (j, w, 0.0)).collect();
-        both.extend(back[counts[i]..counts[i + 1]].iter().map(|&(j, w)| (j, 0.0, w)));
+        let mut both: Vec<(u32, f32, f32)> = own
+            .iter()
+            .zip(&directed[i * k..])
+            .map(|(&j, &w)| (j, w, 0.0))
+            .collect();
+        both.extend(
+            back[counts[i]..counts[i + 1]]
+                .iter()
+                .map(|&(j, w)| (j, 0.0, w)),
+        );
         both.sort_unstable_by_key(|&(j, ..)| j);
         let mut merged: Vec<(u32, f32, f32)> = Vec::with_capacity(both.len());
         for (j, a, b) in both {
@@ -84,7 +100,10 @@ fn joined(n: usize, neighbours: &Neighbours, directed: &[f32]) -> Links {
                 _ => merged.push((j, a, b)),
             }
         }
-        merged.into_iter().map(|(j, a, b)| (j, a + b - a * b)).collect::<Vec<_>>()
+        merged
+            .into_iter()
+            .map(|(j, a, b)| (j, a + b - a * b))
+            .collect::<Vec<_>>()
     };
     let rows: Vec<Vec<(u32, f32)>> = parallel::collect(n, row);
     let (mut offsets, mut ends, mut weights) = (vec![0], Vec::new(), Vec::new());
@@ -94,8 +113,14 @@ fn joined(n: usize, neighbours: &Neighbours, directed: &[f32]) -> Links {
         offsets.push(ends.len());
     }
     let most = weights.iter().copied().fold(0f32, f32::max);
-    weights.iter_mut().for_each(|weight| *weight /= if most > 0.0 { most } else { 1.0 });
-    Links { offsets, ends, weights }
+    weights
+        .iter_mut()
+        .for_each(|weight| *weight /= if most > 0.0 { most } else { 1.0 });
+    Links {
+        offsets,
+        ends,
+        weights,
+    }
 }
 
 #[cfg(test)]
@@ -107,7 +132,10 @@ mod tests {
         let distances: Vec<f64> = (0..15).map(|i| 0.3 + 0.05 * f64::from(i * i)).collect();
         let mut weights = vec![0f32; 15];
         memberships(&distances, &mut weights);
-        assert!((weights.iter().sum::<f32>() - 15f32.log2()).abs() < 1e-3, "{weights:?}");
+        assert!(
+            (weights.iter().sum::<f32>() - 15f32.log2()).abs() < 1e-3,
+            "{weights:?}"
+        );
         assert!(weights[0] == 1.0 && weights.windows(2).all(|w| w[0] >= w[1]));
         memberships(&[0.0; 15], &mut weights);
         assert!(weights.iter().all(|weight| weight.is_finite()));
@@ -115,7 +143,11 @@ mod tests {
 
     #[test]
     fn links_are_there_from_both_ends() {
-        let neighbours = Neighbours::new(2, vec![1, 2, 0, 2, 3, 1, 0, 2], vec![0.9, 0.8, 0.9, 0.3, 0.7, 0.6, 0.2, 0.1]);
+        let neighbours = Neighbours::new(
+            2,
+            vec![1, 2, 0, 2, 3, 1, 0, 2],
+            vec![0.9, 0.8, 0.9, 0.3, 0.7, 0.6, 0.2, 0.1],
+        );
         let links = links(4, &neighbours);
         let weight = |i: usize, j: u32| {
             let at = (links.offsets[i]..links.offsets[i + 1]).find(|&at| links.ends[at] == j);

@@ -8,7 +8,9 @@ pub(super) const ADVANCE: usize = 6;
 pub(super) const HEIGHT: usize = 7;
 
 /// What stands for all other characters.
-const FRAME: [u8; HEIGHT] = [0b11111, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b11111];
+const FRAME: [u8; HEIGHT] = [
+    0b11111, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b11111,
+];
 
 /// The rows of each character, its leftmost dot the highest of five bits.
 #[rustfmt::skip]
@@ -125,16 +127,25 @@ const ACCENTS: [(&str, char); 22] = [
 
 /// The rows of a character.
 fn rows(letter: char) -> [u8; HEIGHT] {
-    let plain = ACCENTS.iter().find(|(accented, _)| accented.contains(letter)).map_or(letter, |(_, plain)| *plain);
-    GLYPHS.iter().find(|(known, _)| *known == plain).map_or(FRAME, |(_, rows)| *rows)
+    let plain = ACCENTS
+        .iter()
+        .find(|(accented, _)| accented.contains(letter))
+        .map_or(letter, |(_, plain)| *plain);
+    GLYPHS
+        .iter()
+        .find(|(known, _)| *known == plain)
+        .map_or(FRAME, |(_, rows)| *rows)
 }
 
 /// The dots of a text, each by column and row.
 pub(super) fn dots(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.chars().enumerate().flat_map(|(at, letter)| {
         let rows = rows(letter);
-        let dots =
-            (0..HEIGHT).flat_map(move |y| (0..5).filter(move |x| rows[y] >> (4 - x) & 1 == 1).map(move |x| (x, y)));
+        let dots = (0..HEIGHT).flat_map(move |y| {
+            (0..5)
+                .filter(move |x| rows[y] >> (4 - x) & 1 == 1)
+                .map(move |x| (x, y))
+        });
         dots.map(move |(x, y)| (at * ADVANCE + x, y))
     })
 }
@@ -146,14 +157,34 @@ mod tests {
     #[test]
     fn letters_are_apart_and_within_their_lines() {
         let of = |text: &str| dots(text).collect::<Vec<_>>();
-        assert_eq!(of("L"), [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 6), (1, 6), (2, 6), (3, 6), (4, 6)]);
+        assert_eq!(
+            of("L"),
+            [
+                (0, 0),
+                (0, 1),
+                (0, 2),
+                (0, 3),
+                (0, 4),
+                (0, 5),
+                (0, 6),
+                (1, 6),
+                (2, 6),
+                (3, 6),
+                (4, 6)
+            ]
+        );
         assert_eq!(of("Köln"), of("Koln"));
         assert_ne!(of("core"), of("CORE"));
         assert_eq!(of(" L")[0], (ADVANCE, 0));
         assert_eq!(of("\u{5d0}"), of("\u{4e2d}"), "frames");
         for (at, (letter, rows)) in GLYPHS.iter().enumerate() {
             assert!(rows.iter().all(|row| *row < 32), "{letter}");
-            assert!(GLYPHS[..at].iter().all(|(other, others)| other != letter && others != rows), "{letter}");
+            assert!(
+                GLYPHS[..at]
+                    .iter()
+                    .all(|(other, others)| other != letter && others != rows),
+                "{letter}"
+            );
         }
     }
 }

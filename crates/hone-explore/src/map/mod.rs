@@ -41,18 +41,43 @@ impl Map<'_> {
     /// Refuses parts that do not belong together.
     fn check(&self) -> Result<()> {
         let n = self.graph.nodes();
-        let neighbours = self.neighbours.filter(|neighbours| !neighbours.is_empty()).map_or(n, Neighbours::len);
-        let sizes = [("positions", self.positions.rows()), ("roles", self.roles.nodes()), ("neighbours", neighbours)];
-        for (what, size) in sizes.into_iter().chain(self.colours.iter().map(|colour| (colour.name(), colour.len()))) {
+        let neighbours = self
+            .neighbours
+            .filter(|neighbours| !neighbours.is_empty())
+            .map_or(n, Neighbours::len);
+        let sizes = [
+            ("positions", self.positions.rows()),
+            ("roles", self.roles.nodes()),
+            ("neighbours", neighbours),
+        ];
+        for (what, size) in sizes.into_iter().chain(
+            self.colours
+                .iter()
+                .map(|colour| (colour.name(), colour.len())),
+        ) {
             if size != n {
-                return Err(Error::config(what, format!("{size} rows for {n} nodes; give one per node")));
+                return Err(Error::config(
+                    what,
+                    format!("{size} rows for {n} nodes; give one per node"),
+                ));
             }
         }
         if self.positions.cols() != 2 {
-            return Err(Error::config("positions", format!("{} columns; two are needed", self.positions.cols())));
+            return Err(Error::config(
+                "positions",
+                format!("{} columns; two are needed", self.positions.cols()),
+            ));
         }
-        match self.positions.as_slice().iter().position(|x| !x.is_finite()) {
-            Some(at) => Err(Error::config("positions", format!("row {} is not finite", at / 2))),
+        match self
+            .positions
+            .as_slice()
+            .iter()
+            .position(|x| !x.is_finite())
+        {
+            Some(at) => Err(Error::config(
+                "positions",
+                format!("row {} is not finite", at / 2),
+            )),
             None => Ok(()),
         }
     }
@@ -61,19 +86,42 @@ impl Map<'_> {
     fn places(&self) -> Vec<[f32; 2]> {
         let n = self.positions.rows();
         let column = |j: usize| (0..n).map(move |i| self.positions.get(i, j));
-        let ends = |j: usize| column(j).fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        let ends = |j: usize| {
+            column(j).fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| {
+                (a.min(x), b.max(x))
+            })
+        };
         let ((x0, x1), (y0, y1)) = (ends(0), ends(1));
         let span = (x1 - x0).max(y1 - y0);
         let scaled = |x: f32, low: f32, high: f32| {
-            if span > 0.0 { (0.5 + (x - (low + high) / 2.0) / span).clamp(0.0, 1.0) } else { 0.5 }
+            if span > 0.0 {
+                (0.5 + (x - (low + high) / 2.0) / span).clamp(0.0, 1.0)
+            } else {
+                0.5
+            }
         };
-        (0..n).map(|i| [scaled(self.positions.get(i, 0), x0, x1), scaled(self.positions.get(i, 1), y0, y1)]).collect()
+        (0..n)
+            .map(|i| {
+                [
+                    scaled(self.positions.get(i, 0), x0, x1),
+                    scaled(self.positions.get(i, 1), y0, y1),
+                ]
+            })
+            .collect()
     }
 
     /// Nodes in the order of a Z-shaped curve over the picture: close nodes have close numbers, which packs well.
     fn order(&self) -> Vec<u32> {
-        let spread = |x: f32| (0..16).fold(0u32, |bits, b| bits | (((x * 65535.0) as u32 >> b & 1) << (2 * b)));
-        let codes: Vec<u32> = self.places().iter().map(|&[x, y]| spread(x) | spread(y) << 1).collect();
+        let spread = |x: f32| {
+            (0..16).fold(0u32, |bits, b| {
+                bits | (((x * 65535.0) as u32 >> b & 1) << (2 * b))
+            })
+        };
+        let codes: Vec<u32> = self
+            .places()
+            .iter()
+            .map(|&[x, y]| spread(x) | spread(y) << 1)
+            .collect();
         let mut order: Vec<u32> = (0..codes.len() as u32).collect();
         order.sort_by_key(|&node| (codes[node as usize], node));
         order
@@ -81,7 +129,13 @@ impl Map<'_> {
 
     /// Occurrences of each graphlet of three and four nodes, from the counts of the nodes.
     fn graphlets(&self) -> Vec<(&'static str, f64)> {
-        let sum = |orbit: usize| self.roles.counts().iter().map(|counts| counts[orbit] as f64).sum::<f64>();
+        let sum = |orbit: usize| {
+            self.roles
+                .counts()
+                .iter()
+                .map(|counts| counts[orbit] as f64)
+                .sum::<f64>()
+        };
         // Each occurrence is counted once at the node, or at each of the nodes, in this orbit.
         let once: [(Graphlet, usize, f64); 8] = [
             (Graphlet::Path3, 2, 1.0),
@@ -93,6 +147,8 @@ impl Map<'_> {
             (Graphlet::Diamond, 13, 2.0),
             (Graphlet::Clique4, 14, 4.0),
         ];
-        once.into_iter().map(|(graphlet, orbit, nodes)| (graphlet.name(), sum(orbit) / nodes)).collect()
+        once.into_iter()
+            .map(|(graphlet, orbit, nodes)| (graphlet.name(), sum(orbit) / nodes))
+            .collect()
     }
 }

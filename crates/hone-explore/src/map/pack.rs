@@ -39,7 +39,8 @@ pub(super) struct Section {
 /// How many neighbours of each node are packed.
 pub(super) fn near(map: &Map<'_>) -> usize {
     let most = NEAR[usize::from(map.graph.nodes() > LARGE)];
-    map.neighbours.map_or(0, |neighbours| neighbours.k().min(most))
+    map.neighbours
+        .map_or(0, |neighbours| neighbours.k().min(most))
 }
 
 /// Whether ids are packed as text.
@@ -55,7 +56,10 @@ pub(super) fn text_ids(ids: &NodeIds) -> bool {
 pub(super) fn sections(map: &Map<'_>, order: &[u32]) -> Vec<Section> {
     type Part<'a> = (&'static str, Box<dyn Fn() -> Vec<u8> + Sync + Send + 'a>);
     let mut number = vec![0u32; order.len()];
-    order.iter().zip(0..).for_each(|(&node, at)| number[node as usize] = at);
+    order
+        .iter()
+        .zip(0..)
+        .for_each(|(&node, at)| number[node as usize] = at);
     let number = &number;
     let graph = map.graph.underlying();
     let mut parts: Vec<Part<'_>> = vec![
@@ -68,16 +72,27 @@ pub(super) fn sections(map: &Map<'_>, order: &[u32]) -> Vec<Section> {
     if graph.edges() <= EDGES {
         parts.push((LINKS, Box::new(|| edges(&graph, order, number))));
         if map.graph.is_directed() {
-            parts.push((DIRECTIONS, Box::new(|| directions(map.graph, &graph, order, number))));
+            parts.push((
+                DIRECTIONS,
+                Box::new(|| directions(map.graph, &graph, order, number)),
+            ));
         }
     }
-    let packed = |_, (name, make): Part<'_>| Section { name, text: base64(&compressed(&make())) };
+    let packed = |_, (name, make): Part<'_>| Section {
+        name,
+        text: base64(&compressed(&make())),
+    };
     within(parallel::map_each(parts, packed), PAGE)
 }
 
 /// Without edges, if all sections together have more bytes than this.
 fn within(mut sections: Vec<Section>, most: usize) -> Vec<Section> {
-    if sections.iter().map(|section| section.text.len()).sum::<usize>() > most {
+    if sections
+        .iter()
+        .map(|section| section.text.len())
+        .sum::<usize>()
+        > most
+    {
         sections.retain(|section| ![LINKS, DIRECTIONS].contains(&section.name));
     }
     sections
@@ -85,7 +100,12 @@ fn within(mut sections: Vec<Section>, most: usize) -> Vec<Section> {
 
 fn core(map: &Map<'_>, order: &[u32]) -> Vec<u8> {
     let places = map.places();
-    let coordinate = |d: usize| order.iter().map(|&node| (places[node as usize][d] * 65535.0).round() as u16).collect();
+    let coordinate = |d: usize| {
+        order
+            .iter()
+            .map(|&node| (places[node as usize][d] * 65535.0).round() as u16)
+            .collect()
+    };
     let mut bytes = Vec::with_capacity(5 * order.len());
     for d in 0..2 {
         let values: Vec<u16> = coordinate(d);
@@ -104,14 +124,23 @@ fn planes(values: &[u16], bytes: &mut Vec<u8>) {
 fn ids(ids: &NodeIds, order: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::new();
     if text_ids(ids) {
-        let texts: Vec<String> = order.iter().map(|&node| ids.get(node).to_string()).collect();
-        texts.iter().for_each(|text| varint(text.len() as u64, &mut bytes));
-        texts.iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));
+        let texts: Vec<String> = order
+            .iter()
+            .map(|&node| ids.get(node).to_string())
+            .collect();
+        texts
+            .iter()
+            .for_each(|text| varint(text.len() as u64, &mut bytes));
+        texts
+            .iter()
+            .for_each(|text| bytes.extend_from_slice(text.as_bytes()));
         return bytes;
     }
     let mut last = 0;
     for &node in order {
-        let NodeId::Integer(id) = ids.get(node) else { unreachable!("text ids are packed above") };
+        let NodeId::Integer(id) = ids.get(node) else {
+            unreachable!("text ids are packed above")
+        };
         signed(id - last, &mut bytes);
         last = id;
     }
@@ -123,11 +152,21 @@ fn colours(map: &Map<'_>, order: &[u32]) -> Vec<u8> {
     for colour in &map.colours {
         match colour {
             Colour::Categories { of, .. } => {
-                planes(&order.iter().map(|&node| of[node as usize]).collect::<Vec<_>>(), &mut bytes);
+                planes(
+                    &order
+                        .iter()
+                        .map(|&node| of[node as usize])
+                        .collect::<Vec<_>>(),
+                    &mut bytes,
+                );
             }
             Colour::Numbers { values, .. } => {
                 for b in 0..4 {
-                    bytes.extend(order.iter().map(|&node| values[node as usize].to_le_bytes()[b]));
+                    bytes.extend(
+                        order
+                            .iter()
+                            .map(|&node| values[node as usize].to_le_bytes()[b]),
+                    );
                 }
             }
         }
@@ -160,13 +199,19 @@ fn counts(map: &Map<'_>, order: &[u32]) -> Vec<u8> {
         }
     }
     for ratio in 0..4 {
-        bytes.extend(order.iter().map(|&node| map.roles.packed_ratios(node)[ratio]));
+        bytes.extend(
+            order
+                .iter()
+                .map(|&node| map.roles.packed_ratios(node)[ratio]),
+        );
     }
     bytes
 }
 
 fn neighbours(map: &Map<'_>, order: &[u32], number: &[u32]) -> Vec<u8> {
-    let (Some(found), k) = (map.neighbours, near(map)) else { return Vec::new() };
+    let (Some(found), k) = (map.neighbours, near(map)) else {
+        return Vec::new();
+    };
     let mut bytes = Vec::new();
     for (at, &node) in order.iter().enumerate().filter(|_| k > 0) {
         let near = found.row(node as usize).iter().take(k);
@@ -174,14 +219,20 @@ fn neighbours(map: &Map<'_>, order: &[u32], number: &[u32]) -> Vec<u8> {
     }
     let similar = |&node: &u32| found.similarities(node as usize).iter().take(k);
     let code = |&similarity: &f32| ((similarity.clamp(-1.0, 1.0) + 1.0) * 32767.0).round() as u16;
-    planes(&order.iter().flat_map(similar).map(code).collect::<Vec<_>>(), &mut bytes);
+    planes(
+        &order.iter().flat_map(similar).map(code).collect::<Vec<_>>(),
+        &mut bytes,
+    );
     bytes
 }
 
 fn edges(graph: &Graph, order: &[u32], number: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (at, &node) in order.iter().enumerate() {
-        let later = graph.neighbors(node).iter().map(|&other| number[other as usize]);
+        let later = graph
+            .neighbors(node)
+            .iter()
+            .map(|&other| number[other as usize]);
         let mut later: Vec<u32> = later.filter(|&other| other as usize > at).collect();
         later.sort_unstable();
         varint(later.len() as u64, &mut bytes);
@@ -199,13 +250,23 @@ fn edges(graph: &Graph, order: &[u32], number: &[u32]) -> Vec<u8> {
 fn directions(arcs: &Graph, graph: &Graph, order: &[u32], number: &[u32]) -> Vec<u8> {
     let mut codes = Vec::new();
     for (at, &node) in order.iter().enumerate() {
-        let later = graph.neighbors(node).iter().map(|&other| (number[other as usize], other));
+        let later = graph
+            .neighbors(node)
+            .iter()
+            .map(|&other| (number[other as usize], other));
         let mut later: Vec<(u32, u32)> = later.filter(|&(other, _)| other as usize > at).collect();
         later.sort_unstable();
         let has = |from: u32, to: u32| u8::from(arcs.neighbors(from).binary_search(&to).is_ok());
-        codes.extend(later.into_iter().map(|(_, other)| has(node, other) | has(other, node) << 1));
+        codes.extend(
+            later
+                .into_iter()
+                .map(|(_, other)| has(node, other) | has(other, node) << 1),
+        );
     }
-    codes.chunks(4).map(|four| four.iter().rev().fold(0, |byte, code| byte << 2 | code)).collect()
+    codes
+        .chunks(4)
+        .map(|four| four.iter().rev().fold(0, |byte, code| byte << 2 | code))
+        .collect()
 }
 
 /// Seven bits per byte, the lowest first.
@@ -232,10 +293,17 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
-        let bits = three.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
+        let bits = three
+            .iter()
+            .fold(0u32, |bits, &byte| bits << 8 | u32::from(byte))
+            << (8 * (3 - three.len()));
         for digit in 0..4 {
             let value = bits >> (18 - 6 * digit) & 63;
-            text.push(if digit <= three.len() { char::from(DIGITS[value as usize]) } else { '=' });
+            text.push(if digit <= three.len() {
+                char::from(DIGITS[value as usize])
+            } else {
+                '='
+            });
         }
     }
     text
@@ -247,8 +315,14 @@ mod tests {
 
     #[test]
     fn base64_as_everyone_writes_it() {
-        let cases =
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE=")];
+        let cases = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+        ];
         for (plain, text) in cases {
             assert_eq!(base64(plain.as_bytes()), text);
         }
@@ -257,27 +331,59 @@ mod tests {
     #[test]
     fn counts_are_exact_while_small_and_close_beyond() {
         let back = |code: u16| f64::from(code & 2047) * f64::from(code >> 11).exp2();
-        for count in [0u64, 1, 5, 2047, 2048, 99_999, 123_456_789, 4_000_000_000_000] {
+        for count in [
+            0u64,
+            1,
+            5,
+            2047,
+            2048,
+            99_999,
+            123_456_789,
+            4_000_000_000_000,
+        ] {
             let found = back(packed_count(count, 11));
-            assert!((found - count as f64).abs() <= count as f64 / 1000.0, "{count}: {found}");
+            assert!(
+                (found - count as f64).abs() <= count as f64 / 1000.0,
+                "{count}: {found}"
+            );
             assert!(count > 2047 || found == count as f64);
             let rough = back(packed_count(count, 5));
-            assert!((rough - count as f64).abs() <= count as f64 / 16.0, "{count}: {rough}");
+            assert!(
+                (rough - count as f64).abs() <= count as f64 / 16.0,
+                "{count}: {rough}"
+            );
         }
-        assert!(back(packed_count(u64::MAX, 11)) > 1e12, "the largest stay large");
+        assert!(
+            back(packed_count(u64::MAX, 11)) > 1e12,
+            "the largest stay large"
+        );
     }
 
     #[test]
     fn pages_that_would_be_too_large_have_no_edges() {
-        let sections = || ["core", LINKS].map(|name| Section { name, text: "x".repeat(10) }).into();
-        let names = |most| within(sections(), most).iter().map(|section| section.name).collect::<Vec<_>>();
+        let sections = || {
+            ["core", LINKS]
+                .map(|name| Section {
+                    name,
+                    text: "x".repeat(10),
+                })
+                .into()
+        };
+        let names = |most| {
+            within(sections(), most)
+                .iter()
+                .map(|section| section.name)
+                .collect::<Vec<_>>()
+        };
         assert_eq!((names(20), names(19)), (vec!["core", LINKS], vec!["core"]));
     }
 
     #[test]
     fn signed_numbers_alternate() {
         let mut bytes = Vec::new();
-        [0, -1, 1, -64, 64].iter().for_each(|&value| signed(value, &mut bytes));
+        [0, -1, 1, -64, 64]
+            .iter()
+            .for_each(|&value| signed(value, &mut bytes));
         assert_eq!(bytes, [0, 1, 2, 127, 128, 1]);
     }
 }

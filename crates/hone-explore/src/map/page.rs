@@ -83,11 +83,19 @@ fn page(map: &Map<'_>, order: &[u32]) -> String {
     let with_edges = sections.iter().any(|section| section.name == pack::LINKS);
     let sections: Vec<String> = sections
         .iter()
-        .map(|section| format!("<script type=\"text/plain\" id=\"data-{}\">{}</script>", section.name, section.text))
+        .map(|section| {
+            format!(
+                "<script type=\"text/plain\" id=\"data-{}\">{}</script>",
+                section.name, section.text
+            )
+        })
         .collect();
     let meta = serde_json::to_string(&meta(map, order, with_edges)).expect("plain data");
     // Within a script element only `<` could end it.
-    let meta = meta.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    let meta = meta
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029");
     let script = SCRIPT.join("\n");
     let values = [
         ("title", escaped(&map.title)),
@@ -105,9 +113,17 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
     let mut text = String::with_capacity(template.len() + total);
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
-        let (name, after) = after.split_once("}}").expect("the template closes what it opens");
+        let (name, after) = after
+            .split_once("}}")
+            .expect("the template closes what it opens");
         text.push_str(before);
-        text.push_str(&values.iter().find(|(known, _)| *known == name).expect("a name of the template").1);
+        text.push_str(
+            &values
+                .iter()
+                .find(|(known, _)| *known == name)
+                .expect("a name of the template")
+                .1,
+        );
         rest = after;
     }
     text.push_str(rest);
@@ -117,14 +133,33 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
 /// Text as markup that shows it.
 pub(super) fn escaped(text: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().map(plain).collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.chars()
+        .map(plain)
+        .collect::<String>()
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
     let [means, logs, deviations, most] = orbit_facts(map.roles.counts());
-    let links = if with_edges { map.graph.underlying().edges() } else { 0 };
-    let scores = |scores: Vec<&'a MotifScore>| scores.into_iter().map(|score| (&*score.motif, score.z)).collect();
-    let number = |node: &u32| order.iter().position(|other| other == node).map(|at| at as u32);
+    let links = if with_edges {
+        map.graph.underlying().edges()
+    } else {
+        0
+    };
+    let scores = |scores: Vec<&'a MotifScore>| {
+        scores
+            .into_iter()
+            .map(|score| (&*score.motif, score.z))
+            .collect()
+    };
+    let number = |node: &u32| {
+        order
+            .iter()
+            .position(|other| other == node)
+            .map(|at| at as u32)
+    };
     let role = |role: &'a Role| MetaRole {
         name: &role.name,
         nodes: role.nodes,
@@ -136,15 +171,25 @@ fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
         exemplars: role.exemplars.iter().filter_map(number).collect(),
     };
     let colour = |colour: &'a Colour| match colour {
-        Colour::Categories { name, names, .. } => MetaColour { name, categories: Some(names) },
-        Colour::Numbers { name, .. } => MetaColour { name, categories: None },
+        Colour::Categories { name, names, .. } => MetaColour {
+            name,
+            categories: Some(names),
+        },
+        Colour::Numbers { name, .. } => MetaColour {
+            name,
+            categories: None,
+        },
     };
     Meta {
         title: &map.title,
         nodes: map.graph.nodes(),
         edges: map.graph.edges(),
         links,
-        ids: if pack::text_ids(map.graph.ids()) { "text" } else { "integers" },
+        ids: if pack::text_ids(map.graph.ids()) {
+            "text"
+        } else {
+            "integers"
+        },
         near: pack::near(map),
         orbits: NODE_ORBITS,
         means,
@@ -164,10 +209,16 @@ fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
 /// Mean, mean logarithm, its deviation, and the most of every node orbit.
 fn orbit_facts(counts: &[[u64; NODE_ORBITS.len()]]) -> [[f64; NODE_ORBITS.len()]; 4] {
     let n = counts.len().max(1) as f64;
-    let mean = |of: &dyn Fn(f64) -> f64, m: usize| counts.iter().map(|row| of(row[m] as f64)).sum::<f64>() / n;
+    let mean = |of: &dyn Fn(f64) -> f64, m: usize| {
+        counts.iter().map(|row| of(row[m] as f64)).sum::<f64>() / n
+    };
     let means = std::array::from_fn(|m| mean(&|x| x, m));
     let logs: [f64; NODE_ORBITS.len()] = std::array::from_fn(|m| mean(&f64::ln_1p, m));
-    let deviations = std::array::from_fn(|m| (mean(&|x| x.ln_1p().powi(2), m) - logs[m] * logs[m]).max(0.0).sqrt());
+    let deviations = std::array::from_fn(|m| {
+        (mean(&|x| x.ln_1p().powi(2), m) - logs[m] * logs[m])
+            .max(0.0)
+            .sqrt()
+    });
     let most = std::array::from_fn(|m| counts.iter().map(|row| row[m] as f64).fold(0.0, f64::max));
     [means, logs, deviations, most]
 }
@@ -180,6 +231,9 @@ mod tests {
     fn values_are_not_taken_for_templates() {
         let values = [("a", "{{b}}".to_owned()), ("b", "x".to_owned())];
         assert_eq!(filled("<{{a}}|{{b}}>", &values), "<{{b}}|x>");
-        assert_eq!(escaped("</title><script>&\u{0}"), "&lt;/title&gt;&lt;script&gt;&amp; ");
+        assert_eq!(
+            escaped("</title><script>&\u{0}"),
+            "&lt;/title&gt;&lt;script&gt;&amp; "
+        );
     }
 }

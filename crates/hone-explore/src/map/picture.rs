@@ -10,8 +10,8 @@ use super::{Map, glyphs};
 
 /// The same colours as on the page.
 const PALETTE: [u32; 12] = [
-    0x3b7dd8, 0xe0782f, 0x2f9e6b, 0xc94f7c, 0x8a63d2, 0xb8930f, 0x1fa3b5, 0xd1495b, 0x6d8f2f, 0xa0623a, 0x5b6fb5,
-    0xc05fc0,
+    0x3b7dd8, 0xe0782f, 0x2f9e6b, 0xc94f7c, 0x8a63d2, 0xb8930f, 0x1fa3b5, 0xd1495b, 0x6d8f2f,
+    0xa0623a, 0x5b6fb5, 0xc05fc0,
 ];
 /// Side of the square of points in an SVG, and the margin around it.
 const SIDE: f32 = 800.0;
@@ -47,8 +47,21 @@ fn groups(map: &Map<'_>) -> (String, Vec<String>, Vec<u16>) {
         Colour::Numbers { .. } => None,
     });
     own.unwrap_or_else(|| {
-        let names = map.roles.roles.iter().map(|role| role.name.clone()).collect();
-        ("role".into(), names, map.roles.assignments().iter().map(|&role| role as u16).collect())
+        let names = map
+            .roles
+            .roles
+            .iter()
+            .map(|role| role.name.clone())
+            .collect();
+        (
+            "role".into(),
+            names,
+            map.roles
+                .assignments()
+                .iter()
+                .map(|&role| role as u16)
+                .collect(),
+        )
     })
 }
 
@@ -81,15 +94,26 @@ fn svg(map: &Map<'_>) -> String {
     let size = radius(places.len(), SIDE);
     // Writing to a text cannot fail.
     for group in 0..names.len() as u16 {
-        let _ = writeln!(text, "<g fill=\"#{:06x}\" fill-opacity=\".8\">", colour(group));
+        let _ = writeln!(
+            text,
+            "<g fill=\"#{:06x}\" fill-opacity=\".8\">",
+            colour(group)
+        );
         for (&[x, y], _) in places.iter().zip(&of).filter(|(_, of)| **of == group) {
             let (cx, cy) = (MARGIN + x * SIDE, MARGIN + (1.0 - y) * SIDE);
-            let _ = writeln!(text, "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"{size:.2}\"/>");
+            let _ = writeln!(
+                text,
+                "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"{size:.2}\"/>"
+            );
         }
         text.push_str("</g>\n");
     }
     let left = SIDE + 2.0 * MARGIN;
-    let _ = writeln!(text, "<text x=\"{left}\" y=\"34\" font-weight=\"bold\">{}</text>", escaped(&title));
+    let _ = writeln!(
+        text,
+        "<text x=\"{left}\" y=\"34\" font-weight=\"bold\">{}</text>",
+        escaped(&title)
+    );
     for (line, name) in names.iter().take(LINES).enumerate() {
         let y = 58 + 22 * line;
         let _ = writeln!(
@@ -99,7 +123,12 @@ fn svg(map: &Map<'_>) -> String {
             y - 5,
             colour(line as u16)
         );
-        let _ = writeln!(text, "<text x=\"{}\" y=\"{y}\">{}</text>", left + 22.0, escaped(&shortened(name)));
+        let _ = writeln!(
+            text,
+            "<text x=\"{}\" y=\"{y}\">{}</text>",
+            left + 22.0,
+            escaped(&shortened(name))
+        );
     }
     text.push_str("</svg>\n");
     text
@@ -107,7 +136,10 @@ fn svg(map: &Map<'_>) -> String {
 
 fn png(map: &Map<'_>, width: usize) -> Result<Vec<u8>> {
     if !(16..=16_384).contains(&width) {
-        return Err(Error::config("width", format!("{width} pixels; give a number from 16 to 16384")));
+        return Err(Error::config(
+            "width",
+            format!("{width} pixels; give a number from 16 to 16384"),
+        ));
     }
     let (title, names, of) = groups(map);
     let places = map.places();
@@ -123,8 +155,18 @@ fn png(map: &Map<'_>, width: usize) -> Result<Vec<u8>> {
     picture.text([left, 24.0].map(|c| c * scale), scale, &title, 0x000000);
     for (line, name) in names.iter().take(LINES).enumerate() {
         let y = 53.0 + 22.0 * line as f32;
-        picture.disc([left + 8.0, y].map(|c| c * scale), 6.0 * scale, colour(line as u16), 1.0);
-        picture.text([left + 22.0, y - 5.0].map(|c| c * scale), scale, name, 0x333333);
+        picture.disc(
+            [left + 8.0, y].map(|c| c * scale),
+            6.0 * scale,
+            colour(line as u16),
+            1.0,
+        );
+        picture.text(
+            [left + 22.0, y - 5.0].map(|c| c * scale),
+            scale,
+            name,
+            0x333333,
+        );
     }
     Ok(picture.encoded())
 }
@@ -138,12 +180,19 @@ struct Picture {
 
 impl Picture {
     fn new(width: usize, height: usize) -> Self {
-        Picture { width, height, pixels: vec![255u8; 3 * width * height] }
+        Picture {
+            width,
+            height,
+            pixels: vec![255u8; 3 * width * height],
+        }
     }
 
     /// Lays a colour over a pixel, in part.
     fn blend(&mut self, x: usize, y: usize, colour: u32, cover: f32) {
-        for (channel, pixel) in self.pixels[3 * (y * self.width + x)..][..3].iter_mut().enumerate() {
+        for (channel, pixel) in self.pixels[3 * (y * self.width + x)..][..3]
+            .iter_mut()
+            .enumerate()
+        {
             let own = (colour >> (16 - 8 * channel) & 255) as f32;
             *pixel = (f32::from(*pixel) + (own - f32::from(*pixel)) * cover).round() as u8;
         }
@@ -152,7 +201,8 @@ impl Picture {
     /// Draws a disc, its rim smoothed by counting the samples of each pixel inside.
     fn disc(&mut self, [cx, cy]: [f32; 2], radius: f32, colour: u32, opacity: f32) {
         let range = |c: f32, end: usize| {
-            (c - radius).floor().max(0.0) as usize..((c + radius).ceil().max(0.0) as usize + 1).min(end)
+            (c - radius).floor().max(0.0) as usize
+                ..((c + radius).ceil().max(0.0) as usize + 1).min(end)
         };
         let sample = |pixel: usize, s: usize| pixel as f32 + (s as f32 + 0.5) / SAMPLES as f32;
         for y in range(cy, self.height) {
@@ -163,7 +213,12 @@ impl Picture {
                         dx * dx + dy * dy <= radius * radius
                     })
                     .count();
-                self.blend(x, y, colour, opacity * inside as f32 / (SAMPLES * SAMPLES) as f32);
+                self.blend(
+                    x,
+                    y,
+                    colour,
+                    opacity * inside as f32 / (SAMPLES * SAMPLES) as f32,
+                );
             }
         }
     }
@@ -175,7 +230,11 @@ impl Picture {
         let (left, top) = (x as usize, y as usize);
         let room = self.width.saturating_sub(left) / (dot * glyphs::ADVANCE).max(1);
         let shown: String = match text.chars().count() {
-            length if length > room => text.chars().take(room.saturating_sub(2)).chain("..".chars()).collect(),
+            length if length > room => text
+                .chars()
+                .take(room.saturating_sub(2))
+                .chain("..".chars())
+                .collect(),
             _ => text.to_owned(),
         };
         for (column, row) in glyphs::dots(&shown) {
@@ -199,7 +258,11 @@ impl Picture {
         let [width, height] = [self.width, self.height].map(|side| (side as u32).to_be_bytes());
         let header = [&width[..], &height, &[8, 2, 0, 0, 0]].concat();
         let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-        for (kind, data) in [(b"IHDR", header), (b"IDAT", super::pack::compressed(&rows)), (b"IEND", Vec::new())] {
+        for (kind, data) in [
+            (b"IHDR", header),
+            (b"IDAT", super::pack::compressed(&rows)),
+            (b"IEND", Vec::new()),
+        ] {
             let mut sum = crc32fast::Hasher::new();
             sum.update(kind);
             sum.update(&data);
@@ -218,13 +281,22 @@ mod tests {
 
     #[test]
     fn a_legend_stays_in_the_picture_and_says_what_it_should() {
-        let dark = |picture: &Picture| picture.pixels.chunks_exact(3).filter(|pixel| pixel[0] < 128).count();
+        let dark = |picture: &Picture| {
+            picture
+                .pixels
+                .chunks_exact(3)
+                .filter(|pixel| pixel[0] < 128)
+                .count()
+        };
         let mut picture = Picture::new(400, 100);
         picture.text([10.0, 10.0], 1.0, "hub", 0);
         // One pixel per dot.
         assert_eq!(dark(&picture), glyphs::dots("hub").count());
         // Cut at the edge, above and below it.
-        for (at, text) in [([380.0, 95.0], "a long name that does not fit"), ([500.0, 500.0], "outside")] {
+        for (at, text) in [
+            ([380.0, 95.0], "a long name that does not fit"),
+            ([500.0, 500.0], "outside"),
+        ] {
             picture.text(at, 3.0, text, 0);
         }
         picture.disc([399.0, 99.0], 30.0, 0, 1.0);

@@ -23,7 +23,12 @@ const SETTLING: usize = 20;
 
 /// The mixture with `wanted` components, or with the lowest cost. Fewer than requested if there are fewer distinct
 /// rows. The first `width` ratios are used.
-pub(crate) fn choose(rows: &[Row], wanted: Option<usize>, width: usize, progress: &dyn Progress) -> Result<Mixture> {
+pub(crate) fn choose(
+    rows: &[Row],
+    wanted: Option<usize>,
+    width: usize,
+    progress: &dyn Progress,
+) -> Result<Mixture> {
     let rows = &thinned(rows);
     let nodes: f64 = rows.iter().map(|row| row.weight).sum();
     let start = split(rows, wanted.unwrap_or(MOST).max(MOST), width, progress)?;
@@ -49,22 +54,34 @@ fn thinned(rows: &[Row]) -> Vec<Row> {
     }
     let pieces = (0..SAMPLE).map(|s| &rows[s * rows.len() / SAMPLE..(s + 1) * rows.len() / SAMPLE]);
     pieces
-        .map(|piece| Row { at: piece[piece.len() / 2].at, weight: piece.iter().map(|row| row.weight).sum() })
+        .map(|piece| Row {
+            at: piece[piece.len() / 2].at,
+            weight: piece.iter().map(|row| row.weight).sum(),
+        })
         .collect()
 }
 
 /// Centres of up to `most` groups, as components.
-fn split(rows: &[Row], most: usize, width: usize, progress: &dyn Progress) -> Result<Vec<Component>> {
+fn split(
+    rows: &[Row],
+    most: usize,
+    width: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<Component>> {
     let total: f64 = rows.iter().map(|row| row.weight).sum();
     let (mut centres, mut groups) = settled(rows, vec![mean(rows, |_| true)]);
     while centres.len() < most {
         progress.check()?;
         let spread = |k: usize| -> f64 {
             let own = rows.iter().zip(&groups).filter(|(_, group)| **group == k);
-            own.map(|(row, _)| row.weight * squared(&row.at, &centres[k])).sum()
+            own.map(|(row, _)| row.weight * squared(&row.at, &centres[k]))
+                .sum()
         };
         let spreads: Vec<f64> = (0..centres.len()).map(spread).collect();
-        let widest = (0..spreads.len()).fold(0, |best, k| if spreads[k] > spreads[best] { k } else { best });
+        let widest = (0..spreads.len()).fold(
+            0,
+            |best, k| if spreads[k] > spreads[best] { k } else { best },
+        );
         if spreads[widest] <= 1e-12 * total {
             break;
         }
@@ -84,7 +101,9 @@ fn split(rows: &[Row], most: usize, width: usize, progress: &dyn Progress) -> Re
         moments.component(total)
     };
     let components = (0..centres.len()).map(component);
-    Ok(components.filter(|component| component.share > 0.0).collect())
+    Ok(components
+        .filter(|component| component.share > 0.0)
+        .collect())
 }
 
 fn mean(rows: &[Row], own: impl Fn(usize) -> bool) -> Signature {
@@ -123,7 +142,12 @@ fn settled(rows: &[Row], mut centres: Vec<Signature>) -> (Vec<Signature>, Vec<us
 }
 
 /// The direction in which a group is widest, one standard deviation long; positive in its largest part.
-fn widest_direction(rows: &[Row], groups: &[usize], k: usize, centre: &Signature) -> Result<Signature> {
+fn widest_direction(
+    rows: &[Row],
+    groups: &[usize],
+    k: usize,
+    centre: &Signature,
+) -> Result<Signature> {
     let mut covariance = Small::zeros(WIDTH, WIDTH);
     let mut weight = 0.0;
     for (row, _) in rows.iter().zip(groups).filter(|(_, group)| **group == k) {
@@ -138,7 +162,13 @@ fn widest_direction(rows: &[Row], groups: &[usize], k: usize, centre: &Signature
     let eigen = covariance.eigen()?;
     let length = (eigen.values[0].max(0.0) / weight.max(f64::MIN_POSITIVE)).sqrt();
     let direction: Signature = std::array::from_fn(|d| eigen.vectors.get(d, 0));
-    let largest = direction.iter().fold(0.0f64, |most, x| if x.abs() > most.abs() + 1e-9 { *x } else { most });
+    let largest = direction.iter().fold(0.0f64, |most, x| {
+        if x.abs() > most.abs() + 1e-9 {
+            *x
+        } else {
+            most
+        }
+    });
     Ok(direction.map(|x| x * length * if largest < 0.0 { -1.0 } else { 1.0 }))
 }
 
@@ -148,11 +178,18 @@ fn joined(components: &[Component]) -> Vec<Component> {
     let costs = pairs.map(|(a, b)| (a, b, merged(&components[a], &components[b])));
     let logs = |c: &Component| c.share * c.variance[..c.width].iter().map(|v| v.ln()).sum::<f64>();
     let own = |c: &Component| c.share * c.share.ln();
-    let cost =
-        |a: &Component, b: &Component, m: &Component| logs(m) - logs(a) - logs(b) - 2.0 * (own(m) - own(a) - own(b));
+    let cost = |a: &Component, b: &Component, m: &Component| {
+        logs(m) - logs(a) - logs(b) - 2.0 * (own(m) - own(a) - own(b))
+    };
     let costs = costs.map(|(a, b, m)| (cost(&components[a], &components[b], &m), a, b, m));
-    let (_, a, b, both) = costs.min_by(|x, y| x.0.total_cmp(&y.0)).expect("two components at least");
-    let others = components.iter().enumerate().filter(|(k, _)| *k != a && *k != b).map(|(_, component)| *component);
+    let (_, a, b, both) = costs
+        .min_by(|x, y| x.0.total_cmp(&y.0))
+        .expect("two components at least");
+    let others = components
+        .iter()
+        .enumerate()
+        .filter(|(k, _)| *k != a && *k != b)
+        .map(|(_, component)| *component);
     others.chain([both]).collect()
 }
 
@@ -161,5 +198,10 @@ fn merged(a: &Component, b: &Component) -> Component {
     let mix = |x: f64, y: f64| (a.share * x + b.share * y) / share;
     let centre: Signature = std::array::from_fn(|d| mix(a.centre[d], b.centre[d]));
     let about = |c: &Component, d: usize| c.variance[d] + (c.centre[d] - centre[d]).powi(2);
-    Component { share, centre, variance: std::array::from_fn(|d| mix(about(a, d), about(b, d))), width: a.width }
+    Component {
+        share,
+        centre,
+        variance: std::array::from_fn(|d| mix(about(a, d), about(b, d))),
+        width: a.width,
+    }
 }

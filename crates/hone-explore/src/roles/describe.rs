@@ -33,7 +33,13 @@ struct Sums {
 impl Sums {
     fn zero(motifs: usize) -> Self {
         let zeros = || vec![0.0; motifs];
-        Sums { nodes: 0, counts: zeros(), logs: zeros(), squares: zeros(), arcs: [0.0; 2] }
+        Sums {
+            nodes: 0,
+            counts: zeros(),
+            logs: zeros(),
+            squares: zeros(),
+            arcs: [0.0; 2],
+        }
     }
 
     fn add(&mut self, other: &Sums) {
@@ -52,13 +58,20 @@ impl Roles {
     pub(super) fn describe(&mut self, graph: &Graph) {
         let own = self.assignments();
         let sums = self.sums(&own);
-        let whole = sums.iter().fold(Sums::zero(self.motifs().len()), |mut whole, part| {
-            whole.add(part);
-            whole
-        });
+        let whole = sums
+            .iter()
+            .fold(Sums::zero(self.motifs().len()), |mut whole, part| {
+                whole.add(part);
+                whole
+            });
         let mean_degree = whole.counts[0] / whole.nodes as f64;
         let width = self.width();
-        let ratios: Vec<_> = self.mixture.components.iter().map(|c| plain(&c.centre)).collect();
+        let ratios: Vec<_> = self
+            .mixture
+            .components
+            .iter()
+            .map(|c| plain(&c.centre))
+            .collect();
         let names: Vec<String> = ratios
             .iter()
             .map(|ratios| match width {
@@ -67,8 +80,11 @@ impl Roles {
             })
             .collect();
         let motifs = self.motifs();
-        let directed =
-            |side: usize, k: usize| graph.is_directed().then(|| sums[k].arcs[side] / sums[k].nodes.max(1) as f64);
+        let directed = |side: usize, k: usize| {
+            graph
+                .is_directed()
+                .then(|| sums[k].arcs[side] / sums[k].nodes.max(1) as f64)
+        };
         let exemplars = self.exemplars(&own);
         let role = |(k, name): (usize, String)| Role {
             name,
@@ -87,8 +103,15 @@ impl Roles {
 
     /// Names of the motifs that nodes have counts of.
     fn motifs(&self) -> Vec<String> {
-        let directed = self.directed.iter().flat_map(|named| named.names.iter().cloned());
-        NODE_ORBITS.iter().map(|&orbit| orbit.to_owned()).chain(directed).collect()
+        let directed = self
+            .directed
+            .iter()
+            .flat_map(|named| named.names.iter().cloned());
+        NODE_ORBITS
+            .iter()
+            .map(|&orbit| orbit.to_owned())
+            .chain(directed)
+            .collect()
     }
 
     fn sums(&self, own: &[u32]) -> Vec<Sums> {
@@ -100,10 +123,20 @@ impl Roles {
                 sums.nodes += 1;
                 let arcs = self.arcs.as_ref().map(|arcs| arcs[i]);
                 if let Some(Arcs { out, into, .. }) = arcs {
-                    sums.arcs = [sums.arcs[0] + f64::from(out), sums.arcs[1] + f64::from(into)];
+                    sums.arcs = [
+                        sums.arcs[0] + f64::from(out),
+                        sums.arcs[1] + f64::from(into),
+                    ];
                 }
-                let directed = self.directed.iter().flat_map(|named| named.block.row(i)).map(|&count| f64::from(count));
-                let counts = self.counts[i].iter().map(|&count| count as f64).chain(directed);
+                let directed = self
+                    .directed
+                    .iter()
+                    .flat_map(|named| named.block.row(i))
+                    .map(|&count| f64::from(count));
+                let counts = self.counts[i]
+                    .iter()
+                    .map(|&count| count as f64)
+                    .chain(directed);
                 for (m, count) in counts.enumerate() {
                     let log = count.ln_1p();
                     sums.counts[m] += count;
@@ -114,10 +147,14 @@ impl Roles {
             sums
         };
         let parts: Vec<Vec<Sums>> = parallel::stretches(own.len(), CHUNK, chunk);
-        parts.into_iter().fold(vec![Sums::zero(motifs); k], |mut sums, part| {
-            sums.iter_mut().zip(&part).for_each(|(sum, part)| sum.add(part));
-            sums
-        })
+        parts
+            .into_iter()
+            .fold(vec![Sums::zero(motifs); k], |mut sums, part| {
+                sums.iter_mut()
+                    .zip(&part)
+                    .for_each(|(sum, part)| sum.add(part));
+                sums
+            })
     }
 
     /// The nodes of each role that are closest to its centre, of the more clearly members first.
@@ -133,8 +170,15 @@ impl Roles {
                 best
             };
             let join = |a: Vec<(f64, u32)>, b: Vec<(f64, u32)>| b.into_iter().fold(a, fold);
-            let of = |range: Range<usize>| range.filter(|&i| own[i] as usize == k).map(rated).fold(Vec::new(), fold);
-            let best = parallel::stretches(own.len(), CHUNK, of).into_iter().fold(Vec::new(), join);
+            let of = |range: Range<usize>| {
+                range
+                    .filter(|&i| own[i] as usize == k)
+                    .map(rated)
+                    .fold(Vec::new(), fold)
+            };
+            let best = parallel::stretches(own.len(), CHUNK, of)
+                .into_iter()
+                .fold(Vec::new(), join);
             best.into_iter().map(|(_, node)| node).collect()
         };
         (0..self.mixture.components.len()).map(best).collect()
@@ -148,8 +192,16 @@ fn scores(motifs: &[String], sums: &Sums, whole: &Sums) -> Vec<MotifScore> {
         let deviation = (whole.squares[m] / all - mean * mean).max(0.0).sqrt();
         let gap = sums.logs[m] / n - mean;
         // What is left of equal counts is rounding.
-        let z = if sums.nodes > 0 && deviation > 1e-6 * (1.0 + mean) { gap / deviation } else { 0.0 };
-        MotifScore { motif: motifs[m].clone(), mean: sums.counts[m] / n, z }
+        let z = if sums.nodes > 0 && deviation > 1e-6 * (1.0 + mean) {
+            gap / deviation
+        } else {
+            0.0
+        };
+        MotifScore {
+            motif: motifs[m].clone(),
+            mean: sums.counts[m] / n,
+            z,
+        }
     };
     (0..motifs.len()).map(score).collect()
 }
@@ -168,15 +220,27 @@ fn affinity(graph: &Graph, own: &[u32], k: usize) -> Vec<Vec<f64>> {
     };
     let parts: Vec<Vec<u64>> = parallel::stretches(own.len(), CHUNK, count);
     let links = parts.into_iter().fold(vec![0u64; k * k], |mut sum, part| {
-        sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        sum.iter_mut()
+            .zip(part)
+            .for_each(|(sum, part)| *sum += part);
         sum
     });
-    let out: Vec<f64> = (0..k).map(|r| links[r * k..(r + 1) * k].iter().sum::<u64>() as f64).collect();
-    let into: Vec<f64> = (0..k).map(|s| (0..k).map(|r| links[r * k + s]).sum::<u64>() as f64).collect();
+    let out: Vec<f64> = (0..k)
+        .map(|r| links[r * k..(r + 1) * k].iter().sum::<u64>() as f64)
+        .collect();
+    let into: Vec<f64> = (0..k)
+        .map(|s| (0..k).map(|r| links[r * k + s]).sum::<u64>() as f64)
+        .collect();
     let all: f64 = out.iter().sum();
     let ratio = |r: usize, s: usize| {
         let expected = out[r] * into[s];
-        if expected > 0.0 { links[r * k + s] as f64 * all / expected } else { 0.0 }
+        if expected > 0.0 {
+            links[r * k + s] as f64 * all / expected
+        } else {
+            0.0
+        }
     };
-    (0..k).map(|r| (0..k).map(|s| ratio(r, s)).collect()).collect()
+    (0..k)
+        .map(|r| (0..k).map(|s| ratio(r, s)).collect())
+        .collect()
 }

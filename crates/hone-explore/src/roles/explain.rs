@@ -70,26 +70,54 @@ impl Roles {
         let reasons: Vec<Reason> = self
             .telling(&at, own, runner_up)
             .into_iter()
-            .map(|d| Reason { ratio: super::RATIOS[d], value: values[d], average: self.averages[d] })
+            .map(|d| Reason {
+                ratio: super::RATIOS[d],
+                value: values[d],
+                average: self.averages[d],
+            })
             .collect();
         let membership = f64::from(self.memberships(node)[own]);
         let name = &self.roles[own].name;
-        let said: Vec<String> = reasons.iter().map(|r| phrase(r.ratio, r.value, Some(r.average))).collect();
-        let first = format!("{id} is {} ({:.0} %) because {}.", being(name), 100.0 * membership, listed(&said));
+        let said: Vec<String> = reasons
+            .iter()
+            .map(|r| phrase(r.ratio, r.value, Some(r.average)))
+            .collect();
+        let first = format!(
+            "{id} is {} ({:.0} %) because {}.",
+            being(name),
+            100.0 * membership,
+            listed(&said)
+        );
         let (otherwise, second) = self.other(&at, own, runner_up);
-        Explanation { role: name.clone(), membership, reasons, otherwise, text: format!("{first} {second}") }
+        Explanation {
+            role: name.clone(),
+            membership,
+            reasons,
+            otherwise,
+            text: format!("{first} {second}"),
+        }
     }
 
     /// Why a node without neighbours has its role.
     fn alone(&self, id: &str, own: usize, membership: f32) -> Explanation {
         let name = &self.roles[own].name;
-        let reasons = vec![Reason { ratio: super::RATIOS[0], value: 0.0, average: self.averages[0] }];
+        let reasons = vec![Reason {
+            ratio: super::RATIOS[0],
+            value: 0.0,
+            average: self.averages[0],
+        }];
         let average = number(self.averages[0]);
         let text = format!(
             "{id} is {} because it has no neighbours (average {average}). Any edge would have given it another role.",
             being(name)
         );
-        Explanation { role: name.clone(), membership: f64::from(membership), reasons, otherwise: None, text }
+        Explanation {
+            role: name.clone(),
+            membership: f64::from(membership),
+            reasons,
+            otherwise: None,
+            text,
+        }
     }
 
     fn runner_up(&self, node: u32, own: usize) -> Option<usize> {
@@ -108,7 +136,9 @@ impl Roles {
         };
         let says = |d: usize| other.map_or(0.0, |other| gap(other, d) - gap(own, d));
         let ratios = plain(at);
-        let mut order: Vec<usize> = (0..self.width()).filter(|&d| d != 3 && is_defined(&ratios, d)).collect();
+        let mut order: Vec<usize> = (0..self.width())
+            .filter(|&d| d != 3 && is_defined(&ratios, d))
+            .collect();
         order.sort_by(|&a, &b| says(b).total_cmp(&says(a)).then(a.cmp(&b)));
         order.truncate(3);
         order
@@ -120,36 +150,77 @@ impl Roles {
     }
 
     /// The role that the node is closest to having instead, and a sentence about it.
-    fn other(&self, at: &Signature, own: usize, runner_up: Option<usize>) -> (Option<Otherwise>, String) {
-        let Some(runner_up) = runner_up else { return (None, "All nodes of this graph have the same role.".into()) };
+    fn other(
+        &self,
+        at: &Signature,
+        own: usize,
+        runner_up: Option<usize>,
+    ) -> (Option<Otherwise>, String) {
+        let Some(runner_up) = runner_up else {
+            return (None, "All nodes of this graph have the same role.".into());
+        };
         let ratios = plain(at);
         let may = (0..self.width()).filter(|&d| d != 3 && is_defined(&ratios, d));
-        let Some(change) = may.filter_map(|d| self.change(at, own, d)).min_by(|a, b| a.far.total_cmp(&b.far)) else {
+        let Some(change) = may
+            .filter_map(|d| self.change(at, own, d))
+            .min_by(|a, b| a.far.total_cmp(&b.far))
+        else {
             let role = self.roles[runner_up].name.clone();
-            let text = format!("No single change would have given it another role; the next role is {role}.");
-            return (Some(Otherwise { role, ratio: None, value: None }), text);
+            let text = format!(
+                "No single change would have given it another role; the next role is {role}."
+            );
+            return (
+                Some(Otherwise {
+                    role,
+                    ratio: None,
+                    value: None,
+                }),
+                text,
+            );
         };
         let mut moved = *at;
         moved[change.ratio] = change.to;
-        let (role, ratio) = (self.roles[change.role].name.clone(), super::RATIOS[change.ratio]);
+        let (role, ratio) = (
+            self.roles[change.role].name.clone(),
+            super::RATIOS[change.ratio],
+        );
         let to = plain(&moved)[change.ratio];
         // Neighbours are whole: as many as are enough.
-        let whole =
-            |value: f64| if change.to > at[change.ratio] { (value - 1e-9).ceil() } else { (value + 1e-9).floor() };
+        let whole = |value: f64| {
+            if change.to > at[change.ratio] {
+                (value - 1e-9).ceil()
+            } else {
+                (value + 1e-9).floor()
+            }
+        };
         let value = match change.ratio {
             0 => whole(to),
             d if d >= WITHOUT_ARCS => whole(to * ratios[0].round()) / ratios[0].round().max(1.0),
             _ => to,
         };
-        let text = format!("It would have been {} if {}.", being(&role), phrase(ratio, value, None));
-        (Some(Otherwise { role, ratio: Some(ratio), value: Some(value) }), text)
+        let text = format!(
+            "It would have been {} if {}.",
+            being(&role),
+            phrase(ratio, value, None)
+        );
+        (
+            Some(Otherwise {
+                role,
+                ratio: Some(ratio),
+                value: Some(value),
+            }),
+            text,
+        )
     }
 
     /// The least change of ratio `d` that makes another role the most likely.
     fn change(&self, at: &Signature, own: usize, d: usize) -> Option<Change> {
         let best = |at: &Signature| {
             let density = |k: usize| self.mixture.components[k].log_density(at);
-            (1..self.roles.len()).fold(0, |best, k| if density(k) > density(best) { k } else { best })
+            (1..self.roles.len()).fold(
+                0,
+                |best, k| if density(k) > density(best) { k } else { best },
+            )
         };
         let towards = |k: usize| {
             let target = self.mixture.components[k].centre[d];
@@ -166,11 +237,17 @@ impl Roles {
                     moved[other] = moved[other].min(SIDE - moved[d]);
                 }
                 let role = best(&moved);
-                (role != own).then(|| Change { ratio: d, to: moved[d], role, far: (moved[d] - at[d]).abs() })
+                (role != own).then(|| Change {
+                    ratio: d,
+                    to: moved[d],
+                    role,
+                    far: (moved[d] - at[d]).abs(),
+                })
             })
         };
         // No single change of a ratio leaves a node without neighbours.
-        let others = (0..self.roles.len()).filter(|&k| k != own && !is_isolated(&self.mixture.components[k].centre));
+        let others = (0..self.roles.len())
+            .filter(|&k| k != own && !is_isolated(&self.mixture.components[k].centre));
         let changes = others.filter_map(towards);
         changes.min_by(|a, b| a.far.total_cmp(&b.far))
     }
@@ -178,16 +255,29 @@ impl Roles {
 
 /// What a node with a role is: `a hub`, `in a chain`, `isolated`; numbers of roles that share a name follow.
 fn being(name: &str) -> String {
-    let base = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
+    let base = name
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .trim_end();
     let number = name[base.len()..].trim();
     let text = match base {
         "isolated" => base.to_owned(),
-        _ if ["core", "periphery"].iter().any(|end| base.ends_with(end)) => format!("in the {base}"),
-        _ if ["chain", "near-clique"].iter().any(|end| base.ends_with(end)) => format!("in a {base}"),
+        _ if ["core", "periphery"].iter().any(|end| base.ends_with(end)) => {
+            format!("in the {base}")
+        }
+        _ if ["chain", "near-clique"]
+            .iter()
+            .any(|end| base.ends_with(end)) =>
+        {
+            format!("in a {base}")
+        }
         _ if base.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {base}"),
         _ => format!("a {base}"),
     };
-    if number.is_empty() { text } else { format!("{text} ({number})") }
+    if number.is_empty() {
+        text
+    } else {
+        format!("{text} ({number})")
+    }
 }
 
 /// A ratio as part of a sentence: with the average as a reason, without it as what would have to be.
@@ -200,18 +290,44 @@ fn phrase(ratio: &str, value: f64, average: Option<f64>) -> String {
     let verb = |now: &'static str, then: &'static str| if average.is_some() { now } else { then };
     let text = match ratio {
         "degree" => {
-            let plural = if shown == "1" { "neighbour" } else { "neighbours" };
+            let plural = if shown == "1" {
+                "neighbour"
+            } else {
+                "neighbours"
+            };
             format!("it {} {shown} {plural}", verb("has", "had"))
         }
         "neighbour-degree" => {
-            let plural = if shown == "1" { "neighbour" } else { "neighbours" };
-            format!("its neighbours {} {shown} {plural} each", verb("have", "had"))
+            let plural = if shown == "1" {
+                "neighbour"
+            } else {
+                "neighbours"
+            };
+            format!(
+                "its neighbours {} {shown} {plural} each",
+                verb("have", "had")
+            )
         }
-        "closed-pairs" => format!("{shown} of the pairs of its neighbours {} linked", verb("are", "were")),
-        "out-only" => format!("it {} arcs to {shown} of its neighbours and none back", verb("has", "had")),
-        "in-only" => format!("{shown} of its neighbours {} arcs to it and none back", verb("have", "had")),
-        "closed-around" => format!("{shown} of the pairs around its neighbours {} linked", verb("are", "were")),
-        _ => format!("{shown} of the triples of its neighbours {} a clique with it", verb("form", "formed")),
+        "closed-pairs" => format!(
+            "{shown} of the pairs of its neighbours {} linked",
+            verb("are", "were")
+        ),
+        "out-only" => format!(
+            "it {} arcs to {shown} of its neighbours and none back",
+            verb("has", "had")
+        ),
+        "in-only" => format!(
+            "{shown} of its neighbours {} arcs to it and none back",
+            verb("have", "had")
+        ),
+        "closed-around" => format!(
+            "{shown} of the pairs around its neighbours {} linked",
+            verb("are", "were")
+        ),
+        _ => format!(
+            "{shown} of the triples of its neighbours {} a clique with it",
+            verb("form", "formed")
+        ),
     };
     mean.map_or(text.clone(), |mean| format!("{text} (average {mean})"))
 }
@@ -219,7 +335,11 @@ fn phrase(ratio: &str, value: f64, average: Option<f64>) -> String {
 /// Whole numbers as they are, others with one digit.
 fn number(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
-    if rounded.fract() == 0.0 { format!("{rounded:.0}") } else { format!("{rounded:.1}") }
+    if rounded.fract() == 0.0 {
+        format!("{rounded:.0}")
+    } else {
+        format!("{rounded:.1}")
+    }
 }
 
 /// Parts of a sentence: `a, b and c`.

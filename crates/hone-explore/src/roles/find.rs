@@ -25,16 +25,38 @@ impl RoleOptions {
     pub fn find(&self, graph: &Graph, progress: &dyn Progress) -> Result<Roles> {
         self.check()?;
         if graph.nodes() == 0 {
-            return Err(Error::config("graph", "it has no nodes, so there are no roles to find"));
+            return Err(Error::config(
+                "graph",
+                "it has no nodes, so there are no roles to find",
+            ));
         }
         // Triads are always counted exactly, so they are left out if counts are estimated.
-        let triads = (graph.is_directed() && self.sample == Sample::Exact).then_some(MotifSet::Triads);
-        let motifs = triads.iter().flat_map(MotifSet::motifs).chain(MotifSet::default().motifs());
+        let triads =
+            (graph.is_directed() && self.sample == Sample::Exact).then_some(MotifSet::Triads);
+        let motifs = triads
+            .iter()
+            .flat_map(MotifSet::motifs)
+            .chain(MotifSet::default().motifs());
         let motifs: Vec<_> = motifs.collect();
-        let counts = self.sample.count_motifs(graph, &motifs, (self.seed, Allowance::new(None)), progress)?;
-        let features = triads.map(|motifs| Structure { motifs, depth: 0, log: false, ..Structure::default() });
+        let counts = self.sample.count_motifs(
+            graph,
+            &motifs,
+            (self.seed, Allowance::new(None)),
+            progress,
+        )?;
+        let features = triads.map(|motifs| Structure {
+            motifs,
+            depth: 0,
+            log: false,
+            ..Structure::default()
+        });
         let directed = features.map(|features| features.of(&counts)).transpose()?;
-        Roles::of(graph, (counts.node_orbits()?, directed), self.roles, progress)
+        Roles::of(
+            graph,
+            (counts.node_orbits()?, directed),
+            self.roles,
+            progress,
+        )
     }
 }
 
@@ -47,7 +69,10 @@ impl Roles {
         wanted: Option<usize>,
         progress: &dyn Progress,
     ) -> Result<Roles> {
-        assert!(counts.len() == graph.nodes() && !counts.is_empty(), "one row of counts per node");
+        assert!(
+            counts.len() == graph.nodes() && !counts.is_empty(),
+            "one row of counts per node"
+        );
         progress.stage("finding roles", 0);
         let neighbours = graph.underlying().pattern().clone();
         let arcs = graph.is_directed().then(|| Arcs::of(graph, &neighbours));
@@ -56,10 +81,16 @@ impl Roles {
         let rows = distinct(&signatures);
         let averages = averages(rows.iter().map(|row| (row.at, row.weight)));
         let mut mixture = separately(&rows, wanted, progress)?.without_empty(&rows);
-        mixture.components.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.centre[0].total_cmp(&a.centre[0])));
+        mixture.components.sort_by(|a, b| {
+            b.share
+                .total_cmp(&a.share)
+                .then(b.centre[0].total_cmp(&a.centre[0]))
+        });
         let k = mixture.components.len();
         let mut memberships = vec![0f32; signatures.len() * k];
-        parallel::for_rows(&mut memberships, k, |i, to| mixture.memberships(&signatures[i], to));
+        parallel::for_rows(&mut memberships, k, |i, to| {
+            mixture.memberships(&signatures[i], to)
+        });
         let mut found = Roles {
             roles: Vec::new(),
             affinity: Vec::new(),
@@ -81,31 +112,75 @@ impl Roles {
 fn separately(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> Result<Mixture> {
     let width = width(rows.iter().map(|row| row.at));
     let some = |low: f64, high: f64| -> Vec<Row> {
-        rows.iter().filter(|row| low <= row.at[0] && row.at[0] < high).copied().collect()
+        rows.iter()
+            .filter(|row| low <= row.at[0] && row.at[0] < high)
+            .copied()
+            .collect()
     };
-    let alone = if wanted == Some(1) { Vec::new() } else { some(f64::NEG_INFINITY, -0.5) };
-    let apart = if alone.is_empty() { f64::NEG_INFINITY } else { -0.5 };
-    let leaves = if wanted.is_none() { some(-0.5, 0.5) } else { Vec::new() };
-    let others = if leaves.is_empty() { some(apart, f64::INFINITY) } else { some(0.5, f64::INFINITY) };
-    let others_wanted = wanted.map(|wanted| wanted - usize::from(!alone.is_empty() && !others.is_empty()));
+    let alone = if wanted == Some(1) {
+        Vec::new()
+    } else {
+        some(f64::NEG_INFINITY, -0.5)
+    };
+    let apart = if alone.is_empty() {
+        f64::NEG_INFINITY
+    } else {
+        -0.5
+    };
+    let leaves = if wanted.is_none() {
+        some(-0.5, 0.5)
+    } else {
+        Vec::new()
+    };
+    let others = if leaves.is_empty() {
+        some(apart, f64::INFINITY)
+    } else {
+        some(0.5, f64::INFINITY)
+    };
+    let others_wanted =
+        wanted.map(|wanted| wanted - usize::from(!alone.is_empty() && !others.is_empty()));
     let mut parts = vec![(alone, Some(1)), (leaves, None), (others, others_wanted)];
     parts.retain(|(rows, _)| !rows.is_empty());
     let mut components = Vec::new();
     let weight = |rows: &[Row]| rows.iter().map(|row| row.weight).sum::<f64>();
     for (part, wanted) in &parts {
         let share = weight(part) / weight(rows);
-        let of_all = |component: Component| Component { share: share * component.share, ..component };
-        components.extend(grouped(part, *wanted, width, progress)?.components.into_iter().map(of_all));
+        let of_all = |component: Component| Component {
+            share: share * component.share,
+            ..component
+        };
+        components.extend(
+            grouped(part, *wanted, width, progress)?
+                .components
+                .into_iter()
+                .map(of_all),
+        );
     }
     let alone = |component: &&mut Component| is_isolated(&component.centre);
-    components.iter_mut().filter(alone).for_each(|component| component.variance = [ALONE; WIDTH]);
+    components
+        .iter_mut()
+        .filter(alone)
+        .for_each(|component| component.variance = [ALONE; WIDTH]);
     let mixture = Mixture::fitted(rows, components, 0);
-    Ok(if wanted.is_none() { hub::with_hubs(rows, mixture) } else { mixture })
+    Ok(if wanted.is_none() {
+        hub::with_hubs(rows, mixture)
+    } else {
+        mixture
+    })
 }
 
 /// The mixture of some rows: as many groups as wanted, or as pay.
-fn grouped(rows: &[Row], wanted: Option<usize>, width: usize, progress: &dyn Progress) -> Result<Mixture> {
-    Ok(Mixture::fitted(rows, choose::choose(rows, wanted, width, progress)?.components, LAST))
+fn grouped(
+    rows: &[Row],
+    wanted: Option<usize>,
+    width: usize,
+    progress: &dyn Progress,
+) -> Result<Mixture> {
+    Ok(Mixture::fitted(
+        rows,
+        choose::choose(rows, wanted, width, progress)?.components,
+        LAST,
+    ))
 }
 
 /// Signatures in order, equal ones once.

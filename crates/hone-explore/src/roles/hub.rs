@@ -24,13 +24,21 @@ pub(super) fn with_hubs(rows: &[Row], mixture: Mixture) -> Mixture {
     let degree = |row: &Row| plain(&row.at)[0];
     let total: f64 = rows.iter().map(|row| row.weight).sum();
     let mean = rows.iter().map(|row| row.weight * degree(row)).sum::<f64>() / total;
-    let square = rows.iter().map(|row| row.weight * (degree(row) - mean).powi(2)).sum::<f64>() / total;
+    let square = rows
+        .iter()
+        .map(|row| row.weight * (degree(row) - mean).powi(2))
+        .sum::<f64>()
+        / total;
     let least = mean + OUTLYING * square.sqrt();
     let called = |component: &Component| name(&plain(&component.centre), mean);
     let stands_out = |component: &Component| matches!(called(component), "hub" | "star centre");
     let is_named = |at: &Signature| stands_out(nearest(&mixture.components, at));
     let mut moments = Moments::new(mixture.components[0].width);
-    let hubs = || rows.iter().filter(|row| degree(row) >= least && is_hub(&plain(&row.at), mean) && !is_named(&row.at));
+    let hubs = || {
+        rows.iter().filter(|row| {
+            degree(row) >= least && is_hub(&plain(&row.at), mean) && !is_named(&row.at)
+        })
+    };
     hubs().for_each(|row| moments.add(&row.at, row.weight));
     if moments.weight() == 0.0 {
         return mixture;
@@ -39,13 +47,21 @@ pub(super) fn with_hubs(rows: &[Row], mixture: Mixture) -> Mixture {
     let more = [&mixture.components[..], &[own]].concat();
     let belongs = |row: &&Row| *nearest(&more, &row.at) == own;
     let members: f64 = hubs().filter(belongs).map(|row| row.weight).sum();
-    if stands_out(&own) && 2.0 * members > moments.weight() { Mixture::fitted(rows, more, 0) } else { mixture }
+    if stands_out(&own) && 2.0 * members > moments.weight() {
+        Mixture::fitted(rows, more, 0)
+    } else {
+        mixture
+    }
 }
 
 /// The component that a node most likely belongs to.
 fn nearest<'a>(components: &'a [Component], at: &Signature) -> &'a Component {
     let likelier = |best: &'a Component, next: &'a Component| {
-        if next.log_density(at) > best.log_density(at) { next } else { best }
+        if next.log_density(at) > best.log_density(at) {
+            next
+        } else {
+            best
+        }
     };
     components.iter().fold(&components[0], likelier)
 }

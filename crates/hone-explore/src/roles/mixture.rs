@@ -50,7 +50,12 @@ pub(crate) struct Moments {
 impl Moments {
     /// Sums over no rows, of which this many ratios will count.
     pub(crate) fn new(width: usize) -> Self {
-        Moments { weight: 0.0, first: [0.0; WIDTH], second: [0.0; WIDTH], width }
+        Moments {
+            weight: 0.0,
+            first: [0.0; WIDTH],
+            second: [0.0; WIDTH],
+            width,
+        }
     }
 
     /// Nodes that were added.
@@ -80,7 +85,12 @@ impl Moments {
         let centre = self.first.map(|sum| sum / weight);
         let spread = |d: usize| (self.second[d] / weight - centre[d] * centre[d]).max(0.0);
         let variance = std::array::from_fn(|d| spread(d) + RESOLUTION * RESOLUTION);
-        Component { share: self.weight / total, centre, variance, width: self.width }
+        Component {
+            share: self.weight / total,
+            centre,
+            variance,
+            width: self.width,
+        }
     }
 }
 
@@ -112,7 +122,9 @@ impl Mixture {
         let total: f64 = rows.iter().map(|row| row.weight).sum();
         for _ in 0..most {
             let moments = expect(rows, &components).moments;
-            let kept: Vec<usize> = (0..components.len()).filter(|&k| moments[k].weight >= LEAST).collect();
+            let kept: Vec<usize> = (0..components.len())
+                .filter(|&k| moments[k].weight >= LEAST)
+                .collect();
             let next: Vec<Component> = kept.iter().map(|&k| moments[k].component(total)).collect();
             let still = kept.len() == components.len()
                 && next
@@ -124,14 +136,27 @@ impl Mixture {
                 break;
             }
         }
-        let Expected { likelihood, entropy, .. } = expect(rows, &components);
-        Mixture { components, likelihood, entropy }
+        let Expected {
+            likelihood,
+            entropy,
+            ..
+        } = expect(rows, &components);
+        Mixture {
+            components,
+            likelihood,
+            entropy,
+        }
     }
 
     /// The integrated completed likelihood as a cost: the Bayesian information criterion, and twice the entropy of the
     /// memberships, so that overlapping groups are penalised. Biernacki, Celeux and Govaert, 2000.
     pub(crate) fn cost(&self, nodes: f64) -> f64 {
-        let parameters = self.components.iter().map(|component| 2 * component.width + 1).sum::<usize>() - 1;
+        let parameters = self
+            .components
+            .iter()
+            .map(|component| 2 * component.width + 1)
+            .sum::<usize>()
+            - 1;
         2.0 * (self.entropy - self.likelihood) + parameters as f64 * nodes.ln()
     }
 
@@ -153,7 +178,9 @@ impl Mixture {
     /// The memberships of a place: they sum to one.
     pub(crate) fn memberships(&self, at: &Signature, to: &mut [f32]) {
         let (logs, top, sum) = responsibilities(&self.components, at);
-        to.iter_mut().zip(logs).for_each(|(to, log)| *to = ((log - top).exp() / sum) as f32);
+        to.iter_mut()
+            .zip(logs)
+            .for_each(|(to, log)| *to = ((log - top).exp() / sum) as f32);
     }
 }
 
@@ -165,15 +192,27 @@ struct Expected {
 }
 
 fn responsibilities(components: &[Component], at: &Signature) -> (Vec<f64>, f64, f64) {
-    let logs: Vec<f64> = components.iter().map(|component| component.log_density(at)).collect();
+    let logs: Vec<f64> = components
+        .iter()
+        .map(|component| component.log_density(at))
+        .collect();
     let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum = logs.iter().map(|log| (log - top).exp()).sum();
     (logs, top, sum)
 }
 
 fn expect(rows: &[Row], components: &[Component]) -> Expected {
-    let moments = || components.iter().map(|component| Moments::new(component.width)).collect();
-    let empty = || Expected { moments: moments(), likelihood: 0.0, entropy: 0.0 };
+    let moments = || {
+        components
+            .iter()
+            .map(|component| Moments::new(component.width))
+            .collect()
+    };
+    let empty = || Expected {
+        moments: moments(),
+        likelihood: 0.0,
+        entropy: 0.0,
+    };
     let chunk = |range: Range<usize>| {
         let mut sums = empty();
         for row in &rows[range] {
@@ -191,7 +230,10 @@ fn expect(rows: &[Row], components: &[Component]) -> Expected {
     };
     let parts: Vec<Expected> = parallel::stretches(rows.len(), CHUNK, chunk);
     parts.into_iter().fold(empty(), |mut all, part| {
-        all.moments.iter_mut().zip(&part.moments).for_each(|(all, part)| all.join(part));
+        all.moments
+            .iter_mut()
+            .zip(&part.moments)
+            .for_each(|(all, part)| all.join(part));
         all.likelihood += part.likelihood;
         all.entropy += part.entropy;
         all

@@ -77,7 +77,9 @@ impl RoleOptions {
         match self.roles {
             Some(roles) if !(1..=MOST).contains(&roles) => Err(Error::config(
                 "roles",
-                format!("{roles} is not between 1 and {MOST}; leave it out to choose the number automatically"),
+                format!(
+                    "{roles} is not between 1 and {MOST}; leave it out to choose the number automatically"
+                ),
             )),
             _ => Ok(()),
         }

@@ -70,12 +70,20 @@ pub(crate) fn name(ratios: &Signature, mean_degree: f64) -> &'static str {
         return "clique member";
     }
     if closed >= 0.5 {
-        return if degree < 3.0 { "triangle corner" } else { "near-clique" };
+        return if degree < 3.0 {
+            "triangle corner"
+        } else {
+            "near-clique"
+        };
     }
     if closed < 0.2 {
         return sparse(degree, around, mean_degree);
     }
-    if degree > 1.5 * mean_degree { "core" } else { "community member" }
+    if degree > 1.5 * mean_degree {
+        "core"
+    } else {
+        "community member"
+    }
 }
 
 /// How many times the degree of the average node, and of its own neighbours, a hub has.
@@ -116,9 +124,20 @@ fn sparse(degree: f64, around: f64, mean_degree: f64) -> &'static str {
 
 /// Numbers those that share a name.
 pub(crate) fn numbered(names: &[String]) -> Vec<String> {
-    let number = |at: usize| names[..=at].iter().filter(|name| **name == names[at]).count();
+    let number = |at: usize| {
+        names[..=at]
+            .iter()
+            .filter(|name| **name == names[at])
+            .count()
+    };
     let alone = |at: usize| names.iter().filter(|name| **name == names[at]).count() == 1;
-    let full = |at: usize| if alone(at) { names[at].clone() } else { format!("{} {}", names[at], number(at)) };
+    let full = |at: usize| {
+        if alone(at) {
+            names[at].clone()
+        } else {
+            format!("{} {}", names[at], number(at))
+        }
+    };
     (0..names.len()).map(full).collect()
 }
 
@@ -144,18 +163,27 @@ mod tests {
         for (ratios, expected) in cases {
             assert_eq!(name(&ratios, 4.0), expected, "{ratios:?}");
         }
-        assert_eq!(numbered(&["hub", "chain", "hub"].map(str::to_owned)), ["hub 1", "chain", "hub 2"]);
+        assert_eq!(
+            numbered(&["hub", "chain", "hub"].map(str::to_owned)),
+            ["hub 1", "chain", "hub 2"]
+        );
     }
 
     #[test]
     fn directions_go_before_the_names() {
         let cases = [
             ([0.0; 8], "isolated"),
-            ([1.0, 13.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0], "source star leaf"),
+            (
+                [1.0, 13.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+                "source star leaf",
+            ),
             ([1.0, 13.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], "sink star leaf"),
             ([2.0, 9.0, 0.0, 1.0, 0.5, 0.0, 0.5, 0.5], "broker bridge"),
             ([40.0, 9.0, 0.1, 0.9, 0.3, 0.02, 0.1, 0.9], "sink hub"),
-            ([7.2, 7.1, 0.92, 0.08, 0.0, 0.87, 0.1, 0.1], "mutual clique member"),
+            (
+                [7.2, 7.1, 0.92, 0.08, 0.0, 0.87, 0.1, 0.1],
+                "mutual clique member",
+            ),
             ([7.2, 7.1, 0.92, 0.08, 0.0, 0.87, 0.5, 0.5], "clique member"),
         ];
         for (ratios, expected) in cases {

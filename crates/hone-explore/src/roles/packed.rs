@@ -15,8 +15,11 @@ pub(crate) struct PackedComponent {
 
 impl Roles {
     pub(crate) fn packed_components(&self) -> Vec<PackedComponent> {
-        let packed =
-            |c: &super::mixture::Component| PackedComponent { share: c.share, centre: c.centre, variance: c.variance };
+        let packed = |c: &super::mixture::Component| PackedComponent {
+            share: c.share,
+            centre: c.centre,
+            variance: c.variance,
+        };
         self.mixture.components.iter().map(packed).collect()
     }
 
@@ -25,6 +28,11 @@ impl Roles {
         let at = &self.signatures[node as usize];
         let [_, _, closed, _, around, cliques, ..] = plain(at);
         let part = |x: f64| (255.0 * x).round() as u8;
-        [(16.0 * at[1]).round().min(255.0) as u8, part(closed), part(around), part(cliques)]
+        [
+            (16.0 * at[1]).round().min(255.0) as u8,
+            part(closed),
+            part(around),
+            part(cliques),
+        ]
     }
 }

@@ -50,7 +50,11 @@ impl Role {
     }
 
     fn leading(&self, sign: f64) -> Vec<&MotifScore> {
-        let mut telling: Vec<&MotifScore> = self.motifs.iter().filter(|score| sign * score.z > 0.1).collect();
+        let mut telling: Vec<&MotifScore> = self
+            .motifs
+            .iter()
+            .filter(|score| sign * score.z > 0.1)
+            .collect();
         telling.sort_by(|a, b| b.z.abs().total_cmp(&a.z.abs()));
         telling.truncate(3);
         telling

@@ -27,8 +27,16 @@ pub(crate) const WIDTH: usize = 8;
 /// How many of them graphs without one-way arcs have.
 pub(crate) const WITHOUT_ARCS: usize = 6;
 /// Names of the ratios; the last two are for directed graphs.
-pub const RATIOS: [&str; WIDTH] =
-    ["degree", "neighbour-degree", "closed-pairs", "open-pairs", "closed-around", "cliques", "out-only", "in-only"];
+pub const RATIOS: [&str; WIDTH] = [
+    "degree",
+    "neighbour-degree",
+    "closed-pairs",
+    "open-pairs",
+    "closed-around",
+    "cliques",
+    "out-only",
+    "in-only",
+];
 /// The ratios of one node, scaled.
 pub(crate) type Signature = [f64; WIDTH];
 
@@ -60,13 +68,20 @@ impl Arcs {
     /// The parts of the neighbours that arcs only lead to, and only come from.
     fn parts(self) -> [f64; 2] {
         let all = f64::from(self.neighbours.max(1));
-        [f64::from(self.neighbours - self.into) / all, f64::from(self.neighbours - self.out) / all]
+        [
+            f64::from(self.neighbours - self.into) / all,
+            f64::from(self.neighbours - self.out) / all,
+        ]
     }
 }
 
 /// How many ratios tell the nodes of these rows apart: all of them where some arc has no reverse.
 pub(crate) fn width(mut rows: impl Iterator<Item = Signature>) -> usize {
-    if rows.any(|at| at[WITHOUT_ARCS..].iter().any(|&part| part > 0.0)) { WIDTH } else { WITHOUT_ARCS }
+    if rows.any(|at| at[WITHOUT_ARCS..].iter().any(|&part| part > 0.0)) {
+        WIDTH
+    } else {
+        WITHOUT_ARCS
+    }
 }
 
 /// The signatures of all nodes, from their counts of the 15 node orbits, the symmetric adjacency, and their arcs if the graph
@@ -77,12 +92,19 @@ pub(crate) fn signatures(
     arcs: Option<&[Arcs]>,
 ) -> Vec<Signature> {
     let of = |i: usize| {
-        let mut logs: Vec<f64> =
-            neighbors.row(i).iter().map(|&j| (neighbors.row(j as usize).len() as f64).log2()).collect();
+        let mut logs: Vec<f64> = neighbors
+            .row(i)
+            .iter()
+            .map(|&j| (neighbors.row(j as usize).len() as f64).log2())
+            .collect();
         // Sorted, so that the sum has the same bits in any order of nodes.
         logs.sort_by(f64::total_cmp);
         let parts = arcs.map_or([0.0; 2], |arcs| arcs[i].parts());
-        signature(&counts[i], logs.iter().sum::<f64>() / logs.len().max(1) as f64, parts)
+        signature(
+            &counts[i],
+            logs.iter().sum::<f64>() / logs.len().max(1) as f64,
+            parts,
+        )
     };
     parallel::collect(counts.len(), of)
 }
@@ -91,9 +113,16 @@ pub(crate) fn signatures(
 /// neighbours these parts are joined by arcs one way.
 fn signature(counts: &[u64; NODE_ORBITS.len()], around: f64, [out, into]: [f64; 2]) -> Signature {
     let c = counts.map(|count| count as f64);
-    let part = |some: f64, rest: f64| if some > 0.0 { some / (some + rest) } else { 0.0 };
+    let part = |some: f64, rest: f64| {
+        if some > 0.0 {
+            some / (some + rest)
+        } else {
+            0.0
+        }
+    };
     let [degree, _, path_mid, triangle, .., clique] = c;
-    let (star_leaf, star_centre, tailed_end, tailed_centre, chord) = (c[6], c[7], c[9], c[11], c[13]);
+    let (star_leaf, star_centre, tailed_end, tailed_centre, chord) =
+        (c[6], c[7], c[9], c[11], c[13]);
     [
         degree.max(0.5).log2(),
         around,
@@ -132,15 +161,39 @@ pub(crate) fn averages(rows: impl Iterator<Item = (Signature, f64)>) -> Signatur
             weights[d] += weight;
         }
     }
-    std::array::from_fn(|d| if weights[d] > 0.0 { sums[d] / weights[d] } else { 0.0 })
+    std::array::from_fn(|d| {
+        if weights[d] > 0.0 {
+            sums[d] / weights[d]
+        } else {
+            0.0
+        }
+    })
 }
 
 /// The ratios as they are named: a scaled signature, or a mean of such, taken back.
 pub(crate) fn plain(signature: &Signature) -> Signature {
-    let [degree, around, closed, open, closed_around, cliques, out, into] = *signature;
+    let [
+        degree,
+        around,
+        closed,
+        open,
+        closed_around,
+        cliques,
+        out,
+        into,
+    ] = *signature;
     let degree = if degree < -0.5 { 0.0 } else { degree.exp2() };
     let around = if degree == 0.0 { 0.0 } else { around.exp2() };
-    [degree, around, closed / CLOSED, open / OPEN, closed_around, cliques, out / SIDE, into / SIDE]
+    [
+        degree,
+        around,
+        closed / CLOSED,
+        open / OPEN,
+        closed_around,
+        cliques,
+        out / SIDE,
+        into / SIDE,
+    ]
 }
 
 #[cfg(test)]
@@ -157,8 +210,18 @@ mod tests {
         let mut clique = [0; 15];
         (clique[0], clique[3], clique[14]) = (4, 6, 4);
         let close = |counts: &[u64; 15], expected: Signature| {
-            let found = plain(&signature(counts, expected[1].max(1.0).log2(), [expected[6], expected[7]]));
-            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} for {expected:?}");
+            let found = plain(&signature(
+                counts,
+                expected[1].max(1.0).log2(),
+                [expected[6], expected[7]],
+            ));
+            assert!(
+                found
+                    .iter()
+                    .zip(expected)
+                    .all(|(a, b)| (a - b).abs() < 1e-9),
+                "{found:?} for {expected:?}"
+            );
         };
         close(&centre, [5.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
         close(&leaf, [1.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
@@ -169,8 +232,20 @@ mod tests {
     #[test]
     fn parts_of_neighbours_by_direction() {
         // Two neighbours that arcs only lead to, one that arcs only come from, one of both.
-        let arcs = Arcs { neighbours: 4, out: 3, into: 2 };
+        let arcs = Arcs {
+            neighbours: 4,
+            out: 3,
+            into: 2,
+        };
         assert_eq!(arcs.parts(), [0.5, 0.25]);
-        assert_eq!(Arcs { neighbours: 0, out: 0, into: 0 }.parts(), [0.0, 0.0]);
+        assert_eq!(
+            Arcs {
+                neighbours: 0,
+                out: 0,
+                into: 0
+            }
+            .parts(),
+            [0.0, 0.0]
+        );
     }
 }

@@ -2,17 +2,34 @@
 
 use hone::graph::{Graph, GraphBuilder, NodeIds, builtin};
 use hone::{Config, Hone, Silent};
-use hone_explore::{By, Colour, Layout, Map, Placed, RoleOptions, Roles, Space, read_attributes, read_labels};
+use hone_explore::{
+    By, Colour, Layout, Map, Placed, RoleOptions, Roles, Space, read_attributes, read_labels,
+};
 
 fn parts(graph: &Graph) -> (Placed, Roles) {
-    let embedding =
-        Hone::new(Config::default()).expect("the default").embed(graph, &Silent).expect("vectors").embedding;
+    let embedding = Hone::new(Config::default())
+        .expect("the default")
+        .embed(graph, &Silent)
+        .expect("vectors")
+        .embedding;
     let space = Space::of(&embedding, By::All).expect("vectors");
-    let placed = Layout { steps: Some(30), ..Layout::default() }.place(&space, &Silent).expect("placed");
-    (placed, RoleOptions::default().find(graph, &Silent).expect("roles"))
+    let placed = Layout {
+        steps: Some(30),
+        ..Layout::default()
+    }
+    .place(&space, &Silent)
+    .expect("placed");
+    (
+        placed,
+        RoleOptions::default().find(graph, &Silent).expect("roles"),
+    )
 }
 
-fn map<'a>(graph: &'a Graph, (placed, roles): &'a (Placed, Roles), colours: Vec<Colour>) -> Map<'a> {
+fn map<'a>(
+    graph: &'a Graph,
+    (placed, roles): &'a (Placed, Roles),
+    colours: Vec<Colour>,
+) -> Map<'a> {
     Map {
         graph,
         title: "</script><b>{{meta}}".into(),
@@ -25,24 +42,55 @@ fn map<'a>(graph: &'a Graph, (placed, roles): &'a (Placed, Roles), colours: Vec<
 
 #[test]
 fn a_page_is_whole_and_loads_nothing() {
-    let names = ["<script>alert(1)</script>", "\"quoted\" 'id'", "🦀", "שלום", "a&b", "</title>"];
+    let names = [
+        "<script>alert(1)</script>",
+        "\"quoted\" 'id'",
+        "🦀",
+        "שלום",
+        "a&b",
+        "</title>",
+    ];
     let edges = vec![(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5)];
-    let graph = GraphBuilder::undirected(6).edges(edges).build().expect("a graph");
-    let graph = graph.with_ids(NodeIds::from_texts(&names)).expect("six names");
+    let graph = GraphBuilder::undirected(6)
+        .edges(edges)
+        .build()
+        .expect("a graph");
+    let graph = graph
+        .with_ids(NodeIds::from_texts(&names))
+        .expect("six names");
     let found = parts(&graph);
     let label = Colour::Categories {
         name: "<i>".into(),
         names: vec!["</script><script>alert(2)</script>".into(), "b".into()],
         of: vec![0, 1, 0, 1, 0, 1],
     };
-    let html = map(&graph, &found, vec![label]).html(&Silent).expect("a page");
-    for part in ["http://", "https://", "//cdn", "<script>alert", "src=", "@import"] {
+    let html = map(&graph, &found, vec![label])
+        .html(&Silent)
+        .expect("a page");
+    for part in [
+        "http://",
+        "https://",
+        "//cdn",
+        "<script>alert",
+        "src=",
+        "@import",
+    ] {
         let allowed = html.matches("http://www.w3.org/2000/svg").count();
-        assert_eq!(html.matches(part).count(), if part == "http://" { allowed } else { 0 }, "{part}");
+        assert_eq!(
+            html.matches(part).count(),
+            if part == "http://" { allowed } else { 0 },
+            "{part}"
+        );
     }
-    assert_eq!(html.matches("<script").count(), html.matches("</script>").count());
+    assert_eq!(
+        html.matches("<script").count(),
+        html.matches("</script>").count()
+    );
     for section in ["core", "ids", "colours", "counts", "near", "edges"] {
-        assert!(html.contains(&format!("id=\"data-{section}\"")), "{section}");
+        assert!(
+            html.contains(&format!("id=\"data-{section}\"")),
+            "{section}"
+        );
     }
     assert!(html.contains("<title>&lt;/script&gt;&lt;b&gt;{{meta}}</title>"));
 }
@@ -51,8 +99,15 @@ fn a_page_is_whole_and_loads_nothing() {
 fn the_same_page_for_any_number_of_threads() {
     let graph = builtin("karate").expect("built in");
     let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        pool.install(|| map(&graph, &parts(&graph), Vec::new()).html(&Silent).expect("a page"))
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool");
+        pool.install(|| {
+            map(&graph, &parts(&graph), Vec::new())
+                .html(&Silent)
+                .expect("a page")
+        })
     };
     assert!(with(1) == with(7));
 }
@@ -60,13 +115,22 @@ fn the_same_page_for_any_number_of_threads() {
 #[test]
 fn tiny_graphs_and_parts_that_do_not_fit() {
     for (nodes, edges) in [(1, vec![]), (2, vec![(0, 1)]), (5, vec![])] {
-        let graph = GraphBuilder::undirected(nodes).edges(edges).build().expect("a graph");
+        let graph = GraphBuilder::undirected(nodes)
+            .edges(edges)
+            .build()
+            .expect("a graph");
         let found = parts(&graph);
         assert!(map(&graph, &found, Vec::new()).html(&Silent).is_ok());
         assert!(map(&graph, &found, Vec::new()).svg().is_ok());
         assert!(map(&graph, &found, Vec::new()).png(64).is_ok());
-        let wrong = Colour::Numbers { name: "age".into(), values: vec![1.0; nodes + 1] };
-        let error = map(&graph, &found, vec![wrong]).html(&Silent).expect_err("one too many").to_string();
+        let wrong = Colour::Numbers {
+            name: "age".into(),
+            values: vec![1.0; nodes + 1],
+        };
+        let error = map(&graph, &found, vec![wrong])
+            .html(&Silent)
+            .expect_err("one too many")
+            .to_string();
         assert!(error.contains("age"), "{error}");
     }
 }
@@ -90,29 +154,76 @@ fn labels_and_attributes_become_colours() {
     let labels = folder.path().join("labels.tsv");
     std::fs::write(&labels, "a\t3\nb\t1\nc\t3\n").expect("written");
     let (colours, _) = read_labels(&labels, &ids, None, &Silent).expect("labels");
-    let [Colour::Categories { names, of, .. }] = &colours[..] else { panic!("{colours:?}") };
-    assert_eq!(of.iter().map(|&k| names[k as usize].as_str()).collect::<Vec<_>>(), ["3", "1", "3", "(none)"]);
+    let [Colour::Categories { names, of, .. }] = &colours[..] else {
+        panic!("{colours:?}")
+    };
+    assert_eq!(
+        of.iter()
+            .map(|&k| names[k as usize].as_str())
+            .collect::<Vec<_>>(),
+        ["3", "1", "3", "(none)"]
+    );
     // Several labels per node, as in files of `hone eval`; a comma in a name is no list.
     for (text, expected) in [
         ("a\t3,1\nb\t1\nc\t3\nd\t1,3\n", ["3", "1", "3", "1"]),
-        ("a\tX, Y\nb\tZ, W\nc\tX, Y\nd\tZ, W\n", ["X, Y", "Z, W", "X, Y", "Z, W"]),
+        (
+            "a\tX, Y\nb\tZ, W\nc\tX, Y\nd\tZ, W\n",
+            ["X, Y", "Z, W", "X, Y", "Z, W"],
+        ),
     ] {
         std::fs::write(&labels, text).expect("written");
         let (colours, _) = read_labels(&labels, &ids, None, &Silent).expect("labels");
-        let [Colour::Categories { names, of, .. }] = &colours[..] else { panic!("{colours:?}") };
-        assert_eq!(of.iter().map(|&k| names[k as usize].as_str()).collect::<Vec<_>>(), expected);
+        let [Colour::Categories { names, of, .. }] = &colours[..] else {
+            panic!("{colours:?}")
+        };
+        assert_eq!(
+            of.iter()
+                .map(|&k| names[k as usize].as_str())
+                .collect::<Vec<_>>(),
+            expected
+        );
     }
     let people = folder.path().join("people.csv");
     // A missing number stays missing, and a mixture of numbers and words is words.
     std::fs::write(&people, "id,age,when\na,30,2021\nb,,May\nc,25,\n").expect("written");
     let (colours, _) = read_attributes(&people, &ids, None, &Silent).expect("attributes");
-    let Colour::Numbers { values, .. } = &colours[0] else { panic!("{colours:?}") };
-    assert_eq!(values.iter().map(|value| value.is_nan()).collect::<Vec<_>>(), [false, true, false, true]);
-    let Colour::Categories { names, of, .. } = &colours[1] else { panic!("{colours:?}") };
-    assert_eq!(of.iter().map(|&k| names[k as usize].as_str()).collect::<Vec<_>>(), ["2021", "May", "(none)", "(none)"]);
-    std::fs::write(&people, "id,age,city\na,30,Rome\nb,20,Oslo\nc,25,Rome\nd,5,Bonn\n").expect("written");
+    let Colour::Numbers { values, .. } = &colours[0] else {
+        panic!("{colours:?}")
+    };
+    assert_eq!(
+        values
+            .iter()
+            .map(|value| value.is_nan())
+            .collect::<Vec<_>>(),
+        [false, true, false, true]
+    );
+    let Colour::Categories { names, of, .. } = &colours[1] else {
+        panic!("{colours:?}")
+    };
+    assert_eq!(
+        of.iter()
+            .map(|&k| names[k as usize].as_str())
+            .collect::<Vec<_>>(),
+        ["2021", "May", "(none)", "(none)"]
+    );
+    std::fs::write(
+        &people,
+        "id,age,city\na,30,Rome\nb,20,Oslo\nc,25,Rome\nd,5,Bonn\n",
+    )
+    .expect("written");
     let (colours, _) = read_attributes(&people, &ids, None, &Silent).expect("attributes");
-    assert_eq!(colours[0], Colour::Numbers { name: "age".into(), values: vec![30.0, 20.0, 25.0, 5.0] });
-    let Colour::Categories { name, names, of } = &colours[1] else { panic!("{colours:?}") };
-    assert_eq!((name.as_str(), names[of[3] as usize].as_str()), ("city", "Bonn"));
+    assert_eq!(
+        colours[0],
+        Colour::Numbers {
+            name: "age".into(),
+            values: vec![30.0, 20.0, 25.0, 5.0]
+        }
+    );
+    let Colour::Categories { name, names, of } = &colours[1] else {
+        panic!("{colours:?}")
+    };
+    assert_eq!(
+        (name.as_str(), names[of[3] as usize].as_str()),
+        ("city", "Bonn")
+    );
 }

@@ -12,7 +12,9 @@ use hone_explore::{By, Found, Method, NeighbourTable, Neighbours, Search, Space}
 fn vectors(rows: usize, proximity: usize, structure: usize) -> Embedding {
     let mut block = Block::random(rows, proximity + structure, Key::new(7));
     for i in 0..rows {
-        block.row_mut(i)[proximity..].iter_mut().for_each(|x| *x = 3.0 * *x + 5.0);
+        block.row_mut(i)[proximity..]
+            .iter_mut()
+            .for_each(|x| *x = 3.0 * *x + 5.0);
     }
     for i in (10..rows).step_by(17) {
         let copy = block.row(3).to_vec();
@@ -22,20 +24,40 @@ fn vectors(rows: usize, proximity: usize, structure: usize) -> Embedding {
         block.row_mut(5).fill(0.0);
     }
     let names = (0..proximity).map(|j| format!("z{j}"));
-    let columns = names.chain((0..structure).map(|j| format!("structure.pc{j}"))).collect();
+    let columns = names
+        .chain((0..structure).map(|j| format!("structure.pc{j}")))
+        .collect();
     Embedding::with_columns(NodeIds::Sequential(rows), block, columns)
 }
 
 /// The documented formulas, pair by pair.
 fn naive(embedding: &Embedding, spread: f64, by: By, i: usize, j: usize) -> f64 {
-    let placed: Vec<bool> = embedding.columns.iter().map(|name| name.starts_with("structure.")).collect();
+    let placed: Vec<bool> = embedding
+        .columns
+        .iter()
+        .map(|name| name.starts_with("structure."))
+        .collect();
     let x = |i: usize, c: usize| f64::from(embedding.vectors.get(i, c));
-    let columns = |kind: bool| placed.iter().enumerate().filter(move |(_, p)| **p == kind).map(|(c, _)| c);
+    let columns = |kind: bool| {
+        placed
+            .iter()
+            .enumerate()
+            .filter(move |(_, p)| **p == kind)
+            .map(|(c, _)| c)
+    };
     let dot = |a: usize, b: usize| columns(false).map(|c| x(a, c) * x(b, c)).sum::<f64>();
     let lengths = (dot(i, i) * dot(j, j)).sqrt();
-    let cosine = if lengths > 0.0 { dot(i, j) / lengths } else { 0.0 };
+    let cosine = if lengths > 0.0 {
+        dot(i, j) / lengths
+    } else {
+        0.0
+    };
     let distance: f64 = columns(true).map(|c| (x(i, c) - x(j, c)).powi(2)).sum();
-    let structural = if spread > 0.0 { distance / (2.0 * spread) } else { 0.0 };
+    let structural = if spread > 0.0 {
+        distance / (2.0 * spread)
+    } else {
+        0.0
+    };
     match by {
         By::All if columns(false).next().is_some() => cosine - 0.05 * structural,
         By::Proximity => cosine,
@@ -47,7 +69,8 @@ fn naive(embedding: &Embedding, spread: f64, by: By, i: usize, j: usize) -> f64 
 fn spread(embedding: &Embedding) -> f64 {
     let n = embedding.vectors.rows();
     let x = |i: usize, c: usize| f64::from(embedding.vectors.get(i, c));
-    let placed = (0..embedding.columns.len()).filter(|&c| embedding.columns[c].starts_with("structure."));
+    let placed =
+        (0..embedding.columns.len()).filter(|&c| embedding.columns[c].starts_with("structure."));
     let variance = |c: usize| {
         let mean = (0..n).map(|r| x(r, c)).sum::<f64>() / n as f64;
         (0..n).map(|r| (x(r, c) - mean).powi(2)).sum::<f64>() / n as f64
@@ -65,11 +88,17 @@ fn naive_best(embedding: &Embedding, spread: f64, by: By, i: usize, k: usize) ->
 }
 
 fn search(method: Method, top: usize) -> Search {
-    Search { top, search: method, seed: 1 }
+    Search {
+        top,
+        search: method,
+        seed: 1,
+    }
 }
 
 fn all(space: &Space, method: Method, top: usize) -> Found {
-    search(method, top).all(space, &Silent).expect("never cancelled")
+    search(method, top)
+        .all(space, &Silent)
+        .expect("never cancelled")
 }
 
 #[test]
@@ -79,19 +108,33 @@ fn exact_neighbours_are_those_of_the_formulas() {
     for by in [By::All, By::Proximity, By::Structure] {
         let space = Space::of(&embedding, by).expect("both kinds of columns");
         let found = all(&space, Method::Exact, 8);
-        assert_eq!((found.recall, found.neighbours.k(), found.neighbours.len()), (None, 8, 220));
+        assert_eq!(
+            (found.recall, found.neighbours.k(), found.neighbours.len()),
+            (None, 8, 220)
+        );
         for i in 0..220 {
             let (rows, similarities) = (found.neighbours.row(i), found.neighbours.similarities(i));
-            for ((&row, &similarity), best) in
-                rows.iter().zip(similarities).zip(naive_best(&embedding, spread, by, i, 8))
+            for ((&row, &similarity), best) in rows
+                .iter()
+                .zip(similarities)
+                .zip(naive_best(&embedding, spread, by, i, 8))
             {
-                assert!((f64::from(similarity) - best).abs() < 1e-5, "{by:?} {i}: {similarity} for {best}");
-                assert!((naive(&embedding, spread, by, i, row as usize) - best).abs() < 1e-5, "{by:?} {i} {row}");
+                assert!(
+                    (f64::from(similarity) - best).abs() < 1e-5,
+                    "{by:?} {i}: {similarity} for {best}"
+                );
+                assert!(
+                    (naive(&embedding, spread, by, i, row as usize) - best).abs() < 1e-5,
+                    "{by:?} {i} {row}"
+                );
             }
             let mut distinct = rows.to_vec();
             distinct.sort_unstable();
             distinct.dedup();
-            assert!(distinct.len() == 8 && !rows.contains(&(i as u32)), "{by:?} {i}: {rows:?}");
+            assert!(
+                distinct.len() == 8 && !rows.contains(&(i as u32)),
+                "{by:?} {i}: {rows:?}"
+            );
         }
     }
 }
@@ -116,8 +159,11 @@ fn a_query_of_one_node_finds_its_row_of_the_table() {
 fn equal_rows_come_in_the_order_of_their_numbers() {
     let embedding = vectors(200, 12, 3);
     let space = Space::of(&embedding, By::All).expect("vectors");
-    let rows: Vec<u32> =
-        space.nearest(&space.query(&[3], &[]).expect("a row"), &[3], 6).iter().map(|n| n.row).collect();
+    let rows: Vec<u32> = space
+        .nearest(&space.query(&[3], &[]).expect("a row"), &[3], 6)
+        .iter()
+        .map(|n| n.row)
+        .collect();
     assert_eq!(rows, [10, 27, 44, 61, 78, 95]);
 }
 
@@ -126,12 +172,18 @@ fn the_same_bits_for_any_number_of_threads() {
     let embedding = vectors(3000, 24, 6);
     let space = Space::of(&embedding, By::All).expect("vectors");
     let with = |threads: usize, method: Method| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool");
         pool.install(|| all(&space, method, 7))
     };
     for method in [Method::Exact, Method::Approximate] {
         let one = with(1, method);
-        assert!(one == with(2, method) && one == with(7, method), "{method:?}");
+        assert!(
+            one == with(2, method) && one == with(7, method),
+            "{method:?}"
+        );
     }
 }
 
@@ -139,15 +191,30 @@ fn the_same_bits_for_any_number_of_threads() {
 fn approximate_neighbours_are_nearly_all_found_and_the_recall_is_true() {
     // Groups, as embeddings of graphs have them.
     let (n, groups) = (4000, 80);
-    let (centres, noise) = (Block::random(groups, 24, Key::new(1)), Block::random(n, 24, Key::new(2)));
+    let (centres, noise) = (
+        Block::random(groups, 24, Key::new(1)),
+        Block::random(n, 24, Key::new(2)),
+    );
     let mut block = Block::zeros(n, 24);
     block.update_rows(|i, row| {
         let own = centres.row(i % groups).iter().zip(noise.row(i));
-        row.iter_mut().zip(own).for_each(|(to, (centre, noise))| *to = centre + 0.4 * noise);
+        row.iter_mut()
+            .zip(own)
+            .for_each(|(to, (centre, noise))| *to = centre + 0.4 * noise);
     });
-    let space = Space::of(&Embedding::new(NodeIds::Sequential(n), block), By::All).expect("vectors");
-    let (exact, near) = (all(&space, Method::Exact, 10), all(&space, Method::Approximate, 10));
-    let common = |i: usize| near.neighbours.row(i).iter().filter(|row| exact.neighbours.row(i).contains(row)).count();
+    let space =
+        Space::of(&Embedding::new(NodeIds::Sequential(n), block), By::All).expect("vectors");
+    let (exact, near) = (
+        all(&space, Method::Exact, 10),
+        all(&space, Method::Approximate, 10),
+    );
+    let common = |i: usize| {
+        near.neighbours
+            .row(i)
+            .iter()
+            .filter(|row| exact.neighbours.row(i).contains(row))
+            .count()
+    };
     let recall = (0..n).map(common).sum::<usize>() as f64 / (10 * n) as f64;
     let reported = near.recall.expect("approximate");
     assert!(recall > 0.95, "{recall}");
@@ -183,19 +250,33 @@ fn tiny_and_odd_vectors() {
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let mut embedding = vectors(9, 3, 0);
-    let error = Space::of(&embedding, By::Structure).expect_err("no such column").to_string();
-    assert!(error.contains("no structure columns") && error.contains("preset `hone`"), "{error}");
+    let error = Space::of(&embedding, By::Structure)
+        .expect_err("no such column")
+        .to_string();
+    assert!(
+        error.contains("no structure columns") && error.contains("preset `hone`"),
+        "{error}"
+    );
     let space = Space::of(&embedding, By::All).expect("plain cosine");
     assert!(space.query(&[], &[]).is_err() && space.query(&[9], &[]).is_err());
     embedding.vectors.row_mut(4)[1] = f32::NAN;
-    let error = Space::of(&embedding, By::All).expect_err("not a number").to_string();
-    assert!(error.contains("node `4`") && error.contains("`z1`"), "{error}");
+    let error = Space::of(&embedding, By::All)
+        .expect_err("not a number")
+        .to_string();
+    assert!(
+        error.contains("node `4`") && error.contains("`z1`"),
+        "{error}"
+    );
 }
 
 #[test]
 fn analogies_go_as_with_words() {
     // king − man + woman = queen, on two axes.
-    let block = Block::from_vec(5, 2, vec![1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0, -1.0, 0.9, 0.1]);
+    let block = Block::from_vec(
+        5,
+        2,
+        vec![1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0, -1.0, 0.9, 0.1],
+    );
     let names = NodeIds::from_texts(&["king", "man", "queen", "woman", "page"]);
     let space = Space::of(&Embedding::new(names, block), By::All).expect("vectors");
     let query = space.query(&[0, 3], &[1]).expect("rows");
@@ -212,7 +293,13 @@ fn a_search_can_be_stopped() {
     }
     let space = Space::of(&vectors(500, 8, 0), By::All).expect("vectors");
     for method in [Method::Exact, Method::Approximate] {
-        assert!(matches!(search(method, 3).all(&space, &Stop), Err(hone::Error::Interrupted)), "{method:?}");
+        assert!(
+            matches!(
+                search(method, 3).all(&space, &Stop),
+                Err(hone::Error::Interrupted)
+            ),
+            "{method:?}"
+        );
     }
 }
 
@@ -220,18 +307,37 @@ fn a_search_can_be_stopped() {
 fn tables_hold_what_was_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let ids = NodeIds::from_texts(&["a,b", "\"q\"", "c"]);
-    let found = Neighbours::new(2, vec![1, 2, 0, 2, 1, 0], vec![0.5, 0.25, 0.5, -1.0, 1.0, 0.0]);
+    let found = Neighbours::new(
+        2,
+        vec![1, 2, 0, 2, 1, 0],
+        vec![0.5, 0.25, 0.5, -1.0, 1.0, 0.0],
+    );
     let table = NeighbourTable::new(&ids, &found);
     let path = folder.path().join("knn.csv");
-    table.write(&path, Existing::Refuse, &Silent).expect("written");
+    table
+        .write(&path, Existing::Refuse, &Silent)
+        .expect("written");
     let text = std::fs::read_to_string(&path).expect("text");
-    let lines = ["id,rank,neighbour,similarity", "\"a,b\",1,\"\"\"q\"\"\",0.5", "\"a,b\",2,c,0.25"];
+    let lines = [
+        "id,rank,neighbour,similarity",
+        "\"a,b\",1,\"\"\"q\"\"\",0.5",
+        "\"a,b\",2,c,0.25",
+    ];
     assert_eq!(text.lines().take(3).collect::<Vec<_>>(), lines);
     let path = folder.path().join("knn.npy");
-    let files = table.write(&path, Existing::Refuse, &Silent).expect("written");
+    let files = table
+        .write(&path, Existing::Refuse, &Silent)
+        .expect("written");
     assert_eq!(files.len(), 3);
     let bytes = std::fs::read(&path).expect("bytes");
     assert_eq!(bytes[bytes.len() - 48..][..8], 1i64.to_le_bytes());
-    assert!(table.write(&path, Existing::Refuse, &Silent).is_err(), "existing files stay");
-    assert!(table.write(folder.path().join("knn.xyz"), Existing::Refuse, &Silent).is_err());
+    assert!(
+        table.write(&path, Existing::Refuse, &Silent).is_err(),
+        "existing files stay"
+    );
+    assert!(
+        table
+            .write(folder.path().join("knn.xyz"), Existing::Refuse, &Silent)
+            .is_err()
+    );
 }

@@ -52,7 +52,9 @@ impl Builder {
     }
 
     fn clique(&mut self) {
-        let members: Vec<u32> = (0..7 + self.below(3)).map(|_| self.node("clique member")).collect();
+        let members: Vec<u32> = (0..7 + self.below(3))
+            .map(|_| self.node("clique member"))
+            .collect();
         for (at, &a) in members.iter().enumerate() {
             self.edges.extend(members[..at].iter().map(|&b| (a, b)));
         }
@@ -70,7 +72,11 @@ impl Builder {
         let mut last = self.some(a);
         let length = 15 + self.below(10);
         for at in 0..length {
-            let next = self.node(if at == 0 || at + 1 == length { "bridge" } else { "chain" });
+            let next = self.node(if at == 0 || at + 1 == length {
+                "bridge"
+            } else {
+                "chain"
+            });
             self.edges.push((last, next));
             last = next;
         }
@@ -81,7 +87,12 @@ impl Builder {
 
 pub(crate) fn planted(design: &Design, seed: u64) -> Planted {
     let rng = Key::new(seed).with("planted", 0).rng();
-    let mut builder = Builder { rng, edges: Vec::new(), words: Vec::new(), parts: Vec::new() };
+    let mut builder = Builder {
+        rng,
+        edges: Vec::new(),
+        words: Vec::new(),
+        parts: Vec::new(),
+    };
     (0..design.stars).for_each(|_| builder.star());
     (0..design.cliques).for_each(|_| builder.clique());
     let parts = builder.parts.len();
@@ -98,6 +109,12 @@ pub(crate) fn planted(design: &Design, seed: u64) -> Planted {
         builder.chain(a, if a == b { (b + 1) % parts } else { b });
     }
     let nodes = builder.words.len();
-    let graph = GraphBuilder::undirected(nodes).edges(builder.edges).build().expect("a simple graph");
-    Planted { graph, words: builder.words }
+    let graph = GraphBuilder::undirected(nodes)
+        .edges(builder.edges)
+        .build()
+        .expect("a simple graph");
+    Planted {
+        graph,
+        words: builder.words,
+    }
 }

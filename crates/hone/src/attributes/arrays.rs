@@ -18,14 +18,27 @@ pub(super) fn read_npy(mut source: Source, request: &Request) -> Result<Raw> {
 
 /// Reads an archive with ids.
 pub(super) fn read_embedding(format: Format, request: &Request) -> Result<Raw> {
-    let format = if format == Format::Npz { store::Format::Npz } else { store::Format::Safetensors };
-    let Embedding { ids, vectors, columns: names, .. } =
-        Embedding::read_within(request.path, Some(format), request.allowance)?;
+    let format = if format == Format::Npz {
+        store::Format::Npz
+    } else {
+        store::Format::Safetensors
+    };
+    let Embedding {
+        ids,
+        vectors,
+        columns: names,
+        ..
+    } = Embedding::read_within(request.path, Some(format), request.allowance)?;
     columns(&vectors, &names, Some(&ids), request)
 }
 
 /// The columns of a block; NaN is a missing number.
-fn columns(block: &Block, names: &[String], ids: Option<&NodeIds>, request: &Request) -> Result<Raw> {
+fn columns(
+    block: &Block,
+    names: &[String],
+    ids: Option<&NodeIds>,
+    request: &Request,
+) -> Result<Raw> {
     request.refuse_categories()?;
     if names.is_empty() {
         return Err(request.fail("the array has no columns", "give at least one attribute"));
@@ -33,16 +46,25 @@ fn columns(block: &Block, names: &[String], ids: Option<&NodeIds>, request: &Req
     if ids.is_none() {
         request.check_rows(block.rows() as u64)?;
     }
-    if let Some(at) = block.as_slice().iter().position(|value| value.is_infinite()) {
+    if let Some(at) = block
+        .as_slice()
+        .iter()
+        .position(|value| value.is_infinite())
+    {
         let (row, column) = (at / block.cols(), at % block.cols());
         let (message, remedy) = Refusal::Infinite.explain(&names[column]);
         return Err(request.fail(format!("row {row} (from 0): {message}"), remedy));
     }
     let used = request.used(names, None)?;
     let places = ids.map(|ids| Rows::of(ids, request));
-    let kept: Vec<usize> = places.as_ref().map_or_else(|| (0..block.rows()).collect(), |rows| rows.kept.clone());
-    let column = |&j: &usize| Values::Numbers(kept.iter().map(|&row| block.row(row)[j] + 0.0).collect());
-    let (unknown, example) = places.as_ref().map_or((0, None), |rows| (rows.unknown, rows.example.clone()));
+    let kept: Vec<usize> = places
+        .as_ref()
+        .map_or_else(|| (0..block.rows()).collect(), |rows| rows.kept.clone());
+    let column =
+        |&j: &usize| Values::Numbers(kept.iter().map(|&row| block.row(row)[j] + 0.0).collect());
+    let (unknown, example) = places
+        .as_ref()
+        .map_or((0, None), |rows| (rows.unknown, rows.example.clone()));
     Ok(Raw {
         columns: used.iter().map(column).collect(),
         names: used.iter().map(|&j| names[j].clone()).collect(),
@@ -68,7 +90,12 @@ impl Rows {
     /// Looks the ids of all rows up.
     pub(super) fn of(ids: &NodeIds, request: &Request) -> Rows {
         let index = request.ids.index();
-        let mut rows = Rows { kept: Vec::new(), nodes: Vec::new(), unknown: 0, example: None };
+        let mut rows = Rows {
+            kept: Vec::new(),
+            nodes: Vec::new(),
+            unknown: 0,
+            example: None,
+        };
         for (row, id) in ids.iter().enumerate() {
             let id = id.to_string();
             match index.find(&id) {

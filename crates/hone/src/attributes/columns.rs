@@ -28,7 +28,11 @@ pub(super) enum Values {
 /// The first few names of columns.
 pub(super) fn listed(names: &[String]) -> String {
     let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
-    let more = if names.len() > shown.len() { ", …" } else { "" };
+    let more = if names.len() > shown.len() {
+        ", …"
+    } else {
+        ""
+    };
     format!("{}{more}", shown.join(", "))
 }
 
@@ -53,10 +57,18 @@ impl Refusal {
              its values are categories"
         );
         match self {
-            Refusal::Word => (format!("column `{name}` has numbers, but this is not a number"), mixed),
-            Refusal::Number => (format!("column `{name}` has words, but this is a number"), mixed),
+            Refusal::Word => (
+                format!("column `{name}` has numbers, but this is not a number"),
+                mixed,
+            ),
+            Refusal::Number => (
+                format!("column `{name}` has words, but this is a number"),
+                mixed,
+            ),
             Refusal::Infinite => (
-                format!("a value of column `{name}` that is infinite or beyond 32-bit floating point"),
+                format!(
+                    "a value of column `{name}` that is infinite or beyond 32-bit floating point"
+                ),
                 "scale the column down, or leave the field empty where the value is missing".into(),
             ),
             Refusal::Categories => (
@@ -69,7 +81,11 @@ impl Refusal {
 
 /// Whether a field says that its value is missing.
 pub(super) fn is_missing(text: &str) -> bool {
-    text.is_empty() || text.len() <= 4 && MISSING.iter().any(|missing| text.eq_ignore_ascii_case(missing))
+    text.is_empty()
+        || text.len() <= 4
+            && MISSING
+                .iter()
+                .any(|missing| text.eq_ignore_ascii_case(missing))
 }
 
 impl Values {
@@ -112,7 +128,9 @@ impl Values {
         if let Values::Nothing(rows) = *self {
             *self = Values::Categories(vec![NO_CATEGORY; rows], Names::new());
         }
-        let Values::Categories(codes, names) = self else { return Err(Refusal::Word) };
+        let Values::Categories(codes, names) = self else {
+            return Err(Refusal::Word);
+        };
         codes.push(names.intern(text).ok_or(Refusal::Categories)?);
         Ok(())
     }
@@ -141,10 +159,16 @@ impl Values {
             }
             (Values::Numbers(all), Values::Numbers(values)) => all.extend(values),
             (Values::Categories(all, known), Values::Categories(codes, names)) => {
-                let renumbered: Option<Vec<u32>> =
-                    (0..names.len() as u32).map(|code| known.intern(names.get(code))).collect();
+                let renumbered: Option<Vec<u32>> = (0..names.len() as u32)
+                    .map(|code| known.intern(names.get(code)))
+                    .collect();
                 let renumbered = renumbered.ok_or(Refusal::Categories)?;
-                all.extend(codes.iter().map(|&code| renumbered.get(code as usize).copied().unwrap_or(NO_CATEGORY)));
+                all.extend(codes.iter().map(|&code| {
+                    renumbered
+                        .get(code as usize)
+                        .copied()
+                        .unwrap_or(NO_CATEGORY)
+                }));
             }
             (Values::Numbers(_), _) => return Err(Refusal::Word),
             _ => return Err(Refusal::Number),
@@ -159,25 +183,52 @@ mod tests {
 
     fn column(texts: &[&str], words: bool) -> Result<Values, Refusal> {
         let mut values = Values::Nothing(0);
-        texts.iter().try_for_each(|text| values.push_text(text, words))?;
+        texts
+            .iter()
+            .try_for_each(|text| values.push_text(text, words))?;
         Ok(values)
     }
 
     #[test]
     fn kinds_are_found_out_and_mixtures_refused() {
         let numbers = column(&["", "1", "NA", "-2.5e1", "nan", " 7 "], false).expect("numbers");
-        let Values::Numbers(values) = numbers else { panic!("{numbers:?}") };
+        let Values::Numbers(values) = numbers else {
+            panic!("{numbers:?}")
+        };
         let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
         assert_eq!(shown, ["NaN", "1", "NaN", "-25", "NaN", "7"]);
         let words = column(&["?", "a", "b", "a", "None"], false).expect("words");
-        let Values::Categories(codes, names) = words else { panic!("{words:?}") };
-        assert_eq!((codes, names.len()), (vec![NO_CATEGORY, 0, 1, 0, NO_CATEGORY], 2));
-        assert_eq!(column(&["1", "x"], false).expect_err("mixed"), Refusal::Word);
-        assert_eq!(column(&["x", "1"], false).expect_err("mixed"), Refusal::Number);
-        assert_eq!(column(&["1", "1e39"], false).expect_err("huge"), Refusal::Infinite);
-        assert_eq!(column(&["inf"], false).expect_err("infinite"), Refusal::Infinite);
-        assert!(matches!(column(&["1", "x", "inf"], true), Ok(Values::Categories(..))));
-        assert!(matches!(column(&["", "null"], false), Ok(Values::Nothing(2))));
+        let Values::Categories(codes, names) = words else {
+            panic!("{words:?}")
+        };
+        assert_eq!(
+            (codes, names.len()),
+            (vec![NO_CATEGORY, 0, 1, 0, NO_CATEGORY], 2)
+        );
+        assert_eq!(
+            column(&["1", "x"], false).expect_err("mixed"),
+            Refusal::Word
+        );
+        assert_eq!(
+            column(&["x", "1"], false).expect_err("mixed"),
+            Refusal::Number
+        );
+        assert_eq!(
+            column(&["1", "1e39"], false).expect_err("huge"),
+            Refusal::Infinite
+        );
+        assert_eq!(
+            column(&["inf"], false).expect_err("infinite"),
+            Refusal::Infinite
+        );
+        assert!(matches!(
+            column(&["1", "x", "inf"], true),
+            Ok(Values::Categories(..))
+        ));
+        assert!(matches!(
+            column(&["", "null"], false),
+            Ok(Values::Nothing(2))
+        ));
     }
 
     #[test]
@@ -186,10 +237,20 @@ mod tests {
         let whole = column(&texts, false).expect("words");
         for cut in 0..=texts.len() {
             let mut joined = column(&texts[..cut], false).expect("words");
-            joined.append(column(&texts[cut..], false).expect("words")).expect("one kind");
-            let (Values::Categories(a, x), Values::Categories(b, y)) = (&joined, &whole) else { panic!("words") };
+            joined
+                .append(column(&texts[cut..], false).expect("words"))
+                .expect("one kind");
+            let (Values::Categories(a, x), Values::Categories(b, y)) = (&joined, &whole) else {
+                panic!("words")
+            };
             let text = |codes: &[u32], names: &Names| {
-                let of = |&code: &u32| if code == NO_CATEGORY { String::new() } else { names.get(code).to_owned() };
+                let of = |&code: &u32| {
+                    if code == NO_CATEGORY {
+                        String::new()
+                    } else {
+                        names.get(code).to_owned()
+                    }
+                };
                 codes.iter().map(of).collect::<Vec<_>>()
             };
             assert_eq!(text(a, x), text(b, y), "cut at {cut}");

@@ -49,7 +49,10 @@ pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loa
     let mut names = Vec::new();
     let targets = plan(raw, &rows, request, &mut names, &mut facts)?;
     if names.is_empty() {
-        return Err(request.fail("no column has a value for a node of the graph", "give at least one attribute"));
+        return Err(request.fail(
+            "no column has a value for a node of the graph",
+            "give at least one attribute",
+        ));
     }
     facts.features = names.len();
     request.check_size(names.len() as u64)?;
@@ -57,7 +60,14 @@ pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loa
     fill(&mut block, request.options.missing);
     tell(raw, request, &mut facts);
     let origins = vec![Origin::default(); names.len()];
-    Ok(Loaded { named: Named { names, origins, block }, facts })
+    Ok(Loaded {
+        named: Named {
+            names,
+            origins,
+            block,
+        },
+        facts,
+    })
 }
 
 /// The row of each node; a node must not have two.
@@ -66,7 +76,11 @@ pub(super) fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
         return Ok((0..request.ids.len() as u32).collect());
     };
     if nodes.is_empty() {
-        let node = if request.ids.is_empty() { String::new() } else { request.ids.get(0).to_string() };
+        let node = if request.ids.is_empty() {
+            String::new()
+        } else {
+            request.ids.get(0).to_string()
+        };
         let theirs = raw.example.clone().unwrap_or_default();
         let message = "none of its ids is a node of the graph";
         let remedy = format!(
@@ -83,8 +97,13 @@ pub(super) fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
             let message = format!("this node has a row already, {}", place_of(raw, earlier));
             let remedy = "keep one row per node";
             return Err(match &raw.lines {
-                Some(lines) => Error::input_at(request.path, lines[row], id.as_bytes(), message, remedy),
-                None => request.fail(format!("row {row} (from 0), node `{id}`: {message}"), remedy),
+                Some(lines) => {
+                    Error::input_at(request.path, lines[row], id.as_bytes(), message, remedy)
+                }
+                None => request.fail(
+                    format!("row {row} (from 0), node `{id}`: {message}"),
+                    remedy,
+                ),
             });
         }
     }
@@ -103,7 +122,10 @@ fn place_of(raw: &Raw, row: u32) -> String {
 fn refuse_missing(raw: &Raw, rows: &[u32], request: &Request) -> Result<()> {
     let remedy = "add it, or choose attributes.table.missing = \"mean\" or \"zero\"";
     if let Some(node) = rows.iter().position(|&row| row == NO_ROW) {
-        let message = format!("node `{}` of the graph is not in the file", request.ids.get(node as u32));
+        let message = format!(
+            "node `{}` of the graph is not in the file",
+            request.ids.get(node as u32)
+        );
         return Err(request.fail(message, remedy));
     }
     for (name, values) in raw.names.iter().zip(&raw.columns) {
@@ -131,24 +153,39 @@ fn plan<'a>(
 ) -> Result<Vec<Target<'a>>> {
     let there = rows.iter().filter(|&&row| row != NO_ROW).count() as u64;
     let present = |missing: &dyn Fn(usize) -> bool| {
-        rows.iter().filter(|&&row| row != NO_ROW && !missing(row as usize)).count() as u64
+        rows.iter()
+            .filter(|&&row| row != NO_ROW && !missing(row as usize))
+            .count() as u64
     };
     let mut targets = Vec::new();
     for (name, values) in raw.names.iter().zip(&raw.columns) {
         let at = names.len();
         let (found, target) = match values {
             Values::Nothing(_) => (0, None),
-            Values::Numbers(values) => (present(&|row| values[row].is_nan()), Some(Target::Number(values, at))),
+            Values::Numbers(values) => (
+                present(&|row| values[row].is_nan()),
+                Some(Target::Number(values, at)),
+            ),
             Values::Sparse(values) => (there, Some(Target::Sparse(values, at))),
             Values::Categories(codes, known) => {
                 let found = present(&|row| codes[row] == NO_CATEGORY);
-                let slots = one_hot(name, codes, known, rows, request.options.categories, names, facts);
+                let slots = one_hot(
+                    name,
+                    codes,
+                    known,
+                    rows,
+                    request.options.categories,
+                    names,
+                    facts,
+                );
                 (found, Some(Target::Categories(codes, slots)))
             }
         };
         facts.missing_values += there - found;
         let Some(target) = target.filter(|_| found > 0) else {
-            facts.notes.push(format!("attributes: column `{name}` has no value and is left out"));
+            facts.notes.push(format!(
+                "attributes: column `{name}` has no value and is left out"
+            ));
             continue;
         };
         if !matches!(target, Target::Categories(..)) {
@@ -170,9 +207,15 @@ fn one_hot(
     facts: &mut Facts,
 ) -> Vec<usize> {
     let mut counts = vec![0u64; known.len()];
-    let used = rows.iter().filter(|&&row| row != NO_ROW).map(|&row| codes[row as usize]);
-    used.filter(|&code| code != NO_CATEGORY).for_each(|code| counts[code as usize] += 1);
-    let mut kept: Vec<u32> = (0..known.len() as u32).filter(|&code| counts[code as usize] > 0).collect();
+    let used = rows
+        .iter()
+        .filter(|&&row| row != NO_ROW)
+        .map(|&row| codes[row as usize]);
+    used.filter(|&code| code != NO_CATEGORY)
+        .for_each(|code| counts[code as usize] += 1);
+    let mut kept: Vec<u32> = (0..known.len() as u32)
+        .filter(|&code| counts[code as usize] > 0)
+        .collect();
     let categories = kept.len();
     kept.sort_by_key(|&code| (std::cmp::Reverse(counts[code as usize]), known.get(code)));
     kept.truncate(most);
@@ -201,7 +244,9 @@ fn place(targets: &[Target], raw: &Raw, rows: &[u32], width: usize) -> Block {
         let row = rows[node] as usize;
         for target in targets {
             match target {
-                Target::Number(values, at) => to[*at] = values.get(row).copied().unwrap_or(f32::NAN),
+                Target::Number(values, at) => {
+                    to[*at] = values.get(row).copied().unwrap_or(f32::NAN)
+                }
                 Target::Categories(codes, slots) => {
                     let code = codes.get(row).copied().unwrap_or(NO_CATEGORY);
                     if let Some(&slot) = slots.get(code as usize) {
@@ -228,13 +273,26 @@ fn fill(block: &mut Block, missing: Missing) {
     let width = block.cols();
     let (mut sums, mut counts) = (vec![0f64; width], vec![0u64; width]);
     for row in 0..block.rows() {
-        for (j, &value) in block.row(row).iter().enumerate().filter(|(_, value)| !value.is_nan()) {
+        for (j, &value) in block
+            .row(row)
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| !value.is_nan())
+        {
             sums[j] += f64::from(value);
             counts[j] += 1;
         }
     }
     let mean = |j: usize| (sums[j] / counts[j].max(1) as f64) as f32;
-    let filling: Vec<f32> = (0..width).map(|j| if missing == Missing::Mean { mean(j) } else { 0.0 }).collect();
+    let filling: Vec<f32> = (0..width)
+        .map(|j| {
+            if missing == Missing::Mean {
+                mean(j)
+            } else {
+                0.0
+            }
+        })
+        .collect();
     block.update_rows(|_, row| {
         for (value, &filling) in row.iter_mut().zip(&filling) {
             if value.is_nan() {
@@ -254,18 +312,36 @@ fn tell(raw: &Raw, request: &Request, facts: &mut Facts) {
     let mut notes = Vec::new();
     if facts.absent_nodes > 0 {
         let all = request.ids.len();
-        let (count, are) = (facts.absent_nodes, if facts.absent_nodes == 1 { "is" } else { "are" });
-        notes.push(format!("attributes: {count} of {all} nodes {are} not in {file}: {rule}"));
+        let (count, are) = (
+            facts.absent_nodes,
+            if facts.absent_nodes == 1 { "is" } else { "are" },
+        );
+        notes.push(format!(
+            "attributes: {count} of {all} nodes {are} not in {file}: {rule}"
+        ));
     }
     if facts.unknown_ids > 0 {
         let example = raw.example.as_deref().unwrap_or_default();
         let (count, rows) = (facts.unknown_ids, facts.rows);
-        let are = if count == 1 { "is ignored: its id is" } else { "are ignored: their ids are" };
+        let are = if count == 1 {
+            "is ignored: its id is"
+        } else {
+            "are ignored: their ids are"
+        };
         notes.push(format!("attributes: {count} of {rows} rows of {file} {are} not in the graph, such as `{example}`"));
     }
     if facts.missing_values > 0 {
-        let (count, is) = (facts.missing_values, if facts.missing_values == 1 { " is" } else { "s are" });
-        notes.push(format!("attributes: {count} value{is} missing in {file}: {rule}"));
+        let (count, is) = (
+            facts.missing_values,
+            if facts.missing_values == 1 {
+                " is"
+            } else {
+                "s are"
+            },
+        );
+        notes.push(format!(
+            "attributes: {count} value{is} missing in {file}: {rule}"
+        ));
     }
     facts.notes.splice(0..0, notes);
 }

@@ -17,7 +17,15 @@ use crate::graph::read::source::Source;
 use crate::graph::{Column, IdIndex};
 
 /// Names of an id column that are known without being asked for.
-pub(super) const ID_NAMES: [&str; 7] = ["id", "node", "node_id", "nodeid", "nodes", "index", "__index_level_0__"];
+pub(super) const ID_NAMES: [&str; 7] = [
+    "id",
+    "node",
+    "node_id",
+    "nodeid",
+    "nodes",
+    "index",
+    "__index_level_0__",
+];
 /// Bytes looked at.
 const SAMPLE_BYTES: usize = 1 << 16;
 
@@ -46,7 +54,10 @@ impl Layout {
         skip_idle(source, COMMENTS, |_| {})?;
         let first = memchr::memchr(b'\n', source.ahead()).unwrap_or(0);
         // Every other byte of the first line may separate two columns.
-        let separators = source.ahead()[..first].iter().filter(|byte| !byte.is_ascii_alphanumeric()).count();
+        let separators = source.ahead()[..first]
+            .iter()
+            .filter(|byte| !byte.is_ascii_alphanumeric())
+            .count();
         request.check_size_beside(0, (separators as u64).saturating_mul(COLUMN_BYTES))?;
         source.fill(SAMPLE_BYTES.max(8 * first))?;
         let lines = sample(source, COMMENTS);
@@ -57,18 +68,30 @@ impl Layout {
             Some(asked) => delimiter::named(asked, "attributes.table.delimiter"),
             None => Ok(delimiter::detect(lines, 1, request.path).delimiter),
         };
-        let below = if request.options.header == Some(false) { &[] } else { &lines[1..] };
+        let below = if request.options.header == Some(false) {
+            &[]
+        } else {
+            &lines[1..]
+        };
         let (delimiter, first) = match index_header(head, below, cut(below)?, ids) {
             Some(names) => (cut(below)?, names),
             None => {
                 let delimiter = cut(&lines)?;
-                (delimiter, row(head, delimiter).map_err(|fault| fault.into_error(source, source.lines()))?)
+                (
+                    delimiter,
+                    row(head, delimiter)
+                        .map_err(|fault| fault.into_error(source, source.lines()))?,
+                )
             }
         };
-        let fault =
-            |message: String, remedy: &str| Err(Fault::new(head, message, remedy).into_error(source, source.lines()));
+        let fault = |message: String, remedy: &str| {
+            Err(Fault::new(head, message, remedy).into_error(source, source.lines()))
+        };
         if head.contains(&b'\r') {
-            return fault("carriage returns without line feeds".into(), "end lines with LF or CRLF");
+            return fault(
+                "carriage returns without line feeds".into(),
+                "end lines with LF or CRLF",
+            );
         }
         if first.len() < 2 {
             let remedy = "an id and at least one attribute are needed; if something unusual separates them, set \
@@ -82,7 +105,8 @@ impl Layout {
             Err((message, remedy)) => return fault(message, &remedy),
         };
         if header {
-            let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
+            let end =
+                memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
             source.skip(end);
         }
         Layout::new(request, delimiter, id, &names)
@@ -91,20 +115,38 @@ impl Layout {
     fn new(request: &Request, delimiter: Delimiter, id: usize, all: &[String]) -> Result<Layout> {
         let used = request.used(all, Some(id))?;
         let names: Vec<String> = used.iter().map(|&j| all[j].clone()).collect();
-        let categorical =
-            names.iter().map(|name| request.words || request.options.categorical.contains(name)).collect();
-        Ok(Layout { delimiter, fields: all.len(), id, used, names, categorical })
+        let categorical = names
+            .iter()
+            .map(|name| request.words || request.options.categorical.contains(name))
+            .collect();
+        Ok(Layout {
+            delimiter,
+            fields: all.len(),
+            id,
+            used,
+            names,
+            categorical,
+        })
     }
 }
 
 /// The names of a table whose first line names all columns but the first, which has the ids, as R writes it.
-fn index_header(head: &[u8], below: &[Vec<u8>], delimiter: Delimiter, ids: &IdIndex) -> Option<Vec<String>> {
+fn index_header(
+    head: &[u8],
+    below: &[Vec<u8>],
+    delimiter: Delimiter,
+    ids: &IdIndex,
+) -> Option<Vec<String>> {
     let names = row(head, delimiter).ok()?;
-    let rows: Vec<Vec<String>> = below.iter().map_while(|line| row(line, delimiter).ok()).collect();
+    let rows: Vec<Vec<String>> = below
+        .iter()
+        .map_while(|line| row(line, delimiter).ok())
+        .collect();
     let fits = |row: &Vec<String>| row.len() == names.len() + 1;
     let are_nodes = rows.iter().any(|row| ids.find(&row[0]).is_some());
     let is_name = |name: &String| !name.is_empty() && name.parse::<f64>().is_err();
-    let is_table = !rows.is_empty() && rows.iter().all(fits) && are_nodes && names.iter().all(is_name);
+    let is_table =
+        !rows.is_empty() && rows.iter().all(fits) && are_nodes && names.iter().all(is_name);
     is_table.then(|| [vec![String::new()], names].concat())
 }
 
@@ -112,38 +154,63 @@ fn index_header(head: &[u8], below: &[Vec<u8>], delimiter: Delimiter, ids: &IdIn
 pub(super) const NEEDS: &str = "it needs one row per node: an id and at least one attribute";
 
 /// The position of the id, and whether the first line is a header; else a message and a remedy.
-fn id_and_header(request: &Request, first: &[String], ids: &IdIndex) -> Result<(usize, bool), (String, String)> {
+fn id_and_header(
+    request: &Request,
+    first: &[String],
+    ids: &IdIndex,
+) -> Result<(usize, bool), (String, String)> {
     let asked = request.options.header;
     let known = ID_NAMES.iter().find_map(|name| find(first, name));
     let id = match &request.options.id {
         Some(Column::Position(position)) if *position < first.len() => *position,
         Some(Column::Position(position)) => {
-            let message = format!("there is no column {position}, only 0 to {}", first.len() - 1);
+            let message = format!(
+                "there is no column {position}, only 0 to {}",
+                first.len() - 1
+            );
             return Err((message, "positions count from 0".into()));
         }
         Some(Column::Name(name)) => {
-            let found = first.iter().position(|field| field == name).or_else(|| find(first, name));
+            let found = first
+                .iter()
+                .position(|field| field == name)
+                .or_else(|| find(first, name));
             return found.map(|id| (id, true)).ok_or_else(|| {
-                (format!("there is no column `{name}` for the ids"), format!("the columns are {}", listed(first)))
+                (
+                    format!("there is no column `{name}` for the ids"),
+                    format!("the columns are {}", listed(first)),
+                )
             });
         }
         None => known.filter(|_| asked != Some(false)).unwrap_or(0),
     };
     let is_node = ids.find(&first[id]).is_some();
-    let has_numbers = first.iter().enumerate().any(|(j, field)| j != id && field.parse::<f64>().is_ok());
+    let has_numbers = first
+        .iter()
+        .enumerate()
+        .any(|(j, field)| j != id && field.parse::<f64>().is_ok());
     let looks_so = known == Some(id) || first[id].is_empty() || !is_node && !has_numbers;
     Ok((id, asked.unwrap_or(looks_so)))
 }
 
 /// The names in the header; `x` and the position for columns without one.
 fn column_names(first: &[String], header: bool) -> Result<Vec<String>, (String, String)> {
-    let name = |(j, field): (usize, &String)| if header && !field.is_empty() { field.clone() } else { format!("x{j}") };
+    let name = |(j, field): (usize, &String)| {
+        if header && !field.is_empty() {
+            field.clone()
+        } else {
+            format!("x{j}")
+        }
+    };
     let names: Vec<String> = first.iter().enumerate().map(name).collect();
     let mut seen = FxHashSet::default();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         Some(twice) => {
             let message = format!("two columns are called `{twice}`");
-            Err((message, "rename one of them; or use attributes.table.header = false".into()))
+            Err((
+                message,
+                "rename one of them; or use attributes.table.header = false".into(),
+            ))
         }
         None => Ok(names),
     }

@@ -82,12 +82,22 @@ fn open<'a>(
     progress: &'a dyn Progress,
 ) -> Result<(Request<'a>, Format, Raw)> {
     if file == Path::new("-") {
-        return Err(Error::config("attributes.file", "attributes cannot come from standard input; name a file"));
+        return Err(Error::config(
+            "attributes.file",
+            "attributes cannot come from standard input; name a file",
+        ));
     }
     crate::record::verify(file)?;
     let allowance = Allowance::new(memory);
     let mut source = Source::open(file, allowance)?;
-    let request = Request { path: file, options, ids, allowance, words, progress };
+    let request = Request {
+        path: file,
+        options,
+        ids,
+        allowance,
+        words,
+        progress,
+    };
     let format = Format::of(&mut source)?;
     let raw = match format {
         Format::Text => text::read(source, &request)?,
@@ -106,8 +116,17 @@ fn open<'a>(
 pub fn content(file: impl AsRef<Path>) -> Result<Vec<Written>> {
     let file = file.as_ref();
     let array = extension(file).is_some_and(|extension| extension == "npy");
-    let beside = [companions::ids(file), companions::columns(file)].into_iter().filter(|path| array && path.is_file());
-    let parts = if file.is_dir() { parts::files(file).unwrap_or_default() } else { vec![file.to_path_buf()] };
+    let beside = [companions::ids(file), companions::columns(file)]
+        .into_iter()
+        .filter(|path| array && path.is_file());
+    let parts = if file.is_dir() {
+        parts::files(file).unwrap_or_default()
+    } else {
+        vec![file.to_path_buf()]
+    };
     let files = parts.into_iter().chain(beside);
-    files.filter(|path| path.is_file()).map(|path| crate::record::content(&path)).collect()
+    files
+        .filter(|path| path.is_file())
+        .map(|path| crate::record::content(&path))
+        .collect()
 }

@@ -84,11 +84,16 @@ impl Format {
             Some("mtx") => Format::MatrixMarket,
             Some("svm" | "svmlight" | "libsvm") => Format::SvmLight,
             Some(
-                other @ ("json" | "jsonl" | "xlsx" | "xls" | "feather" | "arrow" | "h5" | "hdf5" | "pkl" | "pickle"
-                | "mat" | "db" | "sqlite" | "xml" | "gml" | "graphml" | "gexf"),
+                other @ ("json" | "jsonl" | "xlsx" | "xls" | "feather" | "arrow" | "h5" | "hdf5"
+                | "pkl" | "pickle" | "mat" | "db" | "sqlite" | "xml" | "gml" | "graphml"
+                | "gexf"),
             ) => {
                 let remedy = "convert it to .csv, .tsv, .parquet, .npy, .mtx or .svm";
-                return Err(Error::input(source.path(), format!("`.{other}` files cannot be read"), remedy));
+                return Err(Error::input(
+                    source.path(),
+                    format!("`.{other}` files cannot be read"),
+                    remedy,
+                ));
             }
             _ => Format::Text,
         })
@@ -107,7 +112,10 @@ impl Request<'_> {
 
     /// Refuses what does not fit: `columns` for all nodes, and `beside` bytes that are needed meanwhile.
     pub(super) fn check_size_beside(&self, columns: u64, beside: u64) -> Result<()> {
-        let more = (self.ids.len() as u64).saturating_mul(columns).saturating_mul(4).saturating_add(beside);
+        let more = (self.ids.len() as u64)
+            .saturating_mul(columns)
+            .saturating_mul(4)
+            .saturating_add(beside);
         self.allowance.check(self.path, more).map_err(|error| match error {
             Error::Memory { need, limit, .. } => Error::Memory {
                 stage: match columns {
@@ -142,7 +150,10 @@ impl Request<'_> {
         let find = |name: &String| {
             let found = names.iter().position(|known| known == name);
             found.ok_or_else(|| {
-                self.fail(format!("there is no column `{name}`"), format!("the columns are {}", listed(names)))
+                self.fail(
+                    format!("there is no column `{name}`"),
+                    format!("the columns are {}", listed(names)),
+                )
             })
         };
         for name in &self.options.categorical {
@@ -151,13 +162,24 @@ impl Request<'_> {
         if self.options.columns.is_empty() {
             return Ok((0..names.len()).filter(|j| Some(*j) != id).collect());
         }
-        let mut used: Vec<usize> = self.options.columns.iter().map(find).collect::<Result<_>>()?;
+        let mut used: Vec<usize> = self
+            .options
+            .columns
+            .iter()
+            .map(find)
+            .collect::<Result<_>>()?;
         used.sort_unstable();
         used.dedup();
         match id.filter(|id| used.contains(id)) {
             Some(id) => {
                 let remedy = "take it off attributes.table.columns, or name another id column";
-                Err(self.fail(format!("column `{}` holds the ids and is not an attribute", names[id]), remedy))
+                Err(self.fail(
+                    format!(
+                        "column `{}` holds the ids and is not an attribute",
+                        names[id]
+                    ),
+                    remedy,
+                ))
             }
             None => Ok(used),
         }
@@ -165,10 +187,17 @@ impl Request<'_> {
 
     /// Names of columns that have none: `x0`, `x1`, …; refuses what does not fit before they are made.
     pub(super) fn numbered(&self, columns: u64) -> Result<Vec<String>> {
-        let used = if self.options.columns.is_empty() { columns } else { 0 };
+        let used = if self.options.columns.is_empty() {
+            columns
+        } else {
+            0
+        };
         self.check_size_beside(used, columns.saturating_mul(NUMBERED))?;
         if columns > MOST_COLUMNS {
-            return Err(self.fail(format!("{columns} columns"), format!("at most {MOST_COLUMNS} can be read")));
+            return Err(self.fail(
+                format!("{columns} columns"),
+                format!("at most {MOST_COLUMNS} can be read"),
+            ));
         }
         Ok((0..columns).map(|j| format!("x{j}")).collect())
     }
@@ -178,8 +207,12 @@ impl Request<'_> {
         if self.options.categorical.is_empty() {
             return Ok(());
         }
-        let remedy = "use a table (.csv, .tsv, .parquet), or leave attributes.table.categorical out";
-        Err(self.fail("the columns of this format are numbers, not categories", remedy))
+        let remedy =
+            "use a table (.csv, .tsv, .parquet), or leave attributes.table.categorical out";
+        Err(self.fail(
+            "the columns of this format are numbers, not categories",
+            remedy,
+        ))
     }
 }
 

@@ -56,9 +56,14 @@ fn shown_at(
     let (request, _, raw) = open(file, &options, ids, memory, true, progress)?;
     let rows = row_of_node(&raw, &request)?;
     let columns = raw.names.iter().zip(&raw.columns);
-    let found: Vec<Shown> = columns.filter_map(|(name, values)| column(name, values, &raw, &rows)).collect();
+    let found: Vec<Shown> = columns
+        .filter_map(|(name, values)| column(name, values, &raw, &rows))
+        .collect();
     if found.is_empty() {
-        return Err(request.fail("no column has a value for a node of the graph", "give at least one column"));
+        return Err(request.fail(
+            "no column has a value for a node of the graph",
+            "give at least one column",
+        ));
     }
     Ok((found, notes(&raw, &rows, &request)))
 }
@@ -70,7 +75,10 @@ fn column(name: &str, values: &Values, raw: &Raw, rows: &[u32]) -> Option<Shown>
         Values::Nothing(_) => None,
         Values::Numbers(values) => {
             let of = |&row: &u32| values.get(row as usize).copied().unwrap_or(f32::NAN);
-            Some(Shown::Numbers { name, values: rows.iter().map(of).collect() })
+            Some(Shown::Numbers {
+                name,
+                values: rows.iter().map(of).collect(),
+            })
         }
         Values::Sparse(entries) => {
             let mut values = vec![0.0; rows.len()];
@@ -81,9 +89,20 @@ fn column(name: &str, values: &Values, raw: &Raw, rows: &[u32]) -> Option<Shown>
             Some(Shown::Numbers { name, values })
         }
         Values::Categories(codes, known) => {
-            let code = |&row: &u32| codes.get(row as usize).copied().filter(|&code| code != NO_CATEGORY);
-            let words = (0..known.len() as u32).map(|code| known.get(code).to_owned()).collect();
-            Some(Shown::Words { name, words, of: rows.iter().map(code).collect() })
+            let code = |&row: &u32| {
+                codes
+                    .get(row as usize)
+                    .copied()
+                    .filter(|&code| code != NO_CATEGORY)
+            };
+            let words = (0..known.len() as u32)
+                .map(|code| known.get(code).to_owned())
+                .collect();
+            Some(Shown::Words {
+                name,
+                words,
+                of: rows.iter().map(code).collect(),
+            })
         }
     }
 }
@@ -94,13 +113,22 @@ fn notes(raw: &Raw, rows: &[u32], request: &Request) -> Vec<String> {
     let mut notes = Vec::new();
     if absent > 0 {
         let are = if absent == 1 { "is" } else { "are" };
-        notes.push(format!("{absent} of {} nodes {are} not in {file}", rows.len()));
+        notes.push(format!(
+            "{absent} of {} nodes {are} not in {file}",
+            rows.len()
+        ));
     }
     if raw.unknown > 0 {
         let example = raw.example.as_deref().unwrap_or_default();
         let (unknown, all) = (raw.unknown, raw.rows);
-        let have = if unknown == 1 { "has an id that is" } else { "have ids that are" };
-        notes.push(format!("{unknown} of {all} rows of {file} {have} not in the graph, such as `{example}`"));
+        let have = if unknown == 1 {
+            "has an id that is"
+        } else {
+            "have ids that are"
+        };
+        notes.push(format!(
+            "{unknown} of {all} rows of {file} {have} not in the graph, such as `{example}`"
+        ));
     }
     notes
 }
@@ -121,8 +149,17 @@ mod tests {
             Shown::Words { words, of, .. } => of[node].map(|at| words[at as usize].clone()),
             Shown::Numbers { .. } => panic!("text has words"),
         };
-        assert_eq!([word(0, 0), word(0, 1), word(0, 2)], [None, Some("30".into()), None]);
-        assert_eq!([word(1, 0), word(1, 1)], [Some("May".into()), Some("2021".into())]);
-        assert!(notes[0].starts_with("1 of 3 nodes") && notes[1].contains("`x`"), "{notes:?}");
+        assert_eq!(
+            [word(0, 0), word(0, 1), word(0, 2)],
+            [None, Some("30".into()), None]
+        );
+        assert_eq!(
+            [word(1, 0), word(1, 1)],
+            [Some("May".into()), Some("2021".into())]
+        );
+        assert!(
+            notes[0].starts_with("1 of 3 nodes") && notes[1].contains("`x`"),
+            "{notes:?}"
+        );
     }
 }

@@ -38,7 +38,10 @@ pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
     let mut columns = values(source, &head, request)?;
     Ok(Raw {
         names: used.iter().map(|&j| names[j].clone()).collect(),
-        columns: used.iter().map(|&j| Values::Sparse(std::mem::take(&mut columns[j]))).collect(),
+        columns: used
+            .iter()
+            .map(|&j| Values::Sparse(std::mem::take(&mut columns[j])))
+            .collect(),
         nodes: None,
         lines: None,
         rows: head.rows,
@@ -79,7 +82,11 @@ fn values(source: Source, head: &Head, request: &Request) -> Result<Vec<Vec<(u32
 impl Head {
     /// Values of an array file: of a symmetric one only the lower triangle stands there.
     fn values(&self) -> u64 {
-        if self.symmetric { self.rows * (self.rows + 1) / 2 } else { self.rows.saturating_mul(self.columns) }
+        if self.symmetric {
+            self.rows * (self.rows + 1) / 2
+        } else {
+            self.rows.saturating_mul(self.columns)
+        }
     }
 }
 
@@ -105,18 +112,40 @@ fn head(source: &mut Source) -> Result<Head> {
     let fault = |source: &Source, line: &[u8], message: &str, remedy: &str| {
         Err(Fault::new(line, message, remedy).into_error(source, source.lines()))
     };
-    let ["%%matrixmarket", "matrix", format @ ("coordinate" | "array"), field, symmetry] = words[..] else {
+    let [
+        "%%matrixmarket",
+        "matrix",
+        format @ ("coordinate" | "array"),
+        field,
+        symmetry,
+    ] = words[..]
+    else {
         let remedy = "a Matrix Market file begins with `%%MatrixMarket matrix coordinate real general` or the like";
-        return fault(source, &banner, "this is not a Matrix Market banner", remedy);
+        return fault(
+            source,
+            &banner,
+            "this is not a Matrix Market banner",
+            remedy,
+        );
     };
     let (coordinate, pattern) = (format == "coordinate", field == "pattern");
     let readable = matches!(field, "real" | "double" | "integer") || pattern && coordinate;
     if !readable {
         let remedy = "drop the imaginary parts";
-        return fault(source, &banner, "only real, integer and pattern matrices can be read", remedy);
+        return fault(
+            source,
+            &banner,
+            "only real, integer and pattern matrices can be read",
+            remedy,
+        );
     }
     if !matches!(symmetry, "general" | "symmetric") {
-        return fault(source, &banner, "only general and symmetric matrices can be read", "write it as general");
+        return fault(
+            source,
+            &banner,
+            "only general and symmetric matrices can be read",
+            "write it as general",
+        );
     }
     let symmetric = symmetry == "symmetric";
     source.skip(next_line(source));
@@ -127,10 +156,22 @@ fn head(source: &mut Source) -> Result<Head> {
         return fault(source, &line, "this is not a size line", remedy);
     };
     if symmetric && rows != columns {
-        return fault(source, &line, "a symmetric matrix that is not square", "write it as general");
+        return fault(
+            source,
+            &line,
+            "a symmetric matrix that is not square",
+            "write it as general",
+        );
     }
     source.skip(next_line(source));
-    Ok(Head { coordinate, pattern, symmetric, rows, columns, entries })
+    Ok(Head {
+        coordinate,
+        pattern,
+        symmetric,
+        rows,
+        columns,
+        entries,
+    })
 }
 
 /// Rows, columns and, of a coordinate file, entries.
@@ -153,23 +194,44 @@ fn entries(lines: &[u8], head: &Head) -> Result<Vec<(u32, u32, f32)>, Fault> {
             [row, column] if head.pattern => (row, column, "1"),
             [row, column, value] if !head.pattern => (row, column, value),
             _ => {
-                let expected = if head.pattern { "row, column" } else { "row, column, value" };
-                return Err(Fault::new(line, "this is not an entry", format!("it must be: {expected}")));
+                let expected = if head.pattern {
+                    "row, column"
+                } else {
+                    "row, column, value"
+                };
+                return Err(Fault::new(
+                    line,
+                    "this is not an entry",
+                    format!("it must be: {expected}"),
+                ));
             }
         };
         let index = |word: &str, most: u64, what: &str| {
-            let number = word.parse::<u64>().ok().filter(|number| (1..=most).contains(number));
+            let number = word
+                .parse::<u64>()
+                .ok()
+                .filter(|number| (1..=most).contains(number));
             number.map(|number| (number - 1) as u32).ok_or_else(|| {
-                Fault::new(line, format!("{what} `{word}` is not within 1..{most}"), "indices count from 1")
+                Fault::new(
+                    line,
+                    format!("{what} `{word}` is not within 1..{most}"),
+                    "indices count from 1",
+                )
             })
         };
-        Ok((index(row, head.rows, "row")?, index(column, head.columns, "column")?, number(line, value)?))
+        Ok((
+            index(row, head.rows, "row")?,
+            index(column, head.columns, "column")?,
+            number(line, value)?,
+        ))
     })
 }
 
 /// Numbers of whole lines, one each.
 fn numbers(lines: &[u8]) -> Result<Vec<f32>, Fault> {
-    each_line(lines, |line| number(line, str::from_utf8(line).unwrap_or_default().trim()))
+    each_line(lines, |line| {
+        number(line, str::from_utf8(line).unwrap_or_default().trim())
+    })
 }
 
 fn each_line<T>(lines: &[u8], parse: impl Fn(&[u8]) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {

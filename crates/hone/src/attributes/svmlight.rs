@@ -24,9 +24,16 @@ pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
     request.refuse_categories()?;
     source.check_text("it needs one line per node")?;
     let chunks = blocks::parse(source, request.progress, parse)?;
-    let rows = chunks.iter().map(|chunk| u64::from(chunk.rows)).sum::<u64>();
+    let rows = chunks
+        .iter()
+        .map(|chunk| u64::from(chunk.rows))
+        .sum::<u64>();
     request.check_rows(rows)?;
-    let indices = || chunks.iter().flat_map(|chunk| chunk.entries.iter().map(|entry| entry.1));
+    let indices = || {
+        chunks
+            .iter()
+            .flat_map(|chunk| chunk.entries.iter().map(|entry| entry.1))
+    };
     let (Some(least), Some(most)) = (indices().min(), indices().max()) else {
         return Err(request.fail("no line has a value", "give at least one attribute"));
     };
@@ -43,7 +50,10 @@ pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
     }
     Ok(Raw {
         names: used.iter().map(|&j| names[j].clone()).collect(),
-        columns: used.iter().map(|&j| Values::Sparse(std::mem::take(&mut columns[j]))).collect(),
+        columns: used
+            .iter()
+            .map(|&j| Values::Sparse(std::mem::take(&mut columns[j])))
+            .collect(),
         nodes: None,
         lines: None,
         rows,
@@ -53,7 +63,10 @@ pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
 }
 
 fn parse(lines: &[u8]) -> Result<Chunk, Fault> {
-    let mut chunk = Chunk { rows: 0, entries: Vec::new() };
+    let mut chunk = Chunk {
+        rows: 0,
+        entries: Vec::new(),
+    };
     for (number, line) in lines.split_inclusive(|&b| b == b'\n').enumerate() {
         let line = without_end(line);
         if !is_idle(line, b"#") {
@@ -65,27 +78,50 @@ fn parse(lines: &[u8]) -> Result<Chunk, Fault> {
 
 /// Adds the row of one line.
 fn add(line: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
-    let text = str::from_utf8(line).map_err(|_| Fault::new(line, "text that is not UTF-8", "save it as UTF-8"))?;
-    let mut words = text.split('#').next().unwrap_or_default().split_ascii_whitespace();
+    let text = str::from_utf8(line)
+        .map_err(|_| Fault::new(line, "text that is not UTF-8", "save it as UTF-8"))?;
+    let mut words = text
+        .split('#')
+        .next()
+        .unwrap_or_default()
+        .split_ascii_whitespace();
     if words.next().is_some_and(|label| label.contains(':')) {
-        return Err(Fault::new(line, "a line without a label", "begin it with a label, 0 if there is none"));
+        return Err(Fault::new(
+            line,
+            "a line without a label",
+            "begin it with a label, 0 if there is none",
+        ));
     }
     let mut last = None;
     for word in words {
         let Some((index, value)) = word.split_once(':') else {
-            return Err(Fault::new(word.as_bytes(), "this is not index:value", "write for instance 3:0.5"));
+            return Err(Fault::new(
+                word.as_bytes(),
+                "this is not index:value",
+                "write for instance 3:0.5",
+            ));
         };
         if index == "qid" {
             continue;
         }
         let Some(index) = index.parse::<u32>().ok().filter(|&index| index < u32::MAX) else {
-            return Err(Fault::new(word.as_bytes(), "an index that is not a whole number", "indices count from 1"));
+            return Err(Fault::new(
+                word.as_bytes(),
+                "an index that is not a whole number",
+                "indices count from 1",
+            ));
         };
         if last.is_some_and(|last| index <= last) {
-            return Err(Fault::new(word.as_bytes(), "indices do not ascend", "sort them, each once per line"));
+            return Err(Fault::new(
+                word.as_bytes(),
+                "indices do not ascend",
+                "sort them, each once per line",
+            ));
         }
         last = Some(index);
-        chunk.entries.push((chunk.rows, index, number(word.as_bytes(), value)?));
+        chunk
+            .entries
+            .push((chunk.rows, index, number(word.as_bytes(), value)?));
     }
     chunk.rows += 1;
     Ok(())

@@ -64,7 +64,10 @@ impl Table {
     /// Refuses values out of range; `field` is the name of this group of settings.
     pub fn check(&self, field: &str) -> Result<()> {
         if self.categories == 0 {
-            return Err(Error::config(format!("{field}.categories"), "must be at least 1"));
+            return Err(Error::config(
+                format!("{field}.categories"),
+                "must be at least 1",
+            ));
         }
         if let Some(delimiter) = &self.delimiter {
             crate::graph::read::delimiter::named(delimiter, &format!("{field}.delimiter"))?;

@@ -23,7 +23,9 @@ pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
     let columns = layout.used.len() as u64;
     request.check_size_beside(columns, columns.saturating_mul(COLUMN_BYTES))?;
     let before = source.lines();
-    let chunks = blocks::parse(source, request.progress, |lines| Chunk::parse(lines, &layout, &ids))?;
+    let chunks = blocks::parse(source, request.progress, |lines| {
+        Chunk::parse(lines, &layout, &ids)
+    })?;
     join(chunks, layout, before, request)
 }
 
@@ -70,14 +72,25 @@ impl Chunk {
     }
 
     /// Adds the row of one line that says something.
-    fn add(&mut self, line: &[u8], fields: &[Field], layout: &Layout, ids: &IdIndex, number: u32) -> Result<(), Fault> {
+    fn add(
+        &mut self,
+        line: &[u8],
+        fields: &[Field],
+        layout: &Layout,
+        ids: &IdIndex,
+        number: u32,
+    ) -> Result<(), Fault> {
         if fields.len() != layout.fields {
             return Err(wrong_fields(line, fields.len(), layout));
         }
         let id = fields[layout.id].text();
         let id = text(line, &id)?;
         if id.is_empty() {
-            return Err(Fault::new(line, "a row without an id", "give every row the id of its node"));
+            return Err(Fault::new(
+                line,
+                "a row without an id",
+                "give every row the id of its node",
+            ));
         }
         self.rows += 1;
         let Some(node) = ids.find(id) else {
@@ -90,10 +103,12 @@ impl Chunk {
         for (c, &j) in layout.used.iter().enumerate() {
             let field = fields[j].text();
             let value = text(line, &field)?;
-            self.columns[c].push_text(value, layout.categorical[c]).map_err(|refusal| {
-                let (message, remedy) = refusal.explain(&layout.names[c]);
-                Fault::new(value.as_bytes(), message, remedy)
-            })?;
+            self.columns[c]
+                .push_text(value, layout.categorical[c])
+                .map_err(|refusal| {
+                    let (message, remedy) = refusal.explain(&layout.names[c]);
+                    Fault::new(value.as_bytes(), message, remedy)
+                })?;
             if self.first[c].is_none() && !matches!(self.columns[c], Values::Nothing(_)) {
                 self.first[c] = Some((number, value.to_owned()));
             }
@@ -106,7 +121,11 @@ fn wrong_fields(line: &[u8], found: usize, layout: &Layout) -> Fault {
     if line.contains(&0) {
         return Fault::new(line, BINARY.0, BINARY.1);
     }
-    let message = format!("{found} field{} where {} are expected", if found == 1 { "" } else { "s" }, layout.fields);
+    let message = format!(
+        "{found} field{} where {} are expected",
+        if found == 1 { "" } else { "s" },
+        layout.fields
+    );
     let remedy = format!(
         "fields are separated by {}; fix the line, quote a field that has one, or name what separates them with attributes.table.delimiter",
         layout.delimiter.name()
@@ -125,11 +144,20 @@ fn is_row(line: &[u8], layout: &Layout, ids: &IdIndex) -> bool {
 
 /// A field as text.
 fn text<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
-    let text = str::from_utf8(field)
-        .map_err(|_| Fault::new(field, "text that is not valid UTF-8", "save the file as UTF-8"))?;
+    let text = str::from_utf8(field).map_err(|_| {
+        Fault::new(
+            field,
+            "text that is not valid UTF-8",
+            "save the file as UTF-8",
+        )
+    })?;
     match field.iter().find(|&&b| b == 0 || b == b'\r') {
         Some(0) => Err(Fault::new(line, BINARY.0, BINARY.1)),
-        Some(_) => Err(Fault::new(line, "a carriage return within a line", "end lines with LF or CRLF")),
+        Some(_) => Err(Fault::new(
+            line,
+            "a carriage return within a line",
+            "end lines with LF or CRLF",
+        )),
         None => Ok(text),
     }
 }
@@ -145,7 +173,13 @@ fn join(chunks: Vec<Chunk>, layout: Layout, before: u64, request: &Request) -> R
             columns[c].append(part).map_err(|refusal| {
                 let (message, remedy) = refusal.explain(&layout.names[c]);
                 let (line, text) = chunk.first[c].clone().unwrap_or_default();
-                Error::input_at(request.path, start + u64::from(line), text.as_bytes(), message, remedy)
+                Error::input_at(
+                    request.path,
+                    start + u64::from(line),
+                    text.as_bytes(),
+                    message,
+                    remedy,
+                )
             })?;
         }
         nodes.extend(chunk.nodes);
@@ -158,5 +192,13 @@ fn join(chunks: Vec<Chunk>, layout: Layout, before: u64, request: &Request) -> R
     if rows == 0 {
         return Err(request.fail("there are no rows after the header", NEEDS));
     }
-    Ok(Raw { names: layout.names, columns, nodes: Some(nodes), lines: Some(lines), rows, unknown, example })
+    Ok(Raw {
+        names: layout.names,
+        columns,
+        nodes: Some(nodes),
+        lines: Some(lines),
+        rows,
+        unknown,
+        example,
+    })
 }

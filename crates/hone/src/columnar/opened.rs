@@ -42,17 +42,31 @@ impl Opened {
 
     /// Checks the frame and the schema, then reads the footer.
     pub(crate) fn new(path: &Path, file: File, allowance: Allowance) -> Result<Self> {
-        let size = file.metadata().map_err(|error| Error::io(path, error))?.len();
+        let size = file
+            .metadata()
+            .map_err(|error| Error::io(path, error))?
+            .len();
         let footer = sound::check_footer(&file, size).map_err(|what| damaged(path, what))?;
         allowance.check(path, footer.saturating_mul(FOOTER))?;
         let clone = file.try_clone().map_err(|error| Error::io(path, error))?;
         let reader = SerializedFileReader::new(clone).map_err(|error| damaged(path, error))?;
         let (path, file, unseen) = (path.to_path_buf(), Arc::new(file), AtomicU64::new(0));
-        let opened = Opened { path, file, size, reader, allowance, unseen };
+        let opened = Opened {
+            path,
+            file,
+            size,
+            reader,
+            allowance,
+            unseen,
+        };
         let columns = opened.schema().num_columns();
         for group in opened.metadata().row_groups() {
             if group.num_columns() != columns || group.num_rows() < 0 {
-                let what = format!("a group of {} rows and {} columns", group.num_rows(), group.num_columns());
+                let what = format!(
+                    "a group of {} rows and {} columns",
+                    group.num_rows(),
+                    group.num_columns()
+                );
                 return Err(opened.damaged(what));
             }
         }
@@ -73,7 +87,10 @@ impl Opened {
 
     /// Rows of all groups.
     pub(crate) fn rows(&self) -> u64 {
-        self.groups().iter().map(|group| group.num_rows().cast_unsigned()).fold(0, u64::saturating_add)
+        self.groups()
+            .iter()
+            .map(|group| group.num_rows().cast_unsigned())
+            .fold(0, u64::saturating_add)
     }
 
     /// Rows of group `g`.
@@ -88,7 +105,10 @@ impl Opened {
 
     /// Refuses to hold `more` bytes than may be held.
     pub(crate) fn check_memory(&self, more: u64) -> Result<()> {
-        let unseen = self.unseen.fetch_add(more, Ordering::Relaxed).saturating_add(more);
+        let unseen = self
+            .unseen
+            .fetch_add(more, Ordering::Relaxed)
+            .saturating_add(more);
         if unseen < WATCH {
             return Ok(());
         }
@@ -106,12 +126,21 @@ impl Opened {
         let (chunk, rows) = (group.column(j), group.num_rows().cast_unsigned());
         let descriptor = chunk.column_descr_ptr();
         if descriptor.max_rep_level() == 0 && chunk.num_values() != group.num_rows() {
-            let what = format!("column `{}` has {} values in {rows} rows", descriptor.path(), chunk.num_values());
+            let what = format!(
+                "column `{}` has {} values in {rows} rows",
+                descriptor.path(),
+                chunk.num_values()
+            );
             return Err(self.damaged(what));
         }
-        let page = sound::check_pages(&self.file, self.size, chunk).map_err(|what| self.damaged(what))?;
+        let page =
+            sound::check_pages(&self.file, self.size, chunk).map_err(|what| self.damaged(what))?;
         // As it is decoded and as it is kept, with the levels of both.
-        let value = if descriptor.physical_type() == Physical::BYTE_ARRAY { 64 } else { 32 };
+        let value = if descriptor.physical_type() == Physical::BYTE_ARRAY {
+            64
+        } else {
+            32
+        };
         self.check_memory(rows.saturating_mul(value).saturating_add(page))?;
         // Not by way of the reader's groups: making one takes time for all its columns.
         let pages = SerializedPageReader::new(self.file.clone(), chunk, rows as usize, None);
@@ -126,5 +155,9 @@ impl Opened {
 }
 
 fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
-    Error::input(path, format!("this is not a valid Parquet file: {what}"), "write or download it again")
+    Error::input(
+        path,
+        format!("this is not a valid Parquet file: {what}"),
+        "write or download it again",
+    )
 }

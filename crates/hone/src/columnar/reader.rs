@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use parquet::basic::{ConvertedType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+};
 use parquet::errors::ParquetError;
 
 use rustc_hash::FxHashMap;
@@ -35,14 +37,28 @@ impl TableReader {
     fn open_path(path: &Path, allowance: Allowance) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
         let opened = Opened::contained(path, || Opened::new(path, file, allowance))?;
-        let names: Vec<String> = opened.schema().columns().iter().map(|column| column.path().string()).collect();
+        let names: Vec<String> = opened
+            .schema()
+            .columns()
+            .iter()
+            .map(|column| column.path().string())
+            .collect();
         let mut places = FxHashMap::default();
         for (j, name) in names.iter().enumerate() {
             if places.insert(name.clone(), j).is_some() {
-                return Err(Error::input(path, format!("two columns are called `{name}`"), "rename one of them"));
+                return Err(Error::input(
+                    path,
+                    format!("two columns are called `{name}`"),
+                    "rename one of them",
+                ));
             }
         }
-        Ok(TableReader { path: path.to_path_buf(), opened, names, places })
+        Ok(TableReader {
+            path: path.to_path_buf(),
+            opened,
+            names,
+            places,
+        })
     }
 
     /// Names of the columns.
@@ -61,8 +77,16 @@ impl TableReader {
         match present {
             None => Ok(values),
             Some(present) => {
-                let message = format!("column `{name}` has {} values in {} rows", values.len(), present.len());
-                Err(Error::input(&self.path, message, "nulls are not supported: fill or drop them"))
+                let message = format!(
+                    "column `{name}` has {} values in {} rows",
+                    values.len(),
+                    present.len()
+                );
+                Err(Error::input(
+                    &self.path,
+                    message,
+                    "nulls are not supported: fill or drop them",
+                ))
             }
         }
     }
@@ -70,12 +94,26 @@ impl TableReader {
     /// The column called `name`, which may have nulls but no lists.
     pub fn nullable(&self, name: &str) -> Result<Nullable> {
         let Some(&j) = self.places.get(name) else {
-            let known = self.names.iter().take(20).map(String::as_str).collect::<Vec<_>>().join(", ");
-            return Err(Error::input(&self.path, format!("no column `{name}`"), format!("the file has: {known}")));
+            let known = self
+                .names
+                .iter()
+                .take(20)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", ");
+            return Err(Error::input(
+                &self.path,
+                format!("no column `{name}`"),
+                format!("the file has: {known}"),
+            ));
         };
         if self.opened.schema().column(j).max_rep_level() > 0 {
             let message = format!("column `{name}` has lists");
-            return Err(Error::input(&self.path, message, "lists are not supported: write one column per entry"));
+            return Err(Error::input(
+                &self.path,
+                message,
+                "lists are not supported: write one column per entry",
+            ));
         }
         Opened::contained(&self.path, || self.decode(name, j))
     }
@@ -86,11 +124,19 @@ impl TableReader {
         for (g, group) in self.opened.groups().iter().enumerate() {
             let rows = group.num_rows() as usize;
             let mut own = Vec::new();
-            let part = self.part(name, self.opened.column(g, j)?, descriptor.converted_type(), &mut own)?;
+            let part = self.part(
+                name,
+                self.opened.column(g, j)?,
+                descriptor.converted_type(),
+                &mut own,
+            )?;
             if descriptor.max_def_level() == 0 {
                 own = vec![0; part.len()];
             }
-            let present = own.iter().filter(|&&level| level == descriptor.max_def_level()).count();
+            let present = own
+                .iter()
+                .filter(|&&level| level == descriptor.max_def_level())
+                .count();
             if own.len() != rows || present != part.len() {
                 let what = format!("column `{name}` has {} values in {rows} rows", own.len());
                 return Err(self.opened.damaged(what));
@@ -118,18 +164,24 @@ impl TableReader {
             ColumnReader::Int64ColumnReader(r) => {
                 let values = self.drain::<Int64Type>(name, r, levels)?;
                 match converted {
-                    ConvertedType::UINT_64 => Column::Counts(values.into_iter().map(i64::cast_unsigned).collect()),
+                    ConvertedType::UINT_64 => {
+                        Column::Counts(values.into_iter().map(i64::cast_unsigned).collect())
+                    }
                     _ => Column::Integers(values),
                 }
             }
             ColumnReader::Int32ColumnReader(r) => {
                 let values = self.drain::<Int32Type>(name, r, levels)?.into_iter();
                 match converted {
-                    ConvertedType::UINT_32 => Column::Integers(values.map(|v| v.cast_unsigned().into()).collect()),
+                    ConvertedType::UINT_32 => {
+                        Column::Integers(values.map(|v| v.cast_unsigned().into()).collect())
+                    }
                     _ => Column::Integers(values.map(i64::from).collect()),
                 }
             }
-            ColumnReader::FloatColumnReader(r) => Column::Floats(self.drain::<FloatType>(name, r, levels)?),
+            ColumnReader::FloatColumnReader(r) => {
+                Column::Floats(self.drain::<FloatType>(name, r, levels)?)
+            }
             ColumnReader::DoubleColumnReader(r) => {
                 let values = self.drain::<DoubleType>(name, r, levels)?;
                 Column::Floats(values.into_iter().map(|v| v as f32).collect())
@@ -139,7 +191,11 @@ impl TableReader {
             }
             _ => {
                 let message = format!("column `{name}` has a type that is not supported");
-                return Err(Error::input(&self.path, message, "use integers, floats or text"));
+                return Err(Error::input(
+                    &self.path,
+                    message,
+                    "use integers, floats or text",
+                ));
             }
         })
     }
@@ -153,11 +209,18 @@ impl TableReader {
         levels: &mut Vec<i16>,
     ) -> Result<Vec<T::T>> {
         let broken = |e: ParquetError| self.opened.damaged(format!("column `{name}`: {e}"));
-        let batch = if size_of::<T::T>() > size_of::<u64>() { BATCH / 16 } else { BATCH };
+        let batch = if size_of::<T::T>() > size_of::<u64>() {
+            BATCH / 16
+        } else {
+            BATCH
+        };
         let mut values = Vec::new();
         loop {
-            self.opened.check_memory((batch * size_of::<T::T>()) as u64)?;
-            let read = reader.read_records(batch, Some(levels), None, &mut values).map_err(broken)?;
+            self.opened
+                .check_memory((batch * size_of::<T::T>()) as u64)?;
+            let read = reader
+                .read_records(batch, Some(levels), None, &mut values)
+                .map_err(broken)?;
             if read.0 == 0 {
                 return Ok(values);
             }
@@ -166,10 +229,16 @@ impl TableReader {
 
     /// Texts of their own; a dictionary may have made many of few bytes.
     fn texts(&self, name: &str, values: &[ByteArray]) -> Result<Column> {
-        self.opened.check_memory(values.iter().map(|value| value.len() as u64 + 24).sum())?;
-        let texts = values.iter().map(|b| String::from_utf8(b.data().to_vec())).collect::<Result<_, _>>();
+        self.opened
+            .check_memory(values.iter().map(|value| value.len() as u64 + 24).sum())?;
+        let texts = values
+            .iter()
+            .map(|b| String::from_utf8(b.data().to_vec()))
+            .collect::<Result<_, _>>();
         let message = || format!("column `{name}` has text that is not UTF-8");
-        texts.map(Column::Texts).map_err(|_| Error::input(&self.path, message(), "write the column as UTF-8"))
+        texts
+            .map(Column::Texts)
+            .map_err(|_| Error::input(&self.path, message(), "write the column as UTF-8"))
     }
 
     /// A column of no values, of the kind that the schema gives column `j`.
@@ -190,7 +259,11 @@ impl TableReader {
                 (Column::Counts(a), Column::Counts(b)) => a.extend(b),
                 (Column::Floats(a), Column::Floats(b)) => a.extend(b),
                 (Column::Texts(a), Column::Texts(b)) => a.extend(b),
-                _ => return Err(self.opened.damaged(format!("column `{name}` changes its type"))),
+                _ => {
+                    return Err(self
+                        .opened
+                        .damaged(format!("column `{name}` changes its type")));
+                }
             }
         }
         Ok(whole)

@@ -63,7 +63,9 @@ pub(super) fn check_footer(file: &File, size: u64) -> Result<u64, String> {
         return Err(format!("its footer should have {length} bytes"));
     };
     let footer = bytes(file, start, length)?;
-    check_schema(&mut Cursor::new(&footer)).map(|()| length).ok_or_else(|| "its footer is damaged".to_owned())
+    check_schema(&mut Cursor::new(&footer))
+        .map(|()| length)
+        .ok_or_else(|| "its footer is damaged".to_owned())
 }
 
 /// The schema is a list of elements, each followed by as many children as it says.
@@ -75,7 +77,11 @@ fn check_schema(footer: &mut Cursor) -> Option<()> {
         let (kind, elements) = value.list()?;
         // Children still to come, of each group that is open.
         let mut open: Vec<i64> = Vec::new();
-        for _ in 0..if kind == STRUCT { elements } else { return None } {
+        for _ in 0..if kind == STRUCT {
+            elements
+        } else {
+            return None;
+        } {
             let mut children = 0;
             value.fields(|id, kind, value| {
                 let counts = (id, kind) == (5, I32);
@@ -123,14 +129,28 @@ fn page_header(bytes: &[u8]) -> Option<PageHeader> {
         *size = Some(u64::try_from(value.integer()?).ok()?);
         Some(true)
     })?;
-    Some(PageHeader { uncompressed: uncompressed?, compressed: compressed?, length: cursor.position() as u64 })
+    Some(PageHeader {
+        uncompressed: uncompressed?,
+        compressed: compressed?,
+        length: cursor.position() as u64,
+    })
 }
 
 /// Checks where a column chunk lies in a file of `size` bytes and the sizes of all its pages; returns the bytes that
 /// its largest page takes.
-pub(super) fn check_pages(file: &File, size: u64, chunk: &ColumnChunkMetaData) -> Result<u64, String> {
-    let number = |value: i64, what: &str| u64::try_from(value).map_err(|_| format!("{what} is {value}"));
-    let mut at = number(chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()), "the place of a column")?;
+pub(super) fn check_pages(
+    file: &File,
+    size: u64,
+    chunk: &ColumnChunkMetaData,
+) -> Result<u64, String> {
+    let number =
+        |value: i64, what: &str| u64::try_from(value).map_err(|_| format!("{what} is {value}"));
+    let mut at = number(
+        chunk
+            .dictionary_page_offset()
+            .unwrap_or(chunk.data_page_offset()),
+        "the place of a column",
+    )?;
     number(chunk.data_page_offset(), "the place of a column")?;
     let length = number(chunk.compressed_size(), "the size of a column")?;
     let Some(end) = at.checked_add(length).filter(|&end| end <= size) else {
@@ -139,10 +159,18 @@ pub(super) fn check_pages(file: &File, size: u64, chunk: &ColumnChunkMetaData) -
     let mut largest = 0;
     while at < end {
         let header = read_header(file, at, end)?;
-        let Some(next) = at.checked_add(header.length + header.compressed).filter(|&next| next <= end) else {
+        let Some(next) = at
+            .checked_add(header.length + header.compressed)
+            .filter(|&next| next <= end)
+        else {
             return Err("a page ends beyond its column".into());
         };
-        largest = largest.max(page_memory(file, at + header.length, &header, chunk.compression())?);
+        largest = largest.max(page_memory(
+            file,
+            at + header.length,
+            &header,
+            chunk.compression(),
+        )?);
         at = next;
     }
     Ok(largest)
@@ -162,14 +190,24 @@ fn read_header(file: &File, at: u64, end: u64) -> Result<PageHeader, String> {
 
 /// Bytes that a page takes while it is decompressed. Two of the decoders ignore the declared size, so their pages
 /// are measured, or assumed to be as large as possible.
-fn page_memory(file: &File, at: u64, header: &PageHeader, compression: Compression) -> Result<u64, String> {
+fn page_memory(
+    file: &File,
+    at: u64,
+    header: &PageHeader,
+    compression: Compression,
+) -> Result<u64, String> {
     let grown = match compression {
         Compression::GZIP(_) => {
             let packed = bytes(file, at, header.compressed)?;
             let limit = header.uncompressed + 1;
-            let grown = std::io::copy(&mut MultiGzDecoder::new(&packed[..]).take(limit), &mut std::io::sink());
+            let grown = std::io::copy(
+                &mut MultiGzDecoder::new(&packed[..]).take(limit),
+                &mut std::io::sink(),
+            );
             match grown {
-                Ok(grown) if grown == limit => return Err("a page is larger than its header says".into()),
+                Ok(grown) if grown == limit => {
+                    return Err("a page is larger than its header says".into());
+                }
                 _ => 0,
             }
         }
@@ -181,7 +219,8 @@ fn page_memory(file: &File, at: u64, header: &PageHeader, compression: Compressi
 
 /// Bytes of a file, which has them by what was checked before.
 fn bytes(file: &File, at: u64, length: u64) -> Result<impl Deref<Target = [u8]>, String> {
-    file.get_bytes(at, length as usize).map_err(|error| error.to_string())
+    file.get_bytes(at, length as usize)
+        .map_err(|error| error.to_string())
 }
 
 /// Pages of a flat column, each looked at before it is decoded.
@@ -206,21 +245,36 @@ impl Checked {
         }
         self.left = self.left.checked_sub(values as u64)?;
         let (start, present) = match page {
-            Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, num_nulls, .. } => {
+            Page::DataPageV2 {
+                def_levels_byte_len,
+                rep_levels_byte_len,
+                num_nulls,
+                ..
+            } => {
                 let levels = def_levels_byte_len.checked_add(*rep_levels_byte_len)? as usize;
                 (levels, values.checked_sub(*num_nulls as usize)?)
             }
-            Page::DataPage { def_level_encoding: Encoding::RLE, .. } if self.levels > 0 => {
+            Page::DataPage {
+                def_level_encoding: Encoding::RLE,
+                ..
+            } if self.levels > 0 => {
                 let length = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
                 (4usize.checked_add(length as usize)?, values)
             }
             // Packed, in as many bits as the largest level takes.
-            _ => ((values * (i16::BITS - self.levels.leading_zeros()) as usize).div_ceil(8), values),
+            _ => (
+                (values * (i16::BITS - self.levels.leading_zeros()) as usize).div_ceil(8),
+                values,
+            ),
         };
         let body = bytes.get(start..)?;
         match page.encoding() {
-            Encoding::DELTA_BINARY_PACKED | Encoding::DELTA_LENGTH_BYTE_ARRAY => delta_block(body, present).map(drop),
-            Encoding::DELTA_BYTE_ARRAY => delta_block(body.get(delta_block(body, present)?..)?, present).map(drop),
+            Encoding::DELTA_BINARY_PACKED | Encoding::DELTA_LENGTH_BYTE_ARRAY => {
+                delta_block(body, present).map(drop)
+            }
+            Encoding::DELTA_BYTE_ARRAY => {
+                delta_block(body.get(delta_block(body, present)?..)?, present).map(drop)
+            }
             _ => Some(()),
         }
     }
@@ -231,8 +285,13 @@ fn delta_block(bytes: &[u8], values: usize) -> Option<usize> {
     let mut cursor = Cursor::new(bytes);
     let (block, minis, total) = (cursor.varint()?, cursor.varint()?, cursor.varint()?);
     cursor.integer()?;
-    let mini = block.checked_div(minis).filter(|&mini| mini > 0 && mini % 8 == 0 && block <= 1 << 24)?;
-    let mut left = usize::try_from(total).ok().filter(|&total| total <= values)?.saturating_sub(1) as u64;
+    let mini = block
+        .checked_div(minis)
+        .filter(|&mini| mini > 0 && mini % 8 == 0 && block <= 1 << 24)?;
+    let mut left = usize::try_from(total)
+        .ok()
+        .filter(|&total| total <= values)?
+        .saturating_sub(1) as u64;
     let mut at = cursor.position();
     while left > 0 {
         let mut cursor = Cursor::new(bytes.get(at..)?);
@@ -262,10 +321,14 @@ impl Iterator for Checked {
 
 impl PageReader for Checked {
     fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
-        let Some(page) = self.inner.get_next_page()? else { return Ok(None) };
+        let Some(page) = self.inner.get_next_page()? else {
+            return Ok(None);
+        };
         match self.check(&page) {
             Some(()) => Ok(Some(page)),
-            None => Err(ParquetError::General("a page is not as large as its header says".into())),
+            None => Err(ParquetError::General(
+                "a page is not as large as its header says".into(),
+            )),
         }
     }
 
@@ -299,9 +362,21 @@ mod tests {
         bytes.extend([0; 32]);
         bytes.extend(b"rest");
         assert_eq!(delta_block(&bytes, 3), Some(42));
-        assert_eq!(delta_block(&bytes, 2), None, "more values than the page has");
+        assert_eq!(
+            delta_block(&bytes, 2),
+            None,
+            "more values than the page has"
+        );
         bytes[1] = 0;
         assert_eq!(delta_block(&bytes, 3), None, "no values per block");
-        assert_eq!(delta_block(&[0x80, 1, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0], 9), None);
+        assert_eq!(
+            delta_block(
+                &[
+                    0x80, 1, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0
+                ],
+                9
+            ),
+            None
+        );
     }
 }

@@ -22,7 +22,11 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Cursor { bytes, at: 0, depth: 0 }
+        Cursor {
+            bytes,
+            at: 0,
+            depth: 0,
+        }
     }
 
     /// Bytes used up.
@@ -37,7 +41,10 @@ impl<'a> Cursor<'a> {
     }
 
     fn advance(&mut self, bytes: u64) -> Option<()> {
-        self.at = self.at.checked_add(usize::try_from(bytes).ok()?).filter(|&at| at <= self.bytes.len())?;
+        self.at = self
+            .at
+            .checked_add(usize::try_from(bytes).ok()?)
+            .filter(|&at| at <= self.bytes.len())?;
         Some(())
     }
 
@@ -63,13 +70,22 @@ impl<'a> Cursor<'a> {
     /// The kind and number of the elements of a list; each takes a byte at least.
     pub(super) fn list(&mut self) -> Option<(u8, usize)> {
         let head = self.byte()?;
-        let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
-        let count = usize::try_from(count).ok().filter(|&count| count <= self.bytes.len() - self.at)?;
+        let count = if head >> 4 == 15 {
+            self.varint()?
+        } else {
+            u64::from(head >> 4)
+        };
+        let count = usize::try_from(count)
+            .ok()
+            .filter(|&count| count <= self.bytes.len() - self.at)?;
         Some((head & 15, count))
     }
 
     /// Visits the fields of a struct: `visit` uses a value up and says so, or leaves it to be skipped.
-    pub(super) fn fields(&mut self, mut visit: impl FnMut(i64, u8, &mut Self) -> Option<bool>) -> Option<()> {
+    pub(super) fn fields(
+        &mut self,
+        mut visit: impl FnMut(i64, u8, &mut Self) -> Option<bool>,
+    ) -> Option<()> {
         let mut id = 0i64;
         loop {
             let head = self.byte()?;
@@ -77,7 +93,11 @@ impl<'a> Cursor<'a> {
             if kind == 0 {
                 return Some(());
             }
-            id = if head >> 4 == 0 { self.integer()? } else { id + i64::from(head >> 4) };
+            id = if head >> 4 == 0 {
+                self.integer()?
+            } else {
+                id + i64::from(head >> 4)
+            };
             if !visit(id, kind, self)? {
                 self.skip(kind, false)?;
             }
@@ -97,7 +117,11 @@ impl<'a> Cursor<'a> {
             }
             9..=12 => {
                 self.depth += 1;
-                let done = if self.depth > DEEPEST { None } else { self.skip_nested(kind) };
+                let done = if self.depth > DEEPEST {
+                    None
+                } else {
+                    self.skip_nested(kind)
+                };
                 self.depth -= 1;
                 done
             }
@@ -140,7 +164,9 @@ mod tests {
     #[test]
     fn fields_are_visited_and_others_skipped() {
         // 1: i32 = -2; 2: list of two bytes; 4: "ab"; 20: i32 = 1; stop.
-        let bytes = [0x15, 3, 0x19, 0x23, 7, 7, 0x28, 2, b'a', b'b', 0x05, 40, 2, 0];
+        let bytes = [
+            0x15, 3, 0x19, 0x23, 7, 7, 0x28, 2, b'a', b'b', 0x05, 40, 2, 0,
+        ];
         let mut found = Vec::new();
         let mut cursor = Cursor::new(&bytes);
         let done = cursor.fields(|id, kind, value| {
@@ -150,15 +176,30 @@ mod tests {
             }
             Some(number)
         });
-        assert_eq!((done, found, cursor.position()), (Some(()), vec![(1, -2), (20, 1)], bytes.len()));
+        assert_eq!(
+            (done, found, cursor.position()),
+            (Some(()), vec![(1, -2), (20, 1)], bytes.len())
+        );
         for length in 0..bytes.len() {
-            assert_eq!(Cursor::new(&bytes[..length]).fields(|_, _, _| Some(false)), None, "cut to {length}");
+            assert_eq!(
+                Cursor::new(&bytes[..length]).fields(|_, _, _| Some(false)),
+                None,
+                "cut to {length}"
+            );
         }
     }
 
     #[test]
     fn nesting_and_counts_are_bounded() {
-        assert_eq!(Cursor::new(&[0x1c; 1000]).fields(|_, _, _| Some(false)), None, "structs in structs");
-        assert_eq!(Cursor::new(&[0xf5, 0xff, 0xff, 0xff, 0x7f]).list(), None, "more elements than bytes");
+        assert_eq!(
+            Cursor::new(&[0x1c; 1000]).fields(|_, _, _| Some(false)),
+            None,
+            "structs in structs"
+        );
+        assert_eq!(
+            Cursor::new(&[0xf5, 0xff, 0xff, 0xff, 0x7f]).list(),
+            None,
+            "more elements than bytes"
+        );
     }
 }

@@ -13,17 +13,26 @@ use crate::motif::MotifSet;
 impl Config {
     /// Refuses values out of range, naming the field.
     pub fn check(&self) -> Result<()> {
-        for (field, dim) in [("local.dim", self.local.dim), ("global.dim", Dim::Fixed(self.global.dim))] {
+        for (field, dim) in [
+            ("local.dim", self.local.dim),
+            ("global.dim", Dim::Fixed(self.global.dim)),
+        ] {
             if dim == Dim::Fixed(0) {
                 return Err(Error::config(field, "must be at least 1"));
             }
             check_dim(field, dim)?;
         }
         self.check_steps()?;
-        let ranges = [("regularize", self.regularize, LARGEST), ("local.row-power", self.local.row_power, MAX_POWER)];
+        let ranges = [
+            ("regularize", self.regularize, LARGEST),
+            ("local.row-power", self.local.row_power, MAX_POWER),
+        ];
         for (field, value, most) in ranges {
             if !(0.0..=most).contains(&value) {
-                return Err(Error::config(field, format!("{value} is not between 0 and {most}")));
+                return Err(Error::config(
+                    field,
+                    format!("{value} is not between 0 and {most}"),
+                ));
             }
         }
         self.laziness.check()?;
@@ -44,7 +53,11 @@ impl Config {
         self.sample.check()?;
         self.local.solver.check("local.solver")?;
         self.global.solver.check("global.solver")?;
-        if self.model == Model::Separate { domain::check(self) } else { Ok(()) }
+        if self.model == Model::Separate {
+            domain::check(self)
+        } else {
+            Ok(())
+        }
     }
 
     /// Refuses what a joint model cannot do.
@@ -54,7 +67,10 @@ impl Config {
             return refuse("joint.motif-rank", "must be at least 1".into());
         }
         check_dim("joint.motif-rank", Dim::Fixed(self.joint.motif_rank))?;
-        let numbers = [("joint.tolerance", self.joint.tolerance), ("joint.regularization", self.joint.regularization)];
+        let numbers = [
+            ("joint.tolerance", self.joint.tolerance),
+            ("joint.regularization", self.joint.regularization),
+        ];
         for (field, value) in numbers {
             if !(value.is_finite() && value >= 0.0) {
                 return refuse(field, format!("{value} is not a number ≥ 0"));
@@ -66,11 +82,15 @@ impl Config {
         if self.steps == Steps::Auto {
             return refuse(
                 "steps",
-                "auto compares local embeddings, which a joint model does not have; give a number".into(),
+                "auto compares local embeddings, which a joint model does not have; give a number"
+                    .into(),
             );
         }
         if self.global.output == Output::Local {
-            return refuse("global.output", "a joint model has no local embeddings; use global".into());
+            return refuse(
+                "global.output",
+                "a joint model has no local embeddings; use global".into(),
+            );
         }
         if self.has_features() && self.features.combine == Combine::Before {
             return Err(combine_before());
@@ -84,18 +104,31 @@ impl Config {
         if let Steps::Fixed(k) = self.steps
             && !(1..=MAX_STEPS).contains(&k)
         {
-            return refuse("steps", format!("{k} is neither between 1 and {MAX_STEPS} nor \"auto\""));
+            return refuse(
+                "steps",
+                format!("{k} is neither between 1 and {MAX_STEPS} nor \"auto\""),
+            );
         }
         if let Accumulate::Decay(alpha) = self.accumulate
             && !(alpha > 0.0 && alpha <= LARGEST)
         {
-            return refuse("accumulate.decay", format!("{alpha} is not above 0 and at most {LARGEST}"));
+            return refuse(
+                "accumulate.decay",
+                format!("{alpha} is not above 0 and at most {LARGEST}"),
+            );
         }
-        let steps = if let Steps::Fixed(k) = self.steps { k } else { MAX_STEPS };
+        let steps = if let Steps::Fixed(k) = self.steps {
+            k
+        } else {
+            MAX_STEPS
+        };
         if let FirstStep::Fixed(first) = self.first_step
             && !(1..=steps).contains(&first)
         {
-            return refuse("first-step", format!("{first} is neither between 1 and steps ({steps}) nor \"last\""));
+            return refuse(
+                "first-step",
+                format!("{first} is neither between 1 and steps ({steps}) nor \"last\""),
+            );
         }
         Ok(())
     }

@@ -90,7 +90,11 @@ pub enum Reverse {
 impl Reverse {
     /// The given weight; 0 if it is left to the graph.
     pub fn given(self) -> f64 {
-        if let Reverse::Weight(weight) = self { weight } else { 0.0 }
+        if let Reverse::Weight(weight) = self {
+            weight
+        } else {
+            0.0
+        }
     }
 }
 
@@ -124,7 +128,10 @@ pub(super) enum Decimal {
 
 impl Decimal {
     /// A number, or nothing for `auto`; else what was expected.
-    pub(super) fn number_or_auto(self, expected: &'static str) -> Result<Option<f64>, &'static str> {
+    pub(super) fn number_or_auto(
+        self,
+        expected: &'static str,
+    ) -> Result<Option<f64>, &'static str> {
         match self {
             Decimal::Number(number) => Ok(Some(number)),
             Decimal::Word(word) if word == "auto" => Ok(None),
@@ -147,11 +154,19 @@ pub(super) enum Written {
 impl Written {
     /// The word, if it is one.
     fn word(&self) -> Option<&str> {
-        if let Written::Word(word) = self { Some(word) } else { None }
+        if let Written::Word(word) = self {
+            Some(word)
+        } else {
+            None
+        }
     }
 
     /// A number, or nothing for `word`; else what was expected.
-    pub(super) fn number_or(self, word: &str, expected: &'static str) -> Result<Option<usize>, &'static str> {
+    pub(super) fn number_or(
+        self,
+        word: &str,
+        expected: &'static str,
+    ) -> Result<Option<usize>, &'static str> {
         match self {
             Written::Number(number) => Ok(Some(number)),
             other if other.word() == Some(word) => Ok(None),

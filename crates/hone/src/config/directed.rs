@@ -13,15 +13,22 @@ use crate::motif::{Motif, MotifSet, Sample};
 /// motifs that have no such counts.
 pub(super) fn check(config: &Config) -> Result<()> {
     if !(0.0..=1.0).contains(&config.reverse.given()) {
-        let message = format!("{} is not between 0 and 1, nor \"auto\"", config.reverse.given());
+        let message = format!(
+            "{} is not between 0 and 1, nor \"auto\"",
+            config.reverse.given()
+        );
         return Err(Error::config("reverse", message));
     }
     let motifs = config.motifs.motifs();
-    if let Some(motif) = config.counted_motifs().iter().find(|motif| motif.is_directed())
+    if let Some(motif) = config
+        .counted_motifs()
+        .iter()
+        .find(|motif| motif.is_directed())
         && config.direction == Direction::Ignore
     {
-        let message =
-            format!("`ignore` leaves no directions, and {motif} is a directed motif; use \"keep\", or other motifs");
+        let message = format!(
+            "`ignore` leaves no directions, and {motif} is a directed motif; use \"keep\", or other motifs"
+        );
         return Err(Error::config("direction", message));
     }
     match motifs.iter().find(|motif| !motif.is_directed()) {
@@ -54,7 +61,11 @@ impl Config {
             config.to_mut().degree = if directed { Degree::Total } else { Degree::Out };
         }
         if self.structure.motifs == MotifSet::Auto {
-            config.to_mut().structure.motifs = if directed { MotifSet::Triads } else { MotifSet::Orbits };
+            config.to_mut().structure.motifs = if directed {
+                MotifSet::Triads
+            } else {
+                MotifSet::Orbits
+            };
         }
         config
     }
@@ -71,6 +82,9 @@ impl Config {
     /// Whether any of these counts can be an estimate: those of edges and of directed motifs are exact.
     pub(crate) fn estimates(&self) -> bool {
         self.sample != Sample::Exact
-            && self.counted_motifs().iter().any(|motif| !motif.is_directed() && motif.name() != "edge")
+            && self
+                .counted_motifs()
+                .iter()
+                .any(|motif| !motif.is_directed() && motif.name() != "edge")
     }
 }

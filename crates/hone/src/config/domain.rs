@@ -9,10 +9,14 @@ use crate::matrix::Psi;
 /// them, and Y of solvers whose factors have both signs.
 pub(super) fn check(config: &Config) -> Result<()> {
     let global = config.global.solver.loss();
-    let signed = !matches!(config.local.solver, Solver::Nmf(_)) && config.global.output == Output::Global;
+    let signed =
+        !matches!(config.local.solver, Solver::Nmf(_)) && config.global.output == Output::Global;
     if signed && global.refuses_negative() {
         let remedy = "use local.solver.method = nmf";
-        return Err(Error::config("global.solver.loss", global.negative("Y", remedy)));
+        return Err(Error::config(
+            "global.solver.loss",
+            global.negative("Y", remedy),
+        ));
     }
     let matrix = match config.psi {
         Psi::L => "L",
@@ -24,5 +28,8 @@ pub(super) fn check(config: &Config) -> Result<()> {
     if !loss.refuses_negative() {
         return Ok(());
     }
-    Err(Error::config("local.solver.loss", loss.negative(matrix, "use psi = \"w\" or psi = \"p\"")))
+    Err(Error::config(
+        "local.solver.loss",
+        loss.negative(matrix, "use psi = \"w\" or psi = \"p\""),
+    ))
 }

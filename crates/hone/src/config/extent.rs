@@ -86,7 +86,10 @@ mod tests {
     fn values_of_the_configuration_are_counted() {
         let count = |text| values(text).expect("well formed");
         assert_eq!(count(r#"{"a": [1, "x", {"b": null}], "c": true}"#), 7);
-        assert_eq!(count(r#"{"local": [1, 2, 3, 4], "config": {"a": -1.5}}"#), 2);
+        assert_eq!(
+            count(r#"{"local": [1, 2, 3, 4], "config": {"a": -1.5}}"#),
+            2
+        );
         assert!(values("{").is_err() && values("[").is_err());
     }
 }

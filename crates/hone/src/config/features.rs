@@ -57,7 +57,9 @@ impl TryFrom<BalanceText> for Balance {
         match text {
             BalanceText::Number(times) => Ok(Balance::Times(times)),
             BalanceText::Word(word) if word == "unit" => Ok(Balance::Unit),
-            BalanceText::Word(word) => Err(format!("a weight is a number or \"unit\", not {word:?}")),
+            BalanceText::Word(word) => {
+                Err(format!("a weight is a number or \"unit\", not {word:?}"))
+            }
         }
     }
 }
@@ -102,7 +104,13 @@ pub struct Components {
 
 impl Default for Components {
     fn default() -> Self {
-        Components { dim: Dim::Auto, size_decay: 3.0, level_decay: 2.0, offset: 3.0, extremes: 0.0 }
+        Components {
+            dim: Dim::Auto,
+            size_decay: 3.0,
+            level_decay: 2.0,
+            offset: 3.0,
+            extremes: 0.0,
+        }
     }
 }
 
@@ -114,7 +122,8 @@ impl Components {
 
     /// What a column is multiplied by once it has unit variance.
     pub(crate) fn weight(&self, origin: &Origin) -> f64 {
-        self.size_decay.powi(2 - origin.size().max(2) as i32) * self.level_decay.powi(-(origin.level as i32))
+        self.size_decay.powi(2 - origin.size().max(2) as i32)
+            * self.level_decay.powi(-(origin.level as i32))
     }
 }
 
@@ -131,13 +140,24 @@ pub enum Combine {
 
 impl Features {
     pub(super) fn check(&self) -> Result<()> {
-        let refuse = |field: &str, message: String| Err(Error::config(format!("features.{field}"), message));
+        let refuse =
+            |field: &str, message: String| Err(Error::config(format!("features.{field}"), message));
         if let Balance::Times(times) = self.weight
             && !(times > 0.0 && times <= LARGEST)
         {
-            return refuse("weight", format!("{times} is not above 0 and at most {LARGEST}, nor \"unit\""));
+            return refuse(
+                "weight",
+                format!("{times} is not above 0 and at most {LARGEST}, nor \"unit\""),
+            );
         }
-        if let Form::Components(Components { dim, size_decay, level_decay, offset, extremes }) = self.form {
+        if let Form::Components(Components {
+            dim,
+            size_decay,
+            level_decay,
+            offset,
+            extremes,
+        }) = self.form
+        {
             check_dim("features.form.components.dim", dim)?;
             for (name, decay) in [("size-decay", size_decay), ("level-decay", level_decay)] {
                 if !(1.0 / LARGEST..=LARGEST).contains(&decay) {
@@ -146,10 +166,16 @@ impl Features {
                 }
             }
             if !(-LARGEST..=LARGEST).contains(&offset) {
-                return refuse("form.components.offset", format!("{offset} is not between -{LARGEST} and {LARGEST}"));
+                return refuse(
+                    "form.components.offset",
+                    format!("{offset} is not between -{LARGEST} and {LARGEST}"),
+                );
             }
             if !(0.0..=LARGEST).contains(&extremes) {
-                return refuse("form.components.extremes", format!("{extremes} is not between 0 and {LARGEST}"));
+                return refuse(
+                    "form.components.extremes",
+                    format!("{extremes} is not between 0 and {LARGEST}"),
+                );
             }
         }
         self.diffusion.check("features.diffusion")

@@ -16,7 +16,12 @@ pub type Idle = (&'static str, String);
 const MADE: [&str; 3] = ["structure.motifs", "structure.log", "structure.depth"];
 
 /// Settings of aggregates over neighbours.
-const AGGREGATES: [&str; 4] = ["structure.sum", "structure.mean", "structure.max", "structure.prune"];
+const AGGREGATES: [&str; 4] = [
+    "structure.sum",
+    "structure.mean",
+    "structure.max",
+    "structure.prune",
+];
 
 impl Config {
     /// Settings that have no effect on the embedding of a graph.
@@ -64,23 +69,53 @@ impl Config {
         } else {
             idle.extend(self.idle_matrices(graph));
         }
-        let stages = ["steps", "first-step", "model", "global", "joint", "local.dim", "local.scale", "local.row-power"];
-        let of = ["local.solver", "features.form", "features.combine", "features.weight"];
-        idle.extend(stages.into_iter().chain(of).map(|setting| (setting, "features have no embedding".to_owned())));
+        let stages = [
+            "steps",
+            "first-step",
+            "model",
+            "global",
+            "joint",
+            "local.dim",
+            "local.scale",
+            "local.row-power",
+        ];
+        let of = [
+            "local.solver",
+            "features.form",
+            "features.combine",
+            "features.weight",
+        ];
+        idle.extend(
+            stages
+                .into_iter()
+                .chain(of)
+                .map(|setting| (setting, "features have no embedding".to_owned())),
+        );
         idle
     }
 
     /// Settings of features that are not used.
     fn idle_attributes(&self, own: bool) -> Vec<Idle> {
-        let Config { structure, attributes, features, .. } = self;
+        let Config {
+            structure,
+            attributes,
+            features,
+            ..
+        } = self;
         let mut idle = Vec::new();
         let mut add = |setting, why: &str| idle.push((setting, why.to_owned()));
         if attributes.file.is_none() {
             add("attributes.table", "there is no file of attributes");
         }
         if !self.has_features() && !own {
-            let of = ["features.diffusion", "features.form", "features.combine", "features.weight"];
-            of.into_iter().for_each(|setting| add(setting, "there are no node features"));
+            let of = [
+                "features.diffusion",
+                "features.form",
+                "features.combine",
+                "features.weight",
+            ];
+            of.into_iter()
+                .for_each(|setting| add(setting, "there are no node features"));
         }
         match (structure.enabled, structure.depth) {
             (false, _) => {
@@ -107,13 +142,24 @@ impl Config {
     fn idle_matrices(&self, graph: &Graph) -> Vec<Idle> {
         let mut idle = Vec::new();
         let mut add = |setting, why: &str| idle.push((setting, why.to_owned()));
-        let edges = self.motifs.motifs().iter().all(|motif| motif.name() == "edge");
+        let edges = self
+            .motifs
+            .motifs()
+            .iter()
+            .all(|motif| motif.name() == "edge");
         // With weights, pairs by occurrences ignore them.
         if edges && self.pairs == Pairs::Occurrences && graph.weights().is_none() {
-            add("pairs", "the only motif is the edge, whose pairs are the edges");
+            add(
+                "pairs",
+                "the only motif is the edge, whose pairs are the edges",
+            );
         }
         // Where all motifs are directed, it is refused.
-        let edge = self.of(graph).counted_motifs().iter().any(|motif| !motif.is_directed());
+        let edge = self
+            .of(graph)
+            .counted_motifs()
+            .iter()
+            .any(|motif| !motif.is_directed());
         if self.sample != Sample::Exact && edge && !self.of(graph).estimates() {
             add("sample", "counts of edges and of directed motifs are exact");
         }
@@ -138,7 +184,9 @@ impl Config {
     fn idle_stages(&self) -> Vec<Idle> {
         if self.model != Model::Separate {
             let of = ["local.dim", "local.scale", "local.row-power"];
-            return of.map(|setting| (setting, "a joint model has no local embeddings".to_owned())).to_vec();
+            return of
+                .map(|setting| (setting, "a joint model has no local embeddings".to_owned()))
+                .to_vec();
         }
         let mut idle = vec![("joint", "motif matrices are embedded one by one".to_owned())];
         if self.global.output == Output::Local {
@@ -149,7 +197,10 @@ impl Config {
             // A rule that makes local embeddings wider than usual follows D.
             let follows = self.local.dim == Dim::Auto && self.local_dim() > USUAL;
             if columns != wanted && !follows {
-                let why = format!("the vectors are the local embeddings, {parts} of {} columns", self.local_dim());
+                let why = format!(
+                    "the vectors are the local embeddings, {parts} of {} columns",
+                    self.local_dim()
+                );
                 idle.push(("global.dim", why));
             }
         }

@@ -21,9 +21,18 @@ pub enum Model {
 
 /// Names of the models and what each does.
 pub const MODELS: [(&str, &str); 3] = [
-    ("separate", "A local embedding per motif and step, then a global one, each by a solver: the paper's two stages."),
-    ("tucker", "All motif matrices at once: the Tucker decomposition of their tensor, by alternating SVDs."),
-    ("cp", "All motif matrices at once: the CP decomposition of their tensor, by alternating least squares."),
+    (
+        "separate",
+        "A local embedding per motif and step, then a global one, each by a solver: the paper's two stages.",
+    ),
+    (
+        "tucker",
+        "All motif matrices at once: the Tucker decomposition of their tensor, by alternating SVDs.",
+    ),
+    (
+        "cp",
+        "All motif matrices at once: the CP decomposition of their tensor, by alternating least squares.",
+    ),
 ];
 
 /// Options of the joint models.
@@ -44,7 +53,13 @@ pub struct Joint {
 
 impl Default for Joint {
     fn default() -> Self {
-        Joint { slices: Scaling::Frobenius, motif_rank: 8, iterations: 20, tolerance: 1e-4, regularization: 1e-5 }
+        Joint {
+            slices: Scaling::Frobenius,
+            motif_rank: 8,
+            iterations: 20,
+            tolerance: 1e-4,
+            regularization: 1e-5,
+        }
     }
 }
 

@@ -58,7 +58,8 @@ impl Layers {
     fn preset_and_file_at(self, name: &str, path: &Path) -> Result<Self> {
         let (given, read) = read_file(path)?;
         let preset = preset::settings(name)?;
-        let of = |config: &Config| Table::try_from(config).expect("a Config is a table of plain values");
+        let of =
+            |config: &Config| Table::try_from(config).expect("a Config is a table of plain values");
         let (ours, theirs) = (of(&Config::preset(name)?), of(&read));
         if let Some((key, ours, theirs)) = difference("", &preset, &given, &ours, &theirs) {
             let message = format!(
@@ -75,13 +76,24 @@ impl Layers {
 
     /// Lays one setting on top: a dotted key and a TOML value (text may stand without quotes).
     pub fn set(self, key: &str, value: &str) -> Result<Self> {
-        let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("v"));
-        self.set_value(key, parsed.unwrap_or_else(|| Value::String(value.to_owned())))
+        let parsed = format!("v = {value}")
+            .parse::<Table>()
+            .ok()
+            .and_then(|mut table| table.remove("v"));
+        self.set_value(
+            key,
+            parsed.unwrap_or_else(|| Value::String(value.to_owned())),
+        )
     }
 
     /// Lays settings on top, in order but for methods, which come first: one replaces the options of another.
-    pub fn set_all<'a>(mut self, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
-        let (methods, others): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(key, _)| key.ends_with(".method"));
+    pub fn set_all<'a>(
+        mut self,
+        settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self> {
+        let (methods, others): (Vec<_>, Vec<_>) = settings
+            .into_iter()
+            .partition(|(key, _)| key.ends_with(".method"));
         for (key, value) in methods.into_iter().chain(others) {
             self = self.set(key, value)?;
         }
@@ -94,19 +106,33 @@ impl Layers {
         if key == "global.dim" {
             self.follow_rules();
         }
-        if key.split('.').any(|part| part.is_empty() || part.contains(char::is_whitespace)) {
-            return Err(Error::config(key, "not a setting's name; write for instance local.dim=8"));
+        if key
+            .split('.')
+            .any(|part| part.is_empty() || part.contains(char::is_whitespace))
+        {
+            return Err(Error::config(
+                key,
+                "not a setting's name; write for instance local.dim=8",
+            ));
         }
         if let Some(new) = moved::to(key) {
-            return Err(Error::config(key, format!("this setting is now called `{new}`")));
+            return Err(Error::config(
+                key,
+                format!("this setting is now called `{new}`"),
+            ));
         }
         let mut parts: Vec<&str> = key.split('.').collect();
         let last = parts.pop().expect("split gives at least one part");
         let mut table = &mut self.0;
         for part in parts {
-            let entry = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
+            let entry = table
+                .entry(part)
+                .or_insert_with(|| Value::Table(Table::new()));
             let Value::Table(inner) = entry else {
-                return Err(Error::config(key, format!("`{part}` is a value, not a group of settings")));
+                return Err(Error::config(
+                    key,
+                    format!("`{part}` is a value, not a group of settings"),
+                ));
             };
             table = inner;
         }
@@ -121,19 +147,30 @@ impl Layers {
     fn follow_rules(&mut self) {
         let mut table = self.0.clone();
         name_methods(&mut table);
-        let Ok(config) = read_config(table) else { return };
+        let Ok(config) = read_config(table) else {
+            return;
+        };
         let rule = config.clone().by_rule();
         let auto = || Value::String("auto".into());
         if rule.local.dim != config.local.dim {
-            merge(&mut self.0, Table::from_iter([("local".to_owned(), group("dim", auto()))]));
+            merge(
+                &mut self.0,
+                Table::from_iter([("local".to_owned(), group("dim", auto()))]),
+            );
         }
         if rule.local.log_window.dim != config.local.log_window.dim {
             let window = group("log-window", group("dim", auto()));
-            merge(&mut self.0, Table::from_iter([("local".to_owned(), window)]));
+            merge(
+                &mut self.0,
+                Table::from_iter([("local".to_owned(), window)]),
+            );
         }
         if rule.features.form != config.features.form {
             let components = group("form", group("components", group("dim", auto())));
-            merge(&mut self.0, Table::from_iter([("features".to_owned(), components)]));
+            merge(
+                &mut self.0,
+                Table::from_iter([("features".to_owned(), components)]),
+            );
         }
     }
 
@@ -166,14 +203,27 @@ fn group(key: &str, value: Value) -> Value {
 
 /// The settings of a file, and the configuration that they make with the defaults.
 fn read_file(path: &Path) -> Result<(Table, Config)> {
-    let wrong =
-        |message: String| Error::input(path, message, "a TOML configuration or the record of a run is expected");
-    let text = String::from_utf8(read_whole(path)?).map_err(|_| wrong("the file is not text".into()))?;
+    let wrong = |message: String| {
+        Error::input(
+            path,
+            message,
+            "a TOML configuration or the record of a run is expected",
+        )
+    };
+    let text =
+        String::from_utf8(read_whole(path)?).map_err(|_| wrong("the file is not text".into()))?;
     let json = text.trim_start().starts_with('{');
     if !json && text.len() > LARGEST_TOML {
-        return Err(wrong(format!("a configuration has at most {} KiB", LARGEST_TOML >> 10)));
+        return Err(wrong(format!(
+            "a configuration has at most {} KiB",
+            LARGEST_TOML >> 10
+        )));
     }
-    let table = if json { table_of_json(&text, path) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
+    let table = if json {
+        table_of_json(&text, path)
+    } else {
+        text.parse::<Table>().map_err(|e| e.to_string())
+    };
     let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
     let mut alone = table.clone();
     name_methods(&mut alone);
@@ -185,20 +235,36 @@ fn read_file(path: &Path) -> Result<(Table, Config)> {
 fn read_whole(path: &Path) -> Result<Vec<u8>> {
     let (mut bytes, wrong) = (Vec::new(), |e| Error::io(path, e));
     let file = std::fs::File::open(path).map_err(wrong)?;
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    file.take(LARGEST_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(wrong)?;
     if bytes.len() as u64 > LARGEST_FILE {
         let message = format!("a configuration has at most {} MiB", LARGEST_FILE >> 20);
-        return Err(Error::input(path, message, "a TOML configuration or the record of a run is expected"));
+        return Err(Error::input(
+            path,
+            message,
+            "a TOML configuration or the record of a run is expected",
+        ));
     }
     Ok(bytes)
 }
 
 /// The first setting that both `a` and `b` name and whose values, as configurations write them, differ. What a preset
 /// leaves to a rule ("auto") contradicts nothing.
-fn difference(path: &str, a: &Table, b: &Table, ours: &Table, theirs: &Table) -> Option<(String, Value, Value)> {
+fn difference(
+    path: &str,
+    a: &Table,
+    b: &Table,
+    ours: &Table,
+    theirs: &Table,
+) -> Option<(String, Value, Value)> {
     a.iter().find_map(|(key, value)| {
         let (named, ours, theirs) = (b.get(key)?, ours.get(key)?, theirs.get(key)?);
-        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        let path = if path.is_empty() {
+            key.clone()
+        } else {
+            format!("{path}.{key}")
+        };
         match (value, named, ours, theirs) {
             (Value::Table(a), Value::Table(b), Value::Table(ours), Value::Table(theirs)) => {
                 difference(&path, a, b, ours, theirs)
@@ -212,9 +278,13 @@ fn difference(path: &str, a: &Table, b: &Table, ours: &Table, theirs: &Table) ->
 /// Solvers without a method are the default's.
 fn name_methods(table: &mut Table) {
     for stage in ["local", "global"] {
-        let solver = table.get_mut(stage).and_then(|stage| stage.get_mut("solver"));
+        let solver = table
+            .get_mut(stage)
+            .and_then(|stage| stage.get_mut("solver"));
         if let Some(Value::Table(solver)) = solver {
-            solver.entry("method").or_insert_with(|| Value::String("svd".into()));
+            solver
+                .entry("method")
+                .or_insert_with(|| Value::String("svd".into()));
         }
     }
 }
@@ -228,8 +298,14 @@ fn read_config(table: Table) -> Result<Config> {
         // Where a group is read as a whole, its members are not in the path.
         let unknown = message.starts_with(&format!("unknown field `{last}`"));
         match unknown.then(|| elsewhere(&path)).flatten() {
-            Some(names) => Error::config(path, format!("there is no such setting; did you mean {names}?")),
-            None => Error::config(if path == "." { "config" } else { &path }, spelling::plain(message)),
+            Some(names) => Error::config(
+                path,
+                format!("there is no such setting; did you mean {names}?"),
+            ),
+            None => Error::config(
+                if path == "." { "config" } else { &path },
+                spelling::plain(message),
+            ),
         }
     })
 }
@@ -238,7 +314,11 @@ fn read_config(table: Table) -> Result<Config> {
 fn elsewhere(wanted: &str) -> Option<String> {
     fn all(group: &str, table: &Table, names: &mut Vec<String>) {
         for (key, value) in table {
-            let name = if group.is_empty() { key.clone() } else { format!("{group}.{key}") };
+            let name = if group.is_empty() {
+                key.clone()
+            } else {
+                format!("{group}.{key}")
+            };
             match value {
                 Value::Table(inner) => all(&name, inner, names),
                 _ => names.push(name),
@@ -247,18 +327,32 @@ fn elsewhere(wanted: &str) -> Option<String> {
     }
     let mut names = Vec::new();
     all("", &Table::try_from(Config::default()).ok()?, &mut names);
-    let cut =
-        |name: &str| name.rsplit_once('.').map_or((String::new(), name.to_owned()), |(a, b)| (a.into(), b.into()));
+    let cut = |name: &str| {
+        name.rsplit_once('.')
+            .map_or((String::new(), name.to_owned()), |(a, b)| {
+                (a.into(), b.into())
+            })
+    };
     let (group, last) = cut(wanted);
     let ends: Vec<(String, String)> = names.iter().map(|name| cut(name)).collect();
     let inside = !group.is_empty() && ends.iter().any(|end| end.0 == group);
-    let candidates = ends.iter().filter(|end| !inside || end.0 == group).map(|end| end.1.as_str());
+    let candidates = ends
+        .iter()
+        .filter(|end| !inside || end.0 == group)
+        .map(|end| end.1.as_str());
     let close = spelling::closest(&last, candidates);
     let mut found: Vec<&str> = match close.is_empty() && !inside {
         true => spelling::closest(wanted, names.iter().map(String::as_str)),
         false => {
-            let fits = |end: &(String, String)| close.contains(&end.1.as_str()) && (!inside || end.0 == group);
-            names.iter().zip(&ends).filter(|(_, end)| fits(end)).map(|(name, _)| name.as_str()).collect()
+            let fits = |end: &(String, String)| {
+                close.contains(&end.1.as_str()) && (!inside || end.0 == group)
+            };
+            names
+                .iter()
+                .zip(&ends)
+                .filter(|(_, end)| fits(end))
+                .map(|(name, _)| name.as_str())
+                .collect()
         }
     };
     // Those of everyday use are in few groups.
@@ -274,7 +368,10 @@ fn merge(base: &mut Table, top: Table) {
     for (key, value) in top {
         match (base.get_mut(&key), value) {
             (Some(Value::Table(below)), Value::Table(above)) => {
-                if above.get("method").is_some_and(|method| below.get("method") != Some(method)) {
+                if above
+                    .get("method")
+                    .is_some_and(|method| below.get("method") != Some(method))
+                {
                     *below = Table::new();
                 }
                 merge(below, above);
@@ -299,7 +396,12 @@ fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
     if extent::values(text).map_err(wrong)? > MOST_VALUES {
         return Err(format!("a configuration has at most {MOST_VALUES} values"));
     }
-    let Report { folder, config, by, motifs } = record::parse(text.as_bytes())?;
+    let Report {
+        folder,
+        config,
+        by,
+        motifs,
+    } = record::parse(text.as_bytes())?;
     let Some(mut config) = config else {
         if by.is_some() && motifs.is_some() {
             return Err("it is the record of `hone count`, which has no configuration".into());
@@ -307,7 +409,9 @@ fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
         return serde_json::from_str(text).map_err(wrong);
     };
     if let Some(file) = config.pointer_mut("/attributes/file")
-        && let Some(found) = file.as_str().and_then(|named| record::locate(path, folder.as_deref(), named).ok())
+        && let Some(found) = file
+            .as_str()
+            .and_then(|named| record::locate(path, folder.as_deref(), named).ok())
     {
         *file = found.into();
     }
@@ -319,9 +423,13 @@ fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
 /// A record has every setting of its version: later settings did not exist.
 fn without_what_was_not_there(record: &mut Table) {
     if let Some(Value::Table(local)) = record.get_mut("local") {
-        local.entry("log-window").or_insert_with(|| group("steps", Value::Integer(0)));
+        local
+            .entry("log-window")
+            .or_insert_with(|| group("steps", Value::Integer(0)));
     }
-    let form = record.get_mut("features").and_then(|features| features.get_mut("form"));
+    let form = record
+        .get_mut("features")
+        .and_then(|features| features.get_mut("form"));
     if let Some(Value::Table(components)) = form.and_then(|form| form.get_mut("components")) {
         components.entry("extremes").or_insert(Value::Float(0.0));
     }
@@ -350,11 +458,19 @@ mod tests {
             "features": {"form": {"components": {"dim": 16, "offset": 3.0}}}}}"#;
         std::fs::write(&path, record).expect("written");
         let read = |preset: &str| {
-            Layers::new().preset(preset).expect("known").file(&path).expect("a record").build().expect("in range")
+            Layers::new()
+                .preset(preset)
+                .expect("known")
+                .file(&path)
+                .expect("a record")
+                .build()
+                .expect("in range")
         };
         let config = read("hone");
         assert_eq!(config.local.log_window.steps, 0);
-        let Form::Components(Components { extremes, .. }) = config.features.form else { panic!("components") };
+        let Form::Components(Components { extremes, .. }) = config.features.form else {
+            panic!("components")
+        };
         assert_eq!(extremes, 0.0);
     }
 }

@@ -27,7 +27,9 @@ impl TryFrom<Decimal> for Laziness {
     type Error = &'static str;
 
     fn try_from(written: Decimal) -> Result<Self, Self::Error> {
-        Ok(written.number_or_auto("must be a number or \"auto\"")?.map_or(Laziness::Auto, Laziness::Share))
+        Ok(written
+            .number_or_auto("must be a number or \"auto\"")?
+            .map_or(Laziness::Auto, Laziness::Share))
     }
 }
 
@@ -44,16 +46,21 @@ impl Laziness {
     /// Refuses a share out of range.
     pub(super) fn check(self) -> Result<()> {
         match self {
-            Laziness::Share(share) if !(0.0..=LAZIEST).contains(&share) => {
-                Err(Error::config("laziness", format!("{share} is not between 0 and {LAZIEST}, nor \"auto\"")))
-            }
+            Laziness::Share(share) if !(0.0..=LAZIEST).contains(&share) => Err(Error::config(
+                "laziness",
+                format!("{share} is not between 0 and {LAZIEST}, nor \"auto\""),
+            )),
             _ => Ok(()),
         }
     }
 
     /// The share that is given; 0 where it is left to the graph.
     pub(super) fn given(self) -> f64 {
-        if let Laziness::Share(share) = self { share } else { 0.0 }
+        if let Laziness::Share(share) = self {
+            share
+        } else {
+            0.0
+        }
     }
 
     /// The share on a graph whose arcs are taken in this way.

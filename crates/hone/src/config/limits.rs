@@ -16,9 +16,10 @@ pub const MAX_DIM: usize = 1 << 16;
 /// Refuses an absurd number of columns.
 pub(super) fn check_dim(field: &str, dim: Dim) -> Result<()> {
     match dim {
-        Dim::Fixed(dim) if dim > MAX_DIM => {
-            Err(Error::config(field, format!("{dim} is more than {MAX_DIM}, the maximum")))
-        }
+        Dim::Fixed(dim) if dim > MAX_DIM => Err(Error::config(
+            field,
+            format!("{dim} is more than {MAX_DIM}, the maximum"),
+        )),
         _ => Ok(()),
     }
 }

@@ -64,7 +64,11 @@ use crate::motif::{Delta, MotifSet, Pairs, Sample};
 /// # Ok::<(), hone::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default = "Config::plain", rename_all = "kebab-case")]
+#[serde(
+    deny_unknown_fields,
+    default = "Config::plain",
+    rename_all = "kebab-case"
+)]
 pub struct Config {
     /// Seed of every random number; the same seed gives the same bits for any number of threads.
     pub seed: u64,
@@ -208,7 +212,11 @@ pub struct Global {
 
 impl Default for Global {
     fn default() -> Self {
-        Global { dim: 128, output: Output::Global, solver: Solver::default() }
+        Global {
+            dim: 128,
+            output: Output::Global,
+            solver: Solver::default(),
+        }
     }
 }
 
@@ -240,8 +248,23 @@ impl Config {
 
     /// The choices that lead from W_t to S_t^(k).
     pub fn matrix(&self) -> MotifMatrix {
-        let Config { psi, order, degree, accumulate, regularize, laziness, .. } = *self;
-        MotifMatrix { psi, order, degree, accumulate, regularize, laziness: laziness.given() }
+        let Config {
+            psi,
+            order,
+            degree,
+            accumulate,
+            regularize,
+            laziness,
+            ..
+        } = *self;
+        MotifMatrix {
+            psi,
+            order,
+            degree,
+            accumulate,
+            regularize,
+            laziness: laziness.given(),
+        }
     }
 
     /// The laziness of walks on a graph.

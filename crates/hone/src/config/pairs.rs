@@ -17,5 +17,9 @@ pub(super) fn check(config: &Config) -> Result<()> {
                        weights = false";
         return Err(Error::config("pairs", message));
     }
-    config.motifs.motifs().into_iter().try_for_each(pairs::check_motif)
+    config
+        .motifs
+        .motifs()
+        .into_iter()
+        .try_for_each(pairs::check_motif)
 }

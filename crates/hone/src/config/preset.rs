@@ -10,12 +10,24 @@ pub const DEFAULT_PRESET: &str = "hone";
 
 /// Preset names with what they stand for.
 pub const PRESETS: [(&str, &str); 11] = [
-    ("hone", "our default: proximity from the normalised edge matrix, structure from motif counts"),
+    (
+        "hone",
+        "our default: proximity from the normalised edge matrix, structure from motif counts",
+    ),
     ("hone-w", "the paper's HONE-W: weighted motif graphs W"),
-    ("hone-p", "the paper's HONE-P: motif transition matrices P = D⁻¹W"),
+    (
+        "hone-p",
+        "the paper's HONE-P: motif transition matrices P = D⁻¹W",
+    ),
     ("hone-l", "the paper's HONE-L: motif Laplacians L = D − W"),
-    ("hone-l-norm", "the paper's HONE-L̂: normalised motif Laplacians I − D^-½ W D^-½"),
-    ("hone-l-rw", "the paper's HONE-L̂rw: random-walk motif Laplacians I − D⁻¹W"),
+    (
+        "hone-l-norm",
+        "the paper's HONE-L̂: normalised motif Laplacians I − D^-½ W D^-½",
+    ),
+    (
+        "hone-l-rw",
+        "the paper's HONE-L̂rw: random-walk motif Laplacians I − D⁻¹W",
+    ),
     ("hone-w+x", "hone-w with diffused motif features"),
     ("hone-p+x", "hone-p with diffused motif features"),
     ("hone-l+x", "hone-l with diffused motif features"),
@@ -59,7 +71,10 @@ steps = 0
 pub(super) fn settings(name: &str) -> Result<Table> {
     if !PRESETS.iter().any(|(known, _)| *known == name) {
         let hint = spelling::hint(name, PRESETS.iter().map(|(known, _)| *known));
-        return Err(Error::config("preset", format!("`{name}` is not a preset of HONE{hint}")));
+        return Err(Error::config(
+            "preset",
+            format!("`{name}` is not a preset of HONE{hint}"),
+        ));
     }
     let Some(variant) = name.strip_prefix("hone-") else {
         return Ok(HONE.parse().expect("the settings above are TOML"));

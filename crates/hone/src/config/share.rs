@@ -37,7 +37,11 @@ impl Config {
         if let Form::Components(form) = &mut rule.features.form {
             form.dim = Dim::Auto;
         }
-        if rule.clone().resolved() == self.clone().resolved() { rule } else { self }
+        if rule.clone().resolved() == self.clone().resolved() {
+            rule
+        } else {
+            self
+        }
     }
 
     /// D_l, columns of each local embedding.
@@ -58,7 +62,11 @@ impl Config {
 
     pub(crate) fn log_window_columns(&self, directed: bool) -> usize {
         match self.local.log_window.dim {
-            _ if self.local.log_window.steps == 0 || self.without_log_window(directed).is_some() => 0,
+            _ if self.local.log_window.steps == 0
+                || self.without_log_window(directed).is_some() =>
+            {
+                0
+            }
             Dim::Fixed(dim) => dim,
             Dim::Auto => {
                 let motif = self.z_dim().div_ceil(self.motifs.motifs().len().max(1));
@@ -69,7 +77,9 @@ impl Config {
 
     /// Components of attributes; 0 where they stay columns.
     pub fn components_dim(&self) -> usize {
-        let Form::Components(components) = self.features.form else { return 0 };
+        let Form::Components(components) = self.features.form else {
+            return 0;
+        };
         match (components.dim, self.features.combine) {
             (Dim::Fixed(dim), _) => dim,
             (Dim::Auto, Combine::Before) => USUAL,

@@ -19,7 +19,8 @@ impl TryFrom<Written> for Steps {
     type Error = &'static str;
 
     fn try_from(written: Written) -> Result<Self, Self::Error> {
-        let number = written.number_or("auto", "steps must be a number from 1 to 16 or \"auto\"")?;
+        let number =
+            written.number_or("auto", "steps must be a number from 1 to 16 or \"auto\"")?;
         Ok(number.map_or(Steps::Auto, Steps::Fixed))
     }
 }

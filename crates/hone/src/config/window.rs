@@ -45,7 +45,9 @@ impl TryFrom<WeightText> for ViewWeight {
         match text {
             WeightText::Number(times) => Ok(ViewWeight::Times(times)),
             WeightText::Word(word) if word == "auto" => Ok(ViewWeight::Auto),
-            WeightText::Word(word) => Err(format!("a weight is a number or \"auto\", not {word:?}")),
+            WeightText::Word(word) => {
+                Err(format!("a weight is a number or \"auto\", not {word:?}"))
+            }
         }
     }
 }
@@ -61,25 +63,40 @@ impl From<ViewWeight> for WeightText {
 
 impl Default for LogWindow {
     fn default() -> Self {
-        LogWindow { steps: 0, dim: Dim::Auto, weight: ViewWeight::Auto }
+        LogWindow {
+            steps: 0,
+            dim: Dim::Auto,
+            weight: ViewWeight::Auto,
+        }
     }
 }
 
 impl LogWindow {
     /// Refuses values out of range.
     pub(super) fn check(&self) -> Result<()> {
-        let refuse = |field: &str, message: String| Err(Error::config(format!("local.log-window.{field}"), message));
+        let refuse = |field: &str, message: String| {
+            Err(Error::config(format!("local.log-window.{field}"), message))
+        };
         check_dim("local.log-window.dim", self.dim)?;
         if self.dim == Dim::Fixed(0) {
-            return refuse("dim", "must be at least 1; local.log-window.steps = 0 leaves the view out".into());
+            return refuse(
+                "dim",
+                "must be at least 1; local.log-window.steps = 0 leaves the view out".into(),
+            );
         }
         if let ViewWeight::Times(times) = self.weight
             && !(times.is_finite() && times > 0.0)
         {
-            return refuse("weight", format!("{times} is not a positive number, nor \"auto\""));
+            return refuse(
+                "weight",
+                format!("{times} is not a positive number, nor \"auto\""),
+            );
         }
         if self.steps > MAX_STEPS {
-            return refuse("steps", format!("{} is not between 0 and {MAX_STEPS}", self.steps));
+            return refuse(
+                "steps",
+                format!("{} is not between 0 and {MAX_STEPS}", self.steps),
+            );
         }
         Ok(())
     }

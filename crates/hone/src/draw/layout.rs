@@ -48,7 +48,9 @@ pub(super) fn layout(pattern: &Pattern, progress: &dyn Progress) -> Result<Vec<P
     }
     if !alone.is_empty() {
         let side = (alone.len() as f64 * 2.0).sqrt().ceil().max(1.0) as usize;
-        let points = (0..alone.len()).map(|k| [GRID * (k % side) as f64, GRID * (k / side) as f64]).collect();
+        let points = (0..alone.len())
+            .map(|k| [GRID * (k % side) as f64, GRID * (k / side) as f64])
+            .collect();
         boxes.push(Part::new(alone, points));
     }
     Ok(packed(boxes, pattern.rows()))
@@ -80,16 +82,25 @@ fn components(pattern: &Pattern) -> Vec<Vec<u32>> {
 
 /// Neighbourhoods within a component, by position in its list.
 fn local(pattern: &Pattern, nodes: &[u32]) -> Vec<Vec<u32>> {
-    let number = |v: &u32| nodes.binary_search(v).expect("a neighbour is in the same component") as u32;
-    parallel::collect(nodes.len(), |at| pattern.row(nodes[at] as usize).iter().map(number).collect())
+    let number = |v: &u32| {
+        nodes
+            .binary_search(v)
+            .expect("a neighbour is in the same component") as u32
+    };
+    parallel::collect(nodes.len(), |at| {
+        pattern.row(nodes[at] as usize).iter().map(number).collect()
+    })
 }
 
 /// The first placement, with edges of mean length one and no two nodes in one place.
 fn start(neighbours: &[Vec<u32>]) -> Vec<Point> {
     let mut points = pivots::place(neighbours);
     let length = |u: usize, v: &u32| distance(points[u], points[*v as usize]);
-    let lengths: Vec<f64> =
-        neighbours.iter().enumerate().flat_map(|(u, of)| of.iter().map(move |v| length(u, v))).collect();
+    let lengths: Vec<f64> = neighbours
+        .iter()
+        .enumerate()
+        .flat_map(|(u, of)| of.iter().map(move |v| length(u, v)))
+        .collect();
     let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
     let scale = if mean > 1e-9 { 1.0 / mean } else { 1.0 };
     let mut random = Key::new(0).with("layout", 0).rng();
@@ -113,7 +124,10 @@ fn relax(neighbours: &[Vec<u32>], points: &mut Vec<Point>, progress: &dyn Progre
             for &v in &neighbours[u] {
                 let there = points[v as usize];
                 let d = distance(here, there);
-                force = [force[0] + (there[0] - here[0]) * d, force[1] + (there[1] - here[1]) * d];
+                force = [
+                    force[0] + (there[0] - here[0]) * d,
+                    force[1] + (there[1] - here[1]) * d,
+                ];
             }
             let size = force[0].hypot(force[1]);
             let scale = if size > reach { reach / size } else { 1.0 };

@@ -55,7 +55,12 @@ pub struct Drawing {
 impl Default for Drawing {
     fn default() -> Self {
         let edge = "edge".parse().expect("a motif's name");
-        Drawing { motifs: MotifSet::List(vec![edge]), delta: 1, labels: None, title: None }
+        Drawing {
+            motifs: MotifSet::List(vec![edge]),
+            delta: 1,
+            labels: None,
+            title: None,
+        }
     }
 }
 
@@ -65,24 +70,37 @@ impl Drawing {
         self.motifs.check()?;
         let motifs = self.motifs.motifs();
         if motifs.len() > PANELS {
-            let message = format!("{} panels do not fit side by side; at most {PANELS} do", motifs.len());
+            let message = format!(
+                "{} panels do not fit side by side; at most {PANELS} do",
+                motifs.len()
+            );
             return Err(Error::config("motifs", message));
         }
         if let Some(motif) = motifs.iter().find(|motif| motif.is_directed()) {
-            let message = format!("`{motif}` is a directed motif; pictures are of the undirected ones");
+            let message =
+                format!("`{motif}` is a directed motif; pictures are of the undirected ones");
             return Err(Error::config("motifs", message));
         }
         check_size(graph)?;
         progress.stage("counting motifs", 0);
         let counts = motif::count(graph, progress)?;
         let positions = layout::layout(counts.pattern(), progress)?;
-        let panels = motifs.iter().map(|&motif| self.panel(graph, &counts, motif)).collect::<Result<Vec<_>>>()?;
+        let panels = motifs
+            .iter()
+            .map(|&motif| self.panel(graph, &counts, motif))
+            .collect::<Result<Vec<_>>>()?;
         let title = self.title.as_deref().unwrap_or(name);
         let labelled = self.labelled(&panels, graph.nodes());
         let ids = |i: u32| graph.ids().get(i).to_string();
         let (caption, origin) = (caption(graph, title, panels.len()), self.origin(graph));
-        let page =
-            Page { positions: &positions, ids: &ids, labelled: &labelled, title, caption: &caption, origin: &origin };
+        let page = Page {
+            positions: &positions,
+            ids: &ids,
+            labelled: &labelled,
+            title,
+            caption: &caption,
+            origin: &origin,
+        };
         Ok(svg::render(&page, &panels))
     }
 
@@ -90,7 +108,8 @@ impl Drawing {
     fn origin(&self, graph: &Graph) -> String {
         let edges = graph.edge_fingerprint();
         let version = env!("CARGO_PKG_VERSION");
-        serde_json::json!({"version": version, "drawing": self, "edge_fingerprint": edges}).to_string()
+        serde_json::json!({"version": version, "drawing": self, "edge_fingerprint": edges})
+            .to_string()
     }
 
     fn panel(&self, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Panel> {
@@ -99,17 +118,31 @@ impl Drawing {
         for u in 0..graph.nodes() as u32 {
             for (v, orbits) in counts.row(u).filter(|&(v, _)| u < v) {
                 let count = motif.weight(&orbits).ok_or_else(|| too_many(motif))?;
-                let weight = if count >= self.delta { count as f64 } else { 0.0 };
+                let weight = if count >= self.delta {
+                    count as f64
+                } else {
+                    0.0
+                };
                 nodes[u as usize] += weight;
                 nodes[v as usize] += weight;
-                let arc = |from, to| graph.is_directed() && graph.neighbors(from).binary_search(&to).is_ok();
-                edges.push(Line { ends: (u, v), weight, arrows: (arc(v, u), arc(u, v)) });
+                let arc = |from, to| {
+                    graph.is_directed() && graph.neighbors(from).binary_search(&to).is_ok()
+                };
+                edges.push(Line {
+                    ends: (u, v),
+                    weight,
+                    arrows: (arc(v, u), arc(u, v)),
+                });
             }
         }
         let kept = edges.iter().filter(|line| line.weight > 0.0).count();
         let present = nodes.iter().filter(|weight| **weight > 0.0).count();
         let title = format!("{motif}  ·  {present} nodes, {kept} edges");
-        Ok(Panel { title, nodes, edges })
+        Ok(Panel {
+            title,
+            nodes,
+            edges,
+        })
     }
 
     /// Nodes whose ids are shown, the largest of the last panel first.
@@ -117,7 +150,11 @@ impl Drawing {
         let wanted = self.labels.unwrap_or(if nodes <= MANY { nodes } else { 0 });
         let mut order: Vec<u32> = (0..nodes as u32).collect();
         if let Some(panel) = panels.last() {
-            order.sort_by(|&a, &b| panel.nodes[b as usize].total_cmp(&panel.nodes[a as usize]).then(a.cmp(&b)));
+            order.sort_by(|&a, &b| {
+                panel.nodes[b as usize]
+                    .total_cmp(&panel.nodes[a as usize])
+                    .then(a.cmp(&b))
+            });
         }
         order.truncate(wanted);
         order
@@ -128,22 +165,40 @@ fn check_size(graph: &Graph) -> Result<()> {
     let (nodes, edges) = (graph.nodes(), graph.edges());
     if nodes > LARGEST || edges > LARGEST {
         let message = format!("{nodes} nodes and {edges} edges are more than a picture can show");
-        return Err(Error::config("graph", format!("{message}; draw a part of at most {LARGEST} nodes and edges")));
+        return Err(Error::config(
+            "graph",
+            format!("{message}; draw a part of at most {LARGEST} nodes and edges"),
+        ));
     }
     Ok(())
 }
 
 fn too_many(motif: Motif) -> Error {
-    Error::Numeric { stage: format!("weights of motif {motif}"), message: "a count exceeds 64 bits".into() }
+    Error::Numeric {
+        stage: format!("weights of motif {motif}"),
+        message: "a count exceeds 64 bits".into(),
+    }
 }
 
 fn caption(graph: &Graph, title: &str, panels: usize) -> Vec<String> {
-    let kind = if graph.is_directed() { "directed" } else { "undirected" };
-    let size = format!("{title}: {} nodes, {} edges, {kind}.", graph.nodes(), graph.edges());
+    let kind = if graph.is_directed() {
+        "directed"
+    } else {
+        "undirected"
+    };
+    let size = format!(
+        "{title}: {} nodes, {} edges, {kind}.",
+        graph.nodes(),
+        graph.edges()
+    );
     let what = "Width of an edge: occurrences of the motif that contain it. Size of a node: the sum over its edges.";
     let faint = "Faint: without the motif. The layout is the same for all panels.";
     match panels {
-        1 => vec![size, what.into(), faint.replace(" The layout is the same for all panels.", "")],
+        1 => vec![
+            size,
+            what.into(),
+            faint.replace(" The layout is the same for all panels.", ""),
+        ],
         _ => vec![format!("{size} {what}"), faint.into()],
     }
 }

@@ -23,11 +23,19 @@ pub(super) struct Part {
 impl Part {
     /// Moves the lower left corner of the points to the origin.
     pub(super) fn new(nodes: Vec<u32>, mut points: Vec<Point>) -> Self {
-        let end = |pick: fn(f64, f64) -> f64, axis: usize| points.iter().map(|p| p[axis]).reduce(pick).unwrap_or(0.0);
+        let end = |pick: fn(f64, f64) -> f64, axis: usize| {
+            points.iter().map(|p| p[axis]).reduce(pick).unwrap_or(0.0)
+        };
         let low = [0, 1].map(|axis| end(f64::min, axis));
         let size = [0, 1].map(|axis| end(f64::max, axis) - low[axis]);
-        points.iter_mut().for_each(|p| *p = [p[0] - low[0], p[1] - low[1]]);
-        Part { nodes, points, size }
+        points
+            .iter_mut()
+            .for_each(|p| *p = [p[0] - low[0], p[1] - low[1]]);
+        Part {
+            nodes,
+            points,
+            size,
+        }
     }
 }
 
@@ -36,12 +44,20 @@ pub(super) fn spread(points: &mut [Point]) {
     let cell = |p: Point| p.map(|v| (v / APART).floor() as i64);
     for _ in 0..SWEEPS {
         let mut grid: FxHashMap<[i64; 2], Vec<usize>> = FxHashMap::default();
-        points.iter().enumerate().for_each(|(i, &p)| grid.entry(cell(p)).or_default().push(i));
+        points
+            .iter()
+            .enumerate()
+            .for_each(|(i, &p)| grid.entry(cell(p)).or_default().push(i));
         let mut moved = false;
         for i in 0..points.len() {
             let [x, y] = cell(points[i]);
             let around = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [x + dx, y + dy]));
-            let near: Vec<usize> = around.filter_map(|c| grid.get(&c)).flatten().copied().filter(|&j| j > i).collect();
+            let near: Vec<usize> = around
+                .filter_map(|c| grid.get(&c))
+                .flatten()
+                .copied()
+                .filter(|&j| j > i)
+                .collect();
             for j in near {
                 moved |= push(points, i, j);
             }
@@ -74,7 +90,12 @@ fn push(points: &mut [Point], i: usize, j: usize) -> bool {
 pub(super) fn turned(points: Vec<Point>) -> Vec<Point> {
     let n = points.len().max(1) as f64;
     let mean = [0, 1].map(|axis| points.iter().map(|p| p[axis]).sum::<f64>() / n);
-    let moment = |a: usize, b: usize| points.iter().map(|p| (p[a] - mean[a]) * (p[b] - mean[b])).sum::<f64>();
+    let moment = |a: usize, b: usize| {
+        points
+            .iter()
+            .map(|p| (p[a] - mean[a]) * (p[b] - mean[b]))
+            .sum::<f64>()
+    };
     let angle = 0.5 * (2.0 * moment(0, 1)).atan2(moment(0, 0) - moment(1, 1));
     let (sin, cos) = angle.sin_cos();
     let turn = |p: Point| {
@@ -86,10 +107,17 @@ pub(super) fn turned(points: Vec<Point>) -> Vec<Point> {
 
 /// Positions of all `n` nodes: components in rows, the tallest first.
 pub(super) fn packed(mut parts: Vec<Part>, n: usize) -> Vec<Point> {
-    let area: f64 = parts.iter().map(|part| (part.size[0] + MARGIN) * (part.size[1] + MARGIN)).sum();
+    let area: f64 = parts
+        .iter()
+        .map(|part| (part.size[0] + MARGIN) * (part.size[1] + MARGIN))
+        .sum();
     let widest = parts.iter().map(|part| part.size[0]).fold(0.0, f64::max);
     let width = (area * ASPECT).sqrt().max(widest);
-    parts.sort_by(|a, b| b.size[1].total_cmp(&a.size[1]).then(a.nodes[0].cmp(&b.nodes[0])));
+    parts.sort_by(|a, b| {
+        b.size[1]
+            .total_cmp(&a.size[1])
+            .then(a.nodes[0].cmp(&b.nodes[0]))
+    });
     let mut positions = vec![[0.0; 2]; n];
     let (mut x, mut y, mut height) = (0.0, 0.0, 0.0f64);
     for part in parts {
@@ -123,8 +151,13 @@ mod tests {
 
     #[test]
     fn components_do_not_overlap() {
-        let part = |first: u32, w: f64, h: f64| Part::new(vec![first, first + 1], vec![[5.0, 5.0], [5.0 + w, 5.0 + h]]);
-        let at = packed(vec![part(0, 4.0, 1.0), part(2, 1.0, 3.0), part(4, 2.0, 2.0)], 6);
+        let part = |first: u32, w: f64, h: f64| {
+            Part::new(vec![first, first + 1], vec![[5.0, 5.0], [5.0 + w, 5.0 + h]])
+        };
+        let at = packed(
+            vec![part(0, 4.0, 1.0), part(2, 1.0, 3.0), part(4, 2.0, 2.0)],
+            6,
+        );
         let boxes: Vec<(Point, Point)> = (0..3).map(|k| (at[2 * k], at[2 * k + 1])).collect();
         for (i, a) in boxes.iter().enumerate() {
             for b in &boxes[..i] {

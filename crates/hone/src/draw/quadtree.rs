@@ -33,12 +33,22 @@ pub(super) struct Quadtree {
 
 impl Quadtree {
     pub(super) fn new(points: &[Point]) -> Self {
-        let bound =
-            |pick: fn(f64, f64) -> f64, start: f64, axis: usize| points.iter().map(|p| p[axis]).fold(start, pick);
+        let bound = |pick: fn(f64, f64) -> f64, start: f64, axis: usize| {
+            points.iter().map(|p| p[axis]).fold(start, pick)
+        };
         let low = [0, 1].map(|axis| bound(f64::min, f64::INFINITY, axis));
         let high = [0, 1].map(|axis| bound(f64::max, f64::NEG_INFINITY, axis));
-        let width = (high[0] - low[0]).max(high[1] - low[1]).max(f64::MIN_POSITIVE) * 1.000_001;
-        let root = Cell { sum: [0.0; 2], count: 0.0, quarters: 0, width, corner: low };
+        let width = (high[0] - low[0])
+            .max(high[1] - low[1])
+            .max(f64::MIN_POSITIVE)
+            * 1.000_001;
+        let root = Cell {
+            sum: [0.0; 2],
+            count: 0.0,
+            quarters: 0,
+            width,
+            corner: low,
+        };
         let mut tree = Quadtree { cells: vec![root] };
         points.iter().for_each(|&point| tree.insert(point));
         tree
@@ -64,12 +74,27 @@ impl Quadtree {
 
     /// Gives a leaf four quarters and moves its points to one of them.
     fn divide(&mut self, at: usize) {
-        let Cell { sum, count, width, corner, .. } = self.cells[at];
+        let Cell {
+            sum,
+            count,
+            width,
+            corner,
+            ..
+        } = self.cells[at];
         let first = self.cells.len();
         for k in 0..4 {
             let half = width / 2.0;
-            let corner = [corner[0] + half * f64::from(k % 2), corner[1] + half * f64::from(k / 2)];
-            self.cells.push(Cell { sum: [0.0; 2], count: 0.0, quarters: 0, width: half, corner });
+            let corner = [
+                corner[0] + half * f64::from(k % 2),
+                corner[1] + half * f64::from(k / 2),
+            ];
+            self.cells.push(Cell {
+                sum: [0.0; 2],
+                count: 0.0,
+                quarters: 0,
+                width: half,
+                corner,
+            });
         }
         self.cells[at].quarters = u32::try_from(first).expect("a drawing has far fewer points");
         let home = first + quarter(&self.cells[at], [sum[0] / count, sum[1] / count]);
@@ -86,7 +111,10 @@ impl Quadtree {
             if cell.count == 0.0 {
                 continue;
             }
-            let away = [point[0] - cell.sum[0] / cell.count, point[1] - cell.sum[1] / cell.count];
+            let away = [
+                point[0] - cell.sum[0] / cell.count,
+                point[1] - cell.sum[1] / cell.count,
+            ];
             let square = away[0] * away[0] + away[1] * away[1];
             if cell.quarters == 0 || cell.width * cell.width < OPENING * OPENING * square {
                 if square > 0.0 {
@@ -103,7 +131,8 @@ impl Quadtree {
 
 fn quarter(cell: &Cell, point: Point) -> usize {
     let half = cell.width / 2.0;
-    usize::from(point[0] >= cell.corner[0] + half) + 2 * usize::from(point[1] >= cell.corner[1] + half)
+    usize::from(point[0] >= cell.corner[0] + half)
+        + 2 * usize::from(point[1] >= cell.corner[1] + half)
 }
 
 #[cfg(test)]
@@ -117,7 +146,10 @@ mod tests {
             let away = [point[0] - q[0], point[1] - q[1]];
             let square = away[0].powi(2) + away[1].powi(2);
             if square > 0.0 {
-                force = [force[0] + away[0] / square.powf(1.5), force[1] + away[1] / square.powf(1.5)];
+                force = [
+                    force[0] + away[0] / square.powf(1.5),
+                    force[1] + away[1] / square.powf(1.5),
+                ];
             }
         }
         force
@@ -125,16 +157,29 @@ mod tests {
 
     #[test]
     fn forces_are_nearly_exact() {
-        let points: Vec<Point> =
-            (0..500u32).map(|i| [f64::from(i * 7919 % 1009) / 100.0, f64::from(i * 104_729 % 997) / 150.0]).collect();
+        let points: Vec<Point> = (0..500u32)
+            .map(|i| {
+                [
+                    f64::from(i * 7919 % 1009) / 100.0,
+                    f64::from(i * 104_729 % 997) / 150.0,
+                ]
+            })
+            .collect();
         let tree = Quadtree::new(&points);
         let (mut error, mut size) = (0.0, 0.0);
         for &point in &points {
-            let (a, b) = (tree.repulsion(point, &mut Vec::new()), exact(&points, point));
+            let (a, b) = (
+                tree.repulsion(point, &mut Vec::new()),
+                exact(&points, point),
+            );
             error += (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
             size += b[0].powi(2) + b[1].powi(2);
         }
-        assert!((error / size).sqrt() < 0.08, "relative error {}", (error / size).sqrt());
+        assert!(
+            (error / size).sqrt() < 0.08,
+            "relative error {}",
+            (error / size).sqrt()
+        );
     }
 
     #[test]
@@ -143,6 +188,9 @@ mod tests {
         assert_eq!(tree.repulsion([1.0, 1.0], &mut Vec::new()), [0.0; 2]);
         let push = tree.repulsion([2.0, 1.0], &mut Vec::new());
         assert!((push[0] - 20.0).abs() < 1e-9 && push[1].abs() < 1e-9);
-        assert_eq!(Quadtree::new(&[]).repulsion([0.0; 2], &mut Vec::new()), [0.0; 2]);
+        assert_eq!(
+            Quadtree::new(&[]).repulsion([0.0; 2], &mut Vec::new()),
+            [0.0; 2]
+        );
     }
 }

@@ -65,19 +65,31 @@ struct Frame {
 
 impl Frame {
     fn new(positions: &[Point]) -> Self {
-        let end =
-            |pick: fn(f64, f64) -> f64, axis: usize| positions.iter().map(|p| p[axis]).reduce(pick).unwrap_or(0.0);
+        let end = |pick: fn(f64, f64) -> f64, axis: usize| {
+            positions
+                .iter()
+                .map(|p| p[axis])
+                .reduce(pick)
+                .unwrap_or(0.0)
+        };
         let low = [0, 1].map(|axis| end(f64::min, axis));
         let size = [0, 1].map(|axis| (end(f64::max, axis) - low[axis]).max(1e-9));
         let room = WIDTH - 2.0 * MARGIN;
         let height = (size[1] / size[0] * room + 2.0 * MARGIN).clamp(HEIGHT.0, HEIGHT.1);
         // A handful of nodes does not fill the page.
-        let scale = (room / size[0]).min((height - 2.0 * MARGIN) / size[1]).min(90.0);
+        let scale = (room / size[0])
+            .min((height - 2.0 * MARGIN) / size[1])
+            .min(90.0);
         let offset = [0, 1].map(|axis| {
             let full = [WIDTH, height][axis];
             (full - size[axis] * scale) / 2.0 - low[axis] * scale
         });
-        Frame { scale, offset, height, radius: (0.42 * scale).clamp(2.5, RADIUS) }
+        Frame {
+            scale,
+            offset,
+            height,
+            radius: (0.42 * scale).clamp(2.5, RADIUS),
+        }
     }
 
     fn at(&self, p: Point) -> Point {
@@ -99,9 +111,18 @@ impl Scale {
     fn new(panel: &Panel, frame: &Frame) -> Self {
         let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
         let edge = most(&mut panel.edges.iter().map(|line| line.weight));
-        let even = panel.edges.iter().all(|line| line.weight == 0.0 || line.weight == edge);
+        let even = panel
+            .edges
+            .iter()
+            .all(|line| line.weight == 0.0 || line.weight == edge);
         let stroke = (0.6 * frame.radius).min(STROKE) * if even { 0.25 } else { 1.0 };
-        Scale { node: most(&mut panel.nodes.iter().copied()), edge, radius: frame.radius, stroke, even }
+        Scale {
+            node: most(&mut panel.nodes.iter().copied()),
+            edge,
+            radius: frame.radius,
+            stroke,
+            even,
+        }
     }
 
     /// The colour of an edge.
@@ -115,11 +136,19 @@ impl Scale {
 
     /// The area grows with the weight.
     fn radius(&self, weight: f64) -> f64 {
-        if weight > 0.0 { (self.radius * (weight / self.node).sqrt()).max(1.4) } else { 1.2 }
+        if weight > 0.0 {
+            (self.radius * (weight / self.node).sqrt()).max(1.4)
+        } else {
+            1.2
+        }
     }
 
     fn stroke(&self, weight: f64) -> f64 {
-        if weight > 0.0 { (self.stroke * (weight / self.edge).sqrt()).max(0.5) } else { 0.5 }
+        if weight > 0.0 {
+            (self.stroke * (weight / self.edge).sqrt()).max(0.5)
+        } else {
+            0.5
+        }
     }
 }
 
@@ -131,8 +160,16 @@ fn shade(share: f64, stops: &[[f64; 3]; 3]) -> String {
     format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
 }
 
-const EDGE_STOPS: [[f64; 3]; 3] = [[168.0, 190.0, 210.0], [74.0, 121.0, 167.0], [8.0, 48.0, 107.0]];
-const NODE_STOPS: [[f64; 3]; 3] = [[253.0, 200.0, 120.0], [240.0, 130.0, 50.0], [166.0, 54.0, 3.0]];
+const EDGE_STOPS: [[f64; 3]; 3] = [
+    [168.0, 190.0, 210.0],
+    [74.0, 121.0, 167.0],
+    [8.0, 48.0, 107.0],
+];
+const NODE_STOPS: [[f64; 3]; 3] = [
+    [253.0, 200.0, 120.0],
+    [240.0, 130.0, 50.0],
+    [166.0, 54.0, 3.0],
+];
 
 /// The whole drawing.
 pub(super) fn render(page: &Page<'_>, panels: &[Panel]) -> String {
@@ -157,7 +194,11 @@ pub(super) fn render(page: &Page<'_>, panels: &[Panel]) -> String {
     }
     for (k, line) in page.caption.iter().enumerate() {
         let y = height - GAP - (lines - 1.0 - k as f64) * LINE_HEIGHT;
-        let _ = writeln!(out, "<text x=\"{GAP:.0}\" y=\"{y:.0}\" fill=\"#55606b\">{}</text>", escape(line));
+        let _ = writeln!(
+            out,
+            "<text x=\"{GAP:.0}\" y=\"{y:.0}\" fill=\"#55606b\">{}</text>",
+            escape(line)
+        );
     }
     out + "</svg>\n"
 }
@@ -198,7 +239,10 @@ fn draw_edges(page: &Page<'_>, panel: &Panel, frame: &Frame, scale: &Scale, out:
             a[0], a[1], b[0], b[1]
         );
         let radii = (scale.radius(panel.nodes[u]), scale.radius(panel.nodes[v]));
-        for (shown, tip, tail, radius) in [(line.arrows.0, a, b, radii.0), (line.arrows.1, b, a, radii.1)] {
+        for (shown, tip, tail, radius) in [
+            (line.arrows.0, a, b, radii.0),
+            (line.arrows.1, b, a, radii.1),
+        ] {
             if shown {
                 arrow(tip, tail, radius, stroke, &color, out);
             }
@@ -234,13 +278,23 @@ fn arrow(tip: Point, tail: Point, radius: f64, stroke: f64, color: &str, out: &m
 fn draw_nodes(page: &Page<'_>, panel: &Panel, frame: &Frame, scale: &Scale, out: &mut String) {
     let mut order: Vec<usize> = (0..panel.nodes.len()).collect();
     // Those without the motif below, then the large ones, so that none is hidden.
-    let rank = |i: usize| if panel.nodes[i] > 0.0 { -panel.nodes[i] } else { f64::NEG_INFINITY };
+    let rank = |i: usize| {
+        if panel.nodes[i] > 0.0 {
+            -panel.nodes[i]
+        } else {
+            f64::NEG_INFINITY
+        }
+    };
     order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)).then(a.cmp(&b)));
     out.push_str("<g stroke=\"#ffffff\" stroke-width=\"0.7\">\n");
     for i in order {
         let [x, y] = frame.at(page.positions[i]);
         let weight = panel.nodes[i];
-        let color = if weight > 0.0 { shade(weight / scale.node, &NODE_STOPS) } else { "#c9cfd6".to_string() };
+        let color = if weight > 0.0 {
+            shade(weight / scale.node, &NODE_STOPS)
+        } else {
+            "#c9cfd6".to_string()
+        };
         let tip = escape(&format!("{}: {}", (page.ids)(i as u32), figure(weight)));
         let _ = writeln!(
             out,
@@ -259,14 +313,27 @@ fn draw_labels(page: &Page<'_>, panel: &Panel, frame: &Frame, scale: &Scale, out
         let [x, y] = frame.at(page.positions[i as usize]);
         let (x, y) = (x + scale.radius(panel.nodes[i as usize]) + 2.5, y + 3.8);
         let id = (page.ids)(i);
-        let text: String = if id.chars().count() > 24 { id.chars().take(23).chain(['…']).collect() } else { id };
+        let text: String = if id.chars().count() > 24 {
+            id.chars().take(23).chain(['…']).collect()
+        } else {
+            id
+        };
         let area = [x, y - 9.0, x + 6.2 * text.chars().count() as f64, y + 2.0];
-        let free = taken.iter().all(|t| area[2] < t[0] || t[2] < area[0] || area[3] < t[1] || t[3] < area[1]);
+        let free = taken
+            .iter()
+            .all(|t| area[2] < t[0] || t[2] < area[0] || area[3] < t[1] || t[3] < area[1]);
         if free && area[2] < WIDTH {
             taken.push(area);
             // A pale copy below keeps it legible on edges.
-            for style in [" stroke=\"#fbfcfd\" stroke-width=\"3\" stroke-linejoin=\"round\"", ""] {
-                let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\"{style}>{}</text>", escape(&text));
+            for style in [
+                " stroke=\"#fbfcfd\" stroke-width=\"3\" stroke-linejoin=\"round\"",
+                "",
+            ] {
+                let _ = writeln!(
+                    out,
+                    "<text x=\"{x:.1}\" y=\"{y:.1}\"{style}>{}</text>",
+                    escape(&text)
+                );
             }
         }
     }
@@ -278,23 +345,38 @@ fn draw_legend(panel: &Panel, scale: &Scale, top: f64, out: &mut String) {
     let y = top + 30.0;
     let mut x = 8.0;
     if scale.edge == 0.0 {
-        let what = if panel.edges.is_empty() { "no edges" } else { "the motif does not occur" };
+        let what = if panel.edges.is_empty() {
+            "no edges"
+        } else {
+            "the motif does not occur"
+        };
         let _ = writeln!(out, "<text x=\"{x:.0}\" y=\"{:.0}\">{what}</text>", y + 4.0);
         return;
     }
-    let _ = writeln!(out, "<text x=\"{x:.0}\" y=\"{:.0}\" fill=\"#55606b\">node</text>", y + 4.0);
+    let _ = writeln!(
+        out,
+        "<text x=\"{x:.0}\" y=\"{:.0}\" fill=\"#55606b\">node</text>",
+        y + 4.0
+    );
     x += 38.0;
     for value in samples(scale.node) {
         let (radius, text) = (scale.radius(value), figure(value));
         x += radius;
         let color = shade(value / scale.node, &NODE_STOPS);
-        let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.2}\" fill=\"{color}\"/>");
+        let _ = writeln!(
+            out,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.2}\" fill=\"{color}\"/>"
+        );
         x += radius + 5.0;
         let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\">{text}</text>", y + 4.0);
         x += 7.5 * text.chars().count() as f64 + 12.0;
     }
     x = x.max(WIDTH / 2.0);
-    let _ = writeln!(out, "<text x=\"{x:.0}\" y=\"{:.0}\" fill=\"#55606b\">edge</text>", y + 4.0);
+    let _ = writeln!(
+        out,
+        "<text x=\"{x:.0}\" y=\"{:.0}\" fill=\"#55606b\">edge</text>",
+        y + 4.0
+    );
     x += 36.0;
     for value in samples(scale.edge) {
         let (color, text) = (scale.color(value), figure(value));
@@ -313,7 +395,11 @@ fn draw_legend(panel: &Panel, scale: &Scale, top: f64, out: &mut String) {
 fn samples(most: f64) -> Vec<f64> {
     let round = |value: f64| {
         let unit = 10f64.powf(value.log10().floor());
-        [1.0, 2.0, 5.0].into_iter().map(|step| step * unit).rfind(|v| *v <= value * 1.000_001).unwrap_or(value)
+        [1.0, 2.0, 5.0]
+            .into_iter()
+            .map(|step| step * unit)
+            .rfind(|v| *v <= value * 1.000_001)
+            .unwrap_or(value)
     };
     let mut values = vec![most];
     for part in [0.3, 0.05] {
@@ -331,7 +417,11 @@ fn samples(most: f64) -> Vec<f64> {
 
 /// A count in readable form.
 fn figure(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e9 { format!("{value:.0}") } else { format!("{value:.3e}") }
+    if value.fract() == 0.0 && value.abs() < 1e9 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.3e}")
+    }
 }
 
 /// Text safe in XML; characters that it does not know are replaced.

@@ -7,7 +7,10 @@ use crate::graph::{Generator, GraphBuilder, NodeIds, builtin};
 use crate::progress::Silent;
 
 fn drawing(motifs: &str) -> Drawing {
-    Drawing { motifs: motifs.parse().expect("names"), ..Drawing::default() }
+    Drawing {
+        motifs: motifs.parse().expect("names"),
+        ..Drawing::default()
+    }
 }
 
 fn svg(motifs: &str, graph: &Graph) -> String {
@@ -22,7 +25,10 @@ fn check_well_formed(text: &str) {
     for tag in text.split('<').skip(1) {
         let (tag, rest) = tag.split_once('>').expect("every tag ends");
         assert!(!rest.contains('>'), "a bare > in {rest:?}");
-        let name = tag.split([' ', '/']).find(|part| !part.is_empty()).unwrap_or_default();
+        let name = tag
+            .split([' ', '/'])
+            .find(|part| !part.is_empty())
+            .unwrap_or_default();
         if tag.starts_with('/') {
             assert_eq!(open.pop(), Some(name), "in {text}");
         } else if !tag.ends_with('/') && !tag.starts_with('?') {
@@ -30,23 +36,48 @@ fn check_well_formed(text: &str) {
         }
         for entity in rest.split('&').skip(1) {
             let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
-            assert!(known.iter().any(|name| entity.starts_with(name)), "a bare & in {rest:?}");
+            assert!(
+                known.iter().any(|name| entity.starts_with(name)),
+                "a bare & in {rest:?}"
+            );
         }
     }
-    assert!(open.is_empty() && !text.contains("NaN") && !text.contains("inf"), "{open:?}");
+    assert!(
+        open.is_empty() && !text.contains("NaN") && !text.contains("inf"),
+        "{open:?}"
+    );
 }
 
 fn attributes(svg: &str, element: &str, name: &str) -> Vec<f64> {
-    let value = |tag: &str| tag.split(&format!(" {name}=\"")).nth(1)?.split('"').next()?.parse().ok();
-    svg.split(&format!("<{element}")).skip(1).filter_map(value).collect()
+    let value = |tag: &str| {
+        tag.split(&format!(" {name}=\""))
+            .nth(1)?
+            .split('"')
+            .next()?
+            .parse()
+            .ok()
+    };
+    svg.split(&format!("<{element}"))
+        .skip(1)
+        .filter_map(value)
+        .collect()
 }
 
 #[test]
 fn the_same_picture_for_any_number_of_threads() {
-    let graph =
-        Generator::Sbm { nodes: 300, degree: 8.0, communities: 5, mixing: 0.1 }.graph(1, &Silent).expect("drawn");
+    let graph = Generator::Sbm {
+        nodes: 300,
+        degree: 8.0,
+        communities: 5,
+        mixing: 0.1,
+    }
+    .graph(1, &Silent)
+    .expect("drawn");
     let run = |threads: usize| {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool");
         pool.install(|| svg("edge,triangle", &graph))
     };
     let one = run(1);
@@ -59,24 +90,44 @@ fn sizes_are_counts() {
     let graph = builtin("barbell").expect("built in");
     let counts = motif::count(&graph, &Silent).expect("counted");
     let clique = "clique4".parse::<Motif>().expect("a name");
-    let panel = drawing("clique4").panel(&graph, &counts, clique).expect("weighed");
+    let panel = drawing("clique4")
+        .panel(&graph, &counts, clique)
+        .expect("weighed");
     for line in &panel.edges {
         let orbits = counts.edge(line.ends.0, line.ends.1).expect("an edge");
         assert_eq!(line.weight, clique.weight(&orbits).expect("small") as f64);
     }
     let total: f64 = panel.edges.iter().map(|line| line.weight).sum();
     assert_eq!(panel.nodes.iter().sum::<f64>(), 2.0 * total);
-    let few = Drawing { delta: u64::MAX, ..drawing("clique4") };
-    assert!(few.panel(&graph, &counts, clique).expect("weighed").nodes.iter().all(|w| *w == 0.0));
+    let few = Drawing {
+        delta: u64::MAX,
+        ..drawing("clique4")
+    };
+    assert!(
+        few.panel(&graph, &counts, clique)
+            .expect("weighed")
+            .nodes
+            .iter()
+            .all(|w| *w == 0.0)
+    );
 }
 
 #[test]
 fn panels_share_one_layout() {
     let picture = svg("edge,clique4,path4", &builtin("karate").expect("built in"));
     let mut places: Vec<(String, String)> = Vec::new();
-    for circle in picture.split("<circle ").skip(1).filter(|c| c.contains("<title>")) {
-        let field =
-            |name: &str| circle.split(&format!("{name}=\"")).nth(1).and_then(|r| r.split('"').next()).unwrap_or("");
+    for circle in picture
+        .split("<circle ")
+        .skip(1)
+        .filter(|c| c.contains("<title>"))
+    {
+        let field = |name: &str| {
+            circle
+                .split(&format!("{name}=\""))
+                .nth(1)
+                .and_then(|r| r.split('"').next())
+                .unwrap_or("")
+        };
         places.push((field("cx").to_string(), field("cy").to_string()));
     }
     assert_eq!(places.len(), 3 * 34);
@@ -91,66 +142,139 @@ fn panels_share_one_layout() {
 
 #[test]
 fn ids_are_text_and_nothing_else() {
-    let ids = NodeIds::from_texts(&["<script>alert(1)</script>", "a & b \"c\" 'd'", "\u{1}bell\u{0}", "]]>"]);
-    let graph = GraphBuilder::undirected(0).ids(ids).edges(vec![(0, 1), (1, 2), (2, 3)]).build().expect("in range");
-    let drawing = Drawing { title: Some("<b>&".into()), ..drawing("edge") };
+    let ids = NodeIds::from_texts(&[
+        "<script>alert(1)</script>",
+        "a & b \"c\" 'd'",
+        "\u{1}bell\u{0}",
+        "]]>",
+    ]);
+    let graph = GraphBuilder::undirected(0)
+        .ids(ids)
+        .edges(vec![(0, 1), (1, 2), (2, 3)])
+        .build()
+        .expect("in range");
+    let drawing = Drawing {
+        title: Some("<b>&".into()),
+        ..drawing("edge")
+    };
     let text = drawing.svg(&graph, "g", &Silent).expect("drawn");
     check_well_formed(&text);
-    assert!(!text.contains("<script") && text.contains("&lt;script&gt;") && text.contains("a &amp; b &quot;c&quot;"));
+    assert!(
+        !text.contains("<script")
+            && text.contains("&lt;script&gt;")
+            && text.contains("a &amp; b &quot;c&quot;")
+    );
     assert!(!text.contains(['\u{0}', '\u{1}']) && text.contains("\u{fffd}bell"));
 }
 
 #[test]
 fn odd_graphs_are_drawn() {
-    let build = |n: usize, edges: Vec<(u32, u32)>| GraphBuilder::undirected(n).edges(edges).build().expect("in range");
+    let build = |n: usize, edges: Vec<(u32, u32)>| {
+        GraphBuilder::undirected(n)
+            .edges(edges)
+            .build()
+            .expect("in range")
+    };
     let empty = svg("edge,clique4", &build(0, vec![]));
     assert!(empty.contains("no edges"));
-    assert_eq!(attributes(&svg("edge", &build(1, vec![])), "circle", "r").len(), 1);
+    assert_eq!(
+        attributes(&svg("edge", &build(1, vec![])), "circle", "r").len(),
+        1
+    );
     let alone = svg("triangle", &build(50, vec![(3, 4), (7, 8), (8, 9)]));
     assert!(alone.contains("the motif does not occur"));
-    let (x, y) = (attributes(&alone, "circle", "cx"), attributes(&alone, "circle", "cy"));
-    let mut places: Vec<(u64, u64)> = x.iter().zip(&y).map(|(x, y)| (x.to_bits(), y.to_bits())).collect();
+    let (x, y) = (
+        attributes(&alone, "circle", "cx"),
+        attributes(&alone, "circle", "cy"),
+    );
+    let mut places: Vec<(u64, u64)> = x
+        .iter()
+        .zip(&y)
+        .map(|(x, y)| (x.to_bits(), y.to_bits()))
+        .collect();
     places.sort_unstable();
     places.dedup();
     assert_eq!(places.len(), 50, "no two nodes in one place");
     let star = svg("star4", &build(40, (1..40).map(|i| (0, i)).collect()));
-    assert!(attributes(&star, "circle", "cx").iter().all(|x| x.is_finite()));
+    assert!(
+        attributes(&star, "circle", "cx")
+            .iter()
+            .all(|x| x.is_finite())
+    );
 }
 
 #[test]
 fn arcs_have_heads() {
-    let graph = GraphBuilder::directed(3).edges(vec![(0, 1), (1, 0), (1, 2)]).build().expect("in range");
+    let graph = GraphBuilder::directed(3)
+        .edges(vec![(0, 1), (1, 0), (1, 2)])
+        .build()
+        .expect("in range");
     let text = svg("edge", &graph);
-    assert_eq!(text.matches("Z\" fill=").count(), 3, "one head for every arc");
+    assert_eq!(
+        text.matches("Z\" fill=").count(),
+        3,
+        "one head for every arc"
+    );
     assert!(text.contains("directed"));
-    let plain = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).build().expect("in range");
+    let plain = GraphBuilder::undirected(3)
+        .edges(vec![(0, 1), (1, 2)])
+        .build()
+        .expect("in range");
     assert_eq!(svg("edge", &plain).matches("Z\" fill=").count(), 0);
 }
 
 #[test]
 fn what_cannot_be_drawn_is_refused() {
-    let large = GraphBuilder::undirected(LARGEST + 1).edges(vec![(0, 1)]).build().expect("in range");
-    assert!(drawing("edge").svg(&large, "g", &Silent).expect_err("too large").to_string().contains("at most 100000"));
+    let large = GraphBuilder::undirected(LARGEST + 1)
+        .edges(vec![(0, 1)])
+        .build()
+        .expect("in range");
+    assert!(
+        drawing("edge")
+            .svg(&large, "g", &Silent)
+            .expect_err("too large")
+            .to_string()
+            .contains("at most 100000")
+    );
     let karate = builtin("karate").expect("built in");
-    let all = Drawing { motifs: MotifSet::List(vec![]), ..Drawing::default() };
+    let all = Drawing {
+        motifs: MotifSet::List(vec![]),
+        ..Drawing::default()
+    };
     assert!(all.svg(&karate, "g", &Silent).is_err());
 }
 
 /// Neighbours are near: the mean length of an edge is far below that between any two nodes.
 #[test]
 fn the_layout_follows_the_edges() {
-    let graph =
-        Generator::Sbm { nodes: 200, degree: 10.0, communities: 4, mixing: 0.05 }.graph(1, &Silent).expect("drawn");
+    let graph = Generator::Sbm {
+        nodes: 200,
+        degree: 10.0,
+        communities: 4,
+        mixing: 0.05,
+    }
+    .graph(1, &Silent)
+    .expect("drawn");
     let counts = motif::count(&graph, &Silent).expect("counted");
     let at = layout::layout(counts.pattern(), &Silent).expect("placed");
     let distance = |u: usize, v: usize| (at[u][0] - at[v][0]).hypot(at[u][1] - at[v][1]);
     let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
     let edges = mean(
         (0..200)
-            .flat_map(|u| graph.neighbors(u as u32).iter().map(move |&v| (u, v as usize)))
+            .flat_map(|u| {
+                graph
+                    .neighbors(u as u32)
+                    .iter()
+                    .map(move |&v| (u, v as usize))
+            })
             .map(|(u, v)| distance(u, v))
             .collect(),
     );
-    let pairs = mean((0..200).flat_map(|u| (0..u).map(move |v| (u, v))).map(|(u, v)| distance(u, v)).collect());
+    let pairs = mean(
+        (0..200)
+            .flat_map(|u| (0..u).map(move |v| (u, v)))
+            .map(|(u, v)| distance(u, v))
+            .collect(),
+    );
     assert!(edges < 0.5 * pairs, "edges {edges}, pairs {pairs}");
 }

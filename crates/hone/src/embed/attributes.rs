@@ -36,9 +36,17 @@ impl Own<'_> {
     pub(super) fn fingerprint(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         for named in self.all() {
-            named.names.iter().for_each(|name| hasher.update(format!("{name}\n").as_bytes()));
+            named
+                .names
+                .iter()
+                .for_each(|name| hasher.update(format!("{name}\n").as_bytes()));
             for piece in named.block.as_slice().chunks(1 << 14) {
-                hasher.update(&piece.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>());
+                hasher.update(
+                    &piece
+                        .iter()
+                        .flat_map(|value| value.to_le_bytes())
+                        .collect::<Vec<u8>>(),
+                );
             }
         }
         hasher.finalize()
@@ -65,14 +73,25 @@ pub(super) fn own<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<Own<'a>> {
         return Err(Error::config("attributes", message));
     }
     let config = &run.config.attributes;
-    let Some(file) = &config.file else { return Ok(Own { read: None, given }) };
+    let Some(file) = &config.file else {
+        return Ok(Own { read: None, given });
+    };
     let loaded = run.time("read attributes", |run| {
-        let read = attributes::read(file, &config.table, graph.ids(), run.memory_limit, run.progress);
+        let read = attributes::read(
+            file,
+            &config.table,
+            graph.ids(),
+            run.memory_limit,
+            run.progress,
+        );
         read.map_err(|error| plan::naming_all_with_attributes(run, error, graph))
     })?;
     run.report.notes.extend(loaded.facts.notes.iter().cloned());
     run.report.attributes = Some(loaded.facts);
-    Ok(Own { read: Some(loaded.named), given })
+    Ok(Own {
+        read: Some(loaded.named),
+        given,
+    })
 }
 
 /// X, if there is any: structure features, then the user's own attributes.
@@ -92,41 +111,80 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
     };
     Ok(Some(match form {
         Form::Columns => {
-            let structure = counts.map(|counts| config.structure.of(counts)).transpose()?;
+            let structure = counts
+                .map(|counts| config.structure.of(counts))
+                .transpose()?;
             let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
             let mut block = side_by_side(&named);
             block.normalize_columns(config.local.norm);
-            X { kind, block, names: unique(named.iter().flat_map(|named| &named.names)) }
+            X {
+                kind,
+                block,
+                names: unique(named.iter().flat_map(|named| &named.names)),
+            }
         }
         Form::Components(components) => {
-            let structure = counts.map(|counts| run.engine.features(&config.structure, counts)).transpose()?;
-            let named = structure.into_iter().chain(own.all().map(centred)).collect();
-            let Principal { block, structure, features, matrix } =
-                principal(run.engine, named, &components, config.components_dim())?;
+            let structure = counts
+                .map(|counts| run.engine.features(&config.structure, counts))
+                .transpose()?;
+            let named = structure
+                .into_iter()
+                .chain(own.all().map(centred))
+                .collect();
+            let Principal {
+                block,
+                structure,
+                features,
+                matrix,
+            } = principal(run.engine, named, &components, config.components_dim())?;
             run.report.structure = Some(structure);
             if let Some(draft) = &mut run.draft {
-                let wide =
-                    || Error::config("features", "there are too many for a model; choose fewer, or make no model");
+                let wide = || {
+                    Error::config(
+                        "features",
+                        "there are too many for a model; choose fewer, or make no model",
+                    )
+                };
                 draft.structure(features, matrix.ok_or_else(wide)?);
             }
-            let last = if components.has_extremes(block.cols()) { block.cols() - 1 } else { block.cols() };
-            let names =
-                (0..block.cols()).map(|j| if j < last { format!("pc{j}") } else { "extremes".into() }).collect();
+            let last = if components.has_extremes(block.cols()) {
+                block.cols() - 1
+            } else {
+                block.cols()
+            };
+            let names = (0..block.cols())
+                .map(|j| {
+                    if j < last {
+                        format!("pc{j}")
+                    } else {
+                        "extremes".into()
+                    }
+                })
+                .collect();
             X { kind, block, names }
         }
     }))
 }
 
 /// X diffused over the graph of one motif, one part per step, computed or from the shelf.
-pub(super) fn diffused_or_found(config: &Config, x: &X, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
+pub(super) fn diffused_or_found(
+    config: &Config,
+    x: &X,
+    w: &Lazily,
+    shelf: &mut Shelf,
+) -> Result<Vec<Part>> {
     let (motif, steps) = (w.motif, config.features.diffusion.steps);
     let name = diffused_name(x, motif);
     let shape = (x.block.rows(), x.block.cols());
     if (1..=steps).all(|step| shelf.has(&name, step)) {
-        let found = (1..=steps).map(|step| shelf.find(&name, step, shape)).collect::<Result<Vec<_>>>()?;
+        let found = (1..=steps)
+            .map(|step| shelf.find(&name, step, shape))
+            .collect::<Result<Vec<_>>>()?;
         return Ok(found.into_iter().flatten().map(|(part, _)| part).collect());
     }
-    diffused(config, x, motif, w.get()?, |part| shelf.keep(part, None, &panels::Own::all(x.block.rows())))
+    diffused(config, x, motif, w.get()?, |part| {
+        shelf.keep(part, None, &panels::Own::all(x.block.rows()))
+    })
 }
 
 /// X diffused over the graph of one motif, one part per step, passed to `keep`.
@@ -153,15 +211,30 @@ pub(super) fn diffused(
             unscale(&mut block, scale, step)?;
         }
         let (name, columns) = (diffused_name(x, motif), x.names.clone());
-        let group = if whole { Group::full(block) } else { w.group(Group::full(block)) };
-        parts.push(keep(Part { name, step, columns, group })?);
+        let group = if whole {
+            Group::full(block)
+        } else {
+            w.group(Group::full(block))
+        };
+        parts.push(keep(Part {
+            name,
+            step,
+            columns,
+            group,
+        })?);
         Ok(())
     };
-    let done = diffusion.run(start, (&w.operator, w.graph.scale), &config.matrix(), diffuse);
+    let done = diffusion.run(
+        start,
+        (&w.operator, w.graph.scale),
+        &config.matrix(),
+        diffuse,
+    );
     done.map_err(|error| match error {
-        Error::Numeric { stage, message } => {
-            Error::Numeric { stage: format!("diffusion over motif {motif}, {stage}"), message }
-        }
+        Error::Numeric { stage, message } => Error::Numeric {
+            stage: format!("diffusion over motif {motif}, {stage}"),
+            message,
+        },
         other => other,
     })?;
     Ok(parts)
@@ -173,8 +246,16 @@ const OF_ARCS: f64 = 0.25;
 
 /// The factor that scales the squared norm of features to `weight` times `other`; none if columns keep their length.
 fn balance(config: &Config, parts: &[Part], other: f64) -> Option<f64> {
-    let Balance::Times(weight) = config.features.weight else { return None };
-    let of_arcs = config.structure.enabled && config.structure.motifs.motifs().iter().any(|motif| motif.is_directed());
+    let Balance::Times(weight) = config.features.weight else {
+        return None;
+    };
+    let of_arcs = config.structure.enabled
+        && config
+            .structure
+            .motifs
+            .motifs()
+            .iter()
+            .any(|motif| motif.is_directed());
     let weight = if of_arcs { OF_ARCS * weight } else { weight };
     let own: f64 = parts.iter().map(Part::energy).sum();
     (own > 0.0 && other > 0.0).then(|| (weight * other / own).sqrt())
@@ -182,14 +263,24 @@ fn balance(config: &Config, parts: &[Part], other: f64) -> Option<f64> {
 
 /// Features scaled relative to `other` as the settings say, and the factor.
 pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> (Vec<Part>, f64) {
-    let Some(factor) = balance(config, &parts, other) else { return (parts, 1.0) };
-    let scaled = |part: Part| Part { group: part.group.scaled(factor), ..part };
+    let Some(factor) = balance(config, &parts, other) else {
+        return (parts, 1.0);
+    };
+    let scaled = |part: Part| Part {
+        group: part.group.scaled(factor),
+        ..part
+    };
     (parts.into_iter().map(scaled).collect(), factor)
 }
 
 /// X itself as a part, for features that are not diffused.
 pub(super) fn undiffused(x: X) -> Part {
-    Part { name: x.kind.into(), step: 0, columns: x.names, group: Group::full(x.block) }
+    Part {
+        name: x.kind.into(),
+        step: 0,
+        columns: x.names,
+        group: Group::full(x.block),
+    }
 }
 
 /// The user's columns without their means: values such as years and times may be far from zero, and later stages use 32
@@ -198,7 +289,9 @@ fn centred(named: &Named) -> NamedColumns {
     let mut named = named.clone();
     let means = named.block.column_means();
     named.block.update_rows(|_, row| {
-        row.iter_mut().zip(&means).for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32);
+        row.iter_mut()
+            .zip(&means)
+            .for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32);
     });
     named.into()
 }
@@ -213,7 +306,11 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Arc<[String]> {
     let numbered = names.map(|name| {
         let count = seen.entry(name).or_default();
         *count += 1;
-        if *count == 1 { name.clone() } else { format!("{name}.{count}") }
+        if *count == 1 {
+            name.clone()
+        } else {
+            format!("{name}.{count}")
+        }
     });
     numbered.collect()
 }
@@ -230,7 +327,10 @@ fn beside_kept(x: &Block, kept: f64, nodes: &[u32], diffused: &Block) -> Block {
     let mut out = Block::zeros(x.rows(), x.cols());
     out.update_rows(|i, row| match nodes.binary_search(&(i as u32)) {
         Ok(at) => row.copy_from_slice(diffused.row(at)),
-        Err(_) => row.iter_mut().zip(x.row(i)).for_each(|(to, &x)| *to = (kept * f64::from(x)) as f32),
+        Err(_) => row
+            .iter_mut()
+            .zip(x.row(i))
+            .for_each(|(to, &x)| *to = (kept * f64::from(x)) as f32),
     });
     out
 }
@@ -242,7 +342,10 @@ fn unscale(block: &mut Block, scale: f64, step: usize) -> Result<()> {
         return Ok(());
     }
     let message = "diffused features overflow; use fewer steps, psi = p, or local.norm = l2";
-    Err(Error::Numeric { stage: format!("step {step}"), message: message.into() })
+    Err(Error::Numeric {
+        stage: format!("step {step}"),
+        message: message.into(),
+    })
 }
 
 /// All columns in one block.

@@ -45,19 +45,41 @@ pub(super) fn principal(
 ) -> Result<Principal> {
     let rows = named.first().map_or(0, |named| named.columns.rows());
     let names: Vec<String> = named.iter().flat_map(|named| named.names.clone()).collect();
-    let origins: Vec<Origin> = named.iter().flat_map(|named| named.origins.clone()).collect();
-    let weights: Vec<f64> = origins.iter().map(|origin| options.weight(origin)).collect();
+    let origins: Vec<Origin> = named
+        .iter()
+        .flat_map(|named| named.origins.clone())
+        .collect();
+    let weights: Vec<f64> = origins
+        .iter()
+        .map(|origin| options.weight(origin))
+        .collect();
     let width = names.len();
-    let mut groups: Vec<Group> = named.into_iter().flat_map(|named| named.columns.into_groups()).collect();
+    let mut groups: Vec<Group> = named
+        .into_iter()
+        .flat_map(|named| named.columns.into_groups())
+        .collect();
     if width > NARROW.max(rows).min(WIDEST) {
         let mut x = Columns::new(rows, groups).into_block();
         standardize(&mut x, &weights);
-        let variances: Vec<f64> = x.column_norms(Norm::L2).into_iter().map(|norm| norm * norm).collect();
+        let variances: Vec<f64> = x
+            .column_norms(Norm::L2)
+            .into_iter()
+            .map(|norm| norm * norm)
+            .collect();
         let (z, values, vectors) = wide(x, options, dim)?;
         let whole = variances.iter().sum();
-        let of = Features { names: &names, origins: &origins, variances: &variances };
+        let of = Features {
+            names: &names,
+            origins: &origins,
+            variances: &variances,
+        };
         let structure = facts(&of, whole, &values, |i, j| f64::from(vectors.get(i, j)));
-        return Ok(Principal { block: z, structure, features: names, matrix: None });
+        return Ok(Principal {
+            block: z,
+            structure,
+            features: names,
+            matrix: None,
+        });
     }
     groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
     let x = Columns::new(rows, groups);
@@ -66,12 +88,26 @@ pub(super) fn principal(
     let components = moments.gram.eigen()?;
     let extremes = options.has_extremes(dim);
     let kept = (dim - usize::from(extremes)).min(width);
-    let mut basis = Small::from_fn(width, dim, |i, j| if j < kept { components.vectors.get(i, j) } else { 0.0 });
+    let mut basis = Small::from_fn(width, dim, |i, j| {
+        if j < kept {
+            components.vectors.get(i, j)
+        } else {
+            0.0
+        }
+    });
     // Positive with the sum of all features: 1ᵀXᵀX v = λ · Σ v.
     let sum = |j: usize| (0..width).map(|i| basis.get(i, j)).sum::<f64>();
-    let signs: Vec<f64> = (0..dim).map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 }).collect();
+    let signs: Vec<f64> = (0..dim)
+        .map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 })
+        .collect();
     basis.scale_columns(&signs);
-    let value = |j: usize| components.values.get(j).filter(|_| j < kept).map_or(0.0, |value| value.max(0.0));
+    let value = |j: usize| {
+        components
+            .values
+            .get(j)
+            .filter(|_| j < kept)
+            .map_or(0.0, |value| value.max(0.0))
+    };
     let deviation = |j: usize| (value(j) / rows.max(1) as f64).sqrt();
     if extremes {
         let factor = inverse(deviation(0));
@@ -85,9 +121,20 @@ pub(super) fn principal(
     let own: Vec<f64> = (0..width).map(|i| moments.gram.get(i, i)).collect();
     let whole = components.values.iter().map(|value| value.max(0.0)).sum();
     let values = &components.values[..kept];
-    let of = Features { names: &names, origins: &origins, variances: &own };
-    let structure = facts(&of, whole, values, |i, j| signs[j] * components.vectors.get(i, j));
-    Ok(Principal { block, structure, features: names, matrix: Some(matrix) })
+    let of = Features {
+        names: &names,
+        origins: &origins,
+        variances: &own,
+    };
+    let structure = facts(&of, whole, values, |i, j| {
+        signs[j] * components.vectors.get(i, j)
+    });
+    Ok(Principal {
+        block,
+        structure,
+        features: names,
+        matrix: Some(matrix),
+    })
 }
 
 /// Replaces the last column, x, by x²/(1 + x²) times a scale.
@@ -123,20 +170,35 @@ impl Moments {
         let mut factors: Vec<f64> = (0..width)
             .map(|j| {
                 let deviation = (centred(j, j).max(0.0) / n).sqrt();
-                if deviation > 1e-6 * means[j].abs().max(1.0) { weights[j] / deviation } else { 0.0 }
+                if deviation > 1e-6 * means[j].abs().max(1.0) {
+                    weights[j] / deviation
+                } else {
+                    0.0
+                }
             })
             .collect();
-        let varying = factors.iter().zip(weights).filter(|(factor, _)| **factor > 0.0);
+        let varying = factors
+            .iter()
+            .zip(weights)
+            .filter(|(factor, _)| **factor > 0.0);
         let variance: f64 = varying.map(|(_, weight)| weight * weight).sum();
         let total = if variance > 0.0 { variance.sqrt() } else { 1.0 };
         factors.iter_mut().for_each(|factor| *factor /= total);
         let gram = Small::from_fn(width, width, |i, j| factors[i] * factors[j] * centred(i, j));
-        Moments { means, factors, gram }
+        Moments {
+            means,
+            factors,
+            gram,
+        }
     }
 
     /// Refuses columns that overflow.
     fn check(&self, names: &[String]) -> Result<()> {
-        match names.iter().zip(&self.means).find(|(_, mean)| !mean.is_finite()) {
+        match names
+            .iter()
+            .zip(&self.means)
+            .find(|(_, mean)| !mean.is_finite())
+        {
             None => Ok(()),
             Some((name, _)) => Err(overflow(name)),
         }
@@ -145,10 +207,17 @@ impl Moments {
     /// The matrix for columns and ones that centres, scales, multiplies by `basis` and adds the offsets.
     fn towards(&self, basis: &Small, offset: impl Fn(usize) -> f64) -> Small {
         let width = self.means.len();
-        let scaled = Small::from_fn(width, basis.cols(), |i, j| self.factors[i] * basis.get(i, j));
+        let scaled = Small::from_fn(width, basis.cols(), |i, j| {
+            self.factors[i] * basis.get(i, j)
+        });
         Small::from_fn(width + 1, basis.cols(), |i, j| match i == width {
             false => scaled.get(i, j),
-            true => offset(j) - (0..width).map(|k| self.means[k] * scaled.get(k, j)).sum::<f64>(),
+            true => {
+                offset(j)
+                    - (0..width)
+                        .map(|k| self.means[k] * scaled.get(k, j))
+                        .sum::<f64>()
+            }
         })
     }
 }
@@ -160,13 +229,29 @@ fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, 
     let x = Operator::dense("X", Columns::from(x));
     let extremes = options.has_extremes(dim);
     let kept = dim - usize::from(extremes);
-    let task = Task { rank: kept, right: true, key: Key::new(0).with("components", 0), progress: &Silent, aside: None };
-    let Factors { u: mut z, sigma, v, .. } = svd(&x, &Svd::default(), &task)?;
+    let task = Task {
+        rank: kept,
+        right: true,
+        key: Key::new(0).with("components", 0),
+        progress: &Silent,
+        aside: None,
+    };
+    let Factors {
+        u: mut z, sigma, v, ..
+    } = svd(&x, &Svd::default(), &task)?;
     let mut v = v.expect("the right factor was asked for");
     // Positive with the sum of all features, as above.
     let sum = |j: usize| (0..v.rows()).map(|i| f64::from(v.get(i, j))).sum::<f64>();
-    let signs: Vec<f64> = (0..sigma.len()).map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 }).collect();
-    z.scale_columns(&signs.iter().zip(&sigma).map(|(sign, sigma)| sign * sigma).collect::<Vec<_>>());
+    let signs: Vec<f64> = (0..sigma.len())
+        .map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 })
+        .collect();
+    z.scale_columns(
+        &signs
+            .iter()
+            .zip(&sigma)
+            .map(|(sign, sigma)| sign * sigma)
+            .collect::<Vec<_>>(),
+    );
     v.scale_columns(&signs);
     if extremes {
         let factor = inverse(sigma[0] / rows.sqrt()) as f32;
@@ -178,14 +263,22 @@ fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, 
         bend_last(&mut wider, options.extremes);
         z = wider;
     }
-    move_up(&mut z, |j| sigma.get(j).map_or(0.0, |sigma| options.offset * sigma / rows.sqrt()));
+    move_up(&mut z, |j| {
+        sigma
+            .get(j)
+            .map_or(0.0, |sigma| options.offset * sigma / rows.sqrt())
+    });
     Ok((z, sigma.iter().map(|sigma| sigma * sigma).collect(), v))
 }
 
 /// Adds to each column its offset.
 fn move_up(z: &mut Block, offset: impl Fn(usize) -> f64) {
     let offsets: Vec<f32> = (0..z.cols()).map(|j| offset(j) as f32).collect();
-    z.update_rows(|_, row| row.iter_mut().zip(&offsets).for_each(|(x, offset)| *x += *offset));
+    z.update_rows(|_, row| {
+        row.iter_mut()
+            .zip(&offsets)
+            .for_each(|(x, offset)| *x += *offset)
+    });
 }
 
 /// Variances below this fraction of the largest are rounding noise.
@@ -208,9 +301,19 @@ struct Features<'a> {
 /// How much of the variance the components capture, the features that the first of them follow, and the shares of the
 /// motifs: `whole` is the variance of all features, `leading` are those of the components, and `vector(i, j)` is what
 /// feature i has in component j.
-fn facts(of: &Features, whole: f64, leading: &[f64], vector: impl Fn(usize, usize) -> f64) -> Structure {
+fn facts(
+    of: &Features,
+    whole: f64,
+    leading: &[f64],
+    vector: impl Fn(usize, usize) -> f64,
+) -> Structure {
     let largest = leading.first().copied().unwrap_or(0.0).max(0.0);
-    let values = || leading.iter().enumerate().filter(|(_, value)| **value > ZERO * largest);
+    let values = || {
+        leading
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value > ZERO * largest)
+    };
     let held: f64 = values().map(|(_, value)| value).sum();
     let squared = |i: usize, j: usize, value: f64| match of.variances[i] > 0.0 {
         true => value * vector(i, j).powi(2) / of.variances[i],
@@ -224,16 +327,24 @@ fn facts(of: &Features, whole: f64, leading: &[f64], vector: impl Fn(usize, usiz
             let motif = origin.motif.map_or(OWN, |motif| motif.name());
             match motifs.iter_mut().find(|entry| entry.motif == motif) {
                 Some(entry) => entry.share += share,
-                None => motifs.push(MotifShare { motif: motif.to_owned(), share }),
+                None => motifs.push(MotifShare {
+                    motif: motif.to_owned(),
+                    share,
+                }),
             }
         }
     }
     motifs.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let correlation = |i: usize, j: usize, value: f64| squared(i, j, value).sqrt().copysign(vector(i, j));
+    let correlation =
+        |i: usize, j: usize, value: f64| squared(i, j, value).sqrt().copysign(vector(i, j));
     let described = values().take(DESCRIBED);
     let dimensions = described.map(|(j, &value)| dimension(of, |i| correlation(i, j, value)));
     Structure {
-        features: of.variances.iter().filter(|variance| **variance > 0.0).count(),
+        features: of
+            .variances
+            .iter()
+            .filter(|variance| **variance > 0.0)
+            .count(),
         components: values().count(),
         explained: values().map(|(_, value)| value / whole).collect(),
         dimensions: dimensions.collect(),
@@ -245,15 +356,31 @@ fn facts(of: &Features, whole: f64, leading: &[f64], vector: impl Fn(usize, usiz
 /// rounding the first counts.
 fn dimension(of: &Features, correlation: impl Fn(usize) -> f64) -> Dimension {
     let first_with_most = |sign: f64| {
-        let found = |best: usize, i: usize| if sign * (correlation(i) - correlation(best)) > EQUAL { i } else { best };
+        let found = |best: usize, i: usize| {
+            if sign * (correlation(i) - correlation(best)) > EQUAL {
+                i
+            } else {
+                best
+            }
+        };
         (0..of.names.len()).fold(0, found)
     };
     let loading = |i: usize| {
         let name = &of.names[i];
-        let feature = if of.origins[i].motif.is_some() { name.clone() } else { format!("{OWN}.{name}") };
-        Loading { feature, correlation: correlation(i) }
+        let feature = if of.origins[i].motif.is_some() {
+            name.clone()
+        } else {
+            format!("{OWN}.{name}")
+        };
+        Loading {
+            feature,
+            correlation: correlation(i),
+        }
     };
-    Dimension { most: loading(first_with_most(1.0)), least: loading(first_with_most(-1.0)) }
+    Dimension {
+        most: loading(first_with_most(1.0)),
+        least: loading(first_with_most(-1.0)),
+    }
 }
 
 /// Centres the columns and scales each to a standard deviation equal to its weight, and all to total
@@ -261,19 +388,38 @@ fn dimension(of: &Features, correlation: impl Fn(usize) -> f64) -> Dimension {
 fn standardize(x: &mut Block, weights: &[f64]) {
     let rows = x.rows().max(1) as f64;
     let means = x.column_means();
-    x.update_rows(|_, row| row.iter_mut().zip(&means).for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32));
-    let deviations = x.column_norms(Norm::L2).into_iter().map(|norm| norm / rows.sqrt());
+    x.update_rows(|_, row| {
+        row.iter_mut()
+            .zip(&means)
+            .for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32)
+    });
+    let deviations = x
+        .column_norms(Norm::L2)
+        .into_iter()
+        .map(|norm| norm / rows.sqrt());
     let factors: Vec<f64> = deviations
         .zip(&means)
         .zip(weights)
-        .map(
-            |((deviation, mean), weight)| if deviation > 1e-6 * mean.abs().max(1.0) { weight / deviation } else { 0.0 },
-        )
+        .map(|((deviation, mean), weight)| {
+            if deviation > 1e-6 * mean.abs().max(1.0) {
+                weight / deviation
+            } else {
+                0.0
+            }
+        })
         .collect();
-    let varying = factors.iter().zip(weights).filter(|(factor, _)| **factor > 0.0);
+    let varying = factors
+        .iter()
+        .zip(weights)
+        .filter(|(factor, _)| **factor > 0.0);
     let variance: f64 = varying.map(|(_, weight)| weight * weight).sum();
     let total = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    x.scale_columns(&factors.iter().map(|factor| factor / total).collect::<Vec<_>>());
+    x.scale_columns(
+        &factors
+            .iter()
+            .map(|factor| factor / total)
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[cfg(test)]
@@ -290,21 +436,38 @@ mod tests {
             let block = Block::random(rows, cols, Key::new(3));
             let names = (0..cols).map(|j| j.to_string()).collect();
             let origins = vec![Origin::default(); cols];
-            let named = Named { names, origins: origins.clone(), block };
+            let named = Named {
+                names,
+                origins: origins.clone(),
+                block,
+            };
             let mut x = named.block.clone();
             standardize(&mut x, &vec![options.weight(&origins[0]); cols]);
             let gram = x.gram().eigen().expect("finite");
             let (z, values, _) = wide(x, &options, dim).expect("finite");
             let means = z.column_means();
             for j in 0..dim {
-                let variance: f64 = (0..rows).map(|i| (f64::from(z.get(i, j)) - means[j]).powi(2)).sum();
+                let variance: f64 = (0..rows)
+                    .map(|i| (f64::from(z.get(i, j)) - means[j]).powi(2))
+                    .sum();
                 for found in [variance, values[j]] {
-                    assert!((found - gram.values[j]).abs() < 1e-4 * gram.values[0], "column {j}: {found}");
+                    assert!(
+                        (found - gram.values[j]).abs() < 1e-4 * gram.values[0],
+                        "column {j}: {found}"
+                    );
                 }
             }
-            let Principal { block: usual, structure, .. } =
-                principal(&Cpu, vec![named.clone().into()], &options, dim).expect("finite");
-            let far = z.as_slice().iter().zip(usual.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            let Principal {
+                block: usual,
+                structure,
+                ..
+            } = principal(&Cpu, vec![named.clone().into()], &options, dim).expect("finite");
+            let far = z
+                .as_slice()
+                .iter()
+                .zip(usual.as_slice())
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f32::max);
             assert!(far < 1e-3, "{rows} × {cols}: {far}");
             assert!(
                 (structure.motifs[0].share - 1.0).abs() < 1e-9 && structure.explained.len() == dim,
@@ -328,26 +491,52 @@ mod tests {
     fn dimensions_follow_the_features_that_they_correlate_with() {
         for (rows, cols) in [(90, 40), (30, 600)] {
             let mut block = Block::random(rows, cols, Key::new(5));
-            block.update_rows(|_, row| (row[1], row[2]) = (-3.0 * row[0] + 0.1 * row[1], row[0] + 0.2 * row[2]));
-            let column = |block: &Block, j: usize| (0..rows).map(|i| f64::from(block.get(i, j))).collect::<Vec<_>>();
+            block.update_rows(|_, row| {
+                (row[1], row[2]) = (-3.0 * row[0] + 0.1 * row[1], row[0] + 0.2 * row[2])
+            });
+            let column = |block: &Block, j: usize| {
+                (0..rows)
+                    .map(|i| f64::from(block.get(i, j)))
+                    .collect::<Vec<_>>()
+            };
             let names = (0..cols).map(|j| format!("f{j}")).collect();
-            let named = Named { names, origins: vec![Origin::default(); cols], block: block.clone() };
-            let made = principal(&Cpu, vec![named.into()], &Components::default(), 5).expect("finite");
+            let named = Named {
+                names,
+                origins: vec![Origin::default(); cols],
+                block: block.clone(),
+            };
+            let made =
+                principal(&Cpu, vec![named.into()], &Components::default(), 5).expect("finite");
             assert_eq!(made.structure.dimensions.len(), DESCRIBED);
             for (j, found) in made.structure.dimensions.iter().enumerate() {
-                let all: Vec<f64> = (0..cols).map(|i| pearson(&column(&block, i), &column(&made.block, j))).collect();
+                let all: Vec<f64> = (0..cols)
+                    .map(|i| pearson(&column(&block, i), &column(&made.block, j)))
+                    .collect();
                 let high = all.iter().copied().fold(f64::MIN, f64::max);
                 let low = all.iter().copied().fold(f64::MAX, f64::min);
                 for (loading, expected) in [(&found.most, high), (&found.least, low)] {
-                    let name = loading.feature.strip_prefix("attributes.f").expect("not a count");
+                    let name = loading
+                        .feature
+                        .strip_prefix("attributes.f")
+                        .expect("not a count");
                     let at: usize = name.parse().expect("a number");
-                    assert!((loading.correlation - expected).abs() < 1e-3, "{loading:?}, not {expected}");
-                    assert!((all[at] - expected).abs() < 1e-3, "{loading:?}, not {}", all[at]);
+                    assert!(
+                        (loading.correlation - expected).abs() < 1e-3,
+                        "{loading:?}, not {expected}"
+                    );
+                    assert!(
+                        (all[at] - expected).abs() < 1e-3,
+                        "{loading:?}, not {}",
+                        all[at]
+                    );
                 }
             }
             let first = &made.structure.dimensions[0];
             if cols == 40 {
-                assert!(first.most.correlation > 0.9 && first.least.correlation < -0.9, "{first:?}");
+                assert!(
+                    first.most.correlation > 0.9 && first.least.correlation < -0.9,
+                    "{first:?}"
+                );
             }
         }
     }
@@ -358,27 +547,50 @@ mod tests {
         let mut block = Block::random(50, 7, Key::new(6));
         block.update_rows(|_, row| {
             let x = row[0];
-            row.iter_mut().zip([1.0, -2.0, 3.0, -4.0, 0.3, 7.0, -0.7]).for_each(|(value, factor)| *value = factor * x);
+            row.iter_mut()
+                .zip([1.0, -2.0, 3.0, -4.0, 0.3, 7.0, -0.7])
+                .for_each(|(value, factor)| *value = factor * x);
         });
         let origins = (0..7)
-            .map(|_| Origin { motif: Some(crate::motif::Motif::Orbit(crate::motif::Orbit::Edge)), ..Origin::default() })
+            .map(|_| Origin {
+                motif: Some(crate::motif::Motif::Orbit(crate::motif::Orbit::Edge)),
+                ..Origin::default()
+            })
             .collect();
-        let named = Named { names: (0..7).map(|j| format!("f{j}")).collect(), origins, block };
+        let named = Named {
+            names: (0..7).map(|j| format!("f{j}")).collect(),
+            origins,
+            block,
+        };
         let made = principal(&Cpu, vec![named.into()], &Components::default(), 3).expect("finite");
         let found = &made.structure.dimensions[0];
-        assert_eq!((&*found.most.feature, &*found.least.feature), ("f0", "f1"), "{found:?}");
+        assert_eq!(
+            (&*found.most.feature, &*found.least.feature),
+            ("f0", "f1"),
+            "{found:?}"
+        );
     }
 
     /// The last column follows from the first by its definition, both ways; few columns have none.
     #[test]
     fn the_last_column_says_how_far_a_node_is_from_the_middle() {
-        let options = Components { extremes: 0.7, ..Components::default() };
+        let options = Components {
+            extremes: 0.7,
+            ..Components::default()
+        };
         for (rows, cols, dim) in [(90, 40, 6), (30, 600, 6), (50, 4, 3), (40, 3, 6)] {
             let block = Block::random(rows, cols, Key::new(8));
             let names = (0..cols).map(|j| j.to_string()).collect();
-            let named = Named { names, origins: vec![Origin::default(); cols], block };
-            let made =
-                |options: &Components| principal(&Cpu, vec![named.clone().into()], options, dim).expect("finite").block;
+            let named = Named {
+                names,
+                origins: vec![Origin::default(); cols],
+                block,
+            };
+            let made = |options: &Components| {
+                principal(&Cpu, vec![named.clone().into()], options, dim)
+                    .expect("finite")
+                    .block
+            };
             let (bent, plain) = (made(&options), made(&Components::default()));
             let n = rows as f64;
             let first: Vec<f64> = (0..rows).map(|i| f64::from(plain.get(i, 0))).collect();
@@ -387,11 +599,17 @@ mod tests {
             for i in 0..rows {
                 let kept = if dim < 4 { dim } else { dim - 1 };
                 for j in 0..kept {
-                    assert!((bent.get(i, j) - plain.get(i, j)).abs() < 1e-4, "({i}, {j}) of {rows} × {cols}");
+                    assert!(
+                        (bent.get(i, j) - plain.get(i, j)).abs() < 1e-4,
+                        "({i}, {j}) of {rows} × {cols}"
+                    );
                 }
                 let square = (first[i] - mean).powi(2) / variance;
                 let expected = 0.7 * square / (1.0 + square);
-                assert!(dim < 4 || (f64::from(bent.get(i, dim - 1)) - expected).abs() < 1e-3, "row {i}: {expected}");
+                assert!(
+                    dim < 4 || (f64::from(bent.get(i, dim - 1)) - expected).abs() < 1e-3,
+                    "row {i}: {expected}"
+                );
             }
         }
     }

@@ -85,8 +85,16 @@ impl Context<'_> {
     /// Whether local embeddings have target factors next to the source factors: if arcs keep their directions, and the
     /// solver has both.
     pub(super) fn both_sides(&self, graph: &Graph) -> bool {
-        let Config { direction, model, local, .. } = self.config;
-        graph.is_directed() && *direction == Direction::Keep && *model == Model::Separate && !local.solver.is_code()
+        let Config {
+            direction,
+            model,
+            local,
+            ..
+        } = self.config;
+        graph.is_directed()
+            && *direction == Direction::Keep
+            && *model == Model::Separate
+            && !local.solver.is_code()
     }
 
     /// Columns of Z, taking the caller's attributes into account.
@@ -96,7 +104,11 @@ impl Context<'_> {
 
     /// Components of node features next to Z.
     pub(super) fn components(&self) -> usize {
-        if self.has_columns_beside() { self.config.components_dim() } else { 0 }
+        if self.has_columns_beside() {
+            self.config.components_dim()
+        } else {
+            0
+        }
     }
 
     /// Whether there are columns of features beside those of Z.
@@ -107,15 +119,22 @@ impl Context<'_> {
     /// Refuses vectors that are not finite, in all processes if one of them has some.
     pub(super) fn check_finite(&self, embedding: &Embedding) -> Result<()> {
         let values = embedding.vectors.as_slice();
-        let mut wrong = [u64::from(parallel::first(values.len(), |i| !values[i].is_finite()).is_some())];
+        let mut wrong = [u64::from(
+            parallel::first(values.len(), |i| !values[i].is_finite()).is_some(),
+        )];
         if !embedding.own.is_all() {
             self.engine.totals(&mut wrong);
         }
         if wrong == [0] {
             return Ok(());
         }
-        let message = "the vectors are not finite: a setting or a weight is far too large or too small".into();
-        Err(Error::Numeric { stage: "the embedding".into(), message })
+        let message =
+            "the vectors are not finite: a setting or a weight is far too large or too small"
+                .into();
+        Err(Error::Numeric {
+            stage: "the embedding".into(),
+            message,
+        })
     }
 
     pub(super) fn has_attributes(&self) -> bool {
@@ -126,13 +145,30 @@ impl Context<'_> {
 /// Adds the stage to an error of a solver, which knows neither stage nor motif.
 pub(super) fn locate(error: Error, group: &str, stage: &str) -> Error {
     match error {
-        Error::Numeric { stage: inside, message } => Error::Numeric { stage: format!("{stage}, {inside}"), message },
-        Error::Config { field, message } => {
-            Error::Config { field: format!("{group}.{field}"), message: format!("{message} ({stage})") }
-        }
-        Error::Memory { stage: inside, need, least, limit, remedy } => {
-            Error::Memory { stage: format!("{stage}: {inside}"), need, least, limit, remedy }
-        }
+        Error::Numeric {
+            stage: inside,
+            message,
+        } => Error::Numeric {
+            stage: format!("{stage}, {inside}"),
+            message,
+        },
+        Error::Config { field, message } => Error::Config {
+            field: format!("{group}.{field}"),
+            message: format!("{message} ({stage})"),
+        },
+        Error::Memory {
+            stage: inside,
+            need,
+            least,
+            limit,
+            remedy,
+        } => Error::Memory {
+            stage: format!("{stage}: {inside}"),
+            need,
+            least,
+            limit,
+            remedy,
+        },
         other => other,
     }
 }

@@ -20,15 +20,23 @@ pub(super) fn are_in(checkpoint: &Checkpoint) -> bool {
 }
 
 /// Motif counts, from the checkpoint if it has them.
-pub(super) fn count_or_load(run: &mut Context, graph: &Graph, checkpoint: Option<&mut Checkpoint>) -> Result<Counts> {
-    let Some(checkpoint) = checkpoint else { return count(run, graph) };
+pub(super) fn count_or_load(
+    run: &mut Context,
+    graph: &Graph,
+    checkpoint: Option<&mut Checkpoint>,
+) -> Result<Counts> {
+    let Some(checkpoint) = checkpoint else {
+        return count(run, graph);
+    };
     if are_in(checkpoint) {
         let counts = run.time("count", |_| load(checkpoint, graph))?;
         report_sample(run, &counts);
         return Ok(counts);
     }
     let counts = count(run, graph)?;
-    run.time("save counts", |_| checkpoint.save(COUNTS, |out| counts.save(out)))?;
+    run.time("save counts", |_| {
+        checkpoint.save(COUNTS, |out| counts.save(out))
+    })?;
     Ok(counts)
 }
 
@@ -37,7 +45,13 @@ pub(super) fn count(run: &mut Context, graph: &Graph) -> Result<Counts> {
     let allowance = Allowance::new(run.memory_limit);
     let (sample, seed, progress) = (&run.config.sample, run.config.seed, run.progress);
     let motifs = &run.config.counted_motifs();
-    let counting = Counting { motifs, sample, seed, allowance, progress };
+    let counting = Counting {
+        motifs,
+        sample,
+        seed,
+        allowance,
+        progress,
+    };
     let counts = run.time("count", |run| run.engine.count(graph, counting));
     let counts = counts.map_err(|error| at_fault(run.config, error))?;
     report_sample(run, &counts);
@@ -70,5 +84,7 @@ fn load(checkpoint: &Checkpoint, graph: &Graph) -> Result<Counts> {
 /// Reports what was estimated.
 fn report_sample(run: &mut Context, counts: &Counts) {
     run.report.sampled = counts.sampled().filter(|_| run.config.estimates()).cloned();
-    run.report.notes.extend(run.report.sampled.as_ref().map(Sampled::to_string));
+    run.report
+        .notes
+        .extend(run.report.sampled.as_ref().map(Sampled::to_string));
 }

@@ -24,7 +24,11 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     }
     let graph = &notes::as_chosen(run, graph, config.features.diffusion.steps > 0);
     let own = attributes::own(run, graph)?;
-    let motifs = if config.features.diffusion.steps > 0 { config.motifs.motifs() } else { Vec::new() };
+    let motifs = if config.features.diffusion.steps > 0 {
+        config.motifs.motifs()
+    } else {
+        Vec::new()
+    };
     let work = Work::new(run, graph, &motifs, own.columns());
     let needed = config.structure.enabled || !motifs.is_empty();
     if needed {
@@ -67,13 +71,20 @@ fn diffuse(
     mut each: impl FnMut(Vec<String>, Group),
 ) -> Result<()> {
     if !motifs.is_empty() {
-        run.progress.stage("diffusing features", motifs.len() as u64);
+        run.progress
+            .stage("diffusing features", motifs.len() as u64);
     }
     for &motif in motifs {
         run.progress.check()?;
         let w = weighted(run.config, graph, counts, motif)?;
         for part in attributes::diffused(run.config, x, motif, &w, Ok)? {
-            each(x.names.iter().map(|name| format!("{motif}.k{}.{name}", part.step)).collect(), part.group);
+            each(
+                x.names
+                    .iter()
+                    .map(|name| format!("{motif}.k{}.{name}", part.step))
+                    .collect(),
+                part.group,
+            );
         }
         run.progress.advance(1);
     }

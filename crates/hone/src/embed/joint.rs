@@ -64,7 +64,10 @@ impl Sources<'_> {
             let w = weighted(self.config, self.graph, self.counts, motif)?;
             let nodes: Option<Arc<[u32]>> = w.graph.nodes.as_deref().map(Arc::from);
             for step in self.steps() {
-                let (scale, operator) = self.config.matrix().scaled_operator(&w.operator, w.graph.scale, step)?;
+                let (scale, operator) =
+                    self.config
+                        .matrix()
+                        .scaled_operator(&w.operator, w.graph.scale, step)?;
                 let facts = SliceFacts {
                     motif: motif.name().to_owned(),
                     step,
@@ -73,11 +76,23 @@ impl Sources<'_> {
                     nonzeros: w.graph.nnz,
                     below_delta: w.graph.below_delta,
                     scale,
-                    norm: SliceNorm { frobenius: 0.0, exact: true, factor: 0.0 },
+                    norm: SliceNorm {
+                        frobenius: 0.0,
+                        exact: true,
+                        factor: 0.0,
+                    },
                     factors: Vec::new(),
                 };
                 let name = format!("motif {motif}, step {step}");
-                each(Slice { name, operator, scale, nodes: nodes.clone() }, facts)?;
+                each(
+                    Slice {
+                        name,
+                        operator,
+                        scale,
+                        nodes: nodes.clone(),
+                    },
+                    facts,
+                )?;
             }
         }
         Ok(())
@@ -91,7 +106,13 @@ impl Sources<'_> {
             all.push(facts);
             Ok(())
         })?;
-        Ok((self.hold.then(|| Held { nodes: self.graph.nodes(), slices }), all))
+        Ok((
+            self.hold.then(|| Held {
+                nodes: self.graph.nodes(),
+                slices,
+            }),
+            all,
+        ))
     }
 }
 
@@ -120,20 +141,35 @@ pub(super) fn embed(
     if x.is_some() && config.features.combine == Combine::Before {
         return Err(combine_before());
     }
-    if [&config.local.solver, &config.global.solver].iter().any(|s| !matches!(s, Solver::Svd(_))) {
-        let model = if config.model == Model::Cp { "cp" } else { "tucker" };
-        run.note(format!("model = {model} uses its own method: local.solver and global.solver have no effect"));
+    if [&config.local.solver, &config.global.solver]
+        .iter()
+        .any(|s| !matches!(s, Solver::Svd(_)))
+    {
+        let model = if config.model == Model::Cp {
+            "cp"
+        } else {
+            "tucker"
+        };
+        run.note(format!(
+            "model = {model} uses its own method: local.solver and global.solver have no effect"
+        ));
     }
     let beside = x.map_or_else(|| Ok(Vec::new()), |x| beside(run, sources, x))?;
     let z = decompose(run, sources, factors)?;
     notes::zero_rows(run, sources.graph, z.values(), None);
-    let vectors = if beside.is_empty() { z } else { append(run, z, beside).0 };
+    let vectors = if beside.is_empty() {
+        z
+    } else {
+        append(run, z, beside).0
+    };
     Ok(vectors.into_embedding(sources.graph.ids().clone(), run))
 }
 
 /// Attributes, diffused over every motif graph if requested.
 fn beside(run: &Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
-    let Diffusion { steps, original, .. } = run.config.features.diffusion;
+    let Diffusion {
+        steps, original, ..
+    } = run.config.features.diffusion;
     let mut parts = Vec::new();
     for &motif in sources.motifs.iter().filter(|_| steps > 0) {
         let w = weighted(run.config, sources.graph, sources.counts, motif)?;
@@ -148,28 +184,83 @@ fn beside(run: &Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
 /// The factors, as configured.
 fn solve(config: &Config, tensor: &Tensor, task: &Task) -> Result<Found> {
     let options = &config.joint;
-    let limits = Limits { iterations: options.iterations, tolerance: options.tolerance };
+    let limits = Limits {
+        iterations: options.iterations,
+        tolerance: options.tolerance,
+    };
     Ok(if config.model == Model::Cp {
-        let Cp { a: z, b: right, motifs, weights, captured, descent } =
-            cp(tensor, options.regularization, limits, task)?;
-        Found { z, right, motifs, weights, captured, descent, core: None }
+        let Cp {
+            a: z,
+            b: right,
+            motifs,
+            weights,
+            captured,
+            descent,
+        } = cp(tensor, options.regularization, limits, task)?;
+        Found {
+            z,
+            right,
+            motifs,
+            weights,
+            captured,
+            descent,
+            core: None,
+        }
     } else {
         let found = tucker(tensor, options.motif_rank, limits, task)?;
-        let Tucker { u: z, v: right, motifs, weights, captured, descent, core } = found;
-        Found { z, right, motifs, weights, captured, descent, core: Some(core) }
+        let Tucker {
+            u: z,
+            v: right,
+            motifs,
+            weights,
+            captured,
+            descent,
+            core,
+        } = found;
+        Found {
+            z,
+            right,
+            motifs,
+            weights,
+            captured,
+            descent,
+            core: Some(core),
+        }
     })
 }
 
 /// Z from the node factors; everything else goes into the report.
-fn decompose(run: &mut Context, sources: &Sources, factors: Option<&mut Writer>) -> Result<Vectors> {
+fn decompose(
+    run: &mut Context,
+    sources: &Sources,
+    factors: Option<&mut Writer>,
+) -> Result<Vectors> {
     let (config, progress) = (run.config, run.progress);
     let options = &config.joint;
     progress.stage("joint embedding", options.iterations as u64);
     let key = Key::new(config.seed).with("joint", 0);
-    let task = Task { rank: run.z_dim(), right: false, key, progress, aside: None };
+    let task = Task {
+        rank: run.z_dim(),
+        right: false,
+        key,
+        progress,
+        aside: None,
+    };
     let (held, mut slices) = sources.look()?;
-    let tensor = Tensor::new(held.as_ref().map_or(sources as &dyn Slices, |held| held), options.slices, &task)?;
-    let Found { mut z, right, motifs, weights, captured, descent, core } = solve(config, &tensor, &task)?;
+    let tensor = Tensor::new(
+        held.as_ref().map_or(sources as &dyn Slices, |held| held),
+        options.slices,
+        &task,
+    )?;
+    let Found {
+        mut z,
+        right,
+        motifs,
+        weights,
+        captured,
+        descent,
+        core,
+    } = solve(config, &tensor, &task)?;
     for (s, facts) in slices.iter_mut().enumerate() {
         (facts.norm, facts.factors) = (tensor.norms[s], motifs.row(s).to_vec());
     }
@@ -181,7 +272,13 @@ fn decompose(run: &mut Context, sources: &Sources, factors: Option<&mut Writer>)
         write_joint(
             factors,
             config.model,
-            &JointFactors { left: &z, right: &right, weights: &weights, core: core.as_deref(), slices: &slices },
+            &JointFactors {
+                left: &z,
+                right: &right,
+                weights: &weights,
+                core: core.as_deref(),
+                slices: &slices,
+            },
         )?;
     }
     drop(right);
@@ -234,7 +331,9 @@ fn note(run: &mut Context, facts: &JointFacts, rank: usize) {
             zero => format!("the last {zero} of {rank} proximity columns are"),
         };
         let rank = facts.rank;
-        run.note(format!("{last} zero: the tensor has rank {rank}; a smaller global.dim leaves them out"));
+        run.note(format!(
+            "{last} zero: the tensor has rank {rank}; a smaller global.dim leaves them out"
+        ));
     }
     notes::zero_components(run);
     if !facts.descent.converged && facts.descent.iterations > 0 {
@@ -247,6 +346,8 @@ fn note(run: &mut Context, facts: &JointFacts, rank: usize) {
         run.note("norms of slices of several steps are estimated, and so is the residual");
     }
     if run.config.model == Model::Tucker && facts.core.is_none() {
-        run.note(format!("the core is left out of the report: more than {LARGEST_CORE} numbers"));
+        run.note(format!(
+            "the core is left out of the report: more than {LARGEST_CORE} numbers"
+        ));
     }
 }

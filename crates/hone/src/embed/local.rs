@@ -39,18 +39,30 @@ pub(super) fn all(
     mut x: Option<X>,
     shelf: &mut Shelf,
 ) -> Result<(Vec<Part>, Vec<Part>)> {
-    run.progress.stage("local embeddings", (motifs.len() * steps::computed(run.config).count()) as u64);
+    run.progress.stage(
+        "local embeddings",
+        (motifs.len() * steps::computed(run.config).count()) as u64,
+    );
     let (mut locals, mut diffused) = (Vec::new(), Vec::new());
-    let Diffusion { steps: diffusion, original, .. } = run.config.features.diffusion;
+    let Diffusion {
+        steps: diffusion,
+        original,
+        ..
+    } = run.config.features.diffusion;
     let diffuse = diffusion > 0;
     // Nothing but the result needs them then.
     let shared = !run.own.is_all() && !diffuse && run.config.features.combine == Combine::After;
-    let rows = x.take_if(|_| shared).map(|x| attributes::undiffused(x).shared_out(&run.own));
+    let rows = x
+        .take_if(|_| shared)
+        .map(|x| attributes::undiffused(x).shared_out(&run.own));
     if let (Some(x), Some(folder)) = (&mut x, run.aside.as_ref().filter(|_| !diffuse)) {
         x.block.put_aside(folder)?;
     }
     // The last motif takes the counts themselves, so that they are freed when it is embedded.
-    for (&motif, counted) in motifs.iter().zip(std::iter::repeat_n(counted, motifs.len())) {
+    for (&motif, counted) in motifs
+        .iter()
+        .zip(std::iter::repeat_n(counted, motifs.len()))
+    {
         let w = Lazily::new((run.config, run.engine), &run.own, counted, motif);
         locals.extend(of_motif(run, &w, shelf)?);
         if let Some(x) = x.as_ref().filter(|_| diffuse) {
@@ -58,7 +70,11 @@ pub(super) fn all(
         }
     }
     x.as_mut().map_or(Ok(()), |x| x.block.bring_back())?;
-    diffused.extend(x.filter(|_| original || !diffuse).map(attributes::undiffused).or(rows));
+    diffused.extend(
+        x.filter(|_| original || !diffuse)
+            .map(attributes::undiffused)
+            .or(rows),
+    );
     // Eq. 16: step by step, motif by motif; statistics and columns in the same order.
     locals.sort_by_key(|part| part.step);
     run.report.local.sort_by_key(|facts| facts.step);
@@ -73,7 +89,11 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
         let wanted = wanted(run, w.graph(), motif, step);
         // A checkpoint has rows that are already scaled, and no right factors.
         let anew = run.factors || run.draft.is_some();
-        let known = if anew { None } else { found(shelf, &wanted, step, &run.own)? };
+        let known = if anew {
+            None
+        } else {
+            found(shelf, &wanted, step, &run.own)?
+        };
         let (views, facts) = match known {
             Some(known) => known,
             None => {
@@ -81,7 +101,12 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
                 let mut kept = Vec::new();
                 let keep = |view: &Wanted, columns: Group| {
                     let (name, group) = (view.name.clone(), w.get()?.group(columns));
-                    let part = Part { name, step, columns: Arc::default(), group };
+                    let part = Part {
+                        name,
+                        step,
+                        columns: Arc::default(),
+                        group,
+                    };
                     kept.push(shelf.keep(part, Some(&facts), &run.own)?);
                     Ok(())
                 };
@@ -117,26 +142,45 @@ struct Wanted {
 /// The parts of Y that the factors of a motif and step give. The log window is that of the first step.
 fn wanted(run: &Context, graph: &Graph, motif: Motif, step: usize) -> Vec<Wanted> {
     let (config, dim) = (run.config, run.config.local_dim());
-    let mut wanted = vec![Wanted { side: Side::Source, name: motif.name().to_owned(), columns: dim }];
+    let mut wanted = vec![Wanted {
+        side: Side::Source,
+        name: motif.name().to_owned(),
+        columns: dim,
+    }];
     if run.both_sides(graph) {
-        wanted.push(Wanted { side: Side::Target, name: format!("{motif}{TARGET}"), columns: dim });
+        wanted.push(Wanted {
+            side: Side::Target,
+            name: format!("{motif}{TARGET}"),
+            columns: dim,
+        });
     }
     let columns = config.log_window_dim(graph);
     if columns > 0 && step == *steps::computed(config).start() {
-        wanted.push(Wanted { side: Side::Log, name: format!("{motif}{LOG}"), columns });
+        wanted.push(Wanted {
+            side: Side::Log,
+            name: format!("{motif}{LOG}"),
+            columns,
+        });
     }
     wanted
 }
 
 /// The parts of one motif and step from an earlier run, all of them or none.
-fn found(shelf: &mut Shelf, wanted: &[Wanted], step: usize, own: &Own) -> Result<Option<(Vec<Part>, LocalFacts)>> {
+fn found(
+    shelf: &mut Shelf,
+    wanted: &[Wanted],
+    step: usize,
+    own: &Own,
+) -> Result<Option<(Vec<Part>, LocalFacts)>> {
     if !wanted.iter().all(|view| shelf.has(&view.name, step)) {
         return Ok(None);
     }
     let (mut parts, mut known) = (Vec::new(), None);
     for view in wanted {
         let found = shelf.find(&view.name, step, (own.rows, view.columns))?;
-        let Some((part, Some(facts))) = found else { return Ok(None) };
+        let Some((part, Some(facts))) = found else {
+            return Ok(None);
+        };
         parts.push(part.shared_out(own));
         known = Some(facts);
     }
@@ -148,7 +192,11 @@ enum Made {
     /// Parts of Y.
     Shaped(Vec<Group>),
     /// U, V and the log window, which are to be shaped. Where memory is short, U and the window are aside.
-    Raw { shape: Shape, sides: Vec<Panels>, window: Option<Unshaped> },
+    Raw {
+        shape: Shape,
+        sides: Vec<Panels>,
+        window: Option<Unshaped>,
+    },
 }
 
 /// A log window that is to be shaped.
@@ -162,10 +210,25 @@ struct Unshaped {
 
 impl Unshaped {
     /// Puts it aside where memory is short.
-    fn new(run: &Context, w: &Weighted, View { panels, weight, landmarks }: View) -> Result<Self> {
+    fn new(
+        run: &Context,
+        w: &Weighted,
+        View {
+            panels,
+            weight,
+            landmarks,
+        }: View,
+    ) -> Result<Self> {
         let mut panels = Panels::from(panels);
-        run.aside.as_ref().map_or(Ok(()), |folder| panels.put_aside(folder))?;
-        Ok(Unshaped { panels, weight, landmarks, scale: w.graph.scale })
+        run.aside
+            .as_ref()
+            .map_or(Ok(()), |folder| panels.put_aside(folder))?;
+        Ok(Unshaped {
+            panels,
+            weight,
+            landmarks,
+            scale: w.graph.scale,
+        })
     }
 }
 
@@ -178,8 +241,17 @@ impl Made {
         mut keep: impl FnMut(&Wanted, Group) -> Result<()>,
     ) -> Result<()> {
         let (shape, sides, window) = match self {
-            Made::Shaped(groups) => return wanted.iter().zip(groups).try_for_each(|(view, group)| keep(view, group)),
-            Made::Raw { shape, sides, window } => (shape, sides, window),
+            Made::Shaped(groups) => {
+                return wanted
+                    .iter()
+                    .zip(groups)
+                    .try_for_each(|(view, group)| keep(view, group));
+            }
+            Made::Raw {
+                shape,
+                sides,
+                window,
+            } => (shape, sides, window),
         };
         let (mut wanted, mut size) = (wanted.iter(), None);
         for (mut side, view) in sides.into_iter().zip(&mut wanted) {
@@ -188,11 +260,21 @@ impl Made {
             size = size.or_else(|| window.as_ref().map(|_| energy(&Host, side.as_slice())));
             keep(view, Group::panels(None, side))?;
         }
-        let Some((Unshaped { mut panels, weight, landmarks, scale }, view)) = window.zip(wanted.next()) else {
+        let Some((
+            Unshaped {
+                mut panels,
+                weight,
+                landmarks,
+                scale,
+            },
+            view,
+        )) = window.zip(wanted.next())
+        else {
             return Ok(());
         };
         panels.bring_back()?;
-        let size = shape.apply_to_window(&Host, panels.as_mut_slice(), weight * size.unwrap_or(0.0));
+        let size =
+            shape.apply_to_window(&Host, panels.as_mut_slice(), weight * size.unwrap_or(0.0));
         if let Some(draft) = draft {
             draft.log(landmarks, (size, scale))?;
         }
@@ -208,20 +290,43 @@ fn factor(
     factors: Option<&mut Writer>,
 ) -> Result<(Made, LocalFacts)> {
     let (motif, w, aside) = (lazily.motif, lazily.get()?, run.aside.clone());
-    let matrix = MotifMatrix { laziness: run.laziness, ..run.config.matrix() };
+    let matrix = MotifMatrix {
+        laziness: run.laziness,
+        ..run.config.matrix()
+    };
     let solver = &run.config.local.solver;
-    let (scale, operator) = matrix.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
+    let (scale, operator) =
+        matrix.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
     let stage = || format!("local embedding of motif {motif}, step {step}");
     if scale != 1.0 && !solver.is_scale_free() {
-        return Err(out_of_range(scale, w.graph.scale, solver.largest(), stage()));
+        return Err(out_of_range(
+            scale,
+            w.graph.scale,
+            solver.largest(),
+            stage(),
+        ));
     }
     let both = wanted.iter().any(|view| view.side == Side::Target);
     let key = Key::new(run.config.seed).with(motif.name(), step as u64);
     let aside = aside.as_deref();
-    let task = Task { rank: run.config.local_dim(), right: both || run.factors, key, progress: run.progress, aside };
-    let shape = Shape::new(&run.config.local, step, run.laziness, operator.is_symmetric());
+    let task = Task {
+        rank: run.config.local_dim(),
+        right: both || run.factors,
+        key,
+        progress: run.progress,
+        aside,
+    };
+    let shape = Shape::new(
+        &run.config.local,
+        step,
+        run.laziness,
+        operator.is_symmetric(),
+    );
     let described = (motif, step, operator.formula(), scale);
-    let busy = wanted.iter().find(|view| view.side == Side::Log).map(|view| Ok((view.columns, busy(run, w, step)?)));
+    let busy = wanted
+        .iter()
+        .find(|view| view.side == Side::Log)
+        .map(|view| Ok((view.columns, busy(run, w, step)?)));
     let busy: Option<(usize, Operator)> = busy.transpose()?;
     let window = busy.as_ref().map(|(columns, s)| window(run, *columns, s));
     let located = |e| locate(e, "local", &stage());
@@ -229,18 +334,38 @@ fn factor(
         // Nobody but Y needs the factors.
         // A checkpoint has all rows, and W_t of some nodes has other rows than Y.
         let own_rows = !run.own.is_all() && run.checkpoint.is_none() && w.graph.nodes.is_none();
-        let request = Request { shape, window, own_rows };
-        let found = run.engine.local(solver, &operator, &task, &request).map_err(located)?;
+        let request = Request {
+            shape,
+            window,
+            own_rows,
+        };
+        let found = run
+            .engine
+            .local(solver, &operator, &task, &request)
+            .map_err(located)?;
         return made(run, w, (shape, found), (both, described));
     }
-    let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
+    let found = run
+        .engine
+        .factor(solver, &operator, &task)
+        .and_then(Factors::finite);
     let Factors { u, sigma, v, info } = found.map_err(located)?;
     let facts = facts(w, described, sigma, info);
     let (mut u, v) = hand_out(run, lazily, (u, v), (both, &facts), factors)?;
-    let view = window.map(|window| run.engine.window(&window, &mut u, &task)).transpose().map_err(located)?;
+    let view = window
+        .map(|window| run.engine.window(&window, &mut u, &task))
+        .transpose()
+        .map_err(located)?;
     let window = view.map(|view| Unshaped::new(run, w, view)).transpose()?;
     let sides = [u].into_iter().chain(v.filter(|_| both)).collect();
-    Ok((Made::Raw { shape, sides, window }, facts))
+    Ok((
+        Made::Raw {
+            shape,
+            sides,
+            window,
+        },
+        facts,
+    ))
 }
 
 /// What an engine has made of a motif and step, for Y. `both` says whether V has columns in Y.
@@ -251,14 +376,31 @@ fn made(
     (both, described): (bool, Described),
 ) -> Result<(Made, LocalFacts)> {
     match found {
-        Local::Shaped { factors: Factors { u, sigma, v, info }, window } => {
-            let groups = [u].into_iter().chain(v.filter(|_| both)).chain(window).collect();
+        Local::Shaped {
+            factors: Factors { u, sigma, v, info },
+            window,
+        } => {
+            let groups = [u]
+                .into_iter()
+                .chain(v.filter(|_| both))
+                .chain(window)
+                .collect();
             Ok((Made::Shaped(groups), facts(w, described, sigma, info)))
         }
-        Local::Raw { factors: Factors { u, sigma, v, info }, window } => {
+        Local::Raw {
+            factors: Factors { u, sigma, v, info },
+            window,
+        } => {
             let window = window.map(|view| Unshaped::new(run, w, view)).transpose()?;
             let sides = [u].into_iter().chain(v.filter(|_| both)).collect();
-            Ok((Made::Raw { shape, sides, window }, facts(w, described, sigma, info)))
+            Ok((
+                Made::Raw {
+                    shape,
+                    sides,
+                    window,
+                },
+                facts(w, described, sigma, info),
+            ))
         }
     }
 }
@@ -281,20 +423,44 @@ fn hand_out(
     let w = lazily.get()?;
     if let Some(draft) = &mut run.draft {
         let right = v.as_ref().filter(|_| both);
-        let found = Found { motif: lazily.motif, weighted: w, u: &u, v: right, facts, ids: lazily.ids() };
+        let found = Found {
+            motif: lazily.motif,
+            weighted: w,
+            u: &u,
+            v: right,
+            facts,
+            ids: lazily.ids(),
+        };
         draft.view(run.config, run.laziness, &found)?;
     }
-    let Some(factors) = factors else { return Ok((u, v)) };
-    let (u, v): Sides = (u.into_block().into(), v.map(Panels::into_block).map(Panels::from));
+    let Some(factors) = factors else {
+        return Ok((u, v));
+    };
+    let (u, v): Sides = (
+        u.into_block().into(),
+        v.map(Panels::into_block).map(Panels::from),
+    );
     let (left, right) = (&u.as_slice()[0], v.as_ref().map(|v| &v.as_slice()[0]));
-    write_local(factors, &run.config.local.solver, facts, w.graph.nodes.as_deref(), left, right)?;
+    write_local(
+        factors,
+        &run.config.local.solver,
+        facts,
+        w.graph.nodes.as_deref(),
+        left,
+        right,
+    )?;
     // Panels as everywhere: several processes go on with them together, and only one of them writes.
     let widths = widths(u.cols());
     Ok((u.cut(&widths), v.map(|v| v.cut(&widths))))
 }
 
 /// What the report says of a motif and step.
-fn facts(w: &Weighted, (motif, step, formula, scale): Described, sigma: Vec<f64>, info: Info) -> LocalFacts {
+fn facts(
+    w: &Weighted,
+    (motif, step, formula, scale): Described,
+    sigma: Vec<f64>,
+    info: Info,
+) -> LocalFacts {
     LocalFacts {
         motif: motif.name().to_owned(),
         step,
@@ -315,8 +481,18 @@ fn facts(w: &Weighted, (motif, step, formula, scale): Described, sigma: Vec<f64>
 
 /// The matrix of walks that never stay.
 fn busy(run: &Context, w: &Weighted, step: usize) -> Result<Operator> {
-    let busy = MotifMatrix { laziness: 0.0, ..run.config.matrix() };
-    Ok(busy.scaled_operator_within(&w.operator, w.graph.scale, step, run.config.local.solver.largest())?.1)
+    let busy = MotifMatrix {
+        laziness: 0.0,
+        ..run.config.matrix()
+    };
+    Ok(busy
+        .scaled_operator_within(
+            &w.operator,
+            w.graph.scale,
+            step,
+            run.config.local.solver.largest(),
+        )?
+        .1)
 }
 
 /// The log window of a motif that the settings ask for.
@@ -326,7 +502,12 @@ fn window<'a>(run: &Context, columns: usize, s: &'a Operator) -> Window<'a> {
         ViewWeight::Times(times) => Some(times),
         _ => None,
     };
-    Window { s, steps: settings.steps, columns, weight }
+    Window {
+        s,
+        steps: settings.steps,
+        columns,
+        weight,
+    }
 }
 
 /// Why a matrix that had to be scaled cannot be factored under a loss or a penalty that depends on the scale.

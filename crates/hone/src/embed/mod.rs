@@ -212,9 +212,16 @@ impl Hone {
 
     /// Embeds a graph; the folder of [factors](Hone::factors) appears together with the other files of a batch, when it
     /// is committed.
-    pub fn embed_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
+    pub fn embed_into(
+        &self,
+        batch: &mut Batch,
+        graph: &Graph,
+        progress: &dyn Progress,
+    ) -> Result<Run> {
         if let Some(resolved) = self.resolved(graph) {
-            return resolved.embed_into(batch, graph, progress).map(|run| self.as_given(run));
+            return resolved
+                .embed_into(batch, graph, progress)
+                .map(|run| self.as_given(run));
         }
         Ok(self.run(batch, graph, progress, None)?.0)
     }
@@ -232,7 +239,12 @@ impl Hone {
     }
 
     /// [`Hone::fit`] with a folder of factors that appears together with the other files of a batch.
-    pub fn fit_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<(Run, Model)> {
+    pub fn fit_into(
+        &self,
+        batch: &mut Batch,
+        graph: &Graph,
+        progress: &dyn Progress,
+    ) -> Result<(Run, Model)> {
         if let Some(resolved) = self.resolved(graph) {
             let fit = resolved.fit_into(batch, graph, progress);
             return fit.map(|(run, model)| (self.as_given(run), model));
@@ -249,7 +261,11 @@ impl Hone {
             let message = "a model does not know attributes of other graphs; fit without them, or make no model";
             return Err(Error::config("attributes", message));
         }
-        if graph.is_directed() { model::check_directed(&self.config.of(graph), graph) } else { Ok(()) }
+        if graph.is_directed() {
+            model::check_directed(&self.config.of(graph), graph)
+        } else {
+            Ok(())
+        }
     }
 
     /// Embeds a graph; a draft becomes a model. Panics of an engine become errors.
@@ -260,7 +276,9 @@ impl Hone {
         progress: &dyn Progress,
         draft: Option<Draft>,
     ) -> Result<(Run, Option<Model>)> {
-        let done = catch_unwind(AssertUnwindSafe(|| self.stages(batch, whole, progress, draft)));
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            self.stages(batch, whole, progress, draft)
+        }));
         done.unwrap_or_else(|thrown| match self.engine.failure(thrown) {
             Ok(error) => Err(error),
             Err(thrown) => resume_unwind(thrown),
@@ -301,27 +319,52 @@ impl Hone {
         let x = run.time("features", |run| attributes::x(run, Some(&counts), &own))?;
         drop(own);
         let embedding = if self.config.model == config::Model::Separate {
-            let counted = Counted { graph, counts: Arc::new(counts) };
-            run.draft.iter_mut().for_each(|draft| draft.counts(&counted.counts));
+            let counted = Counted {
+                graph,
+                counts: Arc::new(counts),
+            };
+            run.draft
+                .iter_mut()
+                .for_each(|draft| draft.counts(&counted.counts));
             separate(&mut run, counted, &motifs, x, &mut shelf)?
         } else {
-            let hold = self.shortage != Some(Shortage::Slices) && work.holds_slices(self.memory_limit);
-            let sources = joint::Sources { config: &self.config, graph, counts: &counts, motifs: &motifs, hold };
-            run.time("joint", |run| joint::embed(run, &sources, x, shelf.factors()))?
+            let hold =
+                self.shortage != Some(Shortage::Slices) && work.holds_slices(self.memory_limit);
+            let sources = joint::Sources {
+                config: &self.config,
+                graph,
+                counts: &counts,
+                motifs: &motifs,
+                hold,
+            };
+            run.time("joint", |run| {
+                joint::embed(run, &sources, x, shelf.factors())
+            })?
         };
         run.check_finite(&embedding)?;
         shelf.finish(batch)?;
         let draft = run.draft.take();
-        let model =
-            draft.map(|draft| run.time("model", |run| draft.finish(run.config, &run.report, whole, &embedding)));
+        let model = draft.map(|draft| {
+            run.time("model", |run| {
+                draft.finish(run.config, &run.report, whole, &embedding)
+            })
+        });
         run.report.work = start.work();
-        Ok((Run { embedding, report: run.report }, model))
+        Ok((
+            Run {
+                embedding,
+                report: run.report,
+            },
+            model,
+        ))
     }
 
     /// The folder of factors, if requested and written by this process.
     fn factors_of(&self, graph: &Graph) -> Result<Option<Writer>> {
         let factors = self.factors.as_ref().filter(|_| self.engine.leads());
-        factors.map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids())).transpose()
+        factors
+            .map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids()))
+            .transpose()
     }
 
     /// X as the embedding would use it: structure features, attributes from a file, attributes of the
@@ -339,17 +382,25 @@ impl Hone {
     /// ```
     pub fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
         if let Some(resolved) = self.resolved(graph) {
-            return resolved.features(graph, progress).map(|run| self.as_given(run));
+            return resolved
+                .features(graph, progress)
+                .map(|run| self.as_given(run));
         }
         let mut run = self.begin(graph, progress);
         let embedding = features::features(&mut run, graph)?;
-        Ok(Run { embedding, report: run.report })
+        Ok(Run {
+            embedding,
+            report: run.report,
+        })
     }
 
     /// The same with `auto` resolved for a graph, if that changes anything.
     fn resolved(&self, graph: &Graph) -> Option<Hone> {
         match self.config.of(graph) {
-            Cow::Owned(config) => Some(Hone { config, ..self.clone() }),
+            Cow::Owned(config) => Some(Hone {
+                config,
+                ..self.clone()
+            }),
             Cow::Borrowed(_) => None,
         }
     }

@@ -27,20 +27,34 @@ fn uses_weights(config: &Config) -> bool {
 pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
     let config = run.config;
     let weights = match (graph.weights().is_some(), config.weights) {
-        (true, _) if !matrices => Some("weights are not used here: features are motif counts, and nothing is diffused"),
+        (true, _) if !matrices => {
+            Some("weights are not used here: features are motif counts, and nothing is diffused")
+        }
         (true, _) if config.pairs == Pairs::Occurrences => Some(
             "edge weights are ignored: pairs = \"occurrences\" includes pairs without an edge, which have no weight",
         ),
         (true, Weights::Ignored) => Some("edge weights are ignored (weights = false)"),
-        (false, Weights::Used) => Some("weights = true has no effect: the graph was read without weights"),
+        (false, Weights::Used) => {
+            Some("weights = true has no effect: the graph was read without weights")
+        }
         _ => None,
     };
     run.report.notes.extend(weights.map(str::to_owned));
     if matrices && uses_weights(config) {
-        run.report.warnings.extend(graph.weights().and_then(|weights| vanishing(graph, weights)));
-        run.report.notes.extend(graph.weights().and_then(|weights| dominated(weights)));
+        run.report.warnings.extend(
+            graph
+                .weights()
+                .and_then(|weights| vanishing(graph, weights)),
+        );
+        run.report
+            .notes
+            .extend(graph.weights().and_then(|weights| dominated(weights)));
     }
-    if graph.is_directed() && matrices && config.direction == Direction::Keep && config.reverse.given() > 0.0 {
+    if graph.is_directed()
+        && matrices
+        && config.direction == Direction::Keep
+        && config.reverse.given() > 0.0
+    {
         let note = "the graph is directed: nodes are placed by their outgoing and incoming arcs; \
                     direction = \"ignore\" ignores directions";
         run.note(note);
@@ -56,7 +70,11 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
 }
 
 /// The graph itself, or without the direction of its arcs if they are ignored.
-pub(super) fn undirected_as_chosen<'a>(config: &Config, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
+pub(super) fn undirected_as_chosen<'a>(
+    config: &Config,
+    graph: &'a Graph,
+    matrices: bool,
+) -> Cow<'a, Graph> {
     match graph.is_directed() && matrices && config.direction == Direction::Ignore {
         true => Cow::Owned(graph.underlying()),
         false => Cow::Borrowed(graph),
@@ -66,7 +84,9 @@ pub(super) fn undirected_as_chosen<'a>(config: &Config, graph: &'a Graph, matric
 /// Says why a requested log window is left out. Directed graphs never have one, which needs no note.
 pub(super) fn no_log_window(run: &mut Context) {
     if let Some(why) = run.config.without_log_window(false) {
-        run.note(format!("the log window (local.log-window) is left out: {why}"));
+        run.note(format!(
+            "the log window (local.log-window) is left out: {why}"
+        ));
     }
 }
 
@@ -93,7 +113,9 @@ fn unconverged(run: &mut Context) {
     let (count, all) = (open().count(), report.local.len());
     if count > 0 {
         let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
-        let worst = worst.map_or_else(String::new, |worst| format!(" (largest relative residual {worst:.1e})"));
+        let worst = worst.map_or_else(String::new, |worst| {
+            format!(" (largest relative residual {worst:.1e})")
+        });
         report.warnings.push(format!(
             "{count} of {all} local embeddings did not reach the tolerance{worst}; a larger local.solver.{passes} brings \
              them closer"
@@ -118,10 +140,21 @@ pub(super) fn no_room(run: &mut Context, own: usize) {
 fn vanishing(graph: &Graph, weights: &[f32]) -> Option<String> {
     let largest = weights.iter().copied().fold(0f32, f32::max);
     let least = f64::from(largest) * f64::from(f32::MIN_POSITIVE);
-    let count = weights.iter().filter(|&&weight| weight > 0.0 && f64::from(weight) < least).count();
+    let count = weights
+        .iter()
+        .filter(|&&weight| weight > 0.0 && f64::from(weight) < least)
+        .count();
     // An undirected edge has its weight twice.
-    let count = if graph.is_directed() { count } else { count / 2 };
-    let count_as = if count == 1 { "is so small that it counts" } else { "are so small that they count" };
+    let count = if graph.is_directed() {
+        count
+    } else {
+        count / 2
+    };
+    let count_as = if count == 1 {
+        "is so small that it counts"
+    } else {
+        "are so small that they count"
+    };
     (count > 0).then(|| {
         format!(
             "{count} of {} weights {count_as} as zero: less than 1e-38 times the largest, {largest:e}; check the largest \
@@ -137,7 +170,10 @@ const HEAVY: f32 = 1e4;
 /// Notes that the heaviest edges outweigh most others by far.
 fn dominated(weights: &[f32]) -> Option<String> {
     let largest = weights.iter().copied().fold(0f32, f32::max);
-    let light = weights.iter().filter(|&&weight| weight > 0.0 && weight < largest / HEAVY).count();
+    let light = weights
+        .iter()
+        .filter(|&&weight| weight > 0.0 && weight < largest / HEAVY)
+        .count();
     (2 * light > weights.len()).then(|| {
         format!(
             "the largest weight, {largest:e}, is more than {HEAVY} times that of most edges, so that the heaviest edges \
@@ -153,14 +189,28 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
         run.note("residual and motif importance are measured before the link function of the loss");
     }
     if info.code.is_none() {
-        zero_columns(info.rank, run.z_dim(), columns, run.components(), &mut run.report);
+        zero_columns(
+            info.rank,
+            run.z_dim(),
+            columns,
+            run.components(),
+            &mut run.report,
+        );
     }
     if !info.converged {
         let reduce = ", or reduce features to features.form = components";
         let as_columns = run.config.has_features() && run.config.features.form == Form::Columns;
-        let reduce = if as_columns && info.code.is_none() { reduce } else { "" };
+        let reduce = if as_columns && info.code.is_none() {
+            reduce
+        } else {
+            ""
+        };
         let (count, passes) = (info.iterations, solver.passes());
-        let taken = if count == 1 { passes.trim_end_matches('s') } else { passes };
+        let taken = if count == 1 {
+            passes.trim_end_matches('s')
+        } else {
+            passes
+        };
         run.report.warnings.push(format!(
             "the global embedding did not converge in {count} {taken}; raise global.solver.{passes}{reduce}"
         ));
@@ -193,7 +243,13 @@ fn dimensions(count: usize) -> String {
 
 /// Says which columns of the result are zero, in one line: `rank` of `wanted` columns of Z are not zero, and of the
 /// components those in the report.
-fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, report: &mut Report) {
+fn zero_columns(
+    rank: usize,
+    wanted: usize,
+    columns: usize,
+    components: usize,
+    report: &mut Report,
+) {
     let solver = &report.config.local.solver;
     let whose = match solver {
         Solver::Svd(_) if report.graph.weighted && uses_weights(&report.config) => {
@@ -203,34 +259,59 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
         other => format!("local.solver.method = {} finds", other.name()),
     };
     let bent = matches!(report.config.features.form, Form::Components(form) if form.has_extremes(components));
-    let held = report
-        .structure
-        .as_ref()
-        .map_or(components, |found| found.components + usize::from(bent && found.components > 0));
+    let held = report.structure.as_ref().map_or(components, |found| {
+        found.components + usize::from(bent && found.components > 0)
+    });
     // If all columns of Z are zero, so are all rows, which are counted elsewhere.
-    let empty = if rank > 0 { wanted.saturating_sub(rank) } else { 0 };
+    let empty = if rank > 0 {
+        wanted.saturating_sub(rank)
+    } else {
+        0
+    };
     let lacking = components.saturating_sub(held);
     if empty + lacking == 0 {
         return;
     }
-    let kind = if report.config.structure.enabled { "structure" } else { "attribute" };
+    let kind = if report.config.structure.enabled {
+        "structure"
+    } else {
+        "attribute"
+    };
     let structure = match (lacking, components) {
         (0, _) => None,
         (1, 1) => Some(format!("the {kind} column")),
         _ => Some(format!("{lacking} of {components} {kind} columns")),
     };
-    let parts: Vec<String> = z_columns(empty, wanted).into_iter().chain(structure).collect();
+    let parts: Vec<String> = z_columns(empty, wanted)
+        .into_iter()
+        .chain(structure)
+        .collect();
     let why = if rank == columns && empty > 0 {
-        format!("the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more")
-    } else if report.local.iter().any(|facts| facts.rank >= report.config.local_dim()) {
+        format!(
+            "the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more"
+        )
+    } else if report
+        .local
+        .iter()
+        .any(|facts| facts.rank >= report.config.local_dim())
+    {
         format!(
             "the local embeddings span {}; a larger local.dim may give more, or a smaller global.dim is enough",
             dimensions(rank)
         )
     } else {
-        format!("{whose} {} of proximity; a smaller global.dim leaves them out", dimensions(rank))
+        format!(
+            "{whose} {} of proximity; a smaller global.dim leaves them out",
+            dimensions(rank)
+        )
     };
-    let why = if empty > 0 { why } else { "the node features have no further principal components".into() };
+    let why = if empty > 0 {
+        why
+    } else {
+        "the node features have no further principal components".into()
+    };
     let are = if empty + lacking == 1 { "is" } else { "are" };
-    report.notes.push(format!("{} {are} zero: {why}", parts.join(" and ")));
+    report
+        .notes
+        .push(format!("{} {are} zero: {why}", parts.join(" and ")));
 }

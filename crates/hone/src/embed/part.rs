@@ -20,11 +20,18 @@ impl Part {
         if own.is_all() || self.group.is_part() {
             return self;
         }
-        Part { group: self.group.part(&own.range), ..self }
+        Part {
+            group: self.group.part(&own.range),
+            ..self
+        }
     }
 
     /// The sum of the squares of its values.
     pub(super) fn energy(&self) -> f64 {
-        self.group.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum()
+        self.group
+            .column_norms(Norm::L2)
+            .iter()
+            .map(|norm| norm * norm)
+            .sum()
     }
 }

@@ -60,8 +60,12 @@ impl Model {
         let vectors = self.rows(&mut run, graph, like, (&of_fit, &wanted))?;
         self.describe(&mut run, like);
         run.report.work = start.work();
-        let embedding = Embedding::with_columns(wanted.ids(graph.ids()), vectors, run.report.columns.clone());
-        Ok(Run { embedding, report: run.report })
+        let embedding =
+            Embedding::with_columns(wanted.ids(graph.ids()), vectors, run.report.columns.clone());
+        Ok(Run {
+            embedding,
+            report: run.report,
+        })
     }
 
     /// What can be said before anything is placed.
@@ -130,8 +134,12 @@ impl Model {
         let use_weights = self.facts().config.weights != Weights::Ignored && !like.structure_only;
         if use_weights && graph.weights().is_some() != weighted {
             let message = match weighted {
-                true => "the graph of the model has edge weights, but this one was read without; read its weights too",
-                false => "the graph of the model has no edge weights, but this one was read with them; read it without",
+                true => {
+                    "the graph of the model has edge weights, but this one was read without; read its weights too"
+                }
+                false => {
+                    "the graph of the model has no edge weights, but this one was read with them; read it without"
+                }
             };
             return Err(Error::config("weights", message));
         }
@@ -147,8 +155,13 @@ impl Model {
 
     /// No rows, and why.
     fn none_of(&self, run: &mut Context, structure_only: bool) -> Block {
-        run.note("all nodes of this graph are in the model: no node is new, and the result has no rows");
-        Block::zeros(0, self.structure_columns() + if structure_only { 0 } else { self.z_columns() })
+        run.note(
+            "all nodes of this graph are in the model: no node is new, and the result has no rows",
+        );
+        Block::zeros(
+            0,
+            self.structure_columns() + if structure_only { 0 } else { self.z_columns() },
+        )
     }
 
     fn placed(
@@ -159,28 +172,48 @@ impl Model {
         (of_fit, wanted): (&[Option<u32>], &Wanted),
     ) -> Result<Block> {
         let graph = &*notes::undirected_as_chosen(run.config, graph, !like.structure_only);
-        let z_cols = if like.structure_only { 0 } else { self.z_columns() };
+        let z_cols = if like.structure_only {
+            0
+        } else {
+            self.z_columns()
+        };
         let x_cols = self.structure_columns();
         let shared = of_fit.iter().flatten().count();
         self.check_memory(run, (graph, wanted), (z_cols, x_cols, shared))?;
         let names = names(graph.ids());
-        let witnesses = if like.structure_only { Vec::new() } else { witnesses(of_fit, &names) };
+        let witnesses = if like.structure_only {
+            Vec::new()
+        } else {
+            witnesses(of_fit, &names)
+        };
         let near = z_cols > 0 && shared > 0;
-        let motifs = near && !self.views.iter().all(|view| is_of_edges(run.config, view.motif));
+        let motifs = near
+            && !self
+                .views
+                .iter()
+                .all(|view| is_of_edges(run.config, view.motif));
         let mut views = Vec::new();
         if near && !motifs {
-            views = run.time("compare", |run| self.known(run, (graph, None), (of_fit, &names)))?;
+            views = run.time("compare", |run| {
+                self.known(run, (graph, None), (of_fit, &names))
+            })?;
         }
         let few = match wanted {
             Wanted::Some(new) if x_cols > 0 && !motifs && !graph.is_directed() => {
                 let triangles = self.triangles_of(graph, &views, of_fit);
-                let triangles = triangles.as_ref().map(|of: &_| of as &(dyn Fn(u32) -> u64 + Sync));
-                run.time("structure", |run| self.structure_of_few(run, graph, (new, &witnesses), triangles))?
+                let triangles = triangles
+                    .as_ref()
+                    .map(|of: &_| of as &(dyn Fn(u32) -> u64 + Sync));
+                run.time("structure", |run| {
+                    self.structure_of_few(run, graph, (new, &witnesses), triangles)
+                })?
             }
             _ => None,
         };
         let needs_counts = motifs || x_cols > 0 && few.is_none();
-        let counts = needs_counts.then(|| self.count(run, graph, of_fit)).transpose()?;
+        let counts = needs_counts
+            .then(|| self.count(run, graph, of_fit))
+            .transpose()?;
         let mut out = Block::zeros(wanted.rows(), z_cols + x_cols);
         if near {
             run.time("proximity", |run| {
@@ -200,7 +233,9 @@ impl Model {
 
     /// Motif counts, by what has changed since the fit where its counts are there.
     fn count(&self, run: &mut Context, graph: &Graph, of_fit: &[Option<u32>]) -> Result<Counts> {
-        let Some(before) = self.kept.before(graph, of_fit) else { return counts::count(run, graph) };
+        let Some(before) = self.kept.before(graph, of_fit) else {
+            return counts::count(run, graph);
+        };
         let (allowance, progress) = (Allowance::new(run.memory_limit), run.progress);
         match run.time("count", |_| updated(before, graph, allowance, progress)) {
             // Counting again takes less memory.
@@ -217,12 +252,29 @@ impl Model {
         (z_cols, x_cols, shared): (usize, usize, usize),
     ) -> Result<()> {
         // Of each view: the motif graph and its normalised values, factors that are refined, rows of new nodes in 64 bits.
-        let widest = if z_cols > 0 { self.views.iter().map(|view| view.x.cols()).max().unwrap_or(0) } else { 0 };
-        let features = if x_cols > 0 { self.facts().config.structure.held() + 1 } else { 0 };
+        let widest = if z_cols > 0 {
+            self.views
+                .iter()
+                .map(|view| view.x.cols())
+                .max()
+                .unwrap_or(0)
+        } else {
+            0
+        };
+        let features = if x_cols > 0 {
+            self.facts().config.structure.held() + 1
+        } else {
+            0
+        };
         let columns = z_cols + 3 * x_cols + features;
         let placed = 6 * wanted.rows() * widest;
-        let views = if z_cols > 0 && shared > 0 { self.views.len() } else { 0 };
-        let bytes = 4 * (wanted.rows() * columns + views * placed) + 20 * views * graph.pattern().nnz();
+        let views = if z_cols > 0 && shared > 0 {
+            self.views.len()
+        } else {
+            0
+        };
+        let bytes =
+            4 * (wanted.rows() * columns + views * placed) + 20 * views * graph.pattern().nnz();
         let around = if wanted.are_some() {
             (AROUND + AROUND_OF_THREAD * rayon::current_num_threads()) * graph.nodes()
                 + IN_TRIANGLES * graph.pattern().nnz()
@@ -230,7 +282,11 @@ impl Model {
             0
         };
         let bytes = (bytes + around) as u64;
-        Allowance::new(run.memory_limit).check_work("placing nodes", bytes, "raise the memory limit")
+        Allowance::new(run.memory_limit).check_work(
+            "placing nodes",
+            bytes,
+            "raise the memory limit",
+        )
     }
 
     /// The motif graph of each view, and what it has of the view's nodes; counts are there unless motif graphs need none.
@@ -261,7 +317,10 @@ impl Model {
     ) -> Option<impl Fn(u32) -> u64 + Sync + 'a> {
         let triangles = self.triangles.as_ref()?;
         let slots = graph.pattern().nnz();
-        let same = !views.is_empty() && views.iter().all(|(w, known)| known.is_as_before(w, slots, of_fit));
+        let same = !views.is_empty()
+            && views
+                .iter()
+                .all(|(w, known)| known.is_as_before(w, slots, of_fit));
         same.then_some(|i: u32| of_fit[i as usize].map_or(0, |model| triangles[model as usize]))
     }
 
@@ -279,7 +338,11 @@ impl Model {
         for ((view, motif_graph), known) in self.views.iter().zip(&graphs).zip(known) {
             run.progress.check()?;
             if known.any_changed() {
-                self.check_memory(run, (graph, &Wanted::All(of_fit.len())), (z_cols, 0, of_fit.len()))?;
+                self.check_memory(
+                    run,
+                    (graph, &Wanted::All(of_fit.len())),
+                    (z_cols, 0, of_fit.len()),
+                )?;
             }
             let (placing, fitting) = Placing::new(view, motif_graph, (known, wanted.are_some()))?;
             views.push(placing);
@@ -310,16 +373,25 @@ impl Model {
         out: &mut Block,
     ) -> Result<()> {
         let z_cols = self.z_columns();
-        let h = self.h.as_ref().map(|h| Small::from_fn(h.rows(), h.cols(), |i, j| f64::from(h.get(i, j))));
+        let h = self
+            .h
+            .as_ref()
+            .map(|h| Small::from_fn(h.rows(), h.cols(), |i, j| f64::from(h.get(i, j))));
         // New nodes have no vectors of the fit.
-        let vectors = if wanted.are_some() { None } else { Some(self.vectors()?) };
+        let vectors = if wanted.are_some() {
+            None
+        } else {
+            Some(self.vectors()?)
+        };
         let of_fit = |i: u32| stays(i).zip(vectors.as_ref());
         let cols = out.cols();
         parallel::for_chunks(out.as_mut_slice(), TOGETHER * cols, &|batch, rows| {
             let (mut nodes, mut placed) = (Vec::new(), Vec::new());
             for (row, k) in rows.chunks_exact_mut(cols).zip(batch * TOGETHER..) {
                 match of_fit(wanted.node(k)) {
-                    Some((model, vectors)) => row[..z_cols].copy_from_slice(&vectors.row(model as usize)[..z_cols]),
+                    Some((model, vectors)) => {
+                        row[..z_cols].copy_from_slice(&vectors.row(model as usize)[..z_cols])
+                    }
                     None => {
                         nodes.push(wanted.node(k));
                         placed.push(row);
@@ -330,7 +402,9 @@ impl Model {
             let z = h.as_ref().map_or_else(|| y.clone(), |h| rows_times(&y, h));
             let width = z.len() / nodes.len().max(1);
             for (row, z) in placed.into_iter().zip(z.chunks_exact(width.max(1))) {
-                row.iter_mut().zip(z).for_each(|(to, z)| *to = (z * self.scales.z) as f32);
+                row.iter_mut()
+                    .zip(z)
+                    .for_each(|(to, z)| *to = (z * self.scales.z) as f32);
             }
         });
         Ok(())
@@ -338,29 +412,60 @@ impl Model {
 
     /// Names and blocks of the columns.
     fn describe(&self, run: &mut Context, like: &Like) {
-        let first = if like.structure_only { self.z_columns() } else { 0 };
+        let first = if like.structure_only {
+            self.z_columns()
+        } else {
+            0
+        };
         run.report.columns = self.facts().columns[first..].to_vec();
-        let blocks = self.facts().blocks.iter().filter(|block| block.first >= first);
-        run.report.blocks = blocks.map(|block| ColumnBlock { first: block.first - first, ..block.clone() }).collect();
+        let blocks = self
+            .facts()
+            .blocks
+            .iter()
+            .filter(|block| block.first >= first);
+        run.report.blocks = blocks
+            .map(|block| ColumnBlock {
+                first: block.first - first,
+                ..block.clone()
+            })
+            .collect();
     }
 }
 
 /// Y of some nodes, one row after the other.
 fn side_by_side(views: &[Placing], nodes: &[u32], power: f64) -> Vec<f64> {
-    let parts: Vec<(Vec<f64>, usize)> = views.iter().map(|view| (view.of(nodes, power), view.width())).collect();
-    let row = |k: usize| parts.iter().flat_map(move |(rows, width)| &rows[k * width..][..*width]).copied();
+    let parts: Vec<(Vec<f64>, usize)> = views
+        .iter()
+        .map(|view| (view.of(nodes, power), view.width()))
+        .collect();
+    let row = |k: usize| {
+        parts
+            .iter()
+            .flat_map(move |(rows, width)| &rows[k * width..][..*width])
+            .copied()
+    };
     (0..nodes.len()).flat_map(row).collect()
 }
 
 /// Vectors of numbers only: the largest value, without its sign, has an exponent that is not all ones.
 fn finite(vectors: Block) -> Result<Block> {
     let values = vectors.as_slice();
-    let largest = |values: &[f32]| values.iter().map(|value| value.abs().to_bits()).fold(0, u32::max);
+    let largest = |values: &[f32]| {
+        values
+            .iter()
+            .map(|value| value.abs().to_bits())
+            .fold(0, u32::max)
+    };
     let largest = parallel::stretches(values.len(), 1 << 16, |range| largest(&values[range]));
-    if largest.into_iter().all(|largest| largest < f32::INFINITY.to_bits()) {
+    if largest
+        .into_iter()
+        .all(|largest| largest < f32::INFINITY.to_bits())
+    {
         return Ok(vectors);
     }
-    let message =
-        "the vectors overflow; scale edge weights that are far too large or too small, or fit the model again";
-    Err(Error::Numeric { stage: "placing nodes".into(), message: message.into() })
+    let message = "the vectors overflow; scale edge weights that are far too large or too small, or fit the model again";
+    Err(Error::Numeric {
+        stage: "placing nodes".into(),
+        message: message.into(),
+    })
 }

@@ -31,7 +31,9 @@ fn agree(run: &Context, folder: &Path, seen: Option<&Checkpoint>) -> Result<()> 
 /// Opens the checkpoint, if one is requested; refuses one of other work. Of several processes one opens it, and the
 /// others read its content.
 pub(super) fn open(run: &Context, graph: &Graph, own: &Own) -> Result<Option<Checkpoint>> {
-    let Some((folder, begin)) = run.checkpoint else { return Ok(None) };
+    let Some((folder, begin)) = run.checkpoint else {
+        return Ok(None);
+    };
     let identity = Identity {
         version: VERSION.to_owned(),
         graph: graph.fingerprint(),

@@ -38,10 +38,23 @@ impl Floors {
         };
         let typical = |energy: f64| (energy / run.own.rows.max(1) as f64).sqrt();
         let least = |(number, group): (usize, &crate::dense::Group)| {
-            let energy = group.column_norms(Norm::L2).iter().map(|length| length * length).sum();
-            (group.cols(), if number < locals { share * typical(energy) } else { 0.0 })
+            let energy = group
+                .column_norms(Norm::L2)
+                .iter()
+                .map(|length| length * length)
+                .sum();
+            (
+                group.cols(),
+                if number < locals {
+                    share * typical(energy)
+                } else {
+                    0.0
+                },
+            )
         };
-        Floors { blocks: y.groups().iter().enumerate().map(least).collect() }
+        Floors {
+            blocks: y.groups().iter().enumerate().map(least).collect(),
+        }
     }
 
     /// The length of what is more than rounding in a row of Y.
@@ -64,8 +77,13 @@ pub(super) fn clear(run: &Context, y: &Columns, floors: &Floors, z: &mut Block) 
     if !matches!(run.config.global.solver, Solver::Svd(_)) {
         return 0;
     }
-    let sigma = run.report.global.as_ref().map_or(&[][..], |facts| &facts.singular_values);
-    let typical = (sigma.iter().map(|sigma| sigma * sigma).sum::<f64>() / run.own.rows.max(1) as f64).sqrt();
+    let sigma = run
+        .report
+        .global
+        .as_ref()
+        .map_or(&[][..], |facts| &facts.singular_values);
+    let typical =
+        (sigma.iter().map(|sigma| sigma * sigma).sum::<f64>() / run.own.rows.max(1) as f64).sqrt();
     let least = shortened(SHORT, run.config).map_or(SHORT, |share| share.min(SHORTEST)) * typical;
     let length = |i: usize| squared(z.row(i)).sqrt();
     let short = |i: usize| ((0.0..least).contains(&length(i)) && length(i) > 0.0).then_some(i);
@@ -75,7 +93,11 @@ pub(super) fn clear(run: &Context, y: &Columns, floors: &Floors, z: &mut Block) 
         solid == 0.0 || length(i) < LOST * solid
     });
     let mut left = [nothing.iter().filter(|nothing| !**nothing).count() as u64];
-    short.iter().zip(nothing).filter(|(_, nothing)| *nothing).for_each(|(&i, _)| z.row_mut(i).fill(0.0));
+    short
+        .iter()
+        .zip(nothing)
+        .filter(|(_, nothing)| *nothing)
+        .for_each(|(&i, _)| z.row_mut(i).fill(0.0));
     run.engine.totals(&mut left);
     left[0]
 }

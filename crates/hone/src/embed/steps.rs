@@ -43,13 +43,20 @@ pub(super) fn choose(gram: &Small, widths: &[usize]) -> AutomaticSteps {
         let own = end..end + width;
         let energy: f64 = own.clone().map(|j| gram.get(j, j)).sum();
         let outside: f64 = left.diagonal[own.clone()].iter().sum();
-        novelty.push(if energy > 0.0 { (outside / energy).clamp(0.0, 1.0) } else { 0.0 });
+        novelty.push(if energy > 0.0 {
+            (outside / energy).clamp(0.0, 1.0)
+        } else {
+            0.0
+        });
         end = own.end;
         // Nothing is measured after the last step.
         while end < gram.cols() && left.eliminate(own.clone()) {}
     }
     novelty[0] = 1.0;
-    let steps = 1 + novelty[1..].iter().take_while(|&&part| part >= NOVELTY).count();
+    let steps = 1 + novelty[1..]
+        .iter()
+        .take_while(|&&part| part >= NOVELTY)
+        .count();
     AutomaticSteps { steps, novelty }
 }
 
@@ -67,30 +74,53 @@ impl<'a> Elimination<'a> {
     fn new(gram: &'a Small) -> Self {
         let diagonal: Vec<f64> = (0..gram.cols()).map(|j| gram.get(j, j)).collect();
         let floor = ZERO * diagonal.iter().copied().fold(0.0, f64::max);
-        Elimination { gram, diagonal, rows: Vec::new(), floor }
+        Elimination {
+            gram,
+            diagonal,
+            rows: Vec::new(),
+            floor,
+        }
     }
 
     /// Eliminates from all columns the direction of the column of `own` with most left; false if none has any.
     fn eliminate(&mut self, own: Range<usize>) -> bool {
         let first = own.start;
-        let more = |best: usize, j: usize| if self.diagonal[j] > self.diagonal[best] { j } else { best };
+        let more = |best: usize, j: usize| {
+            if self.diagonal[j] > self.diagonal[best] {
+                j
+            } else {
+                best
+            }
+        };
         let pivot = own.fold(first, more);
-        if self.diagonal.get(pivot).is_none_or(|&most| most <= self.floor) {
+        if self
+            .diagonal
+            .get(pivot)
+            .is_none_or(|&most| most <= self.floor)
+        {
             return false;
         }
         let root = self.diagonal[pivot].sqrt();
         let mut row = self.gram.row(pivot).to_vec();
         // Columns of earlier steps are not looked at again.
         row[..first].fill(0.0);
-        parallel::each(row[first..].chunks_mut(CHUNK).collect(), &|at, part: &mut [f64]| {
-            let start = first + at * CHUNK;
-            for earlier in &self.rows {
-                let factor = earlier[pivot];
-                part.iter_mut().zip(&earlier[start..]).for_each(|(to, x)| *to -= factor * x);
-            }
-            part.iter_mut().for_each(|value| *value /= root);
-        });
-        self.diagonal.iter_mut().zip(&row).for_each(|(left, x)| *left = (*left - x * x).max(0.0));
+        parallel::each(
+            row[first..].chunks_mut(CHUNK).collect(),
+            &|at, part: &mut [f64]| {
+                let start = first + at * CHUNK;
+                for earlier in &self.rows {
+                    let factor = earlier[pivot];
+                    part.iter_mut()
+                        .zip(&earlier[start..])
+                        .for_each(|(to, x)| *to -= factor * x);
+                }
+                part.iter_mut().for_each(|value| *value /= root);
+            },
+        );
+        self.diagonal
+            .iter_mut()
+            .zip(&row)
+            .for_each(|(left, x)| *left = (*left - x * x).max(0.0));
         self.diagonal[pivot] = 0.0;
         self.rows.push(row);
         true
@@ -104,19 +134,35 @@ mod tests {
     use crate::random::Key;
 
     fn choose_of(rows: usize, columns: &[&[f32]], widths: &[usize]) -> AutomaticSteps {
-        let values = (0..rows).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
+        let values = (0..rows)
+            .flat_map(|i| columns.iter().map(move |column| column[i]))
+            .collect();
         let y = Block::from_vec(rows, columns.len(), values);
         choose(&y.gram(), widths)
     }
 
     /// The part of the energy of columns `before..before + width` outside the span of those before, by eigenvectors.
     fn outside(gram: &Small, before: usize, width: usize) -> f64 {
-        let span = Small::from_fn(before, before, |i, j| gram.get(i, j)).eigen().expect("finite");
+        let span = Small::from_fn(before, before, |i, j| gram.get(i, j))
+            .eigen()
+            .expect("finite");
         let floor = span.values[0] * ZERO;
         let energy: f64 = (before..before + width).map(|j| gram.get(j, j)).sum();
-        let along = |e: usize, j: usize| (0..before).map(|i| span.vectors.get(i, e) * gram.get(i, j)).sum::<f64>();
-        let inside = |e: usize| (before..before + width).map(|j| along(e, j).powi(2)).sum::<f64>() / span.values[e];
-        let inside: f64 = (0..before).filter(|&e| span.values[e] > floor).map(inside).sum();
+        let along = |e: usize, j: usize| {
+            (0..before)
+                .map(|i| span.vectors.get(i, e) * gram.get(i, j))
+                .sum::<f64>()
+        };
+        let inside = |e: usize| {
+            (before..before + width)
+                .map(|j| along(e, j).powi(2))
+                .sum::<f64>()
+                / span.values[e]
+        };
+        let inside: f64 = (0..before)
+            .filter(|&e| span.values[e] > floor)
+            .map(inside)
+            .sum();
         (1.0 - inside / energy).clamp(0.0, 1.0)
     }
 
@@ -126,13 +172,24 @@ mod tests {
             let widths = [7, 6, 8, 5];
             // A third of the columns repeat others, so that spans have less than full rank.
             let mut y = Block::random(rows, 26, Key::new(seed as u64));
-            y.update_rows(|_, row| (0..26).step_by(3).for_each(|j| row[j] = row[j / 2] - 2.0 * row[j / 3]));
+            y.update_rows(|_, row| {
+                (0..26)
+                    .step_by(3)
+                    .for_each(|j| row[j] = row[j / 2] - 2.0 * row[j / 3])
+            });
             let gram = y.gram();
             let found = choose(&gram, &widths);
             let mut before = 0;
             for (k, width) in widths.into_iter().enumerate() {
-                let expected = if before == 0 { 1.0 } else { outside(&gram, before, width) };
-                assert!((found.novelty[k] - expected).abs() < 1e-6, "{rows} rows, step {k}: {found:?}, {expected}");
+                let expected = if before == 0 {
+                    1.0
+                } else {
+                    outside(&gram, before, width)
+                };
+                assert!(
+                    (found.novelty[k] - expected).abs() < 1e-6,
+                    "{rows} rows, step {k}: {found:?}, {expected}"
+                );
                 before += width;
             }
         }
@@ -140,10 +197,17 @@ mod tests {
 
     #[test]
     fn repeated_directions_end_the_steps() {
-        let (a, b, c) = ([1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0]);
+        let (a, b, c) = (
+            [1.0, 0.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0, 0.0],
+            [0.6, 0.8, 0.0, 0.0],
+        );
         let chosen = choose_of(4, &[&a, &b, &c], &[1, 1, 1]);
         assert_eq!(chosen.steps, 2, "{chosen:?}");
-        assert!((chosen.novelty[1] - 1.0).abs() < 1e-12 && chosen.novelty[2] < 1e-6, "{chosen:?}");
+        assert!(
+            (chosen.novelty[1] - 1.0).abs() < 1e-12 && chosen.novelty[2] < 1e-6,
+            "{chosen:?}"
+        );
     }
 
     #[test]

@@ -50,9 +50,22 @@ impl<'a> Lazily<'a> {
     ) -> Self {
         let counts = Cell::new(Some(counted.counts));
         // Diffusion and other solvers read all rows.
-        let some = matches!(config.local.solver, Solver::Svd(_)) && config.features.diffusion.steps == 0;
-        let rows = if some { own.clone() } else { Own::all(own.rows) };
-        Lazily { config, engine, graph: counted.graph, rows, counts, motif, made: OnceCell::new() }
+        let some =
+            matches!(config.local.solver, Solver::Svd(_)) && config.features.diffusion.steps == 0;
+        let rows = if some {
+            own.clone()
+        } else {
+            Own::all(own.rows)
+        };
+        Lazily {
+            config,
+            engine,
+            graph: counted.graph,
+            rows,
+            counts,
+            motif,
+            made: OnceCell::new(),
+        }
     }
 
     /// The graph.
@@ -70,8 +83,16 @@ impl<'a> Lazily<'a> {
         if let Some(w) = self.made.get() {
             return Ok(w);
         }
-        let counts = self.counts.take().expect("counts are there until W is made");
-        let w = weighted_rows((self.config, self.engine), (self.graph, &self.rows), &counts, self.motif)?;
+        let counts = self
+            .counts
+            .take()
+            .expect("counts are there until W is made");
+        let w = weighted_rows(
+            (self.config, self.engine),
+            (self.graph, &self.rows),
+            &counts,
+            self.motif,
+        )?;
         Ok(self.made.get_or_init(|| w))
     }
 }
@@ -84,8 +105,18 @@ impl Weighted {
 }
 
 /// W_t of one motif.
-pub(super) fn weighted(config: &Config, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Weighted> {
-    weighted_rows((config, &Cpu), (graph, &Own::all(graph.nodes())), counts, motif)
+pub(super) fn weighted(
+    config: &Config,
+    graph: &Graph,
+    counts: &Counts,
+    motif: Motif,
+) -> Result<Weighted> {
+    weighted_rows(
+        (config, &Cpu),
+        (graph, &Own::all(graph.nodes())),
+        counts,
+        motif,
+    )
 }
 
 /// The same, of which this process needs some rows.
@@ -96,7 +127,11 @@ fn weighted_rows(
     motif: Motif,
 ) -> Result<Weighted> {
     let (delta, use_weights) = (config.delta.of(motif), config.weights != Weights::Ignored);
-    let weighting = Weighting { delta, use_weights, occurrence: config.occurrence };
+    let weighting = Weighting {
+        delta,
+        use_weights,
+        occurrence: config.occurrence,
+    };
     // Primitives, pattern and values, 4 bytes each per slot.
     let bytes = 12 * graph.pattern().nnz() as u64;
     let w = timed(Work::Weights, bytes, || match config.pairs {
@@ -121,14 +156,25 @@ pub(super) fn is_of_edges(config: &Config, motif: Motif) -> bool {
 pub(super) fn of_edges(config: &Config, graph: &Graph) -> Result<MotifGraph> {
     let delta = config.delta.of(Motif::Orbit(Orbit::Edge));
     let use_weights = config.weights != Weights::Ignored;
-    let w = MotifGraph::of_edges(graph, Weighting { delta, use_weights, occurrence: config.occurrence })?;
+    let w = MotifGraph::of_edges(
+        graph,
+        Weighting {
+            delta,
+            use_weights,
+            occurrence: config.occurrence,
+        },
+    )?;
     Ok(with_reverse(config, graph, w))
 }
 
 /// The same, with a part of each arc's weight on the way back where that is wanted.
 fn with_reverse(config: &Config, graph: &Graph, w: MotifGraph) -> MotifGraph {
     let reverse = config.reverse.given();
-    if reverse > 0.0 && graph.is_directed() { w.with_reverse(reverse) } else { w }
+    if reverse > 0.0 && graph.is_directed() {
+        w.with_reverse(reverse)
+    } else {
+        w
+    }
 }
 
 #[cfg(test)]
@@ -145,18 +191,32 @@ mod tests {
         let weights = vec![2.0, 0.5, 1e20, 1.0, 3.0];
         let graphs = [
             GraphBuilder::undirected(7).edges(edges.clone()).build(),
-            GraphBuilder::undirected(7).edges(edges.clone()).weights(weights.clone()).build(),
-            GraphBuilder::directed(7).edges(edges).weights(weights).build(),
+            GraphBuilder::undirected(7)
+                .edges(edges.clone())
+                .weights(weights.clone())
+                .build(),
+            GraphBuilder::directed(7)
+                .edges(edges)
+                .weights(weights)
+                .build(),
         ];
         for graph in graphs.map(|graph| graph.expect("a graph")) {
             let counts = crate::motif::count(&graph, &Silent).expect("counted");
             for (delta, reverse) in [("1", "0"), ("2", "0"), ("1", "0.5")] {
-                let layers = Layers::new().set("delta", delta).and_then(|layers| layers.set("reverse", reverse));
+                let layers = Layers::new()
+                    .set("delta", delta)
+                    .and_then(|layers| layers.set("reverse", reverse));
                 let config = layers.and_then(Layers::build).expect("settings");
                 let edge = Motif::Orbit(Orbit::Edge);
-                let counted = weighted(&config, &graph, &counts, edge).expect("weights").graph;
+                let counted = weighted(&config, &graph, &counts, edge)
+                    .expect("weights")
+                    .graph;
                 let plain = of_edges(&config, &graph).expect("weights");
-                assert_eq!(format!("{counted:?}"), format!("{plain:?}"), "delta {delta}, reverse {reverse}");
+                assert_eq!(
+                    format!("{counted:?}"),
+                    format!("{plain:?}"),
+                    "delta {delta}, reverse {reverse}"
+                );
             }
         }
     }

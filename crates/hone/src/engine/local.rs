@@ -44,8 +44,17 @@ pub struct Window<'a> {
 
 impl Window<'_> {
     /// The log window that U spans, where U is.
-    pub fn spanned<S: Space>(&self, space: &S, u: &mut [S::Tall], task: &Task) -> Result<View<S::Tall>> {
-        let task = Task { rank: self.columns, right: false, ..*task };
+    pub fn spanned<S: Space>(
+        &self,
+        space: &S,
+        u: &mut [S::Tall],
+        task: &Task,
+    ) -> Result<View<S::Tall>> {
+        let task = Task {
+            rank: self.columns,
+            right: false,
+            ..*task
+        };
         let mut view = log_window(space, self.s, u, self.steps, &task)?;
         view.weight = self.weight.unwrap_or(view.weight);
         Ok(view)
@@ -53,10 +62,25 @@ impl Window<'_> {
 
     /// The same by way of another space, for U in the memory of this process.
     pub fn spanned_through<S: Space>(&self, space: &S, u: &Panels, task: &Task) -> Result<View> {
-        let mut there: Vec<S::Tall> = u.as_slice().iter().map(|panel| space.import(panel)).collect();
-        let View { panels, weight, landmarks } = self.spanned(space, &mut there, task)?;
+        let mut there: Vec<S::Tall> = u
+            .as_slice()
+            .iter()
+            .map(|panel| space.import(panel))
+            .collect();
+        let View {
+            panels,
+            weight,
+            landmarks,
+        } = self.spanned(space, &mut there, task)?;
         drop(there);
-        Ok(View { panels: panels.into_iter().map(|panel| space.export(panel)).collect(), weight, landmarks })
+        Ok(View {
+            panels: panels
+                .into_iter()
+                .map(|panel| space.export(panel))
+                .collect(),
+            weight,
+            landmarks,
+        })
     }
 }
 
@@ -83,29 +107,60 @@ impl Request<'_> {
         mut keep: impl FnMut(Vec<S::Tall>) -> Result<Group>,
     ) -> Result<Local> {
         let there = |side: &Side<S::Tall>| matches!(side, Side::There(_));
-        if !self.shape.is_spatial() || !there(&found.u) || found.v.as_ref().is_some_and(|v| !there(v)) {
-            let (task, small) = (&Task { aside: None, ..*task }, !there(&found.u));
+        if !self.shape.is_spatial()
+            || !there(&found.u)
+            || found.v.as_ref().is_some_and(|v| !there(v))
+        {
+            let (task, small) = (
+                &Task {
+                    aside: None,
+                    ..*task
+                },
+                !there(&found.u),
+            );
             let mut factors = found.map(|side| side.exported(space)).finite()?;
             let window = self.window.map(|window| match small {
                 true => window.spanned(&Host, factors.u.as_mut_slice(), task),
                 false => window.spanned_through(space, &factors.u, task),
             });
-            return Ok(Local::Raw { factors, window: window.transpose()? });
+            return Ok(Local::Raw {
+                factors,
+                window: window.transpose()?,
+            });
         }
-        let Factors { mut u, sigma, mut v, info } = found.map(|side| match side {
+        let Factors {
+            mut u,
+            sigma,
+            mut v,
+            info,
+        } = found.map(|side| match side {
             Side::There(panels) => panels,
             Side::Here(_) => unreachable!("looked at above"),
         });
-        let view = self.window.map(|window| window.spanned(space, &mut u, task)).transpose()?;
+        let view = self
+            .window
+            .map(|window| window.spanned(space, &mut u, task))
+            .transpose()?;
         u.iter_mut().try_for_each(|panel| space.bring_back(panel))?;
         self.shape.apply_in(space, &mut u, &sigma)?;
-        v.as_mut().map_or(Ok(()), |v| self.shape.apply_in(space, v, &sigma))?;
-        let window = view.map(|View { mut panels, weight, .. }| {
-            self.shape.apply_to_window(space, &mut panels, weight * energy(space, &u));
-            panels
-        });
+        v.as_mut()
+            .map_or(Ok(()), |v| self.shape.apply_in(space, v, &sigma))?;
+        let window = view.map(
+            |View {
+                 mut panels, weight, ..
+             }| {
+                self.shape
+                    .apply_to_window(space, &mut panels, weight * energy(space, &u));
+                panels
+            },
+        );
         let window = window.map(&mut keep).transpose()?;
-        let factors = Factors { u: keep(u)?, sigma, v: v.map(keep).transpose()?, info };
+        let factors = Factors {
+            u: keep(u)?,
+            sigma,
+            v: v.map(keep).transpose()?,
+            info,
+        };
         Ok(Local::Shaped { factors, window })
     }
 }

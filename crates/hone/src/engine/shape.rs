@@ -24,8 +24,17 @@ impl Shape {
     /// has no small eigenvalues: a lower power would keep much of those that were zero.
     pub fn new(local: &Local, steps: usize, laziness: f64, symmetric: bool) -> Self {
         let spectral = local.scale == Scale::Spectral;
-        let scale = if spectral && (!symmetric || laziness > 0.0) { Scale::Sigma } else { local.scale };
-        Shape { norm: local.norm, scale, steps, row_power: local.row_power }
+        let scale = if spectral && (!symmetric || laziness > 0.0) {
+            Scale::Sigma
+        } else {
+            local.scale
+        };
+        Shape {
+            norm: local.norm,
+            scale,
+            steps,
+            row_power: local.row_power,
+        }
     }
 
     /// Normalises and scales the columns and rows of U as the settings say.
@@ -50,13 +59,25 @@ impl Shape {
                 (steps - 1.0 + communities::weight(&self.of_one_step(sigma))) / steps
             }
         };
-        let largest = sigma.first().copied().filter(|&largest| largest > 0.0).unwrap_or(1.0);
-        Some(sigma.iter().map(|sigma| (sigma / largest).powf(power)).collect())
+        let largest = sigma
+            .first()
+            .copied()
+            .filter(|&largest| largest > 0.0)
+            .unwrap_or(1.0);
+        Some(
+            sigma
+                .iter()
+                .map(|sigma| (sigma / largest).powf(power))
+                .collect(),
+        )
     }
 
     /// Absolute values of the eigenvalues of one step.
     fn of_one_step(&self, sigma: &[f64]) -> Vec<f64> {
-        sigma.iter().map(|&sigma| sigma.max(0.0).powf(1.0 / self.steps as f64)).collect()
+        sigma
+            .iter()
+            .map(|&sigma| sigma.max(0.0).powf(1.0 / self.steps as f64))
+            .collect()
     }
 
     /// Whether [`Shape::apply_in`] can do it: other norms need rows in the memory of this process.
@@ -76,7 +97,10 @@ impl Shape {
         }
         if self.norm == Norm::L2 {
             let over = |length: f64| if length > 0.0 { 1.0 / length } else { 0.0 };
-            space.map(u, &Map::Scale(&lengths.into_iter().map(over).collect::<Vec<_>>()));
+            space.map(
+                u,
+                &Map::Scale(&lengths.into_iter().map(over).collect::<Vec<_>>()),
+            );
         }
         if let Some(weights) = self.weights(sigma) {
             space.map(u, &Map::Scale(&weights));
@@ -94,7 +118,11 @@ impl Shape {
             space.map(view, &Map::Shorten(self.row_power));
         }
         let own = self::energy(space, view);
-        let size = if own > 0.0 { (energy / own).sqrt() } else { 0.0 };
+        let size = if own > 0.0 {
+            (energy / own).sqrt()
+        } else {
+            0.0
+        };
         let columns = view.iter().map(|panel| space.shape(panel).1).sum();
         space.map(view, &Map::Scale(&vec![size; columns]));
         size
@@ -103,7 +131,11 @@ impl Shape {
 
 /// The sum of all squares.
 pub fn energy<S: Space>(space: &S, x: &[S::Tall]) -> f64 {
-    space.fold(x, Fold::Length).iter().map(|length| length * length).sum()
+    space
+        .fold(x, Fold::Length)
+        .iter()
+        .map(|length| length * length)
+        .sum()
 }
 
 #[cfg(test)]
@@ -115,17 +147,42 @@ mod tests {
     fn spectral_weights_are_those_of_the_last_two_steps() {
         let weights = |values: [f64; 6], laziness: f64| {
             let sigma = values.map(|value| (laziness + (1.0 - laziness) * value).powi(3));
-            let local = Local { scale: Scale::Spectral, ..Local::default() };
-            Shape::new(&local, 3, laziness, true).weights(&sigma).expect("a scale")
+            let local = Local {
+                scale: Scale::Spectral,
+                ..Local::default()
+            };
+            Shape::new(&local, 3, laziness, true)
+                .weights(&sigma)
+                .expect("a scale")
         };
-        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
-        close(weights([0.8, 0.7, 0.7, 0.6, 0.6, 0.6], 0.0)[5], (0.6f64 / 0.8).powi(3));
-        close(weights([0.8, 0.2, 0.2, 0.2, 0.2, 0.2], 0.0)[5], (0.2f64 / 0.8).powf(2.02));
-        close(weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.0)[5], 0.5f64.powf(2.0 + 0.8f64.powi(6)));
-        close(weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.2)[5], (0.52f64 / 0.84).powi(3));
+        let close = |found: f64, expected: f64| {
+            assert!((found - expected).abs() < 1e-9, "{found}, not {expected}")
+        };
+        close(
+            weights([0.8, 0.7, 0.7, 0.6, 0.6, 0.6], 0.0)[5],
+            (0.6f64 / 0.8).powi(3),
+        );
+        close(
+            weights([0.8, 0.2, 0.2, 0.2, 0.2, 0.2], 0.0)[5],
+            (0.2f64 / 0.8).powf(2.02),
+        );
+        close(
+            weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.0)[5],
+            0.5f64.powf(2.0 + 0.8f64.powi(6)),
+        );
+        close(
+            weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.2)[5],
+            (0.52f64 / 0.84).powi(3),
+        );
         let unit = Shape::new(&Local::default(), 3, 0.0, true).weights(&[2.0, 1.0]);
         assert_eq!(unit, None);
-        let local = Local { scale: Scale::Spectral, ..Local::default() };
-        assert_eq!(Shape::new(&local, 3, 0.0, false).weights(&[2.0, 1.0]), Some(vec![1.0, 0.5]));
+        let local = Local {
+            scale: Scale::Spectral,
+            ..Local::default()
+        };
+        assert_eq!(
+            Shape::new(&local, 3, 0.0, false).weights(&[2.0, 1.0]),
+            Some(vec![1.0, 0.5])
+        );
     }
 }

@@ -7,7 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bilinear::{Pair, Squared, Start, inverse, nearest_orthonormal, nothing, penalty, trace};
+use super::bilinear::{
+    Pair, Squared, Start, inverse, nearest_orthonormal, nothing, penalty, trace,
+};
 use super::iterate::{Limits, Watch, not_negative};
 use super::memory::Shape;
 use super::method::{Factors, Method, Task, WITH_ROOTS};
@@ -80,11 +82,19 @@ impl Method for Als {
 
     fn largest(&self) -> f64 {
         // Next to an orthonormal factor, the other one is as large as S.
-        if self.orthogonal == Orthogonal::None { WITH_ROOTS } else { SQUARABLE }
+        if self.orthogonal == Orthogonal::None {
+            WITH_ROOTS
+        } else {
+            SQUARABLE
+        }
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        if self.observed_only { self.observed(s, task) } else { self.all(s, task) }
+        if self.observed_only {
+            self.observed(s, task)
+        } else {
+            self.all(s, task)
+        }
     }
 
     fn keeps_entries(&self) -> bool {
@@ -92,13 +102,20 @@ impl Method for Als {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        if self.observed_only { shape.entries * ENTRY_BYTES } else { 0 }
+        if self.observed_only {
+            shape.entries * ENTRY_BYTES
+        } else {
+            0
+        }
     }
 }
 
 impl Als {
     fn limits(&self) -> Limits {
-        Limits { iterations: self.iterations, tolerance: self.tolerance }
+        Limits {
+            iterations: self.iterations,
+            tolerance: self.tolerance,
+        }
     }
 
     fn all(&self, s: &Operator, task: &Task) -> Result<Factors> {
@@ -126,7 +143,9 @@ impl Als {
             }
         }
         drop((work, image, back));
-        state.weighted().finish(task, |rank| watch.info(rank, loss.measure()))
+        state
+            .weighted()
+            .finish(task, |rank| watch.info(rank, loss.measure()))
     }
 
     fn observed(&self, s: &Operator, task: &Task) -> Result<Factors> {
@@ -137,7 +156,8 @@ impl Als {
         }
         let mut watch = Watch::new("alternating least squares", self.limits(), 1.0, task);
         let weight = self.regularization;
-        let value = |pair: &Pair| entries.value(pair, penalty(weight, [&pair.a.gram(), &pair.b.gram()]));
+        let value =
+            |pair: &Pair| entries.value(pair, penalty(weight, [&pair.a.gram(), &pair.b.gram()]));
         watch.record(value(&pair))?;
         while watch.goes_on()? {
             least_squares(&entries.rows, &mut pair.a, &pair.b, weight);
@@ -163,12 +183,23 @@ impl<'a> Alternation<'a> {
             Orthogonal::Left => pair.a = nearest_orthonormal(pair.a)?,
             Orthogonal::Right => pair.b = nearest_orthonormal(pair.b)?,
             Orthogonal::Both => {
-                let lengths = pair.a.column_norms(Norm::L2).into_iter().zip(pair.b.column_norms(Norm::L2));
+                let lengths = pair
+                    .a
+                    .column_norms(Norm::L2)
+                    .into_iter()
+                    .zip(pair.b.column_norms(Norm::L2));
                 weights = Some(lengths.map(|(a, b)| a * b).collect());
-                pair = Pair { a: nearest_orthonormal(pair.a)?, b: nearest_orthonormal(pair.b)? };
+                pair = Pair {
+                    a: nearest_orthonormal(pair.a)?,
+                    b: nearest_orthonormal(pair.b)?,
+                };
             }
         }
-        let mut state = Alternation { options, pair, weights };
+        let mut state = Alternation {
+            options,
+            pair,
+            weights,
+        };
         state.condition();
         Ok(state)
     }
@@ -208,7 +239,10 @@ impl<'a> Alternation<'a> {
 
     /// B, given `image` = Sᵀ A.
     fn improve_right(&mut self, image: &Block) -> Result<()> {
-        let constrained = matches!(self.options.orthogonal, Orthogonal::Right | Orthogonal::Both);
+        let constrained = matches!(
+            self.options.orthogonal,
+            Orthogonal::Right | Orthogonal::Both
+        );
         self.pair.b = self.best(image, &self.pair.a, constrained)?;
         self.weigh(image, false);
         Ok(())
@@ -229,10 +263,14 @@ impl<'a> Alternation<'a> {
 
     /// The best weights between orthonormal factors: diag(Aᵀ S B) / (1 + λ).
     fn weigh(&mut self, image: &Block, left: bool) {
-        let Some(weights) = &mut self.weights else { return };
+        let Some(weights) = &mut self.weights else {
+            return;
+        };
         let cross = if left { &self.pair.a } else { &self.pair.b }.cross(image);
         let shrink = 1.0 + self.options.regularization;
-        *weights = (0..weights.len()).map(|j| cross.get(j, j) / shrink).collect();
+        *weights = (0..weights.len())
+            .map(|j| cross.get(j, j) / shrink)
+            .collect();
     }
 
     fn loss_left(&self, loss: &Squared, image: &Block) -> f64 {
@@ -255,10 +293,18 @@ impl<'a> Alternation<'a> {
             };
             return loss.value(image, own, &gram_a, &gram_b, lambda * free);
         };
-        gram_a = Small::from_fn(weights.len(), weights.len(), |i, j| weights[i] * gram_a.get(i, j) * weights[j]);
+        gram_a = Small::from_fn(weights.len(), weights.len(), |i, j| {
+            weights[i] * gram_a.get(i, j) * weights[j]
+        });
         let mut weighted = own.clone();
         weighted.scale_columns(weights);
-        loss.value(image, &weighted, &gram_a, &gram_b, lambda * weights.iter().map(|w| w * w).sum::<f64>())
+        loss.value(
+            image,
+            &weighted,
+            &gram_a,
+            &gram_b,
+            lambda * weights.iter().map(|w| w * w).sum::<f64>(),
+        )
     }
 
     fn weighted(mut self) -> Pair {

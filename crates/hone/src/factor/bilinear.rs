@@ -48,10 +48,25 @@ impl Pair {
         let key = task.key.with("start", 0);
         if start == Start::Random {
             let b = Block::random(s.cols(), width, key.with("right", 0));
-            return Ok(Pair { a: Block::random(s.rows(), width, key.with("left", 0)), b });
+            return Ok(Pair {
+                a: Block::random(s.rows(), width, key.with("left", 0)),
+                b,
+            });
         }
-        let options = Svd { iterations: Iterations::AtMost(WARM), ..Svd::default() };
-        let found = svd(s, &options, &Task { rank: width, right: true, key, ..*task })?;
+        let options = Svd {
+            iterations: Iterations::AtMost(WARM),
+            ..Svd::default()
+        };
+        let found = svd(
+            s,
+            &options,
+            &Task {
+                rank: width,
+                right: true,
+                key,
+                ..*task
+            },
+        )?;
         let (mut a, mut b) = (found.u, found.v.expect("asked for"));
         let roots: Vec<f64> = found.sigma.iter().map(|sigma| sigma.sqrt()).collect();
         a.scale_columns(&roots);
@@ -81,12 +96,20 @@ impl Pair {
         let rank = sigma.len();
         sigma.resize(task.rank, 0.0);
         let v = task.right.then(|| v.widened(task.rank));
-        Ok(Factors { u: u.widened(task.rank), sigma, v, info: info(rank) })
+        Ok(Factors {
+            u: u.widened(task.rank),
+            sigma,
+            v,
+            info: info(rank),
+        })
     }
 
     /// Factors with the columns as they are, scaled to length one, the heaviest first.
     pub(super) fn finish_as_is(mut self, task: &Task, info: impl FnOnce(usize) -> Info) -> Factors {
-        let (left, right) = (self.a.normalize_columns(Norm::L2), self.b.normalize_columns(Norm::L2));
+        let (left, right) = (
+            self.a.normalize_columns(Norm::L2),
+            self.b.normalize_columns(Norm::L2),
+        );
         let weights: Vec<f64> = left.iter().zip(&right).map(|(a, b)| a * b).collect();
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&i, &j| weights[j].total_cmp(&weights[i]));
@@ -94,12 +117,21 @@ impl Pair {
         let pick = |block: &Block| {
             let mut out = Block::zeros(block.rows(), task.rank);
             let from = &order[..rank];
-            out.update_rows(|i, row| row.iter_mut().zip(from).for_each(|(to, &j)| *to = block.get(i, j)));
+            out.update_rows(|i, row| {
+                row.iter_mut()
+                    .zip(from)
+                    .for_each(|(to, &j)| *to = block.get(i, j))
+            });
             out
         };
         let mut sigma: Vec<f64> = order[..rank].iter().map(|&j| weights[j]).collect();
         sigma.resize(task.rank, 0.0);
-        Factors { u: pick(&self.a), sigma, v: task.right.then(|| pick(&self.b)), info: info(rank) }
+        Factors {
+            u: pick(&self.a),
+            sigma,
+            v: task.right.then(|| pick(&self.b)),
+            info: info(rank),
+        }
     }
 }
 
@@ -116,9 +148,22 @@ impl Basis {
         let kept = eigen.values.iter().filter(|&&value| value > floor).count();
         let mut inverse = eigen.vectors.columns(kept);
         let mut root = inverse.clone();
-        root.scale_columns(&eigen.values[..kept].iter().map(|value| value.sqrt()).collect::<Vec<_>>());
-        inverse.scale_columns(&eigen.values[..kept].iter().map(|value| value.sqrt().recip()).collect::<Vec<_>>());
-        Ok(Basis { inverse, root: root.transposed() })
+        root.scale_columns(
+            &eigen.values[..kept]
+                .iter()
+                .map(|value| value.sqrt())
+                .collect::<Vec<_>>(),
+        );
+        inverse.scale_columns(
+            &eigen.values[..kept]
+                .iter()
+                .map(|value| value.sqrt().recip())
+                .collect::<Vec<_>>(),
+        );
+        Ok(Basis {
+            inverse,
+            root: root.transposed(),
+        })
     }
 }
 
@@ -134,8 +179,20 @@ impl Squared {
     }
 
     /// (‖S − A Bᵀ‖² + penalty) / ‖S‖², given `image` = S B.
-    pub(super) fn value(&self, image: &Block, a: &Block, gram_a: &Small, gram_b: &Small, penalty: f64) -> f64 {
-        let product: f64 = gram_a.as_slice().iter().zip(gram_b.as_slice()).map(|(a, b)| a * b).sum();
+    pub(super) fn value(
+        &self,
+        image: &Block,
+        a: &Block,
+        gram_a: &Small,
+        gram_b: &Small,
+        penalty: f64,
+    ) -> f64 {
+        let product: f64 = gram_a
+            .as_slice()
+            .iter()
+            .zip(gram_b.as_slice())
+            .map(|(a, b)| a * b)
+            .sum();
         if self.0.value == 0.0 {
             0.0
         } else {
@@ -145,7 +202,11 @@ impl Squared {
 
     /// What [`Squared::value`] measures.
     pub(super) fn measure(&self) -> String {
-        let how = if self.0.exact { "exact" } else { "estimated from random probes" };
+        let how = if self.0.exact {
+            "exact"
+        } else {
+            "estimated from random probes"
+        };
         format!("squared error and penalty relative to ‖S‖², all entries; ‖S‖² {how}")
     }
 }
@@ -163,8 +224,17 @@ pub(super) fn trace(gram: &Small) -> f64 {
 pub(super) fn inverse(gram: &Small, weight: f64) -> Result<Small> {
     let eigen = gram.eigen()?;
     let floor = eigen.values.first().map_or(0.0, |most| most * ZERO);
-    let inverse: Vec<f64> =
-        eigen.values.iter().map(|&value| if value > floor { (value + weight).recip() } else { 0.0 }).collect();
+    let inverse: Vec<f64> = eigen
+        .values
+        .iter()
+        .map(|&value| {
+            if value > floor {
+                (value + weight).recip()
+            } else {
+                0.0
+            }
+        })
+        .collect();
     let mut scaled = eigen.vectors.clone();
     scaled.scale_columns(&inverse);
     Ok(scaled.times(&eigen.vectors.transposed()))
@@ -176,8 +246,17 @@ pub(super) fn nearest_orthonormal(mut x: Block) -> Result<Block> {
     for _ in 0..2 {
         let eigen = x.gram().eigen()?;
         let floor = eigen.values.first().map_or(0.0, |most| most * ZERO);
-        let root: Vec<f64> =
-            eigen.values.iter().map(|&value| if value > floor { value.sqrt().recip() } else { 0.0 }).collect();
+        let root: Vec<f64> = eigen
+            .values
+            .iter()
+            .map(|&value| {
+                if value > floor {
+                    value.sqrt().recip()
+                } else {
+                    0.0
+                }
+            })
+            .collect();
         let mut scaled = eigen.vectors.clone();
         scaled.scale_columns(&root);
         x.transform(&scaled.times(&eigen.vectors.transposed()));
@@ -189,19 +268,28 @@ pub(super) fn nearest_orthonormal(mut x: Block) -> Result<Block> {
 pub(super) fn inner(x: &Block, y: &Block) -> f64 {
     let pieces = in_chunks(x.as_slice().len(), 1 << 14, |range| {
         let pairs = x.as_slice()[range.clone()].iter().zip(&y.as_slice()[range]);
-        pairs.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>()
+        pairs
+            .map(|(&x, &y)| f64::from(x) * f64::from(y))
+            .sum::<f64>()
     });
     pieces.into_iter().sum()
 }
 
 /// The factors of a zero matrix.
 pub(super) fn nothing(s: &Operator, task: &Task, measure: String) -> Factors {
-    let loss = Some(Loss { measure, values: vec![0.0] });
+    let loss = Some(Loss {
+        measure,
+        values: vec![0.0],
+    });
     Factors {
         u: Block::zeros(s.rows(), task.rank),
         sigma: vec![0.0; task.rank],
         v: task.right.then(|| Block::zeros(s.cols(), task.rank)),
-        info: Info { converged: true, loss, ..Info::default() },
+        info: Info {
+            converged: true,
+            loss,
+            ..Info::default()
+        },
     }
 }
 
@@ -219,13 +307,29 @@ mod tests {
         let (gram, cross) = (q.gram(), q.cross(&x));
         for i in 0..5 {
             for j in 0..5 {
-                assert!((gram.get(i, j) - f64::from(u8::from(i == j))).abs() < 1e-6, "QᵀQ = {gram:?}");
-                assert!((cross.get(i, j) - cross.get(j, i)).abs() < 1e-4, "QᵀX = {cross:?}");
+                assert!(
+                    (gram.get(i, j) - f64::from(u8::from(i == j))).abs() < 1e-6,
+                    "QᵀQ = {gram:?}"
+                );
+                assert!(
+                    (cross.get(i, j) - cross.get(j, i)).abs() < 1e-4,
+                    "QᵀX = {cross:?}"
+                );
             }
         }
-        assert!(cross.eigen().expect("symmetric").values.iter().all(|&value| value > -1e-6));
+        assert!(
+            cross
+                .eigen()
+                .expect("symmetric")
+                .values
+                .iter()
+                .all(|&value| value > -1e-6)
+        );
         let again = nearest_orthonormal(q.clone()).expect("finite");
-        assert!(inner(&again, &q) > 5.0 - 1e-5, "a projection leaves what it has projected");
+        assert!(
+            inner(&again, &q) > 5.0 - 1e-5,
+            "a projection leaves what it has projected"
+        );
     }
 
     #[test]
@@ -235,6 +339,12 @@ mod tests {
         let q = nearest_orthonormal(x).expect("finite");
         let values = q.gram().eigen().expect("symmetric").values;
         let expected = [1.0, 1.0, 1.0, 0.0];
-        assert!(values.iter().zip(expected).all(|(value, e)| (value - e).abs() < 1e-5), "{values:?}");
+        assert!(
+            values
+                .iter()
+                .zip(expected)
+                .all(|(value, e)| (value - e).abs() < 1e-5),
+            "{values:?}"
+        );
     }
 }

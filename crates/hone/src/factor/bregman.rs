@@ -108,12 +108,22 @@ impl Method for Bregman {
         if let Some(extremes) = facts.extremes {
             self.loss.check(&s.formula(), extremes, remedy(s))?;
         }
-        let measure = format!("mean {} divergence and penalty, {}", self.loss.name(), looked.describe());
-        if facts.extremes.is_none_or(|Extremes { least, most }| least == 0.0 && most == 0.0) {
+        let measure = format!(
+            "mean {} divergence and penalty, {}",
+            self.loss.name(),
+            looked.describe()
+        );
+        if facts
+            .extremes
+            .is_none_or(|Extremes { least, most }| least == 0.0 && most == 0.0)
+        {
             return Ok(nothing(s, task, measure));
         }
         let mut pair = self.start(s, &facts, task)?;
-        let limits = Limits { iterations: self.iterations, tolerance: self.tolerance };
+        let limits = Limits {
+            iterations: self.iterations,
+            tolerance: self.tolerance,
+        };
         let mut watch = Watch::new("alternating Newton steps", limits, 0.0, task);
         let count = facts.weight.max(1.0);
         let value = |varying: f64, penalty: f64| (varying + facts.constant + penalty) / count;
@@ -131,11 +141,26 @@ impl Method for Bregman {
         true
     }
 
-    fn memory(&self, &Shape { rows, columns, entries: nonzeros, .. }: &Shape) -> u64 {
+    fn memory(
+        &self,
+        &Shape {
+            rows,
+            columns,
+            entries: nonzeros,
+            ..
+        }: &Shape,
+    ) -> u64 {
         let all = rows.saturating_mul(columns);
-        let exact = matches!(self.entries, Entries::Exact) || self.entries == Entries::Auto && all <= EXACT as u64;
-        let negatives = if self.entries == Entries::Observed { 0 } else { self.negatives as u64 };
-        let kept = nonzeros.saturating_add((nonzeros + rows).saturating_mul(negatives)).min(all);
+        let exact = matches!(self.entries, Entries::Exact)
+            || self.entries == Entries::Auto && all <= EXACT as u64;
+        let negatives = if self.entries == Entries::Observed {
+            0
+        } else {
+            self.negatives as u64
+        };
+        let kept = nonzeros
+            .saturating_add((nonzeros + rows).saturating_mul(negatives))
+            .min(all);
         if exact { 0 } else { kept * SAMPLE_BYTES }
     }
 }
@@ -156,7 +181,9 @@ impl Bregman {
         match self.entries {
             Entries::Exact => Ok(Looked::All(s)),
             Entries::Auto if few => Ok(Looked::All(s)),
-            Entries::Auto | Entries::Sampled => Looked::sample(s, self.negatives, task.key.with("zeros", 0)),
+            Entries::Auto | Entries::Sampled => {
+                Looked::sample(s, self.negatives, task.key.with("zeros", 0))
+            }
             Entries::Observed => Looked::nonzeros(s),
         }
     }
@@ -172,8 +199,14 @@ impl Bregman {
         if self.loss == Divergence::Gaussian || width == 0 {
             return Ok(pair);
         }
-        let theta =
-            self.loss.link(facts.mean().clamp(1e-6, if self.loss == Divergence::Bernoulli { 0.999 } else { 1e6 }));
+        let theta = self.loss.link(facts.mean().clamp(
+            1e-6,
+            if self.loss == Divergence::Bernoulli {
+                0.999
+            } else {
+                1e6
+            },
+        ));
         let root = theta.abs().sqrt();
         let small = SMALL * (theta.abs().max(0.1) / width as f64).sqrt();
         for (block, first) in [(&mut pair.a, root), (&mut pair.b, root * theta.signum())] {
@@ -188,20 +221,36 @@ impl Bregman {
     }
 
     /// A Newton step on each row of X (or none), given the other factor; returns Σ w (D − constant) afterwards.
-    fn half(&self, looked: &Looked, transpose: bool, x: &mut Block, other: &Block, step: bool) -> f64 {
+    fn half(
+        &self,
+        looked: &Looked,
+        transpose: bool,
+        x: &mut Block,
+        other: &Block,
+        step: bool,
+    ) -> f64 {
         let width = x.cols();
         if width == 0 {
             return 0.0;
         }
-        let pieces = parallel::map_each(x.as_mut_slice().chunks_mut(CHUNK * width).collect(), |piece, rows| {
-            let mut reader = looked.reader(transpose);
-            let mut sum = 0.0;
-            for (at, row) in rows.chunks_exact_mut(width).enumerate() {
-                let line = reader.read(piece * CHUNK + at);
-                sum += Glm { loss: self.loss, lambda: self.regularization, line, other }.improve(row, step);
-            }
-            sum
-        });
+        let pieces = parallel::map_each(
+            x.as_mut_slice().chunks_mut(CHUNK * width).collect(),
+            |piece, rows| {
+                let mut reader = looked.reader(transpose);
+                let mut sum = 0.0;
+                for (at, row) in rows.chunks_exact_mut(width).enumerate() {
+                    let line = reader.read(piece * CHUNK + at);
+                    sum += Glm {
+                        loss: self.loss,
+                        lambda: self.regularization,
+                        line,
+                        other,
+                    }
+                    .improve(row, step);
+                }
+                sum
+            },
+        );
         pieces.into_iter().sum()
     }
 }
@@ -217,12 +266,22 @@ struct Facts {
 impl Facts {
     fn of(looked: &Looked, loss: Divergence) -> Facts {
         let pieces = in_chunks(looked.rows(), CHUNK, |range| {
-            let mut facts = Facts { weight: 0.0, sum: 0.0, constant: 0.0, extremes: None };
+            let mut facts = Facts {
+                weight: 0.0,
+                sum: 0.0,
+                constant: 0.0,
+                extremes: None,
+            };
             let mut reader = looked.reader(false);
             range.for_each(|i| facts.add(reader.read(i), loss));
             facts
         });
-        let none = Facts { weight: 0.0, sum: 0.0, constant: 0.0, extremes: None };
+        let none = Facts {
+            weight: 0.0,
+            sum: 0.0,
+            constant: 0.0,
+            extremes: None,
+        };
         pieces.into_iter().fold(none, |mut all, part| {
             all.weight += part.weight;
             all.sum += part.sum;
@@ -246,11 +305,18 @@ impl Facts {
 
     fn widen(&mut self, s: f64) {
         let Extremes { least, most } = self.extremes.unwrap_or(Extremes { least: s, most: s });
-        self.extremes = Some(Extremes { least: least.min(s), most: most.max(s) });
+        self.extremes = Some(Extremes {
+            least: least.min(s),
+            most: most.max(s),
+        });
     }
 
     fn mean(&self) -> f64 {
-        if self.weight > 0.0 { self.sum / self.weight } else { 0.0 }
+        if self.weight > 0.0 {
+            self.sum / self.weight
+        } else {
+            0.0
+        }
     }
 }
 
@@ -267,11 +333,17 @@ impl Glm<'_> {
     fn improve(&self, row: &mut [f32], step: bool) -> f64 {
         let mut x: Vec<f64> = row.iter().map(|&x| f64::from(x)).collect();
         let mut best = self.value(&x);
-        let direction = step.then(|| self.newton(&x)).filter(|(_, gain)| *gain > WORTH * best.abs());
+        let direction = step
+            .then(|| self.newton(&x))
+            .filter(|(_, gain)| *gain > WORTH * best.abs());
         if let Some((direction, _)) = direction {
             let mut size = 1.0;
             for _ in 0..HALVINGS {
-                let tried: Vec<f64> = x.iter().zip(&direction).map(|(x, d)| f64::from((x - size * d) as f32)).collect();
+                let tried: Vec<f64> = x
+                    .iter()
+                    .zip(&direction)
+                    .map(|(x, d)| f64::from((x - size * d) as f32))
+                    .collect();
                 let value = self.value(&tried);
                 if value < best {
                     (x, best) = (tried, value);
@@ -287,7 +359,10 @@ impl Glm<'_> {
     fn value(&self, x: &[f64]) -> f64 {
         let penalty = self.lambda * x.iter().map(|x| x * x).sum::<f64>();
         let term = |(j, s, weight): (u32, f64, f64)| {
-            weight * self.loss.varying(self.loss.clamp(s), product(x, self.other.row(j as usize)))
+            weight
+                * self
+                    .loss
+                    .varying(self.loss.clamp(s), product(x, self.other.row(j as usize)))
         };
         penalty + self.line.iter().map(term).sum::<f64>()
     }
@@ -300,7 +375,13 @@ impl Glm<'_> {
             let (s, b) = (self.loss.clamp(s), self.other.row(j as usize));
             let theta = product(x, b);
             let slope = weight * self.loss.gradient(s, theta);
-            add_outer(&mut hessian, &mut gradient, b, weight * self.loss.curvature(s, theta), slope);
+            add_outer(
+                &mut hessian,
+                &mut gradient,
+                b,
+                weight * self.loss.curvature(s, theta),
+                slope,
+            );
         }
         for f in 0..width {
             hessian[f * width + f] += 2.0 * self.lambda;
@@ -308,7 +389,12 @@ impl Glm<'_> {
         }
         let mut direction = gradient.clone();
         solve(&mut hessian, &mut direction);
-        let gain = 0.5 * direction.iter().zip(&gradient).map(|(d, g)| d * g).sum::<f64>();
+        let gain = 0.5
+            * direction
+                .iter()
+                .zip(&gradient)
+                .map(|(d, g)| d * g)
+                .sum::<f64>();
         (direction, gain)
     }
 }

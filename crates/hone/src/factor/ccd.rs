@@ -42,7 +42,14 @@ pub struct Ccd {
 
 impl Default for Ccd {
     fn default() -> Self {
-        Ccd { iterations: 50, tolerance: 1e-4, sweeps: 2, regularization: 0.0, observed_only: false, start: Start::Svd }
+        Ccd {
+            iterations: 50,
+            tolerance: 1e-4,
+            sweeps: 2,
+            regularization: 0.0,
+            observed_only: false,
+            start: Start::Svd,
+        }
     }
 }
 
@@ -67,11 +74,17 @@ impl Method for Ccd {
         }
         let pair = Pair::start(s, self.start, task)?;
         let limits = self.limits();
-        let descent = Descent { sweeps: self.sweeps, penalty: self.regularization, lowest: f64::NEG_INFINITY };
+        let descent = Descent {
+            sweeps: self.sweeps,
+            penalty: self.regularization,
+            lowest: f64::NEG_INFINITY,
+        };
         let watch = |unit| Watch::new("cyclic coordinate descent", limits, unit, task);
         match descent.run(s, pair, task, watch(1.0))? {
             Descended::Nothing(found) => Ok(found),
-            Descended::Done(pair, watch, measure) => pair.finish(task, |rank| watch.info(rank, measure)),
+            Descended::Done(pair, watch, measure) => {
+                pair.finish(task, |rank| watch.info(rank, measure))
+            }
         }
     }
 
@@ -80,7 +93,11 @@ impl Method for Ccd {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        if self.observed_only { shape.entries * (ENTRY_BYTES + 8) } else { 0 }
+        if self.observed_only {
+            shape.entries * (ENTRY_BYTES + 8)
+        } else {
+            0
+        }
     }
 }
 
@@ -155,14 +172,19 @@ impl Descent {
                     wide[f] = (wide[f] + slope / (curvature + self.penalty)).max(self.lowest);
                 }
             }
-            row.iter_mut().zip(&wide).for_each(|(to, &x)| *to = x as f32);
+            row.iter_mut()
+                .zip(&wide)
+                .for_each(|(to, &x)| *to = x as f32);
         });
     }
 }
 
 impl Ccd {
     fn limits(&self) -> Limits {
-        Limits { iterations: self.iterations, tolerance: self.tolerance }
+        Limits {
+            iterations: self.iterations,
+            tolerance: self.tolerance,
+        }
     }
 
     fn observed(&self, s: &Operator, task: &Task) -> Result<Factors> {
@@ -172,7 +194,12 @@ impl Ccd {
             return Ok(nothing(s, task, entries.measure()));
         }
         let mut watch = Watch::new("cyclic coordinate descent", self.limits(), 1.0, task);
-        let value = |pair: &Pair| entries.value(pair, penalty(self.regularization, [&pair.a.gram(), &pair.b.gram()]));
+        let value = |pair: &Pair| {
+            entries.value(
+                pair,
+                penalty(self.regularization, [&pair.a.gram(), &pair.b.gram()]),
+            )
+        };
         watch.record(value(&pair))?;
         let mut by_rows = residual(&entries.rows, &pair.a, &pair.b);
         let mut by_columns = residual(&entries.columns, &pair.b, &pair.a);
@@ -183,7 +210,13 @@ impl Ccd {
                 add_product(&entries.columns, &mut by_columns, &b, &a, 1.0);
                 for _ in 0..self.sweeps {
                     best_column(&entries.rows, &by_rows, &mut a, &b, self.regularization);
-                    best_column(&entries.columns, &by_columns, &mut b, &a, self.regularization);
+                    best_column(
+                        &entries.columns,
+                        &by_columns,
+                        &mut b,
+                        &a,
+                        self.regularization,
+                    );
                 }
                 add_product(&entries.rows, &mut by_rows, &a, &b, -1.0);
                 add_product(&entries.columns, &mut by_columns, &b, &a, -1.0);
@@ -200,7 +233,10 @@ impl Ccd {
 fn residual(entries: &Csr, a: &Block, b: &Block) -> Vec<f32> {
     let of_row = |i: usize| {
         let (columns, values) = entries.row(i);
-        columns.iter().zip(values).map(move |(&j, &s)| (f64::from(s) - dot(a.row(i), b.row(j as usize))) as f32)
+        columns
+            .iter()
+            .zip(values)
+            .map(move |(&j, &s)| (f64::from(s) - dot(a.row(i), b.row(j as usize))) as f32)
     };
     (0..entries.rows()).flat_map(of_row).collect()
 }
@@ -213,8 +249,15 @@ fn column(x: &Block, f: usize) -> Vec<f32> {
 fn stretches<'a>(entries: &Csr, mut values: &'a mut [f32]) -> Vec<&'a mut [f32]> {
     let pattern = entries.pattern();
     let starts = (0..entries.rows()).step_by(STRETCH);
-    let lengths = starts.map(|start| pattern.range(last(entries, start)).end - pattern.range(start).start);
-    lengths.map(|length| values.split_off_mut(..length).expect("as many values as entries")).collect()
+    let lengths =
+        starts.map(|start| pattern.range(last(entries, start)).end - pattern.range(start).start);
+    lengths
+        .map(|length| {
+            values
+                .split_off_mut(..length)
+                .expect("as many values as entries")
+        })
+        .collect()
 }
 
 /// The last row of the stretch that starts with a row.
@@ -228,8 +271,12 @@ fn add_product(entries: &Csr, residual: &mut [f32], a: &[f32], b: &[f32], sign: 
         let start = at * STRETCH;
         for i in start..=last(entries, start) {
             let columns = entries.pattern().row(i);
-            let row = rest.split_off_mut(..columns.len()).expect("as many values as entries");
-            row.iter_mut().zip(columns).for_each(|(r, &j)| *r += sign * a[i] * b[j as usize]);
+            let row = rest
+                .split_off_mut(..columns.len())
+                .expect("as many values as entries");
+            row.iter_mut()
+                .zip(columns)
+                .for_each(|(r, &j)| *r += sign * a[i] * b[j as usize]);
         }
     });
 }
@@ -246,5 +293,9 @@ fn best_column(entries: &Csr, residual: &[f32], a: &mut [f32], b: &[f32], weight
         }
         if down > 0.0 { (up / down) as f32 } else { 0.0 }
     };
-    parallel::for_chunks(a, STRETCH, &|at, part| part.iter_mut().zip(at * STRETCH..).for_each(|(to, i)| *to = best(i)));
+    parallel::for_chunks(a, STRETCH, &|at, part| {
+        part.iter_mut()
+            .zip(at * STRETCH..)
+            .for_each(|(to, i)| *to = best(i))
+    });
 }

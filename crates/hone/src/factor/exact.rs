@@ -35,14 +35,29 @@ pub(crate) fn memory(n: u64) -> u64 {
 pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     task.progress.check()?;
     let matrix = s.explicit();
-    let found = if s.is_symmetric() { of_symmetric(&matrix)? } else { matrix.svd()? };
+    let found = if s.is_symmetric() {
+        of_symmetric(&matrix)?
+    } else {
+        matrix.svd()?
+    };
     let floor = found.sigma.first().map_or(0.0, |most| most * ZERO);
-    let rank = found.sigma.iter().take(task.rank).filter(|&&sigma| sigma > floor).count();
+    let rank = found
+        .sigma
+        .iter()
+        .take(task.rank)
+        .filter(|&&sigma| sigma > floor)
+        .count();
     let residual = residual(&matrix, &found, rank);
     // Nodes without an entry have zeros, not rounding noise.
     let [rows, columns] = occupied(&matrix);
     let kept = |side: &Small, any: &[bool]| {
-        let entry = |i: usize, j: usize| if any[i] && j < rank { side.get(i, j) } else { 0.0 };
+        let entry = |i: usize, j: usize| {
+            if any[i] && j < rank {
+                side.get(i, j)
+            } else {
+                0.0
+            }
+        };
         Block::from(&Small::from_fn(side.rows(), task.rank, entry))
     };
     let mut u = kept(&found.u, &rows);
@@ -53,16 +68,33 @@ pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors>
         v.scale_columns(&signs);
         v
     });
-    let sigma = (0..task.rank).map(|j| if j < rank { found.sigma[j] } else { 0.0 }).collect();
+    let sigma = (0..task.rank)
+        .map(|j| if j < rank { found.sigma[j] } else { 0.0 })
+        .collect();
     let converged = residual <= options.tolerance.max(ROUNDING);
-    Ok(Factors { u, sigma, v, info: Info { converged, residual: Some(residual), rank, ..Info::default() } })
+    Ok(Factors {
+        u,
+        sigma,
+        v,
+        info: Info {
+            converged,
+            residual: Some(residual),
+            rank,
+            ..Info::default()
+        },
+    })
 }
 
 /// Which rows, and which columns, have an entry.
 fn occupied(matrix: &Small) -> [Vec<bool>; 2] {
     let (mut rows, mut columns) = (vec![false; matrix.rows()], vec![false; matrix.cols()]);
     for (i, any) in rows.iter_mut().enumerate() {
-        for (j, _) in matrix.row(i).iter().enumerate().filter(|(_, value)| **value != 0.0) {
+        for (j, _) in matrix
+            .row(i)
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value != 0.0)
+        {
             (*any, columns[j]) = (true, true);
         }
     }
@@ -89,8 +121,14 @@ fn residual(matrix: &Small, found: &SmallSvd, rank: usize) -> f64 {
     let sides = [(matrix.times(&v), &u), (matrix.transposed().times(&u), &v)];
     let of = |image: &Small, vectors: &Small, j: usize| {
         let off = |i: usize| image.get(i, j) - found.sigma[j] * vectors.get(i, j);
-        (0..image.rows()).map(|i| off(i).powi(2)).sum::<f64>().sqrt() / found.sigma[j]
+        (0..image.rows())
+            .map(|i| off(i).powi(2))
+            .sum::<f64>()
+            .sqrt()
+            / found.sigma[j]
     };
-    let all = sides.iter().flat_map(|(image, vectors)| (0..rank).map(|j| of(image, vectors, j)));
+    let all = sides
+        .iter()
+        .flat_map(|(image, vectors)| (0..rank).map(|j| of(image, vectors, j)));
     all.fold(0.0, f64::max)
 }

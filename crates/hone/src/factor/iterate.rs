@@ -28,7 +28,14 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     pub(super) fn new(solver: &'static str, limits: Limits, unit: f64, task: &'a Task<'a>) -> Self {
-        Watch { solver, limits, task, unit, values: Vec::new(), converged: false }
+        Watch {
+            solver,
+            limits,
+            task,
+            unit,
+            values: Vec::new(),
+            converged: false,
+        }
     }
 
     /// Iterations recorded; the first value is that of the start.
@@ -49,11 +56,19 @@ impl<'a> Watch<'a> {
                 "the loss is {loss} after iteration {}: scale the weights down, or raise the solver's regularization",
                 self.values.len()
             );
-            return Err(Error::Numeric { stage: self.solver.into(), message });
+            return Err(Error::Numeric {
+                stage: self.solver.into(),
+                message,
+            });
         }
         if let Some(last) = self.values.last() {
-            let scale = if self.unit > 0.0 { self.unit } else { self.values[0].abs() };
-            self.converged = (last - loss).abs() <= self.limits.tolerance * loss.abs() + NOISE * scale;
+            let scale = if self.unit > 0.0 {
+                self.unit
+            } else {
+                self.values[0].abs()
+            };
+            self.converged =
+                (last - loss).abs() <= self.limits.tolerance * loss.abs() + NOISE * scale;
         }
         self.values.push(loss);
         Ok(())
@@ -61,8 +76,17 @@ impl<'a> Watch<'a> {
 
     pub(super) fn info(self, rank: usize, measure: String) -> Info {
         let iterations = self.done();
-        let loss = Some(Loss { measure, values: self.values });
-        Info { iterations, converged: self.converged, rank, loss, ..Info::default() }
+        let loss = Some(Loss {
+            measure,
+            values: self.values,
+        });
+        Info {
+            iterations,
+            converged: self.converged,
+            rank,
+            loss,
+            ..Info::default()
+        }
     }
 }
 
@@ -71,7 +95,10 @@ pub(super) fn not_negative(field: &str, name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
     }
-    Err(Error::config(format!("{field}.{name}"), format!("{value} is not a number ≥ 0")))
+    Err(Error::config(
+        format!("{field}.{name}"),
+        format!("{value} is not a number ≥ 0"),
+    ))
 }
 
 /// Refuses an absurdly large number.
@@ -79,7 +106,10 @@ pub(super) fn at_most(field: &str, name: &str, value: usize, most: usize) -> Res
     if value <= most {
         return Ok(());
     }
-    Err(Error::config(format!("{field}.{name}"), format!("{value} is more than {most}, the maximum")))
+    Err(Error::config(
+        format!("{field}.{name}"),
+        format!("{value} is more than {most}, the maximum"),
+    ))
 }
 
 /// Refuses an absurd number of zeros per nonzero.
@@ -87,10 +117,20 @@ pub(super) fn sensible_negatives(field: &str, value: usize) -> Result<()> {
     if (1..=1000).contains(&value) {
         return Ok(());
     }
-    Err(Error::config(format!("{field}.negatives"), format!("{value} is not between 1 and 1000")))
+    Err(Error::config(
+        format!("{field}.negatives"),
+        format!("{value} is not between 1 and 1000"),
+    ))
 }
 
 /// Refuses zero.
 pub(super) fn at_least_one(field: &str, name: &str, value: usize) -> Result<()> {
-    if value > 0 { Ok(()) } else { Err(Error::config(format!("{field}.{name}"), "must be at least 1")) }
+    if value > 0 {
+        Ok(())
+    } else {
+        Err(Error::config(
+            format!("{field}.{name}"),
+            "must be at least 1",
+        ))
+    }
 }

@@ -38,7 +38,11 @@ pub(crate) const MOST_ROWS: usize = 2 * SAMPLED;
 /// columns.
 pub fn landmarks(nodes: usize, columns: usize) -> usize {
     let affordable = (BUDGET / nodes.max(1)).clamp(LEAST, MOST);
-    let power = if affordable.is_power_of_two() { affordable } else { affordable.next_power_of_two() / 2 };
+    let power = if affordable.is_power_of_two() {
+        affordable
+    } else {
+        affordable.next_power_of_two() / 2
+    };
     power.max((2 * columns).next_power_of_two()).min(nodes)
 }
 
@@ -75,8 +79,13 @@ pub struct Extension<'a> {
 impl Landmarks {
     /// What gives rows for other nodes.
     pub fn extension(&self) -> Extension<'_> {
-        let columns = Small::from_fn(self.rows.cols(), self.rows.rows(), |k, j| f64::from(self.rows.get(j, k)));
-        Extension { landmarks: self, columns }
+        let columns = Small::from_fn(self.rows.cols(), self.rows.rows(), |k, j| {
+            f64::from(self.rows.get(j, k))
+        });
+        Extension {
+            landmarks: self,
+            columns,
+        }
     }
 }
 
@@ -95,9 +104,15 @@ impl Extension<'_> {
         }
         let mut logs = rows_times(u, &self.columns);
         for (row, &degree) in logs.chunks_exact_mut(scales.len()).zip(degrees) {
-            let root = if degree > 0.0 { degree.sqrt().recip() } else { 0.0 };
+            let root = if degree > 0.0 {
+                degree.sqrt().recip()
+            } else {
+                0.0
+            };
             let log = |x: f64| f64::from(log_above_one((root * x) as f32));
-            row.iter_mut().zip(scales).for_each(|(x, scale)| *x = log(*x) * scale);
+            row.iter_mut()
+                .zip(scales)
+                .for_each(|(x, scale)| *x = log(*x) * scale);
         }
         rows_times(&logs, turn)
     }
@@ -115,19 +130,29 @@ pub fn log_window<S: Space>(
 ) -> Result<View<S::Tall>> {
     let s = s.same_vectors_as();
     let degrees = degrees(s)?;
-    let root = |&d: &f64| if d > 0.0 { (1.0 / d.sqrt()) as f32 } else { 0.0 };
+    let root = |&d: &f64| {
+        if d > 0.0 {
+            (1.0 / d.sqrt()) as f32
+        } else {
+            0.0
+        }
+    };
     let roots = Diagonal::new("D^-½", degrees.iter().map(root).collect::<Vec<_>>());
     // More columns than rows are few values, and need to be cut first.
     let columns: usize = u.iter().map(|panel| space.shape(panel).1).sum();
     let aside = task.aside.filter(|_| columns <= s.rows());
     if let Some(folder) = aside {
-        u.iter_mut().try_for_each(|panel| space.put_aside(panel, folder))?;
+        u.iter_mut()
+            .try_for_each(|panel| space.put_aside(panel, folder))?;
     }
     let ritz = ritz(space, s, u, aside.is_some())?;
     task.progress.check()?;
     let chosen = Chosen::of(&degrees, landmarks(s.rows(), task.rank), task);
     let rows = chosen.rows(space, u, &roots, &filter(&ritz, steps));
-    let logs = Logs { landmarks: &rows, scales: &chosen.scales };
+    let logs = Logs {
+        landmarks: &rows,
+        scales: &chosen.scales,
+    };
     let eigen = gram(space, u, (&roots, logs), SAMPLED, task)?;
     task.progress.check()?;
     let mut turn = turn(&eigen, chosen.scales.len(), task.rank);
@@ -140,13 +165,26 @@ pub fn log_window<S: Space>(
     let signs = signs(&space.fold(&view, Fold::Extreme));
     space.map(&mut view, &Map::Scale(&signs));
     turn.scale_columns(&signs);
-    let scales = chosen.scales.iter().map(|&scale| f64::from(scale)).collect();
-    Ok(View { panels: view, weight: communities::weight(&ritz.values), landmarks: Landmarks { rows, scales, turn } })
+    let scales = chosen
+        .scales
+        .iter()
+        .map(|&scale| f64::from(scale))
+        .collect();
+    Ok(View {
+        panels: view,
+        weight: communities::weight(&ritz.values),
+        landmarks: Landmarks { rows, scales, turn },
+    })
 }
 
 /// What C is multiplied with. The eigenvalues of CᵀC are σ²: V √Σ = C E Σ^-½.
 fn turn(eigen: &Eigen, landmarks: usize, columns: usize) -> Small {
-    let sigma = |j: usize| eigen.values.get(j).map_or(0.0, |value| value.max(0.0).sqrt());
+    let sigma = |j: usize| {
+        eigen
+            .values
+            .get(j)
+            .map_or(0.0, |value| value.max(0.0).sqrt())
+    };
     Small::from_fn(landmarks, columns, |i, j| match sigma(j) {
         own if own > ZERO * sigma(0) => eigen.vectors.get(i, j) / own.sqrt(),
         _ => 0.0,
@@ -155,9 +193,19 @@ fn turn(eigen: &Eigen, landmarks: usize, columns: usize) -> Small {
 
 /// The factors that give columns the length √σ, with the σ of all rows instead of those of a sample.
 fn lengths_of_all(lengths: &[f64], eigen: &Eigen) -> Vec<f64> {
-    let sigma = |j: usize| eigen.values.get(j).map_or(0.0, |value| value.max(0.0).sqrt());
-    let right =
-        |(j, &length): (usize, &f64)| if length > 0.0 { (sigma(j) / (length * length)).powf(0.25) } else { 0.0 };
+    let sigma = |j: usize| {
+        eigen
+            .values
+            .get(j)
+            .map_or(0.0, |value| value.max(0.0).sqrt())
+    };
+    let right = |(j, &length): (usize, &f64)| {
+        if length > 0.0 {
+            (sigma(j) / (length * length)).powf(0.25)
+        } else {
+            0.0
+        }
+    };
     lengths.iter().enumerate().map(right).collect()
 }
 
@@ -184,13 +232,20 @@ fn sample(nodes: usize, sampled: usize, task: &Task) -> Vec<usize> {
     let key = task.key.with("rows of the window", 0);
     let within = |k: usize| key.of_row(k as u64).bits(0) as f64 / 2f64.powi(64);
     let at = |k: usize| (k as f64 + within(k)) * nodes as f64 / sampled as f64;
-    (0..sampled).map(|k| (at(k) as usize).min(nodes - 1)).collect()
+    (0..sampled)
+        .map(|k| (at(k) as usize).min(nodes - 1))
+        .collect()
 }
 
 /// d of S = diag(r) W diag(r): the sums of the rows of W.
 fn degrees(s: &Operator) -> Result<Vec<f64>> {
     match s {
-        Operator::Scaled(Scaled { shift: None, left: Some(_), inner, .. }) if s.is_symmetric() => {
+        Operator::Scaled(Scaled {
+            shift: None,
+            left: Some(_),
+            inner,
+            ..
+        }) if s.is_symmetric() => {
             if let Operator::Sparse(leaf) = inner.same_vectors_as() {
                 return Ok(leaf.matrix().times_vector(&vec![1.0; leaf.matrix().cols()]));
             }
@@ -216,10 +271,23 @@ fn ritz<S: Space>(space: &S, s: &Operator, u: &[S::Tall], aside: bool) -> Result
     let size = cols.min(s.rows());
     let (mut h, mut first) = (Small::zeros(size, size), 0);
     for panel in u {
-        let back = if aside { Some(back(space, panel)?) } else { None };
+        let back = if aside {
+            Some(back(space, panel)?)
+        } else {
+            None
+        };
         let mut image = space.zeros(s.rows(), space.shape(panel).1);
         let (x, work) = (back.as_ref().unwrap_or(panel), &mut Workspace::default());
-        s.product(false, Product { space, x, y: &mut image, then: Fused::default(), work });
+        s.product(
+            false,
+            Product {
+                space,
+                x,
+                y: &mut image,
+                then: Fused::default(),
+                work,
+            },
+        );
         let part = space.cross(u, &[image]);
         for (i, j) in (0..part.rows()).flat_map(|i| (0..part.cols()).map(move |j| (i, j))) {
             h.set(i, first + j, part.get(i, j));
@@ -239,13 +307,23 @@ fn back<S: Space>(space: &S, x: &S::Tall) -> Result<S::Tall> {
 /// f(Λ) in the basis of U.
 fn filter(ritz: &Eigen, steps: usize) -> Small {
     let mut scaled = ritz.vectors.clone();
-    scaled.scale_columns(&ritz.values.iter().map(|&value| mean_of_powers(value, steps)).collect::<Vec<_>>());
+    scaled.scale_columns(
+        &ritz
+            .values
+            .iter()
+            .map(|&value| mean_of_powers(value, steps))
+            .collect::<Vec<_>>(),
+    );
     scaled.times(&ritz.vectors.transposed())
 }
 
 /// (λ + … + λᵀ)/T, at least 0.
 fn mean_of_powers(value: f64, steps: usize) -> f64 {
-    let sum = (1..=steps).fold((1.0, 0.0), |(power, sum), _| (power * value, sum + power * value)).1;
+    let sum = (1..=steps)
+        .fold((1.0, 0.0), |(power, sum), _| {
+            (power * value, sum + power * value)
+        })
+        .1;
     (sum / steps as f64).max(0.0)
 }
 
@@ -263,12 +341,21 @@ impl Chosen {
         let certain = certain(degrees, count);
         let (mut rest, mut left) = (0.0, count as f64);
         for &degree in degrees {
-            if degree >= certain { left -= 1.0 } else { rest += degree }
+            if degree >= certain {
+                left -= 1.0
+            } else {
+                rest += degree
+            }
         }
-        let start = (task.key.with("landmarks", 0).of_row(0).bits(0) >> 11) as f64 / (1u64 << 53) as f64;
+        let start =
+            (task.key.with("landmarks", 0).of_row(0).bits(0) >> 11) as f64 / (1u64 << 53) as f64;
         let (mut nodes, mut scales) = (Vec::new(), Vec::new());
         let (mut passed, mut drawn) = (0.0, 0.0);
-        for (i, &degree) in degrees.iter().enumerate().filter(|(_, degree)| **degree > 0.0) {
+        for (i, &degree) in degrees
+            .iter()
+            .enumerate()
+            .filter(|(_, degree)| **degree > 0.0)
+        {
             if degree >= certain {
                 nodes.push(i);
                 scales.push(1.0);
@@ -282,7 +369,11 @@ impl Chosen {
                 drawn = reached;
             }
         }
-        Chosen { nodes, scales, volume }
+        Chosen {
+            nodes,
+            scales,
+            volume,
+        }
     }
 
     /// Row j: that of v D^-½ U f(Λ), in the basis of U, of landmark j.
@@ -295,7 +386,10 @@ impl Chosen {
             let own = Small::from_fn(1, width, |_, k| f64::from(rows.row(j)[k]));
             let values = own.times(filter);
             let to = rows.row_mut(j);
-            to[..width].iter_mut().zip(values.as_slice()).for_each(|(to, value)| *to = (factor * value) as f32);
+            to[..width]
+                .iter_mut()
+                .zip(values.as_slice())
+                .for_each(|(to, value)| *to = (factor * value) as f32);
             to[width..].fill(0.0);
         }
         rows
@@ -325,7 +419,10 @@ fn certain(degrees: &[f64], count: usize) -> f64 {
         *to = rest;
     }
     let reached = |k: &usize| largest[*k] * (count - k) as f64 >= rests[*k];
-    (0..count).take_while(reached).last().map_or(f64::INFINITY, |k| largest[k])
+    (0..count)
+        .take_while(reached)
+        .last()
+        .map_or(f64::INFINITY, |k| largest[k])
 }
 
 #[cfg(test)]

@@ -131,7 +131,11 @@ impl Divergence {
 
     /// The entry clamped to the domain, in case rounding pushed it over the edge.
     pub fn clamp(self, s: f64) -> f64 {
-        if self == Divergence::Bernoulli { s.min(1.0) } else { s }
+        if self == Divergence::Bernoulli {
+            s.min(1.0)
+        } else {
+            s
+        }
     }
 
     /// The name in sentences.
@@ -156,18 +160,30 @@ impl Divergence {
             Divergence::GammaLog | Divergence::GammaInverse => "positive entries",
             Divergence::Gaussian | Divergence::Poisson => "non-negative entries",
         };
-        format!("{} needs {needs}: matrix {matrix} has negative ones; {remedy}", self.name())
+        format!(
+            "{} needs {needs}: matrix {matrix} has negative ones; {remedy}",
+            self.name()
+        )
     }
 
     /// Refuses a matrix with entries outside the domain, naming it; `remedy` helps against negative ones.
-    pub fn check(self, matrix: &str, Extremes { least, most }: Extremes, remedy: &str) -> Result<()> {
+    pub fn check(
+        self,
+        matrix: &str,
+        Extremes { least, most }: Extremes,
+        remedy: &str,
+    ) -> Result<()> {
         let gamma = matches!(self, Divergence::GammaLog | Divergence::GammaInverse);
         let message = if least < 0.0 && self.refuses_negative() {
             self.negative(matrix, remedy)
         } else if least == 0.0 && gamma {
-            format!("Gamma needs positive entries: matrix {matrix} has zeros; use entries = \"observed\"")
+            format!(
+                "Gamma needs positive entries: matrix {matrix} has zeros; use entries = \"observed\""
+            )
         } else if most > 1.0 + OVER && self == Divergence::Bernoulli {
-            format!("Bernoulli needs entries between 0 and 1: matrix {matrix} has larger ones; use psi = \"p\"")
+            format!(
+                "Bernoulli needs entries between 0 and 1: matrix {matrix} has larger ones; use psi = \"p\""
+            )
         } else {
             return Ok(());
         };

@@ -45,12 +45,23 @@ pub(crate) struct Held {
 impl Held {
     /// Some blocks of one width.
     pub(super) fn blocks(width: u64, blocks: u64) -> Self {
-        Held { width, columns: width * blocks, in_place: false }
+        Held {
+            width,
+            columns: width * blocks,
+            in_place: false,
+        }
     }
 
     /// Those of a Krylov basis.
     pub(super) fn basis(width: u64, symmetric: bool) -> Self {
-        Held::blocks(width, if symmetric { KRYLOV_BLOCKS } else { KRYLOV_BLOCKS + LEFT_BLOCKS })
+        Held::blocks(
+            width,
+            if symmetric {
+                KRYLOV_BLOCKS
+            } else {
+                KRYLOV_BLOCKS + LEFT_BLOCKS
+            },
+        )
     }
 
     /// Those of solvers that improve initial factors.
@@ -60,6 +71,10 @@ impl Held {
 
     /// The one block of a filter, which becomes the result.
     pub(super) fn filtered(width: u64) -> Self {
-        Held { width, columns: width + PANELS * width.min(PANEL as u64), in_place: true }
+        Held {
+            width,
+            columns: width + PANELS * width.min(PANEL as u64),
+            in_place: true,
+        }
     }
 }

@@ -57,7 +57,10 @@ pub(super) trait Method {
 
     /// The refusal of a motif matrix with more rows.
     fn too_many(&self, rows: usize) -> Error {
-        Error::config("solver.method", format!("a matrix of {rows} rows is too large for this solver; use svd"))
+        Error::config(
+            "solver.method",
+            format!("a matrix of {rows} rows is too large for this solver; use svd"),
+        )
     }
 
     /// Whether U is a code of the rows of S instead of a linear factor: it may have more columns than S, and there is no V.
@@ -102,14 +105,23 @@ pub struct Factors<T = Block> {
 impl<T> Factors<T> {
     /// The same factors, stored differently.
     pub fn map<O>(self, change: impl Fn(T) -> O) -> Factors<O> {
-        Factors { u: change(self.u), sigma: self.sigma, v: self.v.map(change), info: self.info }
+        Factors {
+            u: change(self.u),
+            sigma: self.sigma,
+            v: self.v.map(change),
+            info: self.info,
+        }
     }
 }
 
 /// Says that factors are not finite, and what helps.
 pub(crate) fn not_finite() -> Error {
-    let message = "factors are not finite: scale the weights down, or raise the solver's regularization";
-    Error::Numeric { stage: "factors".into(), message: message.into() }
+    let message =
+        "factors are not finite: scale the weights down, or raise the solver's regularization";
+    Error::Numeric {
+        stage: "factors".into(),
+        message: message.into(),
+    }
 }
 
 impl Factors<Panels> {
@@ -194,7 +206,10 @@ pub(crate) fn share_left(left: f64, whole: f64) -> Result<f64> {
         "the factors found are larger than the matrix (a loss of {share:e}): the decomposition is wrong; please report it \
          with the graph and settings"
     );
-    Err(Error::Numeric { stage: "factors".into(), message })
+    Err(Error::Numeric {
+        stage: "factors".into(),
+        message,
+    })
 }
 
 /// How training went; losses are mean squared errors relative to the mean square of Y.

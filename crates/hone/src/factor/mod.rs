@@ -99,16 +99,26 @@ impl Solver {
 
     /// Factors an operator.
     pub fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        Ok(self.factor_panels(s, task)?.finite()?.map(Panels::into_block))
+        Ok(self
+            .factor_panels(s, task)?
+            .finite()?
+            .map(Panels::into_block))
     }
 
     /// Factors an operator; wide factors are panels side by side, so that no second copy of them is needed. The caller
     /// has to check whether they are finite.
     pub fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         // Columns beyond the shape of S are zero; only a code may have more.
-        let most = if self.is_code() { usize::MAX } else { s.rows().min(s.cols()) };
+        let most = if self.is_code() {
+            usize::MAX
+        } else {
+            s.rows().min(s.cols())
+        };
         let rank = task.rank.min(most.max(1));
-        Ok(self.method().factor_panels(s, &Task { rank, ..*task })?.widened(task.rank))
+        Ok(self
+            .method()
+            .factor_panels(s, &Task { rank, ..*task })?
+            .widened(task.rank))
     }
 
     /// Columns in memory while a motif matrix is factored.
@@ -160,7 +170,11 @@ impl Solver {
     /// Largest norm of S, as an exponent of 2, that the solver uses unscaled; beyond it, S is scaled for solvers that
     /// do not depend on the scale.
     pub fn largest(&self) -> f64 {
-        if self.is_scale_free() { SQUARABLE } else { self.method().largest() }
+        if self.is_scale_free() {
+            SQUARABLE
+        } else {
+            self.method().largest()
+        }
     }
 
     /// The name in configurations.

@@ -37,7 +37,13 @@ pub struct Nmf {
 
 impl Default for Nmf {
     fn default() -> Self {
-        Nmf { iterations: 200, tolerance: 1e-4, sweeps: 2, regularization: 0.0, start: Start::Svd }
+        Nmf {
+            iterations: 200,
+            tolerance: 1e-4,
+            sweeps: 2,
+            regularization: 0.0,
+            start: Start::Svd,
+        }
     }
 }
 
@@ -66,12 +72,21 @@ impl Method for Nmf {
                 }
             }
         }
-        let limits = Limits { iterations: self.iterations, tolerance: self.tolerance };
-        let descent = Descent { sweeps: self.sweeps, penalty: self.regularization, lowest: 0.0 };
+        let limits = Limits {
+            iterations: self.iterations,
+            tolerance: self.tolerance,
+        };
+        let descent = Descent {
+            sweeps: self.sweeps,
+            penalty: self.regularization,
+            lowest: 0.0,
+        };
         let watch = Watch::new("non-negative least squares", limits, 1.0, task);
         match descent.run(s, pair, task, watch)? {
             Descended::Nothing(found) => Ok(found),
-            Descended::Done(pair, watch, measure) => Ok(pair.finish_as_is(task, |rank| watch.info(rank, measure))),
+            Descended::Done(pair, watch, measure) => {
+                Ok(pair.finish_as_is(task, |rank| watch.info(rank, measure)))
+            }
         }
     }
 }
@@ -92,7 +107,11 @@ fn nndsvd(pair: &mut Pair) {
     let mut keep = Vec::new();
     for f in 0..pair.a.cols() {
         let (plus, minus) = (a.0[f] * b.0[f], a.1[f] * b.1[f]);
-        let (sign, left, right) = if plus >= minus { (1.0, a.0[f], b.0[f]) } else { (-1.0, a.1[f], b.1[f]) };
+        let (sign, left, right) = if plus >= minus {
+            (1.0, a.0[f], b.0[f])
+        } else {
+            (-1.0, a.1[f], b.1[f])
+        };
         let even = (left * right).sqrt();
         let scale = |own: f64| if own > 0.0 { sign * even / own } else { 0.0 };
         keep.push((scale(left), scale(right)));

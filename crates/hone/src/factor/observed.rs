@@ -45,7 +45,11 @@ impl Observed {
         };
         let columns = rows.transposed();
         let norm = rows.values().iter().map(|&x| f64::from(x).powi(2)).sum();
-        Ok(Observed { rows, columns, norm })
+        Ok(Observed {
+            rows,
+            columns,
+            norm,
+        })
     }
 
     /// (Σ (s − a·b)² + penalty) / Σ s² over the nonzeros.
@@ -61,12 +65,19 @@ impl Observed {
             sum
         });
         let sum: f64 = pieces.into_iter().sum();
-        if self.norm == 0.0 { 0.0 } else { (sum + penalty) / self.norm }
+        if self.norm == 0.0 {
+            0.0
+        } else {
+            (sum + penalty) / self.norm
+        }
     }
 
     /// What [`Observed::value`] measures.
     pub(super) fn measure(&self) -> String {
-        format!("squared error and penalty relative to ‖S‖², on the {} nonzeros only; exact", self.rows.nnz())
+        format!(
+            "squared error and penalty relative to ‖S‖², on the {} nonzeros only; exact",
+            self.rows.nnz()
+        )
     }
 }
 
@@ -77,11 +88,19 @@ pub(super) fn least_squares(entries: &Csr, x: &mut Block, other: &Block, weight:
         let (columns, values) = entries.row(i);
         let (mut gram, mut right) = (vec![0.0; width * width], vec![0.0; width]);
         for (&j, &s) in columns.iter().zip(values) {
-            add_outer(&mut gram, &mut right, other.row(j as usize), 1.0, f64::from(s));
+            add_outer(
+                &mut gram,
+                &mut right,
+                other.row(j as usize),
+                1.0,
+                f64::from(s),
+            );
         }
         (0..width).for_each(|f| gram[f * width + f] += weight);
         solve(&mut gram, &mut right);
-        row.iter_mut().zip(&right).for_each(|(to, &x)| *to = x as f32);
+        row.iter_mut()
+            .zip(&right)
+            .for_each(|(to, &x)| *to = x as f32);
     });
 }
 
@@ -91,7 +110,10 @@ pub(super) fn add_outer(gram: &mut [f64], right: &mut [f64], b: &[f32], weight: 
     for f in 0..width {
         let scaled = weight * f64::from(b[f]);
         right[f] += value * f64::from(b[f]);
-        gram[f * width..][..=f].iter_mut().zip(b).for_each(|(to, &b)| *to += scaled * f64::from(b));
+        gram[f * width..][..=f]
+            .iter_mut()
+            .zip(b)
+            .for_each(|(to, &b)| *to += scaled * f64::from(b));
     }
 }
 
@@ -124,5 +146,8 @@ pub(super) fn solve(gram: &mut [f64], right: &mut [f64]) {
 }
 
 pub(super) fn dot(x: &[f32], y: &[f32]) -> f64 {
-    x.iter().zip(y).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
+    x.iter()
+        .zip(y)
+        .map(|(&x, &y)| f64::from(x) * f64::from(y))
+        .sum()
 }

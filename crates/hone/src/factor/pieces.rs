@@ -63,11 +63,26 @@ struct Triplet {
 /// The leading singular triplets of an operator with these components.
 pub(super) fn svd_of_pieces(s: &Operator, pieces: &[Vec<u32>], task: &Task) -> Result<Factors> {
     task.progress.check()?;
-    let decomposed = parallel::stretches(pieces.len(), AT_ONCE, |range| decompose(s, &pieces[range]));
-    let decomposed: Vec<SmallSvd> = decomposed.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+    let decomposed =
+        parallel::stretches(pieces.len(), AT_ONCE, |range| decompose(s, &pieces[range]));
+    let decomposed: Vec<SmallSvd> = decomposed
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+        .collect();
     let of = |(piece, found): (usize, &SmallSvd)| {
-        let triplet = |(column, &sigma): (usize, &f64)| Triplet { sigma, piece, column };
-        found.sigma.iter().enumerate().map(triplet).collect::<Vec<_>>()
+        let triplet = |(column, &sigma): (usize, &f64)| Triplet {
+            sigma,
+            piece,
+            column,
+        };
+        found
+            .sigma
+            .iter()
+            .enumerate()
+            .map(triplet)
+            .collect::<Vec<_>>()
     };
     let mut triplets: Vec<Triplet> = decomposed.iter().enumerate().flat_map(of).collect();
     triplets.sort_by(|a, b| b.sigma.total_cmp(&a.sigma));
@@ -92,10 +107,20 @@ fn decompose(s: &Operator, pieces: &[Vec<u32>]) -> Result<Vec<SmallSvd>> {
         for (i, &node) in nodes.iter().enumerate() {
             rows.read(node as usize, &mut entries);
             for (j, value) in &entries {
-                matrix.set(i, nodes.binary_search(j).expect("walks stay in their component"), *value);
+                matrix.set(
+                    i,
+                    nodes
+                        .binary_search(j)
+                        .expect("walks stay in their component"),
+                    *value,
+                );
             }
         }
-        if s.is_symmetric() { of_symmetric(&matrix) } else { matrix.svd() }
+        if s.is_symmetric() {
+            of_symmetric(&matrix)
+        } else {
+            matrix.svd()
+        }
     };
     pieces.iter().map(&mut of).collect()
 }
@@ -115,7 +140,15 @@ impl<'a> Chosen<'a> {
     fn new(s: &Operator, pieces: &'a [Vec<u32>], decomposed: &'a [SmallSvd], task: &Task) -> Self {
         let v = task.right.then(|| Block::zeros(s.cols(), task.rank));
         let (u, sigma) = (Block::zeros(s.rows(), task.rank), vec![0.0; task.rank]);
-        Chosen { pieces, decomposed, u, v, sigma, rank: 0, residual: 0.0 }
+        Chosen {
+            pieces,
+            decomposed,
+            u,
+            v,
+            sigma,
+            rank: 0,
+            residual: 0.0,
+        }
     }
 
     /// Triplets with the same singular value: each a column, or combinations of all where there are too many.
@@ -127,15 +160,25 @@ impl<'a> Chosen<'a> {
                 self.add(triplet, column..column + 1, &[1.0]);
             }
         } else {
-            let mut mixed = [Block::random(alike.len(), columns.len(), task.key.with("alike", self.rank as u64))];
-            orthonormalize(&mut In { space: &Host, panels: &mut mixed });
+            let mut mixed = [Block::random(
+                alike.len(),
+                columns.len(),
+                task.key.with("alike", self.rank as u64),
+            )];
+            orthonormalize(&mut In {
+                space: &Host,
+                panels: &mut mixed,
+            });
             for (triplet, row) in alike.iter().zip(0..) {
                 let weights = mixed[0].row(row);
                 self.add(triplet, columns.clone(), weights);
                 let squares = self.sigma[columns.clone()].iter_mut().zip(weights);
-                squares.for_each(|(sum, &weight)| *sum += (triplet.sigma * f64::from(weight)).powi(2));
+                squares
+                    .for_each(|(sum, &weight)| *sum += (triplet.sigma * f64::from(weight)).powi(2));
             }
-            self.sigma[columns.clone()].iter_mut().for_each(|sigma| *sigma = sigma.sqrt());
+            self.sigma[columns.clone()]
+                .iter_mut()
+                .for_each(|sigma| *sigma = sigma.sqrt());
             let (first, last) = (alike[0].sigma, alike[alike.len() - 1].sigma);
             self.residual = self.residual.max((first - last) / last);
         }
@@ -150,13 +193,21 @@ impl<'a> Chosen<'a> {
             for (i, &node) in nodes.iter().enumerate() {
                 let value = from.get(i, triplet.column);
                 let to = side.row_mut(node as usize)[columns.clone()].iter_mut();
-                to.zip(weights).for_each(|(to, &weight)| *to += (value * f64::from(weight)) as f32);
+                to.zip(weights)
+                    .for_each(|(to, &weight)| *to += (value * f64::from(weight)) as f32);
             }
         }
     }
 
     fn factors(self, task: &Task) -> Factors {
-        let Chosen { mut u, mut v, mut sigma, rank, residual, .. } = self;
+        let Chosen {
+            mut u,
+            mut v,
+            mut sigma,
+            rank,
+            residual,
+            ..
+        } = self;
         // Combinations may differ in the last digits.
         for j in 1..task.rank {
             sigma[j] = sigma[j].min(sigma[j - 1]);
@@ -164,7 +215,17 @@ impl<'a> Chosen<'a> {
         let signs = u.column_signs();
         u.scale_columns(&signs);
         v.iter_mut().for_each(|v| v.scale_columns(&signs));
-        Factors { u, sigma, v, info: Info { converged: true, residual: Some(residual), rank, ..Info::default() } }
+        Factors {
+            u,
+            sigma,
+            v,
+            info: Info {
+                converged: true,
+                residual: Some(residual),
+                rank,
+                ..Info::default()
+            },
+        }
     }
 }
 

@@ -47,8 +47,15 @@ impl<'a> Looked<'a> {
     pub(super) fn nonzeros(s: &'a Operator) -> Result<Looked<'a>> {
         let Observed { rows, columns, .. } = Observed::of(s)?;
         let nonzeros = rows.nnz();
-        let plain = |values| Weighted { values, weights: None };
-        Ok(Looked::Kept(Kept { rows: plain(rows), columns: plain(columns), nonzeros }))
+        let plain = |values| Weighted {
+            values,
+            weights: None,
+        };
+        Ok(Looked::Kept(Kept {
+            rows: plain(rows),
+            columns: plain(columns),
+            nonzeros,
+        }))
     }
 
     /// The nonzeros and a sample of the zeros.
@@ -58,9 +65,16 @@ impl<'a> Looked<'a> {
             let mut piece = Vec::new();
             for i in range {
                 let (columns, values) = nonzeros.row(i);
-                let (zeros, weight) = draw_zeros(columns, nonzeros.cols(), negatives, key.with("row", i as u64));
+                let (zeros, weight) = draw_zeros(
+                    columns,
+                    nonzeros.cols(),
+                    negatives,
+                    key.with("row", i as u64),
+                );
                 let own = columns.iter().zip(values).map(|(&j, &s)| (j, s, 1.0));
-                let mut row: Vec<(u32, f32, f32)> = own.chain(zeros.into_iter().map(|j| (j, 0.0, weight))).collect();
+                let mut row: Vec<(u32, f32, f32)> = own
+                    .chain(zeros.into_iter().map(|j| (j, 0.0, weight)))
+                    .collect();
                 row.sort_unstable_by_key(|&(j, ..)| j);
                 piece.push(row);
             }
@@ -68,14 +82,32 @@ impl<'a> Looked<'a> {
         });
         let rows: Vec<_> = pieces.into_iter().flatten().collect();
         let mut offsets = vec![0];
-        rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len()));
+        rows.iter()
+            .for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len()));
         let all = || rows.iter().flatten();
-        let pattern = Arc::new(Pattern::new(offsets, all().map(|e| e.0).collect(), nonzeros.cols()));
-        let values = Csr::new(pattern.clone(), all().map(|e| e.1).collect::<Vec<_>>().into());
+        let pattern = Arc::new(Pattern::new(
+            offsets,
+            all().map(|e| e.0).collect(),
+            nonzeros.cols(),
+        ));
+        let values = Csr::new(
+            pattern.clone(),
+            all().map(|e| e.1).collect::<Vec<_>>().into(),
+        );
         let weights = Csr::new(pattern, all().map(|e| e.2).collect::<Vec<_>>().into());
-        let columns = Weighted { values: values.transposed(), weights: Some(weights.transposed()) };
-        let rows = Weighted { values, weights: Some(weights) };
-        Ok(Looked::Kept(Kept { rows, columns, nonzeros: nonzeros.nnz() }))
+        let columns = Weighted {
+            values: values.transposed(),
+            weights: Some(weights.transposed()),
+        };
+        let rows = Weighted {
+            values,
+            weights: Some(weights),
+        };
+        Ok(Looked::Kept(Kept {
+            rows,
+            columns,
+            nonzeros: nonzeros.nnz(),
+        }))
     }
 
     /// Number of rows.
@@ -90,23 +122,34 @@ impl<'a> Looked<'a> {
     pub(super) fn reader(&self, transpose: bool) -> Reader<'_> {
         let from = match self {
             Looked::All(s) => {
-                let (rows, length) = if transpose { (s.read_columns(), s.rows()) } else { (s.read_rows(), s.cols()) };
+                let (rows, length) = if transpose {
+                    (s.read_columns(), s.rows())
+                } else {
+                    (s.read_rows(), s.cols())
+                };
                 From::All(rows, length, Vec::new())
             }
             Looked::Kept(kept) if transpose => From::Kept(&kept.columns),
             Looked::Kept(kept) => From::Kept(&kept.rows),
         };
-        Reader { from, line: Line::default() }
+        Reader {
+            from,
+            line: Line::default(),
+        }
     }
 
     /// Which entries these are, in words.
     pub(super) fn describe(&self) -> String {
         match self {
             Looked::All(s) => format!("all {} entries; exact", s.rows() * s.cols()),
-            Looked::Kept(kept) if kept.rows.weights.is_none() => format!("the {} nonzeros only; exact", kept.nonzeros),
+            Looked::Kept(kept) if kept.rows.weights.is_none() => {
+                format!("the {} nonzeros only; exact", kept.nonzeros)
+            }
             Looked::Kept(Kept { rows, nonzeros, .. }) => {
                 let zeros = rows.values.nnz() - nonzeros;
-                format!("trained and measured on {nonzeros} nonzeros and {zeros} sampled zeros; an estimate")
+                format!(
+                    "trained and measured on {nonzeros} nonzeros and {zeros} sampled zeros; an estimate"
+                )
             }
         }
     }
@@ -149,7 +192,11 @@ pub(super) struct Line {
 impl Line {
     /// Column, entry, weight.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, f64, f64)> + '_ {
-        self.columns.iter().zip(&self.values).zip(&self.weights).map(|((&j, &s), &weight)| (j, s, weight))
+        self.columns
+            .iter()
+            .zip(&self.values)
+            .zip(&self.weights)
+            .map(|((&j, &s), &weight)| (j, s, weight))
     }
 }
 
@@ -176,7 +223,9 @@ impl Reader<'_> {
                 }
                 line.values.clear();
                 line.values.resize(*length, 0.0);
-                nonzeros.iter().for_each(|&(j, s)| line.values[j as usize] = s);
+                nonzeros
+                    .iter()
+                    .for_each(|&(j, s)| line.values[j as usize] = s);
             }
             From::Kept(Weighted { values, weights }) => {
                 let (columns, own) = values.row(i);
@@ -186,7 +235,9 @@ impl Reader<'_> {
                 line.values.extend(own.iter().map(|&s| f64::from(s)));
                 line.weights.clear();
                 match weights {
-                    Some(weights) => line.weights.extend(weights.row(i).1.iter().map(|&w| f64::from(w))),
+                    Some(weights) => line
+                        .weights
+                        .extend(weights.row(i).1.iter().map(|&w| f64::from(w))),
                     None => line.weights.resize(columns.len(), 1.0),
                 }
             }

@@ -76,7 +76,10 @@ impl Method for Sgd {
         if self.step > 0.0 && self.step <= 1.0 {
             return Ok(());
         }
-        Err(Error::config(format!("{field}.step"), format!("{} is not a number above 0 and up to 1", self.step)))
+        Err(Error::config(
+            format!("{field}.step"),
+            format!("{} is not a number above 0 and up to 1", self.step),
+        ))
     }
 
     fn is_scale_free(&self) -> bool {
@@ -94,11 +97,17 @@ impl Method for Sgd {
             return Ok(nothing(s, task, self.measure(&entries)));
         }
         self.shrink_to_size(&mut pair, &entries);
-        let limits = Limits { iterations: self.iterations, tolerance: self.tolerance };
+        let limits = Limits {
+            iterations: self.iterations,
+            tolerance: self.tolerance,
+        };
         let mut watch = Watch::new("stochastic gradient descent", limits, 1.0, task);
         let mut least = self.value(s, &entries, &pair);
         watch.record(least)?;
-        let mut best = Pair { a: pair.a.clone(), b: pair.b.clone() };
+        let mut best = Pair {
+            a: pair.a.clone(),
+            b: pair.b.clone(),
+        };
         let draw = Draw::new(&entries, self.observed_only);
         while watch.goes_on()? {
             let epoch = watch.done();
@@ -107,14 +116,28 @@ impl Method for Sgd {
             a.scale_columns(&roots);
             b.scale_columns(&roots);
             let rate = self.step / (1.0 + self.decay * epoch as f64);
-            let precondition = sigma.iter().map(|sigma| (1.0 / (sigma + self.regularization)) as f32).collect();
-            let mut descent = Epoch { options: self, rate, precondition, pair: Pair { a, b } };
+            let precondition = sigma
+                .iter()
+                .map(|sigma| (1.0 / (sigma + self.regularization)) as f32)
+                .collect();
+            let mut descent = Epoch {
+                options: self,
+                rate,
+                precondition,
+                pair: Pair { a, b },
+            };
             descent.run(&draw, task.key.with("epoch", epoch as u64));
             pair = descent.pair;
             let loss = self.value(s, &entries, &pair);
             watch.record(loss)?;
             if loss < least {
-                (least, best) = (loss, Pair { a: pair.a.clone(), b: pair.b.clone() });
+                (least, best) = (
+                    loss,
+                    Pair {
+                        a: pair.a.clone(),
+                        b: pair.b.clone(),
+                    },
+                );
             }
         }
         best.finish(task, |rank| watch.info(rank, self.measure(&entries)))
@@ -126,7 +149,9 @@ impl Method for Sgd {
 
     fn memory(&self, shape: &Shape) -> u64 {
         let nonzeros = shape.entries;
-        let steps = (self.batch as u64).min(nonzeros).saturating_mul(1 + self.negatives as u64);
+        let steps = (self.batch as u64)
+            .min(nonzeros)
+            .saturating_mul(1 + self.negatives as u64);
         (nonzeros * (ENTRY_BYTES + 8)).saturating_add(steps.saturating_mul(STEP_BYTES))
     }
 }
@@ -136,7 +161,12 @@ impl Sgd {
     fn shrink_to_size(&self, pair: &mut Pair, entries: &Observed) {
         if self.start == Start::Random {
             let (a, b) = (pair.a.gram(), pair.b.gram());
-            let product: f64 = a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum();
+            let product: f64 = a
+                .as_slice()
+                .iter()
+                .zip(b.as_slice())
+                .map(|(a, b)| a * b)
+                .sum();
             let factor = (entries.norm / product.max(1e-300)).powf(0.25);
             pair.a.scale_columns(&vec![factor; pair.a.cols()]);
             pair.b.scale_columns(&vec![factor; pair.b.cols()]);
@@ -150,13 +180,22 @@ impl Sgd {
         if self.observed_only {
             return entries.value(pair, penalty);
         }
-        let product: f64 = a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum();
+        let product: f64 = a
+            .as_slice()
+            .iter()
+            .zip(b.as_slice())
+            .map(|(a, b)| a * b)
+            .sum();
         (entries.norm - 2.0 * inner(&s.apply(&pair.b), &pair.a) + product + penalty) / entries.norm
     }
 
     fn measure(&self, entries: &Observed) -> String {
         let all = "squared error and penalty relative to ‖S‖², all entries; ‖S‖² exact";
-        if self.observed_only { entries.measure() } else { all.into() }
+        if self.observed_only {
+            entries.measure()
+        } else {
+            all.into()
+        }
     }
 }
 
@@ -169,7 +208,11 @@ impl Chances {
         let (count, total) = (sizes.len() as f64, sizes.clone().sum::<f64>());
         let mut sum = 0.0;
         let add = |size: f64| {
-            sum += if total > 0.0 { 0.5 / count + 0.5 * size / total } else { 1.0 / count };
+            sum += if total > 0.0 {
+                0.5 / count + 0.5 * size / total
+            } else {
+                1.0 / count
+            };
             sum
         };
         Chances(sizes.map(add).collect())
@@ -205,7 +248,11 @@ impl<'a> Draw<'a> {
     fn new(entries: &'a Observed, observed_only: bool) -> Self {
         let nonzeros = Chances::of(entries.rows.values().iter().map(|&s| f64::from(s).powi(2)));
         let full = entries.rows.nnz() == entries.rows.rows() * entries.rows.cols();
-        Draw { entries, nonzeros, zeros: !(observed_only || full) }
+        Draw {
+            entries,
+            nonzeros,
+            zeros: !(observed_only || full),
+        }
     }
 
     /// A nonzero, with the weight that makes the sum over an epoch unbiased.
@@ -214,7 +261,12 @@ impl<'a> Draw<'a> {
         let (at, chance) = self.nonzeros.pick(bits);
         let i = pattern.offsets().partition_point(|&offset| offset <= at) - 1;
         let weight = 1.0 / (pattern.nnz() as f64 * chance);
-        Drawn { i, j: pattern.columns()[at] as usize, s: self.entries.rows.values()[at], weight }
+        Drawn {
+            i,
+            j: pattern.columns()[at] as usize,
+            s: self.entries.rows.values()[at],
+            weight,
+        }
     }
 }
 
@@ -237,7 +289,11 @@ struct Batch {
 impl Epoch<'_> {
     fn run(&mut self, draw: &Draw, key: Key) {
         let (count, size) = (draw.entries.rows.nnz(), self.options.batch);
-        let negatives = if draw.zeros { self.options.negatives } else { 0 };
+        let negatives = if draw.zeros {
+            self.options.negatives
+        } else {
+            0
+        };
         // Zeros are drawn by the leverage of their row and column: the error of a zero is large if both are.
         let leverages = |x: &Block| Chances::of((0..x.rows()).map(|i| self.leverage(x.row(i))));
         let (rows, columns) = (leverages(&self.pair.a), leverages(&self.pair.b));
@@ -248,15 +304,32 @@ impl Epoch<'_> {
             for _ in start..(start + size).min(count) {
                 self.add_step(&draw.nonzero(rng.next_u64()), &mut batch);
                 for _ in 0..negatives {
-                    let ((i, p), (j, q)) = (rows.pick(rng.next_u64()), columns.pick(rng.next_u64()));
-                    if draw.entries.rows.pattern().row(i).binary_search(&(j as u32)).is_err() {
-                        self.add_step(&Drawn { i, j, s: 0.0, weight: 1.0 / (share * p * q) }, &mut batch);
+                    let ((i, p), (j, q)) =
+                        (rows.pick(rng.next_u64()), columns.pick(rng.next_u64()));
+                    if draw
+                        .entries
+                        .rows
+                        .pattern()
+                        .row(i)
+                        .binary_search(&(j as u32))
+                        .is_err()
+                    {
+                        self.add_step(
+                            &Drawn {
+                                i,
+                                j,
+                                s: 0.0,
+                                weight: 1.0 / (share * p * q),
+                            },
+                            &mut batch,
+                        );
                     }
                 }
             }
             self.apply(&mut batch);
         }
-        let shrink = |p: &f32| 1.0 / (1.0 + self.rate * self.options.regularization * f64::from(*p));
+        let shrink =
+            |p: &f32| 1.0 / (1.0 + self.rate * self.options.regularization * f64::from(*p));
         let factors: Vec<f64> = self.precondition.iter().map(shrink).collect();
         self.pair.a.scale_columns(&factors);
         self.pair.b.scale_columns(&factors);
@@ -264,7 +337,10 @@ impl Epoch<'_> {
 
     /// The squared length of a row in units of the columns.
     fn leverage(&self, x: &[f32]) -> f64 {
-        x.iter().zip(&self.precondition).map(|(&x, &p)| f64::from(x) * f64::from(x) * f64::from(p)).sum()
+        x.iter()
+            .zip(&self.precondition)
+            .map(|(&x, &p)| f64::from(x) * f64::from(x) * f64::from(p))
+            .sum()
     }
 
     /// The steps that an entry implies for both rows, implicitly damped.
@@ -276,13 +352,18 @@ impl Epoch<'_> {
         let scale = (damped * error) as f32;
         let along = |(&x, &p): (&f32, &f32)| scale * x * p;
         batch.places.push((drawn.i, drawn.j));
-        batch.left.extend(b.iter().zip(&self.precondition).map(along));
-        batch.right.extend(a.iter().zip(&self.precondition).map(along));
+        batch
+            .left
+            .extend(b.iter().zip(&self.precondition).map(along));
+        batch
+            .right
+            .extend(a.iter().zip(&self.precondition).map(along));
     }
 
     fn apply(&mut self, batch: &mut Batch) {
         let width = self.precondition.len();
-        let minus = |row: &mut [f32], by: &[f32]| row.iter_mut().zip(by).for_each(|(x, by)| *x -= by);
+        let minus =
+            |row: &mut [f32], by: &[f32]| row.iter_mut().zip(by).for_each(|(x, by)| *x -= by);
         for (at, (i, j)) in batch.places.drain(..).enumerate() {
             minus(self.pair.a.row_mut(i), &batch.left[at * width..][..width]);
             minus(self.pair.b.row_mut(j), &batch.right[at * width..][..width]);

@@ -70,19 +70,43 @@ impl<'a, S: Space> Subspace<'a, S> {
     /// Begins with `width` random directions.
     pub(super) fn new(space: &'a S, s: &'a Operator, task: &'a Task<'a>, width: usize) -> Self {
         let key = task.key.with("sketch", 0);
-        let start = panels(width).into_iter().map(|range| space.random(s.cols(), range, key)).collect();
-        let a = Squared { space, s, symmetric: s.is_symmetric(), work: Workspace::default() };
+        let start = panels(width)
+            .into_iter()
+            .map(|range| space.random(s.cols(), range, key))
+            .collect();
+        let a = Squared {
+            space,
+            s,
+            symmetric: s.is_symmetric(),
+            work: Workspace::default(),
+        };
         let rounds = rounds(s.cols(), width);
-        Subspace { a, task, width, start, estimated: false, rounds }
+        Subspace {
+            a,
+            task,
+            width,
+            start,
+            estimated: false,
+            rounds,
+        }
     }
 
     /// Orthonormal columns that span the space after at most `limit` applications of A.
-    pub(super) fn run(&mut self, limit: usize, options: &Svd, info: &mut Info) -> Result<Vec<S::Tall>> {
+    pub(super) fn run(
+        &mut self,
+        limit: usize,
+        options: &Svd,
+        info: &mut Info,
+    ) -> Result<Vec<S::Tall>> {
         let room = self.a.s.cols().min(self.a.s.rows()) / self.width.max(1);
         if limit >= MANY && room > 1 {
             self.estimated = true;
             let start = std::mem::take(&mut self.start);
-            let until = Until { limit, depth: room.min(DEPTH), tolerance: MARGIN * options.tolerance };
+            let until = Until {
+                limit,
+                depth: room.min(DEPTH),
+                tolerance: MARGIN * options.tolerance,
+            };
             return match self.a.symmetric {
                 true => lanczos::run(&mut self.a, start, self.task, &until, info),
                 false => bidiagonal::run(&mut self.a, start, self.task, &until, info),
@@ -98,7 +122,12 @@ impl<'a, S: Space> Subspace<'a, S> {
 
     /// S V. Estimated residuals are measured. If V is no longer needed, each panel of the product replaces its panel of
     /// V.
-    pub(super) fn image(mut self, mut v: Vec<S::Tall>, tolerance: f64, info: &mut Info) -> Result<Image<S::Tall>> {
+    pub(super) fn image(
+        mut self,
+        mut v: Vec<S::Tall>,
+        tolerance: f64,
+        info: &mut Info,
+    ) -> Result<Image<S::Tall>> {
         if !self.estimated && !self.task.right && self.a.s.rows() == self.a.s.cols() {
             let progress = self.task.progress;
             self.a.one_by_one(&mut v, self.task, |a, panel| {
@@ -119,7 +148,13 @@ impl<'a, S: Space> Subspace<'a, S> {
     /// Residuals of the vectors in the span of V, from V and S V: of Ritz vectors, or of singular triplets, Sᵀu − σ v.
     /// The residual vectors are formed before they are measured: from Gram matrices alone, every deviation of V from
     /// orthonormality would enter as its square root.
-    fn measure(&mut self, v: &[S::Tall], y: &[S::Tall], tolerance: f64, info: &mut Info) -> Result<()> {
+    fn measure(
+        &mut self,
+        v: &[S::Tall],
+        y: &[S::Tall],
+        tolerance: f64,
+        info: &mut Info,
+    ) -> Result<()> {
         let space = self.a.space;
         if self.a.symmetric {
             let h = space.cross(v, y);
@@ -130,20 +165,36 @@ impl<'a, S: Space> Subspace<'a, S> {
         }
         let squares = Ritz::of(&space.gram(y), self.width)?;
         let turned = space.times(y, &squares.vectors, &widths(self.width));
-        let mut outside: Vec<S::Tall> = turned.iter().map(|panel| self.a.product(panel, true)).collect();
+        let mut outside: Vec<S::Tall> = turned
+            .iter()
+            .map(|panel| self.a.product(panel, true))
+            .collect();
         let mut right = squares.vectors.clone();
         right.scale_columns(&squares.values);
         space.add_times(&mut outside, v, &right, -1.0);
-        let sigma: Vec<f64> = squares.values.iter().map(|square| square.max(0.0).sqrt()).collect();
+        let sigma: Vec<f64> = squares
+            .values
+            .iter()
+            .map(|square| square.max(0.0).sqrt())
+            .collect();
         let over = |(length, sigma): (f64, &f64)| if *sigma > 0.0 { length / sigma } else { 0.0 };
-        let lengths = space.fold(&outside, Fold::Length).into_iter().zip(&sigma).map(over);
+        let lengths = space
+            .fold(&outside, Fold::Length)
+            .into_iter()
+            .zip(&sigma)
+            .map(over);
         info.judge(lengths.zip(&sigma).take(self.task.rank), tolerance);
         Ok(())
     }
 
     /// V ← orth(A V). Random directions are nearly orthogonal: only the last product needs more. With a
     /// `tolerance` residuals are reported.
-    fn power(&mut self, limit: usize, tolerance: Option<f64>, info: &mut Info) -> Result<Vec<S::Tall>> {
+    fn power(
+        &mut self,
+        limit: usize,
+        tolerance: Option<f64>,
+        info: &mut Info,
+    ) -> Result<Vec<S::Tall>> {
         let mut v = std::mem::take(&mut self.start);
         if limit < 2 {
             self.orthonormal(&mut v);
@@ -186,31 +237,45 @@ impl<'a, S: Space> Subspace<'a, S> {
         self.a.work.rounds = false;
         info.iterations += 1;
         let squares = Ritz::of(&self.a.space.gram(&v), self.width)?;
-        let [most, least] =
-            [squares.values.first(), squares.values.last()].map(|value| value.map_or(0.0, |value| value.abs().sqrt()));
+        let [most, least] = [squares.values.first(), squares.values.last()]
+            .map(|value| value.map_or(0.0, |value| value.abs().sqrt()));
         if least <= NOISE * most {
             self.orthonormalize(&mut v, info.iterations);
             return Ok(v);
         }
         let mut rotation = squares.vectors.clone();
-        rotation.scale_columns(&squares.values.iter().map(|value| 1.0 / value.abs().sqrt()).collect::<Vec<_>>());
+        rotation.scale_columns(
+            &squares
+                .values
+                .iter()
+                .map(|value| 1.0 / value.abs().sqrt())
+                .collect::<Vec<_>>(),
+        );
         self.a.space.transform(&mut v, &rotation);
         self.orthonormalize(&mut v, info.iterations);
         // The filter does not need the buffers of power iterations.
         self.a.work.clear();
         let degree = (LARGEST.ln() / (most / least).acosh()).clamp(1.0, degree as f64) as usize;
         let task = self.task;
-        self.a.one_by_one(&mut v, task, |a, panel| chebyshev(a, panel, (degree, least), task))?;
+        self.a.one_by_one(&mut v, task, |a, panel| {
+            chebyshev(a, panel, (degree, least), task)
+        })?;
         info.iterations += degree;
         let lengths = self.a.space.fold(&v, Fold::Length);
-        let factors: Vec<f64> = lengths.iter().map(|&n| if n > 0.0 { 1.0 / n } else { 0.0 }).collect();
+        let factors: Vec<f64> = lengths
+            .iter()
+            .map(|&n| if n > 0.0 { 1.0 / n } else { 0.0 })
+            .collect();
         self.a.space.map(&mut v, &Map::Scale(&factors));
         self.orthonormalize(&mut v, info.iterations);
         Ok(v)
     }
 
     fn orthonormal(&self, x: &mut [S::Tall]) {
-        orthonormalize(&mut In { space: self.a.space, panels: x });
+        orthonormalize(&mut In {
+            space: self.a.space,
+            panels: x,
+        });
     }
 
     /// Makes columns orthonormal; lost ones are drawn again, once.
@@ -220,20 +285,50 @@ impl<'a, S: Space> Subspace<'a, S> {
 }
 
 /// X ← T_m(S/c) X for m = `degree`.
-fn chebyshev<S: Space>(a: &mut Squared<'_, S>, x: &mut S::Tall, (degree, c): (usize, f64), task: &Task) -> Result<()> {
+fn chebyshev<S: Space>(
+    a: &mut Squared<'_, S>,
+    x: &mut S::Tall,
+    (degree, c): (usize, f64),
+    task: &Task,
+) -> Result<()> {
     let (rows, cols) = a.space.shape(x);
     let (space, s, work) = (a.space, a.s, &mut a.work);
     let mut last = work.take(space, rows, cols);
-    let then = Fused { scale: (1.0 / c) as f32, ..Fused::default() };
-    s.product(false, Product { space, x, y: &mut last, then, work });
+    let then = Fused {
+        scale: (1.0 / c) as f32,
+        ..Fused::default()
+    };
+    s.product(
+        false,
+        Product {
+            space,
+            x,
+            y: &mut last,
+            then,
+            work,
+        },
+    );
     let before = x;
     for step in 1..degree {
         task.progress.check()?;
         // T_{m+1} = 2/c S T_m − T_{m−1} with signs + + − − + + …, so that the product can be added in place.
         let twice = (2.0 / c) as f32;
         let scale = if step % 2 == 1 { -twice } else { twice };
-        let then = Fused { scale, accumulate: true, ..Fused::default() };
-        s.product(false, Product { space, x: &last, y: before, then, work });
+        let then = Fused {
+            scale,
+            accumulate: true,
+            ..Fused::default()
+        };
+        s.product(
+            false,
+            Product {
+                space,
+                x: &last,
+                y: before,
+                then,
+                work,
+            },
+        );
         std::mem::swap(before, &mut last);
     }
     std::mem::swap(before, &mut last);

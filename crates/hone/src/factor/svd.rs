@@ -66,9 +66,15 @@ impl Method for Svd {
         let mut found = svd_in(&Host, s, self, task)?;
         let small = || s.cost() as f64 <= MEASURED / 10.0 && s.row_work() <= MEASURED;
         if matches!(s, Operator::Dense(_)) || small() {
-            let (norm, kept) = (s.squared_norm(), found.sigma.iter().map(|sigma| sigma * sigma).sum::<f64>());
+            let (norm, kept) = (
+                s.squared_norm(),
+                found.sigma.iter().map(|sigma| sigma * sigma).sum::<f64>(),
+            );
             let values = vec![share_left(norm - kept, norm)?];
-            found.info.loss = Some(Loss { measure: "squared error relative to ‖S‖²; exact".into(), values });
+            found.info.loss = Some(Loss {
+                measure: "squared error relative to ‖S‖²; exact".into(),
+                values,
+            });
         }
         Ok(found)
     }
@@ -106,28 +112,50 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
 }
 
 /// The leading singular triplets of an operator, computed in some space. This process decomposes small matrices.
-pub fn svd_in<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Panels>> {
+pub fn svd_in<S: Space>(
+    space: &S,
+    s: &Operator,
+    options: &Svd,
+    task: &Task,
+) -> Result<Factors<Panels>> {
     Ok(svd_there(space, s, options, task)?.map(|side| side.exported(space)))
 }
 
 /// The same with factors that stay in their space.
-pub fn svd_there<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Side<S::Tall>>> {
+pub fn svd_there<S: Space>(
+    space: &S,
+    s: &Operator,
+    options: &Svd,
+    task: &Task,
+) -> Result<Factors<Side<S::Tall>>> {
     match s {
         Operator::Dense(leaf) if leaf.columns().own().rows.min(s.cols()) <= WIDEST => {
             Ok(dense(space, leaf.columns(), task)?.map(|side| Side::Here(side.into())))
         }
         Operator::Power(inner, k) if inner.is_symmetric() => {
             let mut found = svd_there(space, inner, options, task)?;
-            found.sigma.iter_mut().for_each(|sigma| *sigma = sigma.powi(*k as i32));
+            found
+                .sigma
+                .iter_mut()
+                .for_each(|sigma| *sigma = sigma.powi(*k as i32));
             if k % 2 == 0 && task.right {
                 found.v = Some(found.u.copy(space));
             }
             found.info.base.get_or_insert_with(|| inner.formula());
             Ok(found)
         }
-        Operator::Scaled(Scaled { shift: None, left: None, right: None, scale, inner }) if *scale != 0.0 => {
+        Operator::Scaled(Scaled {
+            shift: None,
+            left: None,
+            right: None,
+            scale,
+            inner,
+        }) if *scale != 0.0 => {
             let mut found = svd_there(space, inner, options, task)?;
-            found.sigma.iter_mut().for_each(|sigma| *sigma *= scale.abs());
+            found
+                .sigma
+                .iter_mut()
+                .for_each(|sigma| *sigma *= scale.abs());
             if let Some(v) = found.v.as_mut().filter(|_| *scale < 0.0) {
                 v.turn(space);
             }
@@ -140,7 +168,8 @@ pub fn svd_there<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) 
             if let Some(found) = fallen_apart(s, options, task)? {
                 return Ok(found.map(Side::here));
             }
-            let mut found = lazy(space, s, options, task)?.map(|side| Side::There(side).widened(space, task.rank));
+            let mut found = lazy(space, s, options, task)?
+                .map(|side| Side::There(side).widened(space, task.rank));
             found.sigma.resize(task.rank.max(found.sigma.len()), 0.0);
             Ok(found)
         }
@@ -151,15 +180,26 @@ pub fn svd_there<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) 
 fn fallen_apart(s: &Operator, options: &Svd, task: &Task) -> Result<Option<Factors>> {
     let products = if s.is_symmetric() { 1 } else { 2 };
     if s.rows() > MOST_IN_PIECES
-        || !options.keeps_basis(s.cost() * products, s.cols() as u64, options.width(s, task.rank) as u64)
+        || !options.keeps_basis(
+            s.cost() * products,
+            s.cols() as u64,
+            options.width(s, task.rank) as u64,
+        )
     {
         return Ok(None);
     }
-    pieces(s).map(|pieces| svd_of_pieces(s, &pieces, task)).transpose()
+    pieces(s)
+        .map(|pieces| svd_of_pieces(s, &pieces, task))
+        .transpose()
 }
 
 /// Finds the leading right space, multiplies it once more, and reads the triplets off the image.
-fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Vec<S::Tall>>> {
+fn lazy<S: Space>(
+    space: &S,
+    s: &Operator,
+    options: &Svd,
+    task: &Task,
+) -> Result<Factors<Vec<S::Tall>>> {
     let folded = s.folded();
     let s = folded.as_ref().unwrap_or(s);
     let mut info = Info::default();
@@ -177,7 +217,10 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
     space.transform(&mut y, &triplets.left(width));
     let mut u = cut(space, y, rank);
     if triplets.spread() > STEADY {
-        orthonormalize(&mut In { space, panels: &mut u });
+        orthonormalize(&mut In {
+            space,
+            panels: &mut u,
+        });
     }
     if info.iterations > 0 && info.residual.is_none() {
         let worst = sampled_residual(space, s, &u, &triplets.sigma[..triplets.rank.min(rank)]);
@@ -191,7 +234,11 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
         let v = space.times(&v, &right, &widths(rank));
         vacated(space, s, v, task.key)
     });
-    let sigma = triplets.padded(task.rank).into_iter().map(|sigma| sigma / scale).collect();
+    let sigma = triplets
+        .padded(task.rank)
+        .into_iter()
+        .map(|sigma| sigma / scale)
+        .collect();
     Ok(Factors { u, sigma, v, info })
 }
 
@@ -200,9 +247,22 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
 fn vacated<S: Space>(space: &S, s: &Operator, v: Vec<S::Tall>, key: Key) -> Vec<S::Tall> {
     let x = space.random(s.rows(), 0..1, key.with("occupied", 0));
     let mut image = space.zeros(s.cols(), 1);
-    s.product(true, Product { space, x: &x, y: &mut image, then: Fused::default(), work: &mut Workspace::default() });
-    let occupied: Vec<f32> =
-        space.export(image).as_slice().iter().map(|&value| f32::from(u8::from(value != 0.0))).collect();
+    s.product(
+        true,
+        Product {
+            space,
+            x: &x,
+            y: &mut image,
+            then: Fused::default(),
+            work: &mut Workspace::default(),
+        },
+    );
+    let occupied: Vec<f32> = space
+        .export(image)
+        .as_slice()
+        .iter()
+        .map(|&value| f32::from(u8::from(value != 0.0)))
+        .collect();
     if !occupied.contains(&0.0) {
         return v;
     }
@@ -215,27 +275,55 @@ fn vacated<S: Space>(space: &S, s: &Operator, v: Vec<S::Tall>, key: Key) -> Vec<
     };
     let mut v: Vec<S::Tall> = v.into_iter().map(kept).collect();
     // Triplets at the level of rounding may have had more than noise there.
-    orthonormalize(&mut In { space, panels: &mut v });
+    orthonormalize(&mut In {
+        space,
+        panels: &mut v,
+    });
     v
 }
 
 /// The largest residual of some singular triplets of a symmetric matrix, ‖S u − σ v‖ = √(‖S u‖² − σ²), relative to σ: that of the
 /// first, the last and two between, since all would take another product. Rounding, which hides what is below 10⁻³, does not count.
 fn sampled_residual<S: Space>(space: &S, s: &Operator, u: &[S::Tall], sigma: &[f64]) -> f64 {
-    let Some(last) = sigma.len().checked_sub(1) else { return 0.0 };
+    let Some(last) = sigma.len().checked_sub(1) else {
+        return 0.0;
+    };
     let mut sampled: Vec<usize> = (0..SAMPLED).map(|i| i * last / (SAMPLED - 1)).collect();
     sampled.dedup();
     let columns = u.iter().map(|panel| space.shape(panel).1).sum();
-    let pick = Small::from_fn(columns, sampled.len(), |i, j| f64::from(u8::from(i == sampled[j])));
+    let pick = Small::from_fn(columns, sampled.len(), |i, j| {
+        f64::from(u8::from(i == sampled[j]))
+    });
     let x = space.times(u, &pick, &[sampled.len()]).remove(0);
     let mut y = space.zeros(s.rows(), sampled.len());
     let work = &mut Workspace::default();
-    s.product(false, Product { space, x: &x, y: &mut y, then: Fused::default(), work });
+    s.product(
+        false,
+        Product {
+            space,
+            x: &x,
+            y: &mut y,
+            then: Fused::default(),
+            work,
+        },
+    );
     let relative = |(length, &j): (f64, &usize)| {
-        let (squared, noise) = ((length / sigma[j]).powi(2) - 1.0, NOISE * sigma[0] / sigma[j]);
-        if squared > HIDDEN * HIDDEN { (squared.sqrt() - noise).max(0.0) } else { 0.0 }
+        let (squared, noise) = (
+            (length / sigma[j]).powi(2) - 1.0,
+            NOISE * sigma[0] / sigma[j],
+        );
+        if squared > HIDDEN * HIDDEN {
+            (squared.sqrt() - noise).max(0.0)
+        } else {
+            0.0
+        }
     };
-    space.fold(&[y], Fold::Length).into_iter().zip(&sampled).map(relative).fold(0.0, f64::max)
+    space
+        .fold(&[y], Fold::Length)
+        .into_iter()
+        .zip(&sampled)
+        .map(relative)
+        .fold(0.0, f64::max)
 }
 
 /// The first `cols` columns.
@@ -258,7 +346,9 @@ fn cut<S: Space>(space: &S, mut x: Vec<S::Tall>, cols: usize) -> Vec<S::Tall> {
 impl Svd {
     /// Columns of the blocks that an iteration takes.
     fn width(&self, s: &Operator, rank: usize) -> usize {
-        rank.saturating_add(self.oversampling).min(s.rows()).min(s.cols())
+        rank.saturating_add(self.oversampling)
+            .min(s.rows())
+            .min(s.cols())
     }
 
     /// Maximum number of iterations for a matrix with this many rows, whose products in one iteration take
@@ -288,31 +378,57 @@ struct Triplets {
 impl Triplets {
     fn of_gram(gram: &Small, wanted: usize) -> Result<Triplets> {
         let eigen = gram.eigen()?;
-        let sigma: Vec<f64> = eigen.values.iter().map(|&value| value.max(0.0).sqrt()).collect();
+        let sigma: Vec<f64> = eigen
+            .values
+            .iter()
+            .map(|&value| value.max(0.0).sqrt())
+            .collect();
         let floor = sigma.first().map_or(0.0, |most| most * ZERO);
-        let rank = sigma.iter().take(wanted).filter(|&&sigma| sigma > floor).count();
-        Ok(Triplets { sigma, vectors: eigen.vectors, rank })
+        let rank = sigma
+            .iter()
+            .take(wanted)
+            .filter(|&&sigma| sigma > floor)
+            .count();
+        Ok(Triplets {
+            sigma,
+            vectors: eigen.vectors,
+            rank,
+        })
     }
 
     /// The leading singular values, zeros beyond the rank.
     fn padded(&self, columns: usize) -> Vec<f64> {
-        (0..columns).map(|j| if j < self.rank { self.sigma[j] } else { 0.0 }).collect()
+        (0..columns)
+            .map(|j| if j < self.rank { self.sigma[j] } else { 0.0 })
+            .collect()
     }
 
     /// The largest singular value over the smallest within the rank.
     fn spread(&self) -> f64 {
-        self.rank.checked_sub(1).map_or(1.0, |last| self.sigma[0] / self.sigma[last])
+        self.rank
+            .checked_sub(1)
+            .map_or(1.0, |last| self.sigma[0] / self.sigma[last])
     }
 
     /// E with zero columns beyond the rank.
     fn right(&self, columns: usize) -> Small {
-        Small::from_fn(self.vectors.rows(), columns, |i, j| if j < self.rank { self.vectors.get(i, j) } else { 0.0 })
+        Small::from_fn(self.vectors.rows(), columns, |i, j| {
+            if j < self.rank {
+                self.vectors.get(i, j)
+            } else {
+                0.0
+            }
+        })
     }
 
     /// E diag(1/sigma) with zero columns beyond the rank.
     fn left(&self, columns: usize) -> Small {
         let mut left = self.right(columns);
-        let inverse: Vec<f64> = self.padded(columns).iter().map(|&s| if s > 0.0 { 1.0 / s } else { 0.0 }).collect();
+        let inverse: Vec<f64> = self
+            .padded(columns)
+            .iter()
+            .map(|&s| if s > 0.0 { 1.0 / s } else { 0.0 })
+            .collect();
         left.scale_columns(&inverse);
         left
     }
@@ -331,8 +447,17 @@ fn dense<S: Space>(space: &S, y: &Columns, task: &Task) -> Result<Factors> {
         right.scale_columns(&signs);
         Block::from(&right)
     });
-    let info = Info { converged: true, rank: triplets.rank, ..Info::default() };
-    Ok(Factors { u, sigma: triplets.padded(task.rank), v, info })
+    let info = Info {
+        converged: true,
+        rank: triplets.rank,
+        ..Info::default()
+    };
+    Ok(Factors {
+        u,
+        sigma: triplets.padded(task.rank),
+        v,
+        info,
+    })
 }
 
 /// Exact SVD of a wide matrix through the Gram matrix of its rows: U = E, V = Yᵀ E diag(1/sigma). Besides
@@ -341,13 +466,19 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
     assert!(y.own().is_all(), "a wide matrix is not shared out by rows");
     let whole = y.to_block();
     let mut transposed = Block::zeros(y.cols(), y.rows());
-    transposed.update_rows(|j, row| row.iter_mut().enumerate().for_each(|(i, to)| *to = whole.get(i, j)));
+    transposed.update_rows(|j, row| {
+        row.iter_mut()
+            .enumerate()
+            .for_each(|(i, to)| *to = whole.get(i, j))
+    });
     drop(whole);
     let triplets = Triplets::of_gram(&transposed.gram(), task.rank)?;
     task.progress.check()?;
     let mut u = Block::from(&triplets.right(task.rank));
     // Rows without an entry have zeros, not rounding noise.
-    y.zero_rows().into_iter().for_each(|i| u.row_mut(i).fill(0.0));
+    y.zero_rows()
+        .into_iter()
+        .for_each(|i| u.row_mut(i).fill(0.0));
     let signs = u.column_signs();
     u.scale_columns(&signs);
     let v = task.right.then(|| {
@@ -355,8 +486,17 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
         left.scale_columns(&signs);
         transposed.times(&left)
     });
-    let info = Info { converged: true, rank: triplets.rank, ..Info::default() };
-    Ok(Factors { u, sigma: triplets.padded(task.rank), v, info })
+    let info = Info {
+        converged: true,
+        rank: triplets.rank,
+        ..Info::default()
+    };
+    Ok(Factors {
+        u,
+        sigma: triplets.padded(task.rank),
+        v,
+        info,
+    })
 }
 
 #[cfg(test)]

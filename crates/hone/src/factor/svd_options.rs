@@ -21,7 +21,12 @@ pub struct Svd {
 
 impl Default for Svd {
     fn default() -> Self {
-        Svd { oversampling: 8, tolerance: 1e-4, iterations: Iterations::Auto, filter: 0 }
+        Svd {
+            oversampling: 8,
+            tolerance: 1e-4,
+            iterations: Iterations::Auto,
+            filter: 0,
+        }
     }
 }
 
@@ -50,7 +55,9 @@ impl TryFrom<IterationsText> for Iterations {
         match text {
             IterationsText::Count(count) => Ok(Iterations::AtMost(count)),
             IterationsText::Word(word) if word == "auto" => Ok(Iterations::Auto),
-            IterationsText::Word(word) => Err(format!("iterations are a number or \"auto\", not {word:?}")),
+            IterationsText::Word(word) => {
+                Err(format!("iterations are a number or \"auto\", not {word:?}"))
+            }
         }
     }
 }

@@ -29,15 +29,24 @@ pub(super) enum Side {
 pub(super) fn columns(motifs: &[Motif]) -> Vec<(Motif, Side)> {
     let sides = |motif: Motif| match motif.triad() {
         None => vec![Side::Both],
-        Some(triad) if motif.arc_orbits().len() == triad.orbits().len() && triad.is_symmetric() => vec![Side::Out],
+        Some(triad) if motif.arc_orbits().len() == triad.orbits().len() && triad.is_symmetric() => {
+            vec![Side::Out]
+        }
         Some(_) => vec![Side::Out, Side::In],
     };
-    motifs.iter().flat_map(|&motif| sides(motif).into_iter().map(move |side| (motif, side))).collect()
+    motifs
+        .iter()
+        .flat_map(|&motif| sides(motif).into_iter().map(move |side| (motif, side)))
+        .collect()
 }
 
 /// How many neighbourhoods a node has.
 pub(super) fn neighbourhoods(motifs: &[Motif]) -> usize {
-    if motifs.iter().any(|motif| motif.is_directed()) { 2 } else { 1 }
+    if motifs.iter().any(|motif| motif.is_directed()) {
+        2
+    } else {
+        1
+    }
 }
 
 fn name(motif: Motif, side: Side, alone: bool) -> String {
@@ -51,7 +60,9 @@ fn name(motif: Motif, side: Side, alone: bool) -> String {
 /// The motif degrees as columns.
 pub(super) fn base(counts: &Counts, motifs: &[Motif]) -> Result<Named> {
     let columns = columns(motifs);
-    motifs.iter().try_for_each(|&motif| counts.check_counted(motif))?;
+    motifs
+        .iter()
+        .try_for_each(|&motif| counts.check_counted(motif))?;
     let triads = counts.triads().filter(|_| neighbourhoods(motifs) == 2);
     let of_nodes = NodeSums::new(counts);
     let mut block = Block::zeros(counts.pattern().rows(), columns.len());
@@ -59,36 +70,69 @@ pub(super) fn base(counts: &Counts, motifs: &[Motif]) -> Result<Named> {
         let sums = of_nodes.of(i);
         let arcs = triads.map(|triads| triads.node_sums(i));
         let degree = |&(motif, side): &(Motif, Side)| match (&arcs, side) {
-            (Some((out, _)), Side::Out) => motif.arc_orbits().iter().map(|orbit| out[orbit.index()] as f64).sum(),
-            (Some((_, into)), Side::In) => motif.arc_orbits().iter().map(|orbit| into[orbit.index()] as f64).sum(),
+            (Some((out, _)), Side::Out) => motif
+                .arc_orbits()
+                .iter()
+                .map(|orbit| out[orbit.index()] as f64)
+                .sum(),
+            (Some((_, into)), Side::In) => motif
+                .arc_orbits()
+                .iter()
+                .map(|orbit| into[orbit.index()] as f64)
+                .sum(),
             _ => without_direction(motif, &sums),
         };
-        row.iter_mut().zip(&columns).for_each(|(to, column)| *to = degree(column) as f32);
+        row.iter_mut()
+            .zip(&columns)
+            .for_each(|(to, column)| *to = degree(column) as f32);
     });
     let (names, origins) = named(motifs);
-    Ok(Named { names, origins, block })
+    Ok(Named {
+        names,
+        origins,
+        block,
+    })
 }
 
 /// The degrees of motifs without directions, from sums over the edges of each node.
 pub(super) fn of_sums(motifs: &[Motif], sums: &[[f64; Orbit::COUNT]]) -> Named {
     let mut block = Block::zeros(sums.len(), motifs.len());
     block.update_rows(|i, row| {
-        row.iter_mut().zip(motifs).for_each(|(to, &motif)| *to = without_direction(motif, &sums[i]) as f32);
+        row.iter_mut()
+            .zip(motifs)
+            .for_each(|(to, &motif)| *to = without_direction(motif, &sums[i]) as f32);
     });
     let (names, origins) = named(motifs);
-    Named { names, origins, block }
+    Named {
+        names,
+        origins,
+        block,
+    }
 }
 
 fn without_direction(motif: Motif, sums: &[f64; Orbit::COUNT]) -> f64 {
-    motif.orbits().iter().map(|orbit| sums[orbit.index()]).sum::<f64>()
+    motif
+        .orbits()
+        .iter()
+        .map(|orbit| sums[orbit.index()])
+        .sum::<f64>()
 }
 
 /// Names and origins of the motif degrees.
 pub(super) fn named(motifs: &[Motif]) -> (Vec<String>, Vec<Origin>) {
     let columns = columns(motifs);
     let alone = |motif: Motif| !columns.contains(&(motif, Side::In));
-    let names = columns.iter().map(|&(motif, side)| name(motif, side, alone(motif))).collect();
-    let origins = columns.iter().map(|&(motif, _)| Origin { motif: Some(motif), level: 0 }).collect();
+    let names = columns
+        .iter()
+        .map(|&(motif, side)| name(motif, side, alone(motif)))
+        .collect();
+    let origins = columns
+        .iter()
+        .map(|&(motif, _)| Origin {
+            motif: Some(motif),
+            level: 0,
+        })
+        .collect();
     (names, origins)
 }
 
@@ -98,8 +142,12 @@ pub(super) struct Around(Vec<(Side, Arc<Pattern>)>);
 
 impl Around {
     pub(super) fn of(counts: &Counts, motifs: &[Motif]) -> Around {
-        let directed =
-            |triads: &Triads| vec![(Side::Out, triads.arcs().clone()), (Side::In, triads.entering().clone())];
+        let directed = |triads: &Triads| {
+            vec![
+                (Side::Out, triads.arcs().clone()),
+                (Side::In, triads.entering().clone()),
+            ]
+        };
         let triads = counts.triads().filter(|_| neighbourhoods(motifs) == 2);
         Around(triads.map_or_else(|| vec![(Side::Both, counts.pattern().clone())], directed))
     }
@@ -111,16 +159,26 @@ impl Around {
 
     /// Each aggregate over each neighbourhood, in the order of columns.
     pub(super) fn every(&self, aggregates: &[Aggregate]) -> Vec<(Aggregate, Side)> {
-        aggregates.iter().flat_map(|&aggregate| self.0.iter().map(move |&(side, _)| (aggregate, side))).collect()
+        aggregates
+            .iter()
+            .flat_map(|&aggregate| self.0.iter().map(move |&(side, _)| (aggregate, side)))
+            .collect()
     }
 
     /// The neighbours of node `i` on one side.
     pub(super) fn neighbours(&self, side: Side, i: usize) -> &[u32] {
-        self.0.iter().find(|(own, _)| *own == side).map_or(&[], |(_, pattern)| pattern.row(i))
+        self.0
+            .iter()
+            .find(|(own, _)| *own == side)
+            .map_or(&[], |(_, pattern)| pattern.row(i))
     }
 
     /// Names and origins of the aggregated columns of a level.
-    pub(super) fn named(&self, every: &[(Aggregate, Side)], level: &Named) -> (Vec<String>, Vec<Origin>) {
+    pub(super) fn named(
+        &self,
+        every: &[(Aggregate, Side)],
+        level: &Named,
+    ) -> (Vec<String>, Vec<Origin>) {
         let called = |&(aggregate, side): &(Aggregate, Side)| match side {
             Side::Both => aggregate.name().to_owned(),
             Side::Out => format!("{}-out", aggregate.name()),
@@ -128,10 +186,22 @@ impl Around {
         };
         let of = |one: &(Aggregate, Side)| {
             let called = called(one);
-            level.names.iter().map(|name| format!("{called}({name})")).collect::<Vec<_>>()
+            level
+                .names
+                .iter()
+                .map(|name| format!("{called}({name})"))
+                .collect::<Vec<_>>()
         };
-        let next = |origin: &Origin| Origin { level: origin.level + 1, ..*origin };
-        let origins = level.origins.iter().map(next).collect::<Vec<_>>().repeat(every.len());
+        let next = |origin: &Origin| Origin {
+            level: origin.level + 1,
+            ..*origin
+        };
+        let origins = level
+            .origins
+            .iter()
+            .map(next)
+            .collect::<Vec<_>>()
+            .repeat(every.len());
         (every.iter().flat_map(of).collect(), origins)
     }
 }

@@ -60,14 +60,30 @@ impl Aggregate {
         let log_mean = log && self == Aggregate::Mean;
         for &j in rows {
             for (total, &x) in totals.iter_mut().zip(block.row(j as usize)) {
-                let x = if log_mean { f64::from(x).ln_1p() } else { f64::from(x) };
-                *total = if self == Aggregate::Max { total.max(x) } else { *total + x };
+                let x = if log_mean {
+                    f64::from(x).ln_1p()
+                } else {
+                    f64::from(x)
+                };
+                *total = if self == Aggregate::Max {
+                    total.max(x)
+                } else {
+                    *total + x
+                };
             }
         }
-        let divisor = if self == Aggregate::Mean { rows.len().max(1) as f64 } else { 1.0 };
+        let divisor = if self == Aggregate::Mean {
+            rows.len().max(1) as f64
+        } else {
+            1.0
+        };
         for (to, total) in to.iter_mut().zip(totals) {
             let value = total / divisor;
-            *to = if log_mean { value.exp_m1() as f32 } else { value as f32 };
+            *to = if log_mean {
+                value.exp_m1() as f32
+            } else {
+                value as f32
+            };
         }
     }
 }
@@ -84,8 +100,13 @@ pub(super) fn divided(block: &Block, rows: &[u32], divisor: f64, to: &mut [f32])
         let totals = &mut totals[..to.len()];
         for &j in rows {
             let row = &block.row(j as usize)[piece * PIECE..];
-            totals.iter_mut().zip(row).for_each(|(total, &x)| *total += f64::from(x));
+            totals
+                .iter_mut()
+                .zip(row)
+                .for_each(|(total, &x)| *total += f64::from(x));
         }
-        to.iter_mut().zip(totals).for_each(|(to, total)| *to = (*total / divisor) as f32);
+        to.iter_mut()
+            .zip(totals)
+            .for_each(|(to, total)| *to = (*total / divisor) as f32);
     }
 }

@@ -30,7 +30,11 @@ pub struct NamedColumns {
 
 impl From<Named> for NamedColumns {
     fn from(named: Named) -> Self {
-        NamedColumns { names: named.names, origins: named.origins, columns: named.block.into() }
+        NamedColumns {
+            names: named.names,
+            origins: named.origins,
+            columns: named.block.into(),
+        }
     }
 }
 
@@ -43,8 +47,15 @@ impl Structure {
         let motifs = self.motifs.motifs();
         let level = degrees::base(counts, &motifs)?;
         let (streamed, names, origins) = self.stream(level, Around::of(counts, &motifs))?;
-        let columns = Columns::new(streamed.rows(), vec![Group::stored(None, Arc::new(streamed))]);
-        Ok(NamedColumns { names, origins, columns })
+        let columns = Columns::new(
+            streamed.rows(),
+            vec![Group::stored(None, Arc::new(streamed))],
+        );
+        Ok(NamedColumns {
+            names,
+            origins,
+            columns,
+        })
     }
 
     /// The columns of chosen nodes, which ascend: the rows of [`Structure::streamed`] for them, bit for bit, by counting motifs
@@ -62,21 +73,41 @@ impl Structure {
             return Ok(None);
         }
         let near = with_neighbours(pattern, nodes);
-        let Some(sums) = sums_of_nodes(pattern, &near, known, progress)? else { return Ok(None) };
+        let Some(sums) = sums_of_nodes(pattern, &near, known, progress)? else {
+            return Ok(None);
+        };
         let mut number = vec![0; pattern.rows()];
-        near.iter().zip(0..).for_each(|(&i, at)| number[i as usize] = at);
+        near.iter()
+            .zip(0..)
+            .for_each(|(&i, at)| number[i as usize] = at);
         let around = Around::rows(rows_of(pattern, &near, nodes, &number));
         let (streamed, names, origins) = self.stream(degrees::of_sums(&motifs, &sums), around)?;
         let rows = nodes.iter().map(|&i| number[i as usize]).collect();
-        let columns = Columns::new(nodes.len(), vec![Group::stored(None, Arc::new(Picked { streamed, rows }))]);
-        Ok(Some(NamedColumns { names, origins, columns }))
+        let columns = Columns::new(
+            nodes.len(),
+            vec![Group::stored(None, Arc::new(Picked { streamed, rows }))],
+        );
+        Ok(Some(NamedColumns {
+            names,
+            origins,
+            columns,
+        }))
     }
 
     /// The columns that follow from those of one level, with their names and origins.
-    fn stream(&self, mut level: Named, around: Around) -> Result<(Streamed, Vec<String>, Vec<Origin>)> {
+    fn stream(
+        &self,
+        mut level: Named,
+        around: Around,
+    ) -> Result<(Streamed, Vec<String>, Vec<Origin>)> {
         let aggregates = self.aggregates();
         let sums = aggregates.contains(&Aggregate::Sum).then(|| {
-            let sums = Structure { mean: false, max: false, ..self.clone() }.aggregated(&level, &around);
+            let sums = Structure {
+                mean: false,
+                max: false,
+                ..self.clone()
+            }
+            .aggregated(&level, &around);
             check_finite(&sums).map(|()| sums.block)
         });
         let mut sums = sums.transpose()?;
@@ -87,7 +118,16 @@ impl Structure {
         let aggregated = around.named(&every, &level);
         names.extend(aggregated.0);
         origins.extend(aggregated.1);
-        Ok((Streamed { logs: level.block, sums, every, around }, names, origins))
+        Ok((
+            Streamed {
+                logs: level.block,
+                sums,
+                every,
+                around,
+            },
+            names,
+            origins,
+        ))
     }
 
     /// Names and origins of the columns of one level of recursion: counts, then sums, means and maxima.
@@ -95,7 +135,11 @@ impl Structure {
         let motifs = self.motifs.motifs();
         let around = Around::of(counts, &motifs);
         let (mut names, mut origins) = degrees::named(&motifs);
-        let level = Named { names: names.clone(), origins: origins.clone(), block: Block::zeros(0, 0) };
+        let level = Named {
+            names: names.clone(),
+            origins: origins.clone(),
+            block: Block::zeros(0, 0),
+        };
         let aggregated = around.named(&around.every(&self.aggregates()), &level);
         names.extend(aggregated.0);
         origins.extend(aggregated.1);
@@ -104,7 +148,11 @@ impl Structure {
 
     /// Refuses sums over neighbours that overflow, given their names and the largest value of each.
     pub fn check_sums(&self, names: &[String], largest: &[f64]) -> Result<()> {
-        match names.iter().zip(largest).find(|(_, most)| !most.is_finite()) {
+        match names
+            .iter()
+            .zip(largest)
+            .find(|(_, most)| !most.is_finite())
+        {
             None => Ok(()),
             Some((name, _)) => Err(overflow(name)),
         }
@@ -118,8 +166,15 @@ impl Structure {
     /// Columns that are held while features are read.
     pub(crate) fn held(&self) -> usize {
         let (all, motifs) = (self.columns(), self.motifs.motifs());
-        let (base, sums) = (degrees::columns(&motifs).len(), degrees::neighbourhoods(&motifs));
-        if self.streams() { base * (1 + sums * usize::from(self.sum)) } else { all }
+        let (base, sums) = (
+            degrees::columns(&motifs).len(),
+            degrees::neighbourhoods(&motifs),
+        );
+        if self.streams() {
+            base * (1 + sums * usize::from(self.sum))
+        } else {
+            all
+        }
     }
 }
 
@@ -190,7 +245,10 @@ impl Stored for Picked {
     }
 
     fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        for (&row, to) in self.rows[range].iter().zip(to.chunks_exact_mut(self.cols().max(1))) {
+        for (&row, to) in self.rows[range]
+            .iter()
+            .zip(to.chunks_exact_mut(self.cols().max(1)))
+        {
             self.streamed.read(row as usize..row as usize + 1, to);
         }
     }
@@ -207,7 +265,9 @@ impl Streamed {
         let once = sides.filter(|&(at, side)| !self.every[..at].iter().any(|one| one.1 == side));
         for (_, side) in once {
             let near = self.around.neighbours(side, i);
-            near.iter().take(NEAR).for_each(|&j| prefetch(self.logs.row(j as usize)));
+            near.iter()
+                .take(NEAR)
+                .for_each(|&j| prefetch(self.logs.row(j as usize)));
         }
     }
 
@@ -221,11 +281,15 @@ impl Streamed {
         let with = |other: Aggregate| self.every.iter().position(|one| *one == (other, side));
         match (aggregate, &self.sums) {
             // Sums come first.
-            (Aggregate::Sum, Some(sums)) => to.copy_from_slice(&sums.row(i)[at * width..(at + 1) * width]),
+            (Aggregate::Sum, Some(sums)) => {
+                to.copy_from_slice(&sums.row(i)[at * width..(at + 1) * width])
+            }
             (Aggregate::Max, _) if with(Aggregate::Mean).is_some_and(|mean| mean < at) => {}
             (Aggregate::Max, _) => maxima(&self.logs, near, to),
             _ => match with(Aggregate::Max).and_then(|most| most.checked_sub(at + 1)) {
-                Some(most) => means_and_maxima(&self.logs, near, to, &mut after[most * width..][..width]),
+                Some(most) => {
+                    means_and_maxima(&self.logs, near, to, &mut after[most * width..][..width])
+                }
                 None => means(&self.logs, near, to),
             },
         }
@@ -238,7 +302,9 @@ const NEAR: usize = 32;
 fn maxima(block: &Block, rows: &[u32], to: &mut [f32]) {
     to.fill(0.0);
     for &j in rows {
-        to.iter_mut().zip(block.row(j as usize)).for_each(|(most, &x)| *most = most.max(x));
+        to.iter_mut()
+            .zip(block.row(j as usize))
+            .for_each(|(most, &x)| *most = most.max(x));
     }
 }
 
@@ -261,7 +327,9 @@ fn means_and_maxima(block: &Block, rows: &[u32], to: &mut [f32], most: &mut [f32
                 *most = most.max(x);
             }
         }
-        to.iter_mut().zip(totals).for_each(|(to, total)| *to = (*total / divisor) as f32);
+        to.iter_mut()
+            .zip(totals)
+            .for_each(|(to, total)| *to = (*total / divisor) as f32);
     }
 }
 
@@ -274,21 +342,53 @@ mod tests {
     /// The same columns as those that are held, to rounding.
     #[test]
     fn streamed_features_are_the_features() {
-        let graph = Generator::Rmat { nodes: 600, degree: 6.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
-        let counts = crate::motif::count(&graph.graph(3, &Silent).expect("a graph"), &Silent).expect("counted");
-        for (sum, mean, max) in [(true, true, true), (false, true, false), (true, false, true)] {
-            let features = Structure { sum, mean, max, ..Structure::default() };
-            let (held, streamed) = (features.of(&counts).expect("finite"), features.streamed(&counts).expect("finite"));
-            assert_eq!((&held.names, &held.origins), (&streamed.names, &streamed.origins));
+        let graph = Generator::Rmat {
+            nodes: 600,
+            degree: 6.0,
+            quadrants: [0.57, 0.19, 0.19, 0.05],
+        };
+        let counts = crate::motif::count(&graph.graph(3, &Silent).expect("a graph"), &Silent)
+            .expect("counted");
+        for (sum, mean, max) in [
+            (true, true, true),
+            (false, true, false),
+            (true, false, true),
+        ] {
+            let features = Structure {
+                sum,
+                mean,
+                max,
+                ..Structure::default()
+            };
+            let (held, streamed) = (
+                features.of(&counts).expect("finite"),
+                features.streamed(&counts).expect("finite"),
+            );
+            assert_eq!(
+                (&held.names, &held.origins),
+                (&streamed.names, &streamed.origins)
+            );
             let block = streamed.columns.to_block();
-            let off =
-                held.block.as_slice().iter().zip(block.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            let off = held
+                .block
+                .as_slice()
+                .iter()
+                .zip(block.as_slice())
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f32::max);
             assert!(off < 1e-5, "{off}");
         }
         let structure = Structure::default();
-        let whole = structure.streamed(&counts).expect("finite").columns.to_block();
+        let whole = structure
+            .streamed(&counts)
+            .expect("finite")
+            .columns
+            .to_block();
         let pattern = counts.pattern();
-        let far: Vec<u32> = (0..600).filter(|&i| pattern.row(i as usize).len() < 2).take(5).collect();
+        let far: Vec<u32> = (0..600)
+            .filter(|&i| pattern.row(i as usize).len() < 2)
+            .take(5)
+            .collect();
         for nodes in [&far[..], &far[..1], &[]] {
             let few = structure
                 .of_nodes(pattern, nodes, None, &Silent)
@@ -297,9 +397,18 @@ mod tests {
                 .columns
                 .to_block();
             assert_eq!((few.rows(), few.cols()), (nodes.len(), whole.cols()));
-            nodes.iter().enumerate().for_each(|(k, &i)| assert_eq!(few.row(k), whole.row(i as usize), "node {i}"));
+            nodes
+                .iter()
+                .enumerate()
+                .for_each(|(k, &i)| assert_eq!(few.row(k), whole.row(i as usize), "node {i}"));
         }
-        let deep = Structure { depth: 2, ..Structure::default() };
-        assert_eq!(deep.streamed(&counts).expect("finite").columns.to_block(), deep.of(&counts).expect("finite").block);
+        let deep = Structure {
+            depth: 2,
+            ..Structure::default()
+        };
+        assert_eq!(
+            deep.streamed(&counts).expect("finite").columns.to_block(),
+            deep.of(&counts).expect("finite").block
+        );
     }
 }

@@ -40,7 +40,11 @@ impl Graph {
         orientation: Orientation,
         ids: NodeIds,
     ) -> Result<Graph> {
-        let matrix = Matrix { offsets, columns: columns.into(), weights };
+        let matrix = Matrix {
+            offsets,
+            columns: columns.into(),
+            weights,
+        };
         matrix.check(ids.len())?;
         Ok(matrix.graph(ids)?.with_orientation(orientation))
     }
@@ -55,10 +59,19 @@ impl Graph {
         ids: NodeIds,
     ) -> Result<Graph> {
         let directed = orientation != Orientation::Undirected;
-        let graph = Graph { pattern, weights, directed, ids, dropped: Dropped::default(), reading: None };
+        let graph = Graph {
+            pattern,
+            weights,
+            directed,
+            ids,
+            dropped: Dropped::default(),
+            reading: None,
+        };
         graph.check_shape()?;
         let rows = |check: &(dyn Fn(u32) -> Result<()> + Sync)| {
-            let checked = parallel::stretches(graph.nodes(), PIECE, |mut rows| rows.try_for_each(|i| check(i as u32)));
+            let checked = parallel::stretches(graph.nodes(), PIECE, |mut rows| {
+                rows.try_for_each(|i| check(i as u32))
+            });
             checked.into_iter().collect::<Result<()>>()
         };
         rows(&|i| graph.check_row(i))?;
@@ -72,13 +85,18 @@ impl Graph {
         let row = self.neighbors(i);
         let fail = |message: String| Err(Error::config("adjacency", message));
         if row.windows(2).any(|w| w[0] >= w[1]) {
-            return fail(format!("row {i} does not strictly ascend; sort it and merge duplicates first"));
+            return fail(format!(
+                "row {i} does not strictly ascend; sort it and merge duplicates first"
+            ));
         }
         match row.last() {
-            Some(&j) if j as usize >= self.nodes() => {
-                fail(format!("row {i} has column {j}, but there are {} nodes", self.nodes()))
-            }
-            _ if row.binary_search(&i).is_ok() => fail(format!("row {i} has a self-loop; remove the diagonal first")),
+            Some(&j) if j as usize >= self.nodes() => fail(format!(
+                "row {i} has column {j}, but there are {} nodes",
+                self.nodes()
+            )),
+            _ if row.binary_search(&i).is_ok() => fail(format!(
+                "row {i} has a self-loop; remove the diagonal first"
+            )),
             _ => Ok(()),
         }
     }
@@ -86,12 +104,20 @@ impl Graph {
     fn check_symmetry(&self, i: u32) -> Result<()> {
         for (position, &j) in self.pattern.range(i as usize).zip(self.neighbors(i)) {
             let Ok(back) = self.neighbors(j).binary_search(&i) else {
-                let message = format!("({i}, {j}) is there but not ({j}, {i}); symmetrise it or pass directed");
+                let message = format!(
+                    "({i}, {j}) is there but not ({j}, {i}); symmetrise it or pass directed"
+                );
                 return Err(Error::config("adjacency", message));
             };
             let back = self.pattern.offsets()[j as usize] + back;
-            if self.weights.as_ref().is_some_and(|w| w[position] != w[back]) {
-                let message = format!("those of ({i}, {j}) and ({j}, {i}) differ; symmetrise them or pass directed");
+            if self
+                .weights
+                .as_ref()
+                .is_some_and(|w| w[position] != w[back])
+            {
+                let message = format!(
+                    "those of ({i}, {j}) and ({j}, {i}) differ; symmetrise them or pass directed"
+                );
                 return Err(Error::config("weights", message));
             }
         }
@@ -102,9 +128,15 @@ impl Graph {
     #[must_use]
     pub fn with_orientation(self, orientation: Orientation) -> Graph {
         match orientation {
-            Orientation::Directed => Graph { directed: true, ..self },
+            Orientation::Directed => Graph {
+                directed: true,
+                ..self
+            },
             _ if !self.directed => self,
-            _ if self.is_symmetric() => Graph { directed: false, ..self },
+            _ if self.is_symmetric() => Graph {
+                directed: false,
+                ..self
+            },
             Orientation::Undirected => self.underlying(),
             Orientation::Detect => self,
         }
@@ -116,7 +148,8 @@ impl Graph {
     /// of 128-bit hashes are, but for one case in 2¹²⁸. That takes two streams and no search.
     fn is_symmetric(&self) -> bool {
         let sums = parallel::stretches(self.nodes(), PIECE, |rows| {
-            rows.map(|i| self.imbalance(i as u32)).fold(0, u128::wrapping_add)
+            rows.map(|i| self.imbalance(i as u32))
+                .fold(0, u128::wrapping_add)
         });
         sums.into_iter().fold(0, u128::wrapping_add) == 0
     }
@@ -126,8 +159,15 @@ impl Graph {
         let positions = self.pattern.range(i as usize).zip(self.neighbors(i));
         positions.fold(0, |sum: u128, (position, &j)| {
             // Adding zero turns -0 into 0, its equal.
-            let weight = self.weights.as_ref().map_or(0, |w| (w[position] + 0.0).to_bits());
-            if i < j { sum.wrapping_add(hash(i, j, weight)) } else { sum.wrapping_sub(hash(j, i, weight)) }
+            let weight = self
+                .weights
+                .as_ref()
+                .map_or(0, |w| (w[position] + 0.0).to_bits());
+            if i < j {
+                sum.wrapping_add(hash(i, j, weight))
+            } else {
+                sum.wrapping_sub(hash(j, i, weight))
+            }
         })
     }
 }
@@ -159,21 +199,34 @@ impl Matrix {
         let fail = |message: String| Err(Error::config("adjacency", message));
         let (rows, stored) = (self.offsets.len().saturating_sub(1), self.columns.len());
         if rows != nodes || self.offsets.is_empty() {
-            return fail(format!("{rows} rows for {nodes} nodes; it must be square, with one id per node"));
+            return fail(format!(
+                "{rows} rows for {nodes} nodes; it must be square, with one id per node"
+            ));
         }
         if nodes > u32::MAX as usize {
             return fail(format!("{nodes} nodes; at most {} are supported", u32::MAX));
         }
-        if self.offsets[0] != 0 || self.offsets[rows] != stored || self.offsets.windows(2).any(|w| w[0] > w[1]) {
-            return fail(format!("the row offsets do not run from 0 to the {stored} columns without falling"));
+        if self.offsets[0] != 0
+            || self.offsets[rows] != stored
+            || self.offsets.windows(2).any(|w| w[0] > w[1])
+        {
+            return fail(format!(
+                "the row offsets do not run from 0 to the {stored} columns without falling"
+            ));
         }
         if let Some(at) = parallel::first(stored, |at| self.columns[at] as usize >= nodes) {
             let row = self.offsets.partition_point(|&start| start <= at) - 1;
-            return fail(format!("row {row} has column {}, but there are {nodes} nodes", self.columns[at]));
+            return fail(format!(
+                "row {row} has column {}, but there are {nodes} nodes",
+                self.columns[at]
+            ));
         }
         match &self.weights {
             Some(weights) if weights.len() != stored => {
-                let message = format!("{} weights for {stored} positions; give one each", weights.len());
+                let message = format!(
+                    "{} weights for {stored} positions; give one each",
+                    weights.len()
+                );
                 Err(Error::config("weights", message))
             }
             Some(weights) => check_weights(weights),
@@ -188,20 +241,54 @@ impl Matrix {
             let row = self.row(i);
             row.windows(2).all(|w| w[0] < w[1]) && row.binary_search(&(i as u32)).is_err()
         };
-        if parallel::stretches(nodes, PIECE, |mut rows| rows.all(kept)).into_iter().all(|kept| kept) {
+        if parallel::stretches(nodes, PIECE, |mut rows| rows.all(kept))
+            .into_iter()
+            .all(|kept| kept)
+        {
             let pattern = Arc::new(Pattern::shared(self.offsets, self.columns, nodes));
             let (weights, dropped) = (self.weights, Dropped::default());
-            return Ok(Graph { pattern, weights, directed: true, ids, dropped, reading: None });
+            return Ok(Graph {
+                pattern,
+                weights,
+                directed: true,
+                ids,
+                dropped,
+                reading: None,
+            });
         }
         let loops = |i: usize| self.row(i).iter().filter(|&&j| j as usize == i).count() as u64;
-        let self_loops = parallel::stretches(nodes, PIECE, |rows| rows.map(loops).sum::<u64>()).into_iter().sum();
-        let parts = if self.weights.is_some() { assemble::<3>(nodes, self) } else { assemble::<2>(nodes, self) };
-        if parts.weights.as_ref().is_some_and(|weights| weights.iter().any(|w| w.is_infinite())) {
-            return Err(Error::config("weights", "those of repeated arcs add up to more than f32 can hold"));
+        let self_loops = parallel::stretches(nodes, PIECE, |rows| rows.map(loops).sum::<u64>())
+            .into_iter()
+            .sum();
+        let parts = if self.weights.is_some() {
+            assemble::<3>(nodes, self)
+        } else {
+            assemble::<2>(nodes, self)
+        };
+        if parts
+            .weights
+            .as_ref()
+            .is_some_and(|weights| weights.iter().any(|w| w.is_infinite()))
+        {
+            return Err(Error::config(
+                "weights",
+                "those of repeated arcs add up to more than f32 can hold",
+            ));
         }
-        let dropped = Dropped { self_loops, duplicates: parts.duplicates, weights: 0 };
+        let dropped = Dropped {
+            self_loops,
+            duplicates: parts.duplicates,
+            weights: 0,
+        };
         let (pattern, weights) = (Arc::new(parts.pattern), parts.weights);
-        Ok(Graph { pattern, weights, directed: true, ids, dropped, reading: None })
+        Ok(Graph {
+            pattern,
+            weights,
+            directed: true,
+            ids,
+            dropped,
+            reading: None,
+        })
     }
 
     fn row(&self, i: usize) -> &[u32] {
@@ -224,7 +311,10 @@ impl Slots for Matrix {
             for (position, &j) in (self.offsets[i]..).zip(self.row(i)) {
                 if j as usize != i {
                     // Adding zero turns -0 into 0, whose bits sort where they should.
-                    let bits = self.weights.as_ref().map_or(0, |w| (w[position] + 0.0).to_bits());
+                    let bits = self
+                        .weights
+                        .as_ref()
+                        .map_or(0, |w| (w[position] + 0.0).to_bits());
                     visit(i as u32, j, bits);
                 }
             }

@@ -56,7 +56,11 @@ pub(super) fn assemble<const K: usize>(nodes: usize, slots: impl Slots) -> Parts
     let mut offsets = vec![0; nodes + 1];
     let shift = buckets.shift;
     let rows = offsets[1..].chunks_mut(1 << shift);
-    let filled: Vec<_> = split(&mut buckets.slots, &buckets.sizes).into_iter().zip(rows).map(Mutex::new).collect();
+    let filled: Vec<_> = split(&mut buckets.slots, &buckets.sizes)
+        .into_iter()
+        .zip(rows)
+        .map(Mutex::new)
+        .collect();
     let kept = parallel::map(filled.len(), |b| {
         let mut filled = filled[b].lock().unwrap_or_else(PoisonError::into_inner);
         let (bucket, counts) = &mut *filled;
@@ -71,16 +75,26 @@ pub(super) fn assemble<const K: usize>(nodes: usize, slots: impl Slots) -> Parts
     let mut weights: Option<Arc<[f32]>> = (K == 3).then(|| std::iter::repeat_n(0.0, nnz).collect());
     let bucket_slots = split(&mut buckets.slots, &buckets.sizes);
     parallel::each(split(&mut columns, &kept), &|b, columns| {
-        columns.iter_mut().zip(bucket_slots[b].iter()).for_each(|(column, slot)| *column = slot[1]);
+        columns
+            .iter_mut()
+            .zip(bucket_slots[b].iter())
+            .for_each(|(column, slot)| *column = slot[1]);
     });
     if let Some(weights) = weights.as_mut().and_then(Arc::get_mut) {
         parallel::each(split(weights, &kept), &|b, weights| {
             let slots = bucket_slots[b].iter();
-            weights.iter_mut().zip(slots).for_each(|(weight, slot)| *weight = f32::from_bits(slot[K - 1]));
+            weights
+                .iter_mut()
+                .zip(slots)
+                .for_each(|(weight, slot)| *weight = f32::from_bits(slot[K - 1]));
         });
     }
     let pattern = Pattern::new(offsets, columns, nodes);
-    Parts { pattern, weights, duplicates: (total - nnz) as u64 }
+    Parts {
+        pattern,
+        weights,
+        duplicates: (total - nnz) as u64,
+    }
 }
 
 /// Deals the slots into buckets: count for each piece and bucket, then write to disjoint slices.
@@ -94,10 +108,13 @@ fn deal<const K: usize>(nodes: usize, slots: &impl Slots) -> Buckets<K> {
         slots.each(piece, |row, _, _| counts[(row >> shift) as usize] += 1);
         counts
     });
-    let sizes: Vec<usize> = (0..number).map(|b| counts.iter().map(|c| c[b] as usize).sum()).collect();
+    let sizes: Vec<usize> = (0..number)
+        .map(|b| counts.iter().map(|c| c[b] as usize).sum())
+        .collect();
     let mut dealt = vec![[0; K]; sizes.iter().sum()];
     let mut rest = &mut dealt[..];
-    let mut targets: Vec<Vec<&mut [[u32; K]]>> = counts.iter().map(|_| Vec::with_capacity(number)).collect();
+    let mut targets: Vec<Vec<&mut [[u32; K]]>> =
+        counts.iter().map(|_| Vec::with_capacity(number)).collect();
     for b in 0..number {
         for (target, counts) in targets.iter_mut().zip(&counts) {
             let (head, tail) = rest.split_at_mut(counts[b] as usize);
@@ -114,7 +131,11 @@ fn deal<const K: usize>(nodes: usize, slots: &impl Slots) -> Buckets<K> {
             filled[b] += 1;
         });
     });
-    Buckets { slots: dealt, sizes, shift }
+    Buckets {
+        slots: dealt,
+        sizes,
+        shift,
+    }
 }
 
 /// Cuts a slice into consecutive parts of the given sizes.
@@ -159,7 +180,13 @@ fn settle<const K: usize>(bucket: &mut [[u32; K]], base: usize, counts: &mut [us
 
 /// Sorts a row by column, then by weight.
 fn sort_row<const K: usize>(row: &mut [[u32; K]]) {
-    let key = |slot: &[u32; K]| if K == 3 { u64::from(slot[1]) << 32 | u64::from(slot[K - 1]) } else { slot[1].into() };
+    let key = |slot: &[u32; K]| {
+        if K == 3 {
+            u64::from(slot[1]) << 32 | u64::from(slot[K - 1])
+        } else {
+            slot[1].into()
+        }
+    };
     if row.len() > LARGE {
         row.par_sort_unstable_by_key(key);
     } else {
@@ -173,7 +200,10 @@ fn merge<const K: usize>(row: &[[u32; K]], out: &mut [[u32; K]]) -> usize {
     for same in row.chunk_by(|a, b| a[1] == b[1]) {
         out[kept] = same[0];
         if K == 3 && same.len() > 1 {
-            let sum: f64 = same.iter().map(|slot| f64::from(f32::from_bits(slot[K - 1]))).sum();
+            let sum: f64 = same
+                .iter()
+                .map(|slot| f64::from(f32::from_bits(slot[K - 1])))
+                .sum();
             out[kept][K - 1] = (sum as f32).to_bits();
         }
         kept += 1;

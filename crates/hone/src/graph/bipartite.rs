@@ -14,9 +14,16 @@ impl Graph {
     /// # Ok::<(), hone::Error>(())
     /// ```
     pub fn is_bipartite(&self) -> bool {
-        let mut sides = Sides { parent: (0..self.nodes() as u32).collect(), across: vec![false; self.nodes()] };
-        let edges = (0..self.nodes() as u32).flat_map(|u| self.neighbors(u).iter().map(move |&v| (u, v)));
-        self.edges() > 0 && edges.filter(|(u, v)| self.is_directed() || u < v).all(|(u, v)| sides.join(u, v))
+        let mut sides = Sides {
+            parent: (0..self.nodes() as u32).collect(),
+            across: vec![false; self.nodes()],
+        };
+        let edges =
+            (0..self.nodes() as u32).flat_map(|u| self.neighbors(u).iter().map(move |&v| (u, v)));
+        self.edges() > 0
+            && edges
+                .filter(|(u, v)| self.is_directed() || u < v)
+                .all(|(u, v)| sides.join(u, v))
     }
 }
 

@@ -34,12 +34,21 @@ impl GraphBuilder {
     /// An undirected graph on nodes 0..n.
     pub fn undirected(nodes: usize) -> Self {
         let ids = NodeIds::Sequential(nodes);
-        GraphBuilder { directed: false, ids, edges: Vec::new(), weights: None, ignored_weights: 0 }
+        GraphBuilder {
+            directed: false,
+            ids,
+            edges: Vec::new(),
+            weights: None,
+            ignored_weights: 0,
+        }
     }
 
     /// A directed graph on nodes 0..n.
     pub fn directed(nodes: usize) -> Self {
-        GraphBuilder { directed: true, ..Self::undirected(nodes) }
+        GraphBuilder {
+            directed: true,
+            ..Self::undirected(nodes)
+        }
     }
 
     /// Names the nodes; their number becomes the number of ids.
@@ -75,9 +84,19 @@ impl GraphBuilder {
     /// nodes than u32 can number, or when a weight is negative or not finite.
     pub fn build(self) -> Result<Graph> {
         self.check()?;
-        let GraphBuilder { directed, ids, edges, weights, ignored_weights } = self;
+        let GraphBuilder {
+            directed,
+            ids,
+            edges,
+            weights,
+            ignored_weights,
+        } = self;
         let self_loops = parallel::count(edges.len(), |e| edges[e].0 == edges[e].1);
-        let slots = Pairs { edges, weights, both: !directed };
+        let slots = Pairs {
+            edges,
+            weights,
+            both: !directed,
+        };
         // Read, dealt into buckets, sorted there, copied to their place: 8 bytes per slot each time, 12 with weights.
         let slot = if slots.weights.is_some() { 12 } else { 8 };
         let bytes = 5 * slot * slots.edges.len() as u64 * if directed { 1 } else { 2 };
@@ -85,28 +104,62 @@ impl GraphBuilder {
             Some(_) => assemble::<3>(ids.len(), slots),
             None => assemble::<2>(ids.len(), slots),
         });
-        if parts.weights.as_ref().is_some_and(|w| parallel::first(w.len(), |e| w[e].is_infinite()).is_some()) {
-            let message = "those of duplicate edges add up to more than f32 can hold; scale them down";
+        if parts
+            .weights
+            .as_ref()
+            .is_some_and(|w| parallel::first(w.len(), |e| w[e].is_infinite()).is_some())
+        {
+            let message =
+                "those of duplicate edges add up to more than f32 can hold; scale them down";
             return Err(Error::config("weights", message));
         }
-        let duplicates = if directed { parts.duplicates } else { parts.duplicates / 2 };
-        let dropped = Dropped { self_loops: self_loops as u64, duplicates, weights: ignored_weights };
+        let duplicates = if directed {
+            parts.duplicates
+        } else {
+            parts.duplicates / 2
+        };
+        let dropped = Dropped {
+            self_loops: self_loops as u64,
+            duplicates,
+            weights: ignored_weights,
+        };
         let (pattern, weights) = (Arc::new(parts.pattern), parts.weights);
-        Ok(Graph { pattern, weights, directed, ids, dropped, reading: None })
+        Ok(Graph {
+            pattern,
+            weights,
+            directed,
+            ids,
+            dropped,
+            reading: None,
+        })
     }
 
     fn check(&self) -> Result<()> {
         let n = self.ids.len();
         if n > u32::MAX as usize {
-            return Err(Error::config("nodes", format!("{n} nodes; at most {} are supported", u32::MAX)));
+            return Err(Error::config(
+                "nodes",
+                format!("{n} nodes; at most {} are supported", u32::MAX),
+            ));
         }
-        if let Some(e) = parallel::first(self.edges.len(), |e| self.edges[e].0.max(self.edges[e].1) as usize >= n) {
+        if let Some(e) = parallel::first(self.edges.len(), |e| {
+            self.edges[e].0.max(self.edges[e].1) as usize >= n
+        }) {
             let (u, v) = self.edges[e];
-            return Err(Error::config("edges", format!("edge {e} is ({u}, {v}), but there are {n} nodes")));
+            return Err(Error::config(
+                "edges",
+                format!("edge {e} is ({u}, {v}), but there are {n} nodes"),
+            ));
         }
-        let Some(weights) = &self.weights else { return Ok(()) };
+        let Some(weights) = &self.weights else {
+            return Ok(());
+        };
         if weights.len() != self.edges.len() {
-            let message = format!("{} weights for {} edges; give one per edge", weights.len(), self.edges.len());
+            let message = format!(
+                "{} weights for {} edges; give one per edge",
+                weights.len(),
+                self.edges.len()
+            );
             return Err(Error::config("weights", message));
         }
         check_weights(weights)
@@ -126,7 +179,11 @@ impl Slots for Pairs {
     }
 
     fn total(&self) -> usize {
-        if self.both { 2 * self.edges.len() } else { self.edges.len() }
+        if self.both {
+            2 * self.edges.len()
+        } else {
+            self.edges.len()
+        }
     }
 
     fn each(&self, piece: usize, mut visit: impl FnMut(u32, u32, u32)) {

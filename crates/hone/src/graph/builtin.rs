@@ -10,9 +10,18 @@ pub const BUILTIN_PREFIX: &str = "builtin:";
 
 /// Every built-in graph: its name and what it is.
 pub const BUILTINS: [(&str, &str); 7] = [
-    ("karate", "Zachary's karate club: 34 members, 78 friendships (Zachary 1977)"),
-    ("florentine", "marriages of 15 Florentine families, 20 edges, named nodes (Padgett and Ansell 1993)"),
-    ("petersen", "the Petersen graph: 10 nodes, 15 edges, 3-regular, no triangle"),
+    (
+        "karate",
+        "Zachary's karate club: 34 members, 78 friendships (Zachary 1977)",
+    ),
+    (
+        "florentine",
+        "marriages of 15 Florentine families, 20 edges, named nodes (Padgett and Ansell 1993)",
+    ),
+    (
+        "petersen",
+        "the Petersen graph: 10 nodes, 15 edges, 3-regular, no triangle",
+    ),
     ("star", "a hub with 10 leaves"),
     ("grid", "a grid of 5 by 5 nodes, 40 edges"),
     ("barbell", "two cliques of 5 nodes joined by a path of 3"),
@@ -110,12 +119,20 @@ const MARRIAGES: [(u32, u32); 20] = [
 pub fn builtin(name: &str) -> Result<Graph> {
     let builder = match name {
         "karate" => GraphBuilder::undirected(34).edges(karate()),
-        "florentine" => GraphBuilder::undirected(FAMILIES.len()).ids(names(&FAMILIES)).edges(MARRIAGES.to_vec()),
+        "florentine" => GraphBuilder::undirected(FAMILIES.len())
+            .ids(names(&FAMILIES))
+            .edges(MARRIAGES.to_vec()),
         "petersen" => GraphBuilder::undirected(10).edges(petersen()),
         "star" => GraphBuilder::undirected(11).edges((1..=10).map(|leaf| (0, leaf)).collect()),
         "grid" => GraphBuilder::undirected(25).edges(grid(5)),
         "barbell" => return Generator::Barbell { size: 5, path: 3 }.graph(0, &Silent),
-        "ring-of-cliques" => return Generator::RingOfCliques { cliques: 6, size: 5 }.graph(0, &Silent),
+        "ring-of-cliques" => {
+            return Generator::RingOfCliques {
+                cliques: 6,
+                size: 5,
+            }
+            .graph(0, &Silent);
+        }
         _ => return Err(unknown(name)),
     };
     builder.build()
@@ -123,7 +140,11 @@ pub fn builtin(name: &str) -> Result<Graph> {
 
 fn unknown(name: &str) -> Error {
     let hint = spelling::hint(name, BUILTINS.iter().map(|known| known.0));
-    Error::input(format!("{BUILTIN_PREFIX}{name}"), format!("no such built-in graph{hint}"), "")
+    Error::input(
+        format!("{BUILTIN_PREFIX}{name}"),
+        format!("no such built-in graph{hint}"),
+        "",
+    )
 }
 
 fn names(names: &[&str]) -> NodeIds {
@@ -137,16 +158,23 @@ fn names(names: &[&str]) -> NodeIds {
 }
 
 fn karate() -> Vec<(u32, u32)> {
-    (0..).zip(KARATE).flat_map(|(u, friends)| friends.iter().map(move |&v| (u, v))).collect()
+    (0..)
+        .zip(KARATE)
+        .flat_map(|(u, friends)| friends.iter().map(move |&v| (u, v)))
+        .collect()
 }
 
 /// An outer cycle, an inner star that joins every second node, and the spokes between them.
 fn petersen() -> Vec<(u32, u32)> {
-    (0..5).flat_map(|i| [(i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5)]).collect()
+    (0..5)
+        .flat_map(|i| [(i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5)])
+        .collect()
 }
 
 fn grid(side: u32) -> Vec<(u32, u32)> {
-    let right = (0..side * side).filter(|i| i % side + 1 < side).map(|i| (i, i + 1));
+    let right = (0..side * side)
+        .filter(|i| i % side + 1 < side)
+        .map(|i| (i, i + 1));
     let down = (0..side * (side - 1)).map(|i| (i, i + side));
     right.chain(down).collect()
 }
@@ -161,7 +189,9 @@ mod tests {
         let mut count = 0;
         for u in 0..n {
             for v in u + 1..n {
-                count += (v + 1..n).filter(|&w| edge(u, v) && edge(v, w) && edge(u, w)).count();
+                count += (v + 1..n)
+                    .filter(|&w| edge(u, v) && edge(v, w) && edge(u, w))
+                    .count();
             }
         }
         count
@@ -183,7 +213,11 @@ mod tests {
         for (name, nodes, edges, triangle, degree) in known {
             let g = builtin(name).expect(name);
             let max = (0..g.nodes() as u32).map(|i| g.degree(i)).max();
-            assert_eq!((g.nodes(), g.edges(), triangles(&g), max), (nodes, edges, triangle, Some(degree)), "{name}");
+            assert_eq!(
+                (g.nodes(), g.edges(), triangles(&g), max),
+                (nodes, edges, triangle, Some(degree)),
+                "{name}"
+            );
             assert_eq!(g.dropped(), super::super::Dropped::default(), "{name}");
         }
     }
@@ -191,8 +225,22 @@ mod tests {
     #[test]
     fn florentine_names_are_kept() {
         let g = builtin("florentine").expect("exists");
-        let medici: Vec<String> = g.neighbors(8).iter().map(|&v| g.ids().get(v).to_string()).collect();
-        assert_eq!(medici, ["Acciaiuoli", "Albizzi", "Barbadori", "Ridolfi", "Salviati", "Tornabuoni"]);
+        let medici: Vec<String> = g
+            .neighbors(8)
+            .iter()
+            .map(|&v| g.ids().get(v).to_string())
+            .collect();
+        assert_eq!(
+            medici,
+            [
+                "Acciaiuoli",
+                "Albizzi",
+                "Barbadori",
+                "Ridolfi",
+                "Salviati",
+                "Tornabuoni"
+            ]
+        );
     }
 
     #[test]
@@ -205,6 +253,9 @@ mod tests {
     fn unknown_name_lists_the_known() {
         let error = builtin("facebook").expect_err("no such graph");
         assert!(error.is_input());
-        assert!(error.to_string().contains("builtin:facebook") && error.to_string().contains("karate, florentine"));
+        assert!(
+            error.to_string().contains("builtin:facebook")
+                && error.to_string().contains("karate, florentine")
+        );
     }
 }

@@ -34,15 +34,17 @@ impl Graph {
     /// ```
     pub fn edits(&self, added: Option<&Graph>, removed: Option<&Graph>) -> Result<Edits> {
         if self.is_directed() {
-            let message =
-                "changes of a directed graph are not supported; read it without directions, or count it again";
+            let message = "changes of a directed graph are not supported; read it without directions, or count it again";
             return Err(Error::config("directed", message));
         }
         let names = |graph: &Graph, i: u32| graph.ids().get(i).to_string();
         let index = self.ids().index();
         let new = |graph: &Graph| {
             let nodes = 0..graph.nodes() as u32;
-            nodes.map(|i| names(graph, i)).filter(|id| index.find(id).is_none()).collect::<Vec<String>>()
+            nodes
+                .map(|i| names(graph, i))
+                .filter(|id| index.find(id).is_none())
+                .collect::<Vec<String>>()
         };
         let further = added.map(new).unwrap_or_default();
         let grown = self.grown(&further)?;
@@ -50,7 +52,11 @@ impl Graph {
         let (mut to_add, mut present) = (Vec::new(), 0);
         for (u, v) in added.map(|graph| pairs(graph, &index)).unwrap_or_default() {
             let (u, v) = u.zip(v).expect("new nodes have their places");
-            if grown.has_edge(u, v) { present += 1 } else { to_add.push((u, v)) }
+            if grown.has_edge(u, v) {
+                present += 1
+            } else {
+                to_add.push((u, v))
+            }
         }
         let named: BTreeSet<(u32, u32)> = added
             .map(|graph| pairs(graph, &index))
@@ -66,16 +72,28 @@ impl Graph {
             let (a, b) = (names(graph, at.0), names(graph, at.1));
             match u.zip(v).filter(|&(u, v)| grown.has_edge(u, v)) {
                 Some(edge) if named.contains(&edge) => {
-                    let message =
-                        format!("the edge between `{a}` and `{b}` is to be added as well; leave out one of the two");
+                    let message = format!(
+                        "the edge between `{a}` and `{b}` is to be added as well; leave out one of the two"
+                    );
                     return Err(Error::config("removed", message));
                 }
                 Some(edge) => to_remove.push(edge),
-                None => return Err(Error::config("removed", format!("the graph has no edge between `{a}` and `{b}`"))),
+                None => {
+                    return Err(Error::config(
+                        "removed",
+                        format!("the graph has no edge between `{a}` and `{b}`"),
+                    ));
+                }
             }
         }
         let new_nodes = further.len();
-        Ok(Edits { graph: grown, added: to_add, removed: to_remove, present, new_nodes })
+        Ok(Edits {
+            graph: grown,
+            added: to_add,
+            removed: to_remove,
+            present,
+            new_nodes,
+        })
     }
 }
 
@@ -90,7 +108,11 @@ fn edges(graph: &Graph) -> impl Iterator<Item = (u32, u32)> + '_ {
 
 /// The same as nodes of another graph, the smaller first; nothing where it has no such node.
 fn pairs(graph: &Graph, index: &IdIndex<'_>) -> Vec<(Option<u32>, Option<u32>)> {
-    let nodes: Vec<Option<u32>> = graph.ids().iter().map(|id| index.find(&id.to_string())).collect();
+    let nodes: Vec<Option<u32>> = graph
+        .ids()
+        .iter()
+        .map(|id| index.find(&id.to_string()))
+        .collect();
     let order = |(u, v): (u32, u32)| {
         let (u, v) = (nodes[u as usize], nodes[v as usize]);
         if u <= v { (u, v) } else { (v, u) }
@@ -104,32 +126,58 @@ mod tests {
     use crate::graph::{GraphBuilder, NodeIds};
 
     fn graph(ids: &[&str], edges: &[(u32, u32)]) -> Graph {
-        GraphBuilder::undirected(0).ids(NodeIds::from_texts(ids)).edges(edges.to_vec()).build().expect("in range")
+        GraphBuilder::undirected(0)
+            .ids(NodeIds::from_texts(ids))
+            .edges(edges.to_vec())
+            .build()
+            .expect("in range")
     }
 
     #[test]
     fn edges_by_id_become_edges_by_node() {
         let before = graph(&["2", "5", "9"], &[(0, 1), (1, 2)]);
         let added = graph(&["9", "2", "7"], &[(0, 1), (1, 2)]);
-        let edits = before.edits(Some(&added), Some(&graph(&["9", "5"], &[(0, 1)]))).expect("sound");
-        assert_eq!((edits.graph.nodes(), edits.new_nodes, edits.present), (4, 1, 0));
-        assert_eq!((edits.added, edits.removed), (vec![(0, 3), (0, 2)], vec![(1, 3)]));
-        let present = before.edits(Some(&graph(&["5", "2"], &[(0, 1)])), None).expect("sound");
+        let edits = before
+            .edits(Some(&added), Some(&graph(&["9", "5"], &[(0, 1)])))
+            .expect("sound");
+        assert_eq!(
+            (edits.graph.nodes(), edits.new_nodes, edits.present),
+            (4, 1, 0)
+        );
+        assert_eq!(
+            (edits.added, edits.removed),
+            (vec![(0, 3), (0, 2)], vec![(1, 3)])
+        );
+        let present = before
+            .edits(Some(&graph(&["5", "2"], &[(0, 1)])), None)
+            .expect("sound");
         assert_eq!((present.present, present.added.len()), (1, 0));
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
         let before = graph(&["a", "b", "c"], &[(0, 1), (1, 2)]);
-        let refused =
-            |added: Option<&Graph>, removed: Option<&Graph>| before.edits(added, removed).unwrap_err().to_string();
-        for (ids, words) in [(["a", "c"], "no edge between `a` and `c`"), (["a", "x"], "no edge between `a` and `x`")] {
+        let refused = |added: Option<&Graph>, removed: Option<&Graph>| {
+            before.edits(added, removed).unwrap_err().to_string()
+        };
+        for (ids, words) in [
+            (["a", "c"], "no edge between `a` and `c`"),
+            (["a", "x"], "no edge between `a` and `x`"),
+        ] {
             let message = refused(None, Some(&graph(&ids, &[(0, 1)])));
             assert!(message.contains(words), "{message}");
         }
         let both = graph(&["b", "a"], &[(0, 1)]);
         assert!(refused(Some(&both), Some(&both)).contains("to be added as well"));
-        let arcs = GraphBuilder::directed(2).edges(vec![(0, 1)]).build().expect("sound");
-        assert!(arcs.edits(None, None).unwrap_err().to_string().contains("directed graph"));
+        let arcs = GraphBuilder::directed(2)
+            .edges(vec![(0, 1)])
+            .build()
+            .expect("sound");
+        assert!(
+            arcs.edits(None, None)
+                .unwrap_err()
+                .to_string()
+                .contains("directed graph")
+        );
     }
 }

@@ -92,15 +92,21 @@ impl RecordedFile {
         if then.is_empty() || now.is_empty() {
             return None;
         }
-        let changed = then.iter().zip(now).find(|(then, now)| (then.bytes, &then.crc32) != (now.bytes, &now.crc32));
+        let changed = then
+            .iter()
+            .zip(now)
+            .find(|(then, now)| (then.bytes, &then.crc32) != (now.bytes, &now.crc32));
         match changed {
-            Some((then, now)) if then.bytes != now.bytes => {
-                Some(format!("{} has {} bytes, not {}", now.name, now.bytes, then.bytes))
-            }
+            Some((then, now)) if then.bytes != now.bytes => Some(format!(
+                "{} has {} bytes, not {}",
+                now.name, now.bytes, then.bytes
+            )),
             Some((_, now)) => Some(format!("{} has different content", now.name)),
-            None if then.len() != now.len() => {
-                Some(format!("the number of files was {}, now it is {}", then.len(), now.len()))
-            }
+            None if then.len() != now.len() => Some(format!(
+                "the number of files was {}, now it is {}",
+                then.len(),
+                now.len()
+            )),
             None => None,
         }
     }
@@ -126,12 +132,17 @@ impl Recorded {
         let Some(text) = record::read(path)? else {
             return Err(Error::io(path, std::io::ErrorKind::NotFound.into()));
         };
-        let wrong = |what: String| Error::input(path, what, "give the OUT.run.json of an earlier run");
+        let wrong =
+            |what: String| Error::input(path, what, "give the OUT.run.json of an earlier run");
         if !text.trim_ascii_start().starts_with(b"{") {
             return Ok(None);
         }
         let found: OfGraph = record::parse(&text).map_err(wrong)?;
-        found.graph.map(|_| record::parse(&text)).transpose().map_err(wrong)
+        found
+            .graph
+            .map(|_| record::parse(&text))
+            .transpose()
+            .map_err(wrong)
     }
 
     /// Where an input is that the record in the file `record` names: a file in the folder of the run, wherever this process
@@ -149,7 +160,9 @@ impl Recorded {
     }
 
     fn located_input_at(&self, record: &Path) -> Result<Option<Input>> {
-        let Some(Input { path, mut options }) = self.input.clone() else { return Ok(None) };
+        let Some(Input { path, mut options }) = self.input.clone() else {
+            return Ok(None);
+        };
         let path = self.locate(record, &path)?;
         if let Some(nodes) = &mut options.nodes {
             *nodes = self.locate(record, &nodes.to_string_lossy())?.into();
@@ -163,9 +176,16 @@ impl Recorded {
         if then.fingerprint.is_none() || then.fingerprint == now.fingerprint {
             return None;
         }
-        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        let size =
-            |facts: &GraphFacts| format!("{} and {}", counted(facts.nodes, "node"), counted(facts.edges, "edge"));
+        let counted = |count: usize, what: &str| {
+            format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+        };
+        let size = |facts: &GraphFacts| {
+            format!(
+                "{} and {}",
+                counted(facts.nodes, "node"),
+                counted(facts.edges, "edge")
+            )
+        };
         let kind = |flag: bool, yes: &'static str, no: &'static str| if flag { yes } else { no };
         Some(if (then.nodes, then.edges) != (now.nodes, now.edges) {
             format!("{} then, {} now", size(then), size(&now))

@@ -117,7 +117,10 @@ impl Generator {
     pub fn check(&self) -> Result<()> {
         let (n, edges) = (self.nodes(), self.expected_edges());
         if n == 0 || n > u64::from(u32::MAX) {
-            return Err(Error::config("nodes", format!("{n} nodes; there can be from 1 to {}", u32::MAX)));
+            return Err(Error::config(
+                "nodes",
+                format!("{n} nodes; there can be from 1 to {}", u32::MAX),
+            ));
         }
         self.check_shape()?;
         let field = match self {
@@ -125,7 +128,10 @@ impl Generator {
             _ => "degree",
         };
         match edges > MOST_EDGES {
-            true => Err(Error::config(field, format!("about {edges:.1e} edges; there can be up to {MOST_EDGES:.0e}"))),
+            true => Err(Error::config(
+                field,
+                format!("about {edges:.1e} edges; there can be up to {MOST_EDGES:.0e}"),
+            )),
             false => Ok(()),
         }
     }
@@ -134,18 +140,27 @@ impl Generator {
         let n = self.nodes();
         match *self {
             Generator::Er { degree, .. } | Generator::Ba { degree, .. } => check_degree(degree, n),
-            Generator::Rmat { degree, quadrants, .. } => check_degree(degree, n).and(check_quadrants(quadrants)),
-            Generator::Sbm { degree, communities, mixing, .. } => {
+            Generator::Rmat {
+                degree, quadrants, ..
+            } => check_degree(degree, n).and(check_quadrants(quadrants)),
+            Generator::Sbm {
+                degree,
+                communities,
+                mixing,
+                ..
+            } => {
                 check_degree(degree, n)?;
                 check_communities(n, communities, degree, mixing)
             }
             Generator::RingOfCliques { cliques, size } if cliques < 2 || size < 2 => {
-                let message = format!("{cliques} cliques of {size} nodes; give at least 2 of at least 2");
+                let message =
+                    format!("{cliques} cliques of {size} nodes; give at least 2 of at least 2");
                 Err(Error::config("cliques", message))
             }
-            Generator::Barbell { size, .. } if size < 2 => {
-                Err(Error::config("size", format!("a clique of {size} nodes; give at least 2")))
-            }
+            Generator::Barbell { size, .. } if size < 2 => Err(Error::config(
+                "size",
+                format!("a clique of {size} nodes; give at least 2"),
+            )),
             _ => Ok(()),
         }
     }
@@ -160,7 +175,13 @@ impl Generator {
         self.check()?;
         let key = Key::new(seed).with("generate", 0);
         if let Generator::Ba { nodes, degree } = *self {
-            return attach::attach(nodes as u32, degree / 2.0, key.with("ba", 0), progress, sink);
+            return attach::attach(
+                nodes as u32,
+                degree / 2.0,
+                key.with("ba", 0),
+                progress,
+                sink,
+            );
         }
         let chunks = self.chunks();
         progress.stage("generating edges", chunks);
@@ -168,7 +189,9 @@ impl Generator {
             progress.check()?;
             let batch = first..chunks.min(first + BATCH);
             let done = batch.end - batch.start;
-            sink(&parallel::map(done as usize, |c| self.chunk(first + c as u64, key)))?;
+            sink(&parallel::map(done as usize, |c| {
+                self.chunk(first + c as u64, key)
+            }))?;
             progress.advance(done);
         }
         Ok(())
@@ -180,10 +203,14 @@ impl Generator {
         expect_room(self.expected_edges() * BYTES_AN_EDGE)?;
         let mut edges = Vec::new();
         self.edges(seed, progress, |batch| {
-            batch.iter().for_each(|chunk| edges.extend_from_slice(chunk));
+            batch
+                .iter()
+                .for_each(|chunk| edges.extend_from_slice(chunk));
             Ok(())
         })?;
-        GraphBuilder::undirected(self.nodes() as usize).edges(edges).build()
+        GraphBuilder::undirected(self.nodes() as usize)
+            .edges(edges)
+            .build()
     }
 
     /// How many edges there will be, about; exact for graphs without randomness.
@@ -230,10 +257,18 @@ impl Generator {
         let rows = row(index)..row(index + 1);
         match *self {
             Generator::Er { degree, .. } => {
-                let mut pairs = Skips::new(degree / f64::from((n - 1).max(1)), key.with("er", index).rng());
+                let mut pairs = Skips::new(
+                    degree / f64::from((n - 1).max(1)),
+                    key.with("er", index).rng(),
+                );
                 each_row(rows, |u, out| pairs.row(u, u + 1..n, out))
             }
-            Generator::Sbm { degree, communities, mixing, .. } => {
+            Generator::Sbm {
+                degree,
+                communities,
+                mixing,
+                ..
+            } => {
                 let [inner, outer] = block_probabilities(u64::from(n), communities, degree, mixing);
                 let mut inner = Skips::new(inner, key.with("sbm inner", index).rng());
                 let mut outer = Skips::new(outer, key.with("sbm outer", index).rng());
@@ -275,13 +310,30 @@ impl Display for Generator {
         match self {
             Generator::Er { nodes, degree } => write!(f, "er nodes={nodes} degree={degree}"),
             Generator::Ba { nodes, degree } => write!(f, "ba nodes={nodes} degree={degree}"),
-            Generator::Rmat { nodes, degree, quadrants: [a, b, c, d] } => {
-                write!(f, "rmat nodes={nodes} degree={degree} quadrants={a},{b},{c},{d}")
+            Generator::Rmat {
+                nodes,
+                degree,
+                quadrants: [a, b, c, d],
+            } => {
+                write!(
+                    f,
+                    "rmat nodes={nodes} degree={degree} quadrants={a},{b},{c},{d}"
+                )
             }
-            Generator::Sbm { nodes, degree, communities, mixing } => {
-                write!(f, "sbm nodes={nodes} degree={degree} communities={communities} mixing={mixing}")
+            Generator::Sbm {
+                nodes,
+                degree,
+                communities,
+                mixing,
+            } => {
+                write!(
+                    f,
+                    "sbm nodes={nodes} degree={degree} communities={communities} mixing={mixing}"
+                )
             }
-            Generator::RingOfCliques { cliques, size } => write!(f, "ring-of-cliques cliques={cliques} size={size}"),
+            Generator::RingOfCliques { cliques, size } => {
+                write!(f, "ring-of-cliques cliques={cliques} size={size}")
+            }
             Generator::Barbell { size, path } => write!(f, "barbell size={size} path={path}"),
         }
     }
@@ -305,14 +357,22 @@ struct Skips<R> {
 
 impl<R: Rng> Skips<R> {
     fn new(probability: f64, rng: R) -> Self {
-        let mut skips = Skips { rng, log: (-probability.min(1.0)).ln_1p(), skip: 0 };
+        let mut skips = Skips {
+            rng,
+            log: (-probability.min(1.0)).ln_1p(),
+            skip: 0,
+        };
         skips.draw();
         skips
     }
 
     fn draw(&mut self) {
         let uniform = 1.0 - unit(&mut self.rng); // in (0, 1], so that its logarithm is finite
-        self.skip = if self.log == 0.0 { u64::MAX } else { (uniform.ln() / self.log) as u64 };
+        self.skip = if self.log == 0.0 {
+            u64::MAX
+        } else {
+            (uniform.ln() / self.log) as u64
+        };
     }
 
     /// Picks among the pairs of `u` with `others`.

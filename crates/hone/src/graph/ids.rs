@@ -34,7 +34,11 @@ impl NodeIds {
     /// Integer ids; nothing is stored when they are 0, 1, 2, …
     pub fn from_integers(ids: Vec<i64>) -> Self {
         let sequential = ids.iter().enumerate().all(|(i, &id)| i as i64 == id);
-        if sequential { NodeIds::Sequential(ids.len()) } else { NodeIds::Integers(ids) }
+        if sequential {
+            NodeIds::Sequential(ids.len())
+        } else {
+            NodeIds::Integers(ids)
+        }
     }
 
     /// The ids 1..=n.
@@ -44,7 +48,10 @@ impl NodeIds {
 
     /// Ids from text; integers when every one of them is an integer written the usual way.
     pub fn from_texts<T: AsRef<str>>(ids: &[T]) -> Self {
-        let integers: Option<Vec<i64>> = ids.iter().map(|id| canonical_integer(id.as_ref().as_bytes())).collect();
+        let integers: Option<Vec<i64>> = ids
+            .iter()
+            .map(|id| canonical_integer(id.as_ref().as_bytes()))
+            .collect();
         if let Some(integers) = integers {
             return NodeIds::from_integers(integers);
         }
@@ -61,7 +68,9 @@ impl NodeIds {
         match self {
             NodeIds::Sequential(_) => Column::Integers(rows.map(|i| i as i64).collect()),
             NodeIds::Integers(ids) => Column::Integers(ids[rows].to_vec()),
-            NodeIds::Text { .. } => Column::Texts(rows.map(|i| self.get(i as u32).to_string()).collect()),
+            NodeIds::Text { .. } => {
+                Column::Texts(rows.map(|i| self.get(i as u32).to_string()).collect())
+            }
         }
     }
 
@@ -102,8 +111,12 @@ impl NodeIds {
     #[must_use]
     pub fn some(&self, nodes: &[u32]) -> NodeIds {
         match self {
-            NodeIds::Sequential(_) => NodeIds::from_integers(nodes.iter().map(|&i| i64::from(i)).collect()),
-            NodeIds::Integers(ids) => NodeIds::from_integers(nodes.iter().map(|&i| ids[i as usize]).collect()),
+            NodeIds::Sequential(_) => {
+                NodeIds::from_integers(nodes.iter().map(|&i| i64::from(i)).collect())
+            }
+            NodeIds::Integers(ids) => {
+                NodeIds::from_integers(nodes.iter().map(|&i| ids[i as usize]).collect())
+            }
             NodeIds::Text { offsets, bytes } => {
                 let name = |&i: &u32| &bytes[offsets[i as usize]..offsets[i as usize + 1]];
                 let ends = nodes.iter().map(name).scan(0, |end, name| {
@@ -127,7 +140,8 @@ impl NodeIds {
     pub fn repeated(&self) -> Option<(usize, usize)> {
         fn of<T: Eq + std::hash::Hash>(ids: impl Iterator<Item = T>) -> Option<(usize, usize)> {
             let mut seen: FxHashMap<T, usize> = FxHashMap::default();
-            ids.enumerate().find_map(|(row, id)| Some((seen.insert(id, row)?, row)))
+            ids.enumerate()
+                .find_map(|(row, id)| Some((seen.insert(id, row)?, row)))
         }
         match self {
             NodeIds::Sequential(_) => None,
@@ -142,9 +156,13 @@ impl NodeIds {
         match self {
             NodeIds::Sequential(n) => IdIndex::Sequential(*n),
             NodeIds::Integers(ids) => IdIndex::Integers(ids.iter().copied().zip(0..).collect()),
-            NodeIds::Text { offsets, bytes } => {
-                IdIndex::Text(offsets.windows(2).map(|w| &bytes[w[0]..w[1]]).zip(0..).collect())
-            }
+            NodeIds::Text { offsets, bytes } => IdIndex::Text(
+                offsets
+                    .windows(2)
+                    .map(|w| &bytes[w[0]..w[1]])
+                    .zip(0..)
+                    .collect(),
+            ),
         }
     }
 }
@@ -204,8 +222,14 @@ pub(crate) fn canonical_integer(text: &[u8]) -> Option<i64> {
         return None;
     }
     // Summed on the negative side, which reaches one further than the positive.
-    let negative = digits.iter().try_fold(0i64, |v, d| v.checked_mul(10)?.checked_sub(i64::from(d - b'0')))?;
-    if digits.len() < text.len() { Some(negative) } else { negative.checked_neg() }
+    let negative = digits.iter().try_fold(0i64, |v, d| {
+        v.checked_mul(10)?.checked_sub(i64::from(d - b'0'))
+    })?;
+    if digits.len() < text.len() {
+        Some(negative)
+    } else {
+        negative.checked_neg()
+    }
 }
 
 /// Distinct names numbered in order of first appearance: an arena and an open-addressing table.
@@ -222,7 +246,11 @@ const FREE: u32 = u32::MAX;
 
 impl Names {
     pub(crate) fn new() -> Self {
-        Names { offsets: vec![0], bytes: String::new(), table: vec![FREE; 16] }
+        Names {
+            offsets: vec![0],
+            bytes: String::new(),
+            table: vec![FREE; 16],
+        }
     }
 
     /// Names that are known to be distinct, as their lengths and all of them in a row; none if these do not match. No place
@@ -235,7 +263,11 @@ impl Names {
             offsets.push(Some(end).filter(|&end| text.is_char_boundary(end))?);
         }
         let fits = end == text.len() && offsets.len() <= FREE as usize;
-        fits.then(|| Names { offsets, bytes: text.to_owned(), table: Vec::new() })
+        fits.then(|| Names {
+            offsets,
+            bytes: text.to_owned(),
+            table: Vec::new(),
+        })
     }
 
     /// Number of names.
@@ -251,7 +283,11 @@ impl Names {
     /// Bytes of a new table in addition to the old one, if `more` names need it.
     pub(crate) fn growth(&self, more: usize) -> u64 {
         let places = (2 * (self.len() + more)).next_power_of_two();
-        if places > self.table.len() { 4 * places as u64 } else { 0 }
+        if places > self.table.len() {
+            4 * places as u64
+        } else {
+            0
+        }
     }
 
     pub(crate) fn get(&self, i: u32) -> &str {
@@ -267,7 +303,9 @@ impl Names {
         if self.table[place] != FREE {
             return Some(self.table[place]);
         }
-        let number = u32::try_from(self.len()).ok().filter(|&number| number != FREE)?;
+        let number = u32::try_from(self.len())
+            .ok()
+            .filter(|&number| number != FREE)?;
         self.table[place] = number;
         self.bytes.push_str(name);
         self.offsets.push(self.bytes.len());
@@ -304,11 +342,15 @@ impl Names {
 
     /// The names as node ids: integers when every one is canonical, else text.
     pub(crate) fn into_ids(self) -> NodeIds {
-        let integers: Option<Vec<i64>> =
-            (0..self.len() as u32).map(|i| canonical_integer(self.get(i).as_bytes())).collect();
+        let integers: Option<Vec<i64>> = (0..self.len() as u32)
+            .map(|i| canonical_integer(self.get(i).as_bytes()))
+            .collect();
         match integers {
             Some(integers) if !integers.is_empty() => NodeIds::from_integers(integers),
-            _ => NodeIds::Text { offsets: self.offsets, bytes: self.bytes },
+            _ => NodeIds::Text {
+                offsets: self.offsets,
+                bytes: self.bytes,
+            },
         }
     }
 }
@@ -319,10 +361,34 @@ mod tests {
 
     #[test]
     fn canonical_means_printing_gives_it_back() {
-        for text in ["0", "7", "-7", "10", "9223372036854775807", "-9223372036854775808"] {
-            assert_eq!(canonical_integer(text.as_bytes()).map(|i| i.to_string()).as_deref(), Some(text));
+        for text in [
+            "0",
+            "7",
+            "-7",
+            "10",
+            "9223372036854775807",
+            "-9223372036854775808",
+        ] {
+            assert_eq!(
+                canonical_integer(text.as_bytes())
+                    .map(|i| i.to_string())
+                    .as_deref(),
+                Some(text)
+            );
         }
-        for text in ["", "-", "-0", "00", "07", "+7", "1.0", " 1", "9223372036854775808", "99999999999999999999", "a"] {
+        for text in [
+            "",
+            "-",
+            "-0",
+            "00",
+            "07",
+            "+7",
+            "1.0",
+            " 1",
+            "9223372036854775808",
+            "99999999999999999999",
+            "a",
+        ] {
             assert_eq!(canonical_integer(text.as_bytes()), None, "{text}");
         }
     }
@@ -344,17 +410,25 @@ mod tests {
         let mut names = Names::listed([1, 0, 2].into_iter(), "aü").expect("three names");
         assert_eq!((names.get(0), names.get(1), names.get(2)), ("a", "", "ü"));
         assert_eq!((names.find("ü"), names.find("b")), (Some(2), None));
-        assert_eq!((names.intern(""), names.intern("b"), names.intern("ü")), (Some(1), Some(3), Some(2)));
+        assert_eq!(
+            (names.intern(""), names.intern("b"), names.intern("ü")),
+            (Some(1), Some(3), Some(2))
+        );
         for lengths in [&[1, 1, 1][..], &[2, 1], &[1], &[3, 1], &[u32::MAX, 4]] {
-            assert!(Names::listed(lengths.iter().copied(), "aü").is_none(), "{lengths:?}");
+            assert!(
+                Names::listed(lengths.iter().copied(), "aü").is_none(),
+                "{lengths:?}"
+            );
         }
     }
 
     #[test]
     fn every_kind_of_id_finds_its_way_back() {
-        for ids in
-            [NodeIds::Sequential(3), NodeIds::from_integers(vec![5, -1, 3]), NodeIds::from_texts(&["a", "", "ü"])]
-        {
+        for ids in [
+            NodeIds::Sequential(3),
+            NodeIds::from_integers(vec![5, -1, 3]),
+            NodeIds::from_texts(&["a", "", "ü"]),
+        ] {
             let index = ids.index();
             for i in 0..3 {
                 assert_eq!(index.find(&ids.get(i).to_string()), Some(i));
@@ -366,11 +440,20 @@ mod tests {
 
     #[test]
     fn ids_of_some_nodes() {
-        assert_eq!(NodeIds::Sequential(9).some(&[4, 7]), NodeIds::from_integers(vec![4, 7]));
-        assert_eq!(NodeIds::from_integers(vec![5, 3, 8]).some(&[0, 2]), NodeIds::from_integers(vec![5, 8]));
+        assert_eq!(
+            NodeIds::Sequential(9).some(&[4, 7]),
+            NodeIds::from_integers(vec![4, 7])
+        );
+        assert_eq!(
+            NodeIds::from_integers(vec![5, 3, 8]).some(&[0, 2]),
+            NodeIds::from_integers(vec![5, 8])
+        );
         let names = NodeIds::from_texts(&["a", "7", "", "täg"]);
         let some = names.some(&[1, 2, 3]);
-        assert!(some.iter().map(|id| id.to_string()).eq(["7", "", "täg"]), "{some:?}");
+        assert!(
+            some.iter().map(|id| id.to_string()).eq(["7", "", "täg"]),
+            "{some:?}"
+        );
         assert!(names.some(&[]).is_empty());
     }
 

@@ -39,8 +39,8 @@ pub use orientation::Orientation;
 pub use quote::{is_id_header, quoted, quoted_line};
 pub use read::reading::{ReadNote, Reading, TableColumns};
 pub use read::{
-    Column, Comment, Division, ID_COLUMNS, InputFormat, ReadOptions, Sizes, WEIGHT_COLUMNS, are_two_kinds, read,
-    read_divided, sizes,
+    Column, Comment, Division, ID_COLUMNS, InputFormat, ReadOptions, Sizes, WEIGHT_COLUMNS,
+    are_two_kinds, read, read_divided, sizes,
 };
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};
@@ -88,13 +88,21 @@ impl Dropped {
 
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = [(self.self_loops, "self-loop"), (self.duplicates, "duplicate edge"), (self.weights, "weight")];
+        let counts = [
+            (self.self_loops, "self-loop"),
+            (self.duplicates, "duplicate edge"),
+            (self.weights, "weight"),
+        ];
         let parts: Vec<String> = counts
             .iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
             .collect();
-        if parts.is_empty() { f.write_str("dropped nothing") } else { write!(f, "dropped {}", parts.join(", ")) }
+        if parts.is_empty() {
+            f.write_str("dropped nothing")
+        } else {
+            write!(f, "dropped {}", parts.join(", "))
+        }
     }
 }
 
@@ -102,14 +110,26 @@ impl Graph {
     fn check_shape(&self) -> Result<()> {
         let (n, cols) = (self.pattern.rows(), self.pattern.cols());
         if n != cols {
-            return Err(Error::config("adjacency", format!("{n} rows and {cols} columns; it must be square")));
+            return Err(Error::config(
+                "adjacency",
+                format!("{n} rows and {cols} columns; it must be square"),
+            ));
         }
         if self.ids.len() != n {
-            return Err(Error::config("ids", format!("{} ids for {n} nodes; give one per node", self.ids.len())));
+            return Err(Error::config(
+                "ids",
+                format!("{} ids for {n} nodes; give one per node", self.ids.len()),
+            ));
         }
-        let Some(weights) = &self.weights else { return Ok(()) };
+        let Some(weights) = &self.weights else {
+            return Ok(());
+        };
         if weights.len() != self.pattern.nnz() {
-            let message = format!("{} weights for {} positions; give one each", weights.len(), self.pattern.nnz());
+            let message = format!(
+                "{} weights for {} positions; give one each",
+                weights.len(),
+                self.pattern.nnz()
+            );
             return Err(Error::config("weights", message));
         }
         check_weights(weights)
@@ -122,7 +142,11 @@ impl Graph {
 
     /// Number of edges M: undirected edges once, arcs of a directed graph each.
     pub fn edges(&self) -> usize {
-        if self.directed { self.pattern.nnz() } else { self.pattern.nnz() / 2 }
+        if self.directed {
+            self.pattern.nnz()
+        } else {
+            self.pattern.nnz() / 2
+        }
     }
 
     /// Whether arcs have a direction.
@@ -153,19 +177,30 @@ impl Graph {
     /// In-degree of every node; of an undirected graph simply its degrees. O(N + M).
     pub fn in_degrees(&self) -> Vec<u32> {
         if !self.directed {
-            return self.pattern.offsets().windows(2).map(|w| (w[1] - w[0]) as u32).collect();
+            return self
+                .pattern
+                .offsets()
+                .windows(2)
+                .map(|w| (w[1] - w[0]) as u32)
+                .collect();
         }
         let counts: Vec<AtomicU32> = (0..self.nodes()).map(|_| AtomicU32::new(0)).collect();
         let columns = self.pattern.columns();
         parallel::stretches(columns.len(), COLUMNS, |range| {
-            columns[range].iter().for_each(|&j| _ = counts[j as usize].fetch_add(1, Ordering::Relaxed));
+            columns[range]
+                .iter()
+                .for_each(|&j| _ = counts[j as usize].fetch_add(1, Ordering::Relaxed));
         });
         counts.into_iter().map(AtomicU32::into_inner).collect()
     }
 
     /// The symmetric adjacency of the same graph without directions and weights: what motifs are counted on.
     pub(crate) fn symmetric_pattern(&self) -> Arc<Pattern> {
-        if self.directed { self.underlying().pattern } else { self.pattern.clone() }
+        if self.directed {
+            self.underlying().pattern
+        } else {
+            self.pattern.clone()
+        }
     }
 
     /// The same graph without directions: an edge wherever there is an arc in either direction,
@@ -189,7 +224,11 @@ impl Graph {
     /// Transposed adjacency: row i holds the in-neighbours of node i, ascending. Shared, not
     /// copied, when the graph is undirected.
     pub fn transposed(&self) -> Arc<Pattern> {
-        if self.directed { self.rearranged(false).0 } else { Arc::clone(&self.pattern) }
+        if self.directed {
+            self.rearranged(false).0
+        } else {
+            Arc::clone(&self.pattern)
+        }
     }
 
     /// The arcs reversed, with (`both`) or without the original ones.
@@ -200,7 +239,9 @@ impl Graph {
             _ => assemble::<2>(self.nodes(), arcs),
         };
         if let Some(weights) = parts.weights.as_mut().and_then(Arc::get_mut) {
-            parallel::for_chunks(weights, COLUMNS, &|_, weights| weights.iter_mut().for_each(|w| *w = w.min(f32::MAX)));
+            parallel::for_chunks(weights, COLUMNS, &|_, weights| {
+                weights.iter_mut().for_each(|w| *w = w.min(f32::MAX))
+            });
         }
         (Arc::new(parts.pattern), parts.weights)
     }
@@ -233,7 +274,10 @@ impl Graph {
     }
 
     fn with_reading(self, reading: Reading) -> Graph {
-        Graph { reading: Some(Arc::new(reading)), ..self }
+        Graph {
+            reading: Some(Arc::new(reading)),
+            ..self
+        }
     }
 }
 
@@ -255,7 +299,11 @@ impl Slots for Arcs<'_> {
     }
 
     fn total(&self) -> usize {
-        if self.both { 2 * self.graph.pattern.nnz() } else { self.graph.pattern.nnz() }
+        if self.both {
+            2 * self.graph.pattern.nnz()
+        } else {
+            self.graph.pattern.nnz()
+        }
     }
 
     fn each(&self, piece: usize, mut visit: impl FnMut(u32, u32, u32)) {

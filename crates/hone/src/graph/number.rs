@@ -41,14 +41,22 @@ impl NodeIds {
     }
 
     /// The nodes of edges between names, and the edges between their numbers.
-    pub fn number_texts<'a>(edges: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(NodeIds, Vec<(u32, u32)>)> {
+    pub fn number_texts<'a>(
+        edges: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Result<(NodeIds, Vec<(u32, u32)>)> {
         let mut names = Names::new();
         let pair = |(u, v)| names.intern(u).zip(names.intern(v));
-        let pairs = edges.map(pair).collect::<Option<Vec<_>>>().ok_or_else(too_many)?;
+        let pairs = edges
+            .map(pair)
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(too_many)?;
         Ok((names.into_ids(), pairs))
     }
 }
 
 fn too_many() -> Error {
-    Error::config("nodes", format!("more than {}; nodes are numbered in 32 bits", u32::MAX))
+    Error::config(
+        "nodes",
+        format!("more than {}; nodes are numbered in 32 bits", u32::MAX),
+    )
 }

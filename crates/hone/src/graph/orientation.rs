@@ -15,6 +15,10 @@ pub enum Orientation {
 impl Orientation {
     /// Directed if so, else undirected.
     pub fn directed_if(directed: bool) -> Self {
-        if directed { Orientation::Directed } else { Orientation::Undirected }
+        if directed {
+            Orientation::Directed
+        } else {
+            Orientation::Undirected
+        }
     }
 }

@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 
 /// First lines of a node list that are a header; also the names of the id column where the list is a table.
-const LIST_HEADERS: [&str; 8] = ["id", "ids", "node", "nodes", "node_id", "nodeid", "vertex", "name"];
+const LIST_HEADERS: [&str; 8] = [
+    "id", "ids", "node", "nodes", "node_id", "nodeid", "vertex", "name",
+];
 
 /// A field between separators, quoted when it must be: when it holds the separator, a quote or a line
 /// break, begins like a comment (`#`, `%`), or has blanks around it.
@@ -18,7 +20,10 @@ const LIST_HEADERS: [&str; 8] = ["id", "ids", "node", "nodes", "node_id", "nodei
 /// assert_eq!(quoted("#rust", ','), "\"#rust\"");
 /// ```
 pub fn quoted(field: &str, separator: char) -> Cow<'_, str> {
-    quote_if(field, field.is_empty() || field.contains([separator, '"', '\n', '\r']) || is_deceptive(field))
+    quote_if(
+        field,
+        field.is_empty() || field.contains([separator, '"', '\n', '\r']) || is_deceptive(field),
+    )
 }
 
 /// An id on a line of its own, as in the node lists that are written and read: quoted when it is empty,
@@ -37,7 +42,11 @@ pub fn quoted_line(id: &str) -> Cow<'_, str> {
 }
 
 fn quote_if(text: &str, must: bool) -> Cow<'_, str> {
-    if must { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) } else { Cow::Borrowed(text) }
+    if must {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Whether text would be read as a comment, or without the blanks around it.
@@ -48,7 +57,9 @@ fn is_deceptive(text: &str) -> bool {
 /// Whether text is a usual name of the column of ids.
 #[doc(hidden)]
 pub fn is_id_header(name: &str) -> bool {
-    LIST_HEADERS.iter().any(|known| name.trim_matches(['"', ' ']).eq_ignore_ascii_case(known))
+    LIST_HEADERS
+        .iter()
+        .any(|known| name.trim_matches(['"', ' ']).eq_ignore_ascii_case(known))
 }
 
 /// Whether the first line of a node list is a header: a known name alone, or the names of a table one of
@@ -57,8 +68,12 @@ pub(super) fn list_header(line: &str) -> Option<(Option<u8>, usize)> {
     if is_id_header(line) {
         return Some((None, 0));
     }
-    let separator = [b'\t', b',', b';', b'|'].into_iter().find(|&byte| line.contains(char::from(byte)))?;
-    line.split(char::from(separator)).position(is_id_header).map(|position| (Some(separator), position))
+    let separator = [b'\t', b',', b';', b'|']
+        .into_iter()
+        .find(|&byte| line.contains(char::from(byte)))?;
+    line.split(char::from(separator))
+        .position(is_id_header)
+        .map(|position| (Some(separator), position))
 }
 
 #[cfg(test)]
@@ -70,9 +85,13 @@ mod tests {
         for plain in ["a", "a b", "7", "é", "a#b", "50%", "a\"b"] {
             assert_eq!(quoted_line(plain), plain);
         }
-        for (id, quoted) in
-            [("#a", "\"#a\""), ("%", "\"%\""), (" a", "\" a\""), ("a\nb", "\"a\nb\""), ("\"a", "\"\"\"a\"")]
-        {
+        for (id, quoted) in [
+            ("#a", "\"#a\""),
+            ("%", "\"%\""),
+            (" a", "\" a\""),
+            ("a\nb", "\"a\nb\""),
+            ("\"a", "\"\"\"a\""),
+        ] {
             assert_eq!(quoted_line(id), quoted);
         }
         for header in ["Node", "NODE_ID", "id,label", "label\tid"] {

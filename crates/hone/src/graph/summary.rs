@@ -73,7 +73,12 @@ impl Summary {
         let (n, directed) = (graph.nodes(), graph.is_directed());
         let out: Vec<u32> = (0..n as u32).map(|i| graph.degree(i) as u32).collect();
         let into = directed.then(|| in_degrees(graph));
-        let total = into.as_ref().map(|into| out.iter().zip(into).map(|(o, i)| o.saturating_add(*i)).collect());
+        let total = into.as_ref().map(|into| {
+            out.iter()
+                .zip(into)
+                .map(|(o, i)| o.saturating_add(*i))
+                .collect()
+        });
         let (components, largest_component) = components(graph);
         let pairs = n as f64 * (n as f64 - 1.0) / if directed { 1.0 } else { 2.0 };
         let out_degree = directed.then(|| Degrees::of(out.clone()));
@@ -83,7 +88,11 @@ impl Summary {
             edges: graph.edges() as u64,
             directed,
             weighted: graph.weights().is_some(),
-            density: if n < 2 { 0.0 } else { graph.edges() as f64 / pairs },
+            density: if n < 2 {
+                0.0
+            } else {
+                graph.edges() as f64 / pairs
+            },
             isolated: degrees.iter().filter(|d| **d == 0).count() as u64,
             degree: Degrees::of(degrees),
             out_degree,
@@ -100,12 +109,22 @@ impl Degrees {
     /// Summarises degrees; all zero when there is none.
     fn of(mut degrees: Vec<u32>) -> Self {
         degrees.par_sort_unstable();
-        let (Some(&min), Some(&max)) = (degrees.first(), degrees.last()) else { return Degrees::default() };
+        let (Some(&min), Some(&max)) = (degrees.first(), degrees.last()) else {
+            return Degrees::default();
+        };
         let n = degrees.len();
         let quantile = |percent: usize| degrees[(n * percent).div_ceil(100).max(1) - 1];
         let sum: u64 = degrees.iter().map(|&d| u64::from(d)).sum();
         let mean = sum as f64 / n as f64;
-        Degrees { min, q25: quantile(25), median: quantile(50), q75: quantile(75), q99: quantile(99), max, mean }
+        Degrees {
+            min,
+            q25: quantile(25),
+            median: quantile(50),
+            q75: quantile(75),
+            q99: quantile(99),
+            max,
+            mean,
+        }
     }
 }
 
@@ -132,7 +151,10 @@ fn components(graph: &Graph) -> (u64, u64) {
         sizes[root(&mut parent, u) as usize] += 1;
     }
     let count = sizes.iter().filter(|s| **s > 0).count();
-    (count as u64, u64::from(sizes.into_iter().max().unwrap_or(0)))
+    (
+        count as u64,
+        u64::from(sizes.into_iter().max().unwrap_or(0)),
+    )
 }
 
 fn root(parent: &mut [u32], mut i: u32) -> u32 {
@@ -154,9 +176,27 @@ mod tests {
     #[test]
     fn karate() {
         let s = Summary::of(&builtin("karate").expect("built in"));
-        assert_eq!((s.nodes, s.edges, s.isolated, s.components, s.largest_component), (34, 78, 0, 1, 34));
+        assert_eq!(
+            (
+                s.nodes,
+                s.edges,
+                s.isolated,
+                s.components,
+                s.largest_component
+            ),
+            (34, 78, 0, 1, 34)
+        );
         // Sorted degrees: 1, then eleven 2s, six 3s, six 4s, three 5s, two 6s, then 9 10 12 16 17.
-        assert_eq!((s.degree.min, s.degree.q25, s.degree.median, s.degree.q75, s.degree.max), (1, 2, 3, 5, 17));
+        assert_eq!(
+            (
+                s.degree.min,
+                s.degree.q25,
+                s.degree.median,
+                s.degree.q75,
+                s.degree.max
+            ),
+            (1, 2, 3, 5, 17)
+        );
         assert!((s.degree.mean - 156.0 / 34.0).abs() < 1e-12);
         assert!((s.density - 78.0 / 561.0).abs() < 1e-12);
     }
@@ -164,14 +204,28 @@ mod tests {
     #[test]
     fn empty_and_single() {
         let empty = Summary::of(&GraphBuilder::undirected(0).build().expect("fine"));
-        assert_eq!((empty.nodes, empty.components, empty.largest_component, empty.density), (0, 0, 0, 0.0));
+        assert_eq!(
+            (
+                empty.nodes,
+                empty.components,
+                empty.largest_component,
+                empty.density
+            ),
+            (0, 0, 0, 0.0)
+        );
         let single = Summary::of(&GraphBuilder::undirected(1).build().expect("fine"));
-        assert_eq!((single.isolated, single.components, single.largest_component), (1, 1, 1));
+        assert_eq!(
+            (single.isolated, single.components, single.largest_component),
+            (1, 1, 1)
+        );
     }
 
     #[test]
     fn directed_degrees_both_ways() {
-        let g = GraphBuilder::directed(4).edges(vec![(0, 1), (2, 1), (1, 0)]).build().expect("fine");
+        let g = GraphBuilder::directed(4)
+            .edges(vec![(0, 1), (2, 1), (1, 0)])
+            .build()
+            .expect("fine");
         let s = Summary::of(&g);
         assert_eq!((s.degree.max, s.isolated, s.components), (3, 1, 2));
         assert_eq!(s.in_degree.expect("directed").max, 2);

@@ -69,8 +69,14 @@ impl GraphFormat {
     }
 
     fn of_at(path: &Path) -> Result<Self> {
-        let plain = if Compression::of(path).is_some() { path.with_extension("") } else { path.to_path_buf() };
-        let Some(extension) = plain.extension() else { return Ok(GraphFormat::Tsv) };
+        let plain = if Compression::of(path).is_some() {
+            path.with_extension("")
+        } else {
+            path.to_path_buf()
+        };
+        let Some(extension) = plain.extension() else {
+            return Ok(GraphFormat::Tsv);
+        };
         let extension = extension.to_string_lossy().to_ascii_lowercase();
         EXTENSIONS.iter().find(|e| e.0 == extension).map(|e| e.1).ok_or_else(|| {
             let known: Vec<String> = EXTENSIONS.iter().map(|e| format!(".{}", e.0)).collect();
@@ -120,15 +126,27 @@ impl Generator {
         let format = options.format.map_or_else(|| GraphFormat::of(path), Ok)?;
         let compression = Compression::of(path);
         if let (GraphFormat::Parquet, Some(_)) = (format, compression) {
-            return Err(Error::input(path, "Parquet is compressed inside", "leave out .gz or .zst"));
+            return Err(Error::input(
+                path,
+                "Parquet is compressed inside",
+                "leave out .gz or .zst",
+            ));
         }
         let existing = Existing::replaced_if(options.overwrite);
         record::check_without(path, existing)?;
         let mut output = Output::create(path, existing)?;
-        let drawn = Drawn { generator: self, seed, progress };
+        let drawn = Drawn {
+            generator: self,
+            seed,
+            progress,
+        };
         let edges = match format {
             GraphFormat::Parquet => drawn.parquet(path, &mut output)?,
-            _ => drawn.text(format, path, &mut Encoder::new(&mut output, compression, path)?)?,
+            _ => drawn.text(
+                format,
+                path,
+                &mut Encoder::new(&mut output, compression, path)?,
+            )?,
         };
         output.commit()?;
         Ok(edges)
@@ -159,7 +177,10 @@ impl Drawn<'_> {
                 self.generator.edges(self.seed, self.progress, |batch| {
                     edges += batch.iter().map(|chunk| chunk.len() as u64).sum::<u64>();
                     let texts = parallel::map(batch.len(), |c| lines(&batch[c], format));
-                    texts.iter().try_for_each(|text| out.write_all(text)).map_err(failed)
+                    texts
+                        .iter()
+                        .try_for_each(|text| out.write_all(text))
+                        .map_err(failed)
                 })?;
             }
         }
@@ -173,18 +194,26 @@ impl Drawn<'_> {
             edges += batch.iter().map(Vec::len).sum::<usize>();
             Ok(())
         })?;
-        Ok(format!("%%MatrixMarket matrix coordinate pattern symmetric\n% {origin}\n{nodes} {nodes} {edges}\n"))
+        Ok(format!(
+            "%%MatrixMarket matrix coordinate pattern symmetric\n% {origin}\n{nodes} {nodes} {edges}\n"
+        ))
     }
 
     fn metis(&self, origin: &str, path: &Path, out: &mut Encoder<'_>) -> Result<u64> {
         let graph = self.generator.graph(self.seed, self.progress)?;
         let mut head = String::new();
         let _ = writeln!(head, "% {origin}\n{} {}", graph.nodes(), graph.edges());
-        out.write_all(head.as_bytes()).map_err(|e| Error::io(path, e))?;
+        out.write_all(head.as_bytes())
+            .map_err(|e| Error::io(path, e))?;
         let nodes: Vec<u32> = (0..graph.nodes() as u32).collect();
         for batch in nodes.chunks(1 << 16) {
-            let texts = parallel::stretches(batch.len(), 1 << 10, |rows| neighborhoods(&graph, &batch[rows]));
-            texts.iter().try_for_each(|text| out.write_all(text)).map_err(|e| Error::io(path, e))?;
+            let texts = parallel::stretches(batch.len(), 1 << 10, |rows| {
+                neighborhoods(&graph, &batch[rows])
+            });
+            texts
+                .iter()
+                .try_for_each(|text| out.write_all(text))
+                .map_err(|e| Error::io(path, e))?;
         }
         Ok(graph.edges() as u64)
     }
@@ -213,7 +242,11 @@ fn lines(edges: &Edges, format: GraphFormat) -> Vec<u8> {
     let mut out = Vec::with_capacity(edges.len() * 18);
     for &(u, v) in edges {
         // A symmetric matrix is given by its lower triangle, numbered from 1.
-        let (u, v, first) = if format == GraphFormat::MatrixMarket { (u.max(v), u.min(v), 1) } else { (u, v, 0) };
+        let (u, v, first) = if format == GraphFormat::MatrixMarket {
+            (u.max(v), u.min(v), 1)
+        } else {
+            (u, v, 0)
+        };
         push(&mut out, u64::from(u) + first);
         out.push(separator);
         push(&mut out, u64::from(v) + first);
@@ -279,8 +312,12 @@ impl<'a> Encoder<'a> {
     fn new(output: &'a mut Output, compression: Option<Compression>, path: &Path) -> Result<Self> {
         Ok(match compression {
             None => Encoder::Plain(output),
-            Some(Compression::Gzip) => Encoder::Gzip(GzEncoder::new(output, flate2::Compression::default())),
-            Some(Compression::Zstd) => Encoder::Zstd(zstd::Encoder::new(output, 0).map_err(|e| Error::io(path, e))?),
+            Some(Compression::Gzip) => {
+                Encoder::Gzip(GzEncoder::new(output, flate2::Compression::default()))
+            }
+            Some(Compression::Zstd) => {
+                Encoder::Zstd(zstd::Encoder::new(output, 0).map_err(|e| Error::io(path, e))?)
+            }
         })
     }
 

@@ -128,7 +128,11 @@ impl Triad {
 
     /// Its arc orbits: neighbours in [`ArcOrbit::ALL`].
     pub fn orbits(self) -> &'static [ArcOrbit] {
-        let first = |at: usize| Triad::FACTS.get(at).map_or(ArcOrbit::COUNT, |facts| facts.2 as usize);
+        let first = |at: usize| {
+            Triad::FACTS
+                .get(at)
+                .map_or(ArcOrbit::COUNT, |facts| facts.2 as usize)
+        };
         &ArcOrbit::ALL[first(self.index())..first(self.index() + 1)]
     }
 }
@@ -222,7 +226,11 @@ impl ArcOrbit {
     /// What it looks like from the arc.
     pub(super) fn view(self) -> View {
         let [mutual, source, target] = ORBITS[self.index()].1;
-        View { mutual: mutual == 1, source, target }
+        View {
+            mutual: mutual == 1,
+            source,
+            target,
+        }
     }
 }
 
@@ -251,7 +259,10 @@ mod tests {
                 assert_eq!(orbit.triad(), triad, "{orbit}");
                 assert!(orbit.name().starts_with(triad.name()), "{orbit}");
             }
-            assert_eq!(triad.orbits().len() == 1, triad.orbits()[0].name() == triad.name());
+            assert_eq!(
+                triad.orbits().len() == 1,
+                triad.orbits()[0].name() == triad.name()
+            );
         }
     }
 }

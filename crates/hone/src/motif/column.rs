@@ -31,7 +31,10 @@ impl Sizes {
     /// The bytes that each of `len` values of these sizes takes in a column, and how many values do not fit.
     pub fn width(&self, len: usize) -> (usize, usize) {
         let cost = |i: usize| (len << i) + self.over[i] * size_of::<(usize, u64)>();
-        match (0..3).min_by_key(|&i| cost(i)).filter(|&i| cost(i) <= len * 8) {
+        match (0..3)
+            .min_by_key(|&i| cost(i))
+            .filter(|&i| cost(i) <= len * 8)
+        {
             Some(i) => (1 << i, self.over[i]),
             None => (8, 0),
         }
@@ -92,9 +95,15 @@ impl Narrow {
 
     /// Whether a list contains, in order, exactly the positions marked as having their value there.
     fn lists(&self, wide: &[(usize, u64)]) -> bool {
-        fn listed<T: Copy + PartialEq + Sync>(values: &[T], marker: T, wide: &[(usize, u64)]) -> bool {
+        fn listed<T: Copy + PartialEq + Sync>(
+            values: &[T],
+            marker: T,
+            wide: &[(usize, u64)],
+        ) -> bool {
             let ascend = wide.windows(2).all(|pair| pair[0].0 < pair[1].0);
-            let marks = wide.iter().all(|&(i, _)| values.get(i).is_some_and(|value| *value == marker));
+            let marks = wide
+                .iter()
+                .all(|&(i, _)| values.get(i).is_some_and(|value| *value == marker));
             ascend && marks && parallel::count(values.len(), |i| values[i] == marker) == wide.len()
         }
         match self {
@@ -114,7 +123,10 @@ impl Column {
     pub fn of(data: Narrow, mut wide: Vec<(usize, u64)>) -> Column {
         wide.sort_unstable();
         assert!(data.lists(&wide), "values that do not fit are listed");
-        Column { wide: Wide::new(data.len(), wide), data }
+        Column {
+            wide: Wide::new(data.len(), wide),
+            data,
+        }
     }
 
     /// `len` zeros, in the width that suits values of these sizes.
@@ -125,7 +137,10 @@ impl Column {
             4 => Narrow::U32(vec![0; len]),
             _ => Narrow::U64(vec![0; len]),
         };
-        Column { data, wide: Wide::default() }
+        Column {
+            data,
+            wide: Wide::default(),
+        }
     }
 
     /// `len` zeros, in the width of another column.
@@ -136,7 +151,10 @@ impl Column {
             Narrow::U32(_) => Narrow::U32(vec![0; len]),
             Narrow::U64(_) => Narrow::U64(vec![0; len]),
         };
-        Column { data, wide: Wide::default() }
+        Column {
+            data,
+            wide: Wide::default(),
+        }
     }
 
     /// The same values in the width that suits these sizes.
@@ -243,17 +261,31 @@ impl Column {
             2 => Narrow::U16(load(len, u16::from_le_bytes, input)?),
             4 => Narrow::U32(load(len, u32::from_le_bytes, input)?),
             8 => Narrow::U64(load(len, u64::from_le_bytes, input)?),
-            _ => return Err(io::Error::new(ErrorKind::InvalidData, "this is not a column of counts")),
+            _ => {
+                return Err(io::Error::new(
+                    ErrorKind::InvalidData,
+                    "this is not a column of counts",
+                ));
+            }
         };
         let wrong = |what| io::Error::new(ErrorKind::InvalidData, what);
-        let wide = usize::try_from(u64::from_le_bytes(wide)).ok().filter(|&wide| wide <= len);
-        let wide = wide.ok_or_else(|| wrong("a column of counts has more wide values than values"))?;
+        let wide = usize::try_from(u64::from_le_bytes(wide))
+            .ok()
+            .filter(|&wide| wide <= len);
+        let wide =
+            wide.ok_or_else(|| wrong("a column of counts has more wide values than values"))?;
         let pairs: Vec<u64> = load(2 * wide, u64::from_le_bytes, input)?;
-        let wide: Vec<(usize, u64)> = pairs.chunks_exact(2).map(|pair| (pair[0] as usize, pair[1])).collect();
+        let wide: Vec<(usize, u64)> = pairs
+            .chunks_exact(2)
+            .map(|pair| (pair[0] as usize, pair[1]))
+            .collect();
         if !data.lists(&wide) {
             return Err(wrong("a column of counts lists other wide values"));
         }
-        Ok(Column { wide: Wide::new(len, wide), data })
+        Ok(Column {
+            wide: Wide::new(len, wide),
+            data,
+        })
     }
 
     /// Disjoint ranges to be filled by several threads: part i covers `bounds[i]..bounds[i + 1]`.
@@ -261,10 +293,22 @@ impl Column {
     pub(super) fn parts(&mut self, bounds: &[usize]) -> Vec<Part<'_>> {
         let starts = bounds.iter().copied();
         match &mut self.data {
-            Narrow::U8(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U8(v))).collect(),
-            Narrow::U16(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U16(v))).collect(),
-            Narrow::U32(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U32(v))).collect(),
-            Narrow::U64(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U64(v))).collect(),
+            Narrow::U8(v) => starts
+                .zip(cut(v, bounds))
+                .map(|(s, v)| Part::new(s, Slice::U8(v)))
+                .collect(),
+            Narrow::U16(v) => starts
+                .zip(cut(v, bounds))
+                .map(|(s, v)| Part::new(s, Slice::U16(v)))
+                .collect(),
+            Narrow::U32(v) => starts
+                .zip(cut(v, bounds))
+                .map(|(s, v)| Part::new(s, Slice::U32(v)))
+                .collect(),
+            Narrow::U64(v) => starts
+                .zip(cut(v, bounds))
+                .map(|(s, v)| Part::new(s, Slice::U64(v)))
+                .collect(),
         }
     }
 
@@ -274,21 +318,42 @@ impl Column {
     }
 }
 
-fn save<T: Copy, const N: usize>(values: &[T], bytes: fn(T) -> [u8; N], out: &mut dyn Write) -> io::Result<()> {
-    values
-        .chunks(1 << 16)
-        .try_for_each(|piece| out.write_all(&piece.iter().flat_map(|&value| bytes(value)).collect::<Vec<u8>>()))
+fn save<T: Copy, const N: usize>(
+    values: &[T],
+    bytes: fn(T) -> [u8; N],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    values.chunks(1 << 16).try_for_each(|piece| {
+        out.write_all(
+            &piece
+                .iter()
+                .flat_map(|&value| bytes(value))
+                .collect::<Vec<u8>>(),
+        )
+    })
 }
 
-fn load<T, const N: usize>(len: usize, value: fn([u8; N]) -> T, input: &mut dyn Read) -> io::Result<Vec<T>> {
+fn load<T, const N: usize>(
+    len: usize,
+    value: fn([u8; N]) -> T,
+    input: &mut dyn Read,
+) -> io::Result<Vec<T>> {
     // Grows with the data: a wrong length takes no memory.
     let mut values = Vec::new();
     let mut bytes = vec![0; N << 16];
     while values.len() < len {
         let bytes = &mut bytes[..N * (len - values.len()).min(1 << 16)];
         input.read_exact(bytes)?;
-        values.reserve(if values.is_empty() { len.min(1 << 22) } else { 0 });
-        values.extend(bytes.chunks_exact(N).map(|b| value(b.try_into().expect("a value's bytes"))));
+        values.reserve(if values.is_empty() {
+            len.min(1 << 22)
+        } else {
+            0
+        });
+        values.extend(
+            bytes
+                .chunks_exact(N)
+                .map(|b| value(b.try_into().expect("a value's bytes"))),
+        );
     }
     values.shrink_to_fit();
     Ok(values)
@@ -300,15 +365,38 @@ mod tests {
 
     #[test]
     fn every_width_gives_the_values_back() {
-        for top in [1u64, 254, 255, 65_534, 65_535, 1 << 31, u64::from(u32::MAX), u64::MAX] {
+        for top in [
+            1u64,
+            254,
+            255,
+            65_534,
+            65_535,
+            1 << 31,
+            u64::from(u32::MAX),
+            u64::MAX,
+        ] {
             for rare in [2, 1000] {
-                let value = |i: usize| if i.is_multiple_of(rare) { top } else { i as u64 % 200 };
+                let value = |i: usize| {
+                    if i.is_multiple_of(rare) {
+                        top
+                    } else {
+                        i as u64 % 200
+                    }
+                };
                 let column = Column::collect(5000, value);
                 let gathered = Column::gather(5000, value);
-                assert_eq!((gathered.wide.clone(), gathered.bytes()), (column.wide.clone(), column.bytes()));
-                (0..5000).for_each(|i| assert_eq!(gathered.get(i), value(i), "top {top}, every {rare}"));
-                (0..5000).for_each(|i| assert_eq!(column.get(i), value(i), "top {top}, every {rare}"));
-                assert_eq!(column.nonzeros(0..5000), (0..5000).filter(|&i| value(i) != 0).count());
+                assert_eq!(
+                    (gathered.wide.clone(), gathered.bytes()),
+                    (column.wide.clone(), column.bytes())
+                );
+                (0..5000)
+                    .for_each(|i| assert_eq!(gathered.get(i), value(i), "top {top}, every {rare}"));
+                (0..5000)
+                    .for_each(|i| assert_eq!(column.get(i), value(i), "top {top}, every {rare}"));
+                assert_eq!(
+                    column.nonzeros(0..5000),
+                    (0..5000).filter(|&i| value(i) != 0).count()
+                );
             }
         }
     }

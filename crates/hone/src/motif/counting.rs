@@ -77,15 +77,17 @@ impl Sample {
     pub fn check(&self) -> Result<()> {
         let refuse = |message: String| Err(Error::config("sample", message));
         match *self {
-            Sample::Cap(cap) if !CAPS.contains(&cap) => {
-                refuse(format!("a cap of {cap} is not between {} and {}; {WRITE}", CAPS.start(), CAPS.end()))
-            }
-            Sample::Target { error, .. } if !(error > 0.0 && error < 1.0) => {
-                refuse(format!("an error of {error} is not between 0 and 1; {WRITE}"))
-            }
-            Sample::Target { confidence, .. } if !(confidence > 0.0 && confidence < 1.0) => {
-                refuse(format!("a confidence of {confidence} is not between 0 and 1; {WRITE}"))
-            }
+            Sample::Cap(cap) if !CAPS.contains(&cap) => refuse(format!(
+                "a cap of {cap} is not between {} and {}; {WRITE}",
+                CAPS.start(),
+                CAPS.end()
+            )),
+            Sample::Target { error, .. } if !(error > 0.0 && error < 1.0) => refuse(format!(
+                "an error of {error} is not between 0 and 1; {WRITE}"
+            )),
+            Sample::Target { confidence, .. } if !(confidence > 0.0 && confidence < 1.0) => refuse(
+                format!("a confidence of {confidence} is not between 0 and 1; {WRITE}"),
+            ),
             _ => Ok(()),
         }
     }
@@ -123,14 +125,21 @@ impl Sample {
         super::triad::check_graph(directed, graph)?;
         let orbits = motifs.iter().any(|motif| !motif.is_directed());
         if !orbits && *self != Sample::Exact {
-            return Err(Error::config("sample", "triads are counted exactly; leave it out"));
+            return Err(Error::config(
+                "sample",
+                "triads are counted exactly; leave it out",
+            ));
         }
         let counts = match orbits {
             true => self.count_orbits(graph, (seed, allowance), peers, progress)?,
             false => Counts::absent(graph.symmetric_pattern()),
         };
         let remedy = "raise the memory limit, or count a smaller graph";
-        allowance.check_work("counting triads", COUNTING * counts.pattern().nnz() as u64, remedy)?;
+        allowance.check_work(
+            "counting triads",
+            COUNTING * counts.pattern().nnz() as u64,
+            remedy,
+        )?;
         Ok(counts.with_triads(Triads::count(graph, progress)?))
     }
 
@@ -203,7 +212,10 @@ fn target(
     fits: impl Fn(usize) -> Result<()>,
     progress: &dyn Progress,
 ) -> Result<Option<Counts>> {
-    let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
+    let largest = (0..pattern.rows())
+        .map(|i| pattern.range(i).len())
+        .max()
+        .unwrap_or(0);
     let mut cap = FIRST_CAP;
     while cap < largest.min(CAPS.end() + 1) {
         fits(cap)?;
@@ -241,19 +253,37 @@ fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) ->
 
 fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {
     let large = |i: usize| pattern.range(i).len() > cap;
-    let inside = |i: usize| pattern.row(i).iter().filter(|&&j| large(j as usize)).count();
+    let inside = |i: usize| {
+        pattern
+            .row(i)
+            .iter()
+            .filter(|&&j| large(j as usize))
+            .count()
+    };
     let found = parallel::stretches(pattern.rows(), 1 << 12, |rows| {
-        rows.filter(|&i| large(i)).fold((0, 0), |(nodes, ends), i| (nodes + 1, ends + inside(i)))
+        rows.filter(|&i| large(i))
+            .fold((0, 0), |(nodes, ends), i| (nodes + 1, ends + inside(i)))
     });
-    let (nodes, ends) = found.into_iter().fold((0, 0), |(nodes, ends), of| (nodes + of.0, ends + of.1));
-    Sampled { cap, replicates, nodes, edges: ends / 2, within: Vec::new() }
+    let (nodes, ends) = found
+        .into_iter()
+        .fold((0, 0), |(nodes, ends), of| (nodes + of.0, ends + of.1));
+    Sampled {
+        cap,
+        replicates,
+        nodes,
+        edges: ends / 2,
+        within: Vec::new(),
+    }
 }
 
 /// For each orbit the share of nodes with it whose degrees in the mean of two estimates are found to be
 /// within `error`: half of the difference of the two, plus the effect of clamping edges.
 fn within(pattern: &Pattern, a: &Estimated, b: &Estimated, error: f64) -> Vec<f64> {
     let add = |mut x: [[u64; 2]; Orbit::COUNT], y: [[u64; 2]; Orbit::COUNT]| {
-        x.iter_mut().flatten().zip(y.into_iter().flatten()).for_each(|(x, y)| *x += y);
+        x.iter_mut()
+            .flatten()
+            .zip(y.into_iter().flatten())
+            .for_each(|(x, y)| *x += y);
         x
     };
     let node = |i: usize| {
@@ -262,19 +292,39 @@ fn within(pattern: &Pattern, a: &Estimated, b: &Estimated, error: f64) -> Vec<f6
             let (mean, held) = (0.5 * (a[o] + b[o]), held[o]);
             let off = 0.5 * (a[o] - b[o]).abs() + (held - mean).abs();
             // Relative to the smaller, since clamping may have made the other large.
-            if held > 0.0 { [u64::from(off <= error * held.min(mean)), 1] } else { [0, 0] }
+            if held > 0.0 {
+                [u64::from(off <= error * held.min(mean)), 1]
+            } else {
+                [0, 0]
+            }
         })
     };
     let nothing = || [[0; 2]; Orbit::COUNT];
-    let sums = parallel::stretches(pattern.rows(), 1 << 12, |nodes| nodes.map(node).fold(nothing(), add));
+    let sums = parallel::stretches(pattern.rows(), 1 << 12, |nodes| {
+        nodes.map(node).fold(nothing(), add)
+    });
     let sums = sums.into_iter().fold(nothing(), add);
-    sums.map(|[close, all]| if all == 0 { 1.0 } else { close as f64 / all as f64 }).to_vec()
+    sums.map(|[close, all]| {
+        if all == 0 {
+            1.0
+        } else {
+            close as f64 / all as f64
+        }
+    })
+    .to_vec()
 }
 
 impl Estimates {
     /// The mean of two estimates.
     pub(super) fn averaged(&self, other: &Estimates) -> Estimates {
-        let mean = |a: &[f32], b: &[f32]| Pages::from(a.iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect::<Vec<_>>());
+        let mean = |a: &[f32], b: &[f32]| {
+            Pages::from(
+                a.iter()
+                    .zip(b)
+                    .map(|(a, b)| 0.5 * (a + b))
+                    .collect::<Vec<_>>(),
+            )
+        };
         Estimates {
             t: mean(&self.t, &other.t),
             p: mean(&self.p, &other.p),
@@ -291,7 +341,9 @@ impl fmt::Display for Sample {
         match self {
             Sample::Exact => f.write_str("exact"),
             Sample::Cap(cap) => write!(f, "cap={cap}"),
-            Sample::Target { error, confidence } => write!(f, "error={error},confidence={confidence}"),
+            Sample::Target { error, confidence } => {
+                write!(f, "error={error},confidence={confidence}")
+            }
         }
     }
 }
@@ -311,13 +363,19 @@ impl FromStr for Sample {
         }
         let (mut error, mut confidence) = (None, None);
         for setting in text.split(',') {
-            match setting.split_once('=').map(|(key, value)| (key.trim(), value.trim().parse::<f64>())) {
+            match setting
+                .split_once('=')
+                .map(|(key, value)| (key.trim(), value.trim().parse::<f64>()))
+            {
                 Some(("error", Ok(value))) if error.is_none() => error = Some(value),
                 Some(("confidence", Ok(value))) if confidence.is_none() => confidence = Some(value),
                 _ => return Err(unknown()),
             }
         }
-        let sample = Sample::Target { error: error.ok_or_else(unknown)?, confidence: confidence.unwrap_or(0.95) };
+        let sample = Sample::Target {
+            error: error.ok_or_else(unknown)?,
+            confidence: confidence.unwrap_or(0.95),
+        };
         sample.check().map(|()| sample)
     }
 }

@@ -59,9 +59,24 @@ impl Need {
         let all = |some: &[Orbit]| orbits.iter().all(|orbit| some.contains(orbit));
         let any = |some: &[Orbit]| orbits.iter().any(|orbit| some.contains(orbit));
         Need {
-            in_triangle: all(&[Triangle, TailedNear, TailedFar, DiamondChord, DiamondRim, Clique4]),
+            in_triangle: all(&[
+                Triangle,
+                TailedNear,
+                TailedFar,
+                DiamondChord,
+                DiamondRim,
+                Clique4,
+            ]),
             on_cycle: all(&[Cycle4]),
-            other_end: !all(&[Edge, Triangle, TailedFar, DiamondChord, DiamondRim, Clique4, Cycle4]),
+            other_end: !all(&[
+                Edge,
+                Triangle,
+                TailedFar,
+                DiamondChord,
+                DiamondRim,
+                Clique4,
+                Cycle4,
+            ]),
             triangles: any(&[Path4End, Star4, TailedTail]),
             s: any(&[Path4End]),
         }
@@ -70,16 +85,28 @@ impl Need {
 
 impl Counts {
     pub(super) fn exact(pattern: Arc<Pattern>, exact: Exact) -> Counts {
-        Counts { pattern, values: Values::Exact(Box::new(exact)), triads: None }
+        Counts {
+            pattern,
+            values: Values::Exact(Box::new(exact)),
+            triads: None,
+        }
     }
 
     pub(super) fn estimated(pattern: Arc<Pattern>, estimated: Estimated) -> Counts {
-        Counts { pattern, values: Values::Estimated(Box::new(estimated)), triads: None }
+        Counts {
+            pattern,
+            values: Values::Estimated(Box::new(estimated)),
+            triads: None,
+        }
     }
 
     /// No orbit counts.
     pub(super) fn absent(pattern: Arc<Pattern>) -> Counts {
-        Counts { pattern, values: Values::Absent, triads: None }
+        Counts {
+            pattern,
+            values: Values::Absent,
+            triads: None,
+        }
     }
 
     /// Counts of dyads and triads, if those were counted.
@@ -89,7 +116,10 @@ impl Counts {
 
     /// The same with counts of triads.
     pub(super) fn with_triads(self, triads: Triads) -> Counts {
-        Counts { triads: Some(Box::new(triads)), ..self }
+        Counts {
+            triads: Some(Box::new(triads)),
+            ..self
+        }
     }
 
     /// The symmetric adjacency counted on: the graph's own when it is undirected.
@@ -103,7 +133,10 @@ impl Counts {
     /// When it is another one.
     pub(crate) fn on(self, pattern: &Arc<Pattern>) -> Counts {
         assert!(self.pattern == *pattern, "counts of another graph");
-        Counts { pattern: Arc::clone(pattern), ..self }
+        Counts {
+            pattern: Arc::clone(pattern),
+            ..self
+        }
     }
 
     /// What was estimated; `None` when the counts are exact.
@@ -141,7 +174,9 @@ impl Counts {
     /// are not adjacent, or only triads were counted.
     pub fn edge(&self, u: u32, v: u32) -> Option<[u64; Orbit::COUNT]> {
         let k = self.pattern.row(u as usize).binary_search(&v).ok()?;
-        self.row_from(u as usize, k).next().map(|(_, counts)| counts)
+        self.row_from(u as usize, k)
+            .next()
+            .map(|(_, counts)| counts)
     }
 
     /// Neighbours of node `i`, ascending, with the orbit counts of the edge to each. Estimates are
@@ -151,39 +186,67 @@ impl Counts {
     }
 
     /// The same from the k-th neighbour on.
-    pub(super) fn row_from(&self, i: usize, k: usize) -> impl Iterator<Item = (u32, [u64; Orbit::COUNT])> + '_ {
+    pub(super) fn row_from(
+        &self,
+        i: usize,
+        k: usize,
+    ) -> impl Iterator<Item = (u32, [u64; Orbit::COUNT])> + '_ {
         let (exact, estimated) = match &self.values {
             Values::Exact(exact) => (Some(self.exact_row(exact, i, k)), None),
             Values::Estimated(estimated) => (None, Some(estimated.row(&self.pattern, i, k))),
             Values::Absent => (None, None),
         };
-        let exact = exact.into_iter().flatten().map(|(j, counts)| (j, counts.map(|x| x.0)));
-        exact.chain(estimated.into_iter().flatten().map(|(j, counts)| (j, counts.map(|x| x.round() as u64))))
+        let exact = exact
+            .into_iter()
+            .flatten()
+            .map(|(j, counts)| (j, counts.map(|x| x.0)));
+        exact.chain(
+            estimated
+                .into_iter()
+                .flatten()
+                .map(|(j, counts)| (j, counts.map(|x| x.round() as u64))),
+        )
     }
 
     /// Calls `f` for each slot of row `i` with a weight of the motif: column and weight.
-    pub(super) fn for_weights(&self, i: usize, motif: Motif, occurrence: Occurrence, mut f: impl FnMut(u32, f64)) {
+    pub(super) fn for_weights(
+        &self,
+        i: usize,
+        motif: Motif,
+        occurrence: Occurrence,
+        mut f: impl FnMut(u32, f64),
+    ) {
         if let Some(triads) = self.triads().filter(|_| motif.is_directed()) {
-            let row = triads.around_row(i).map(|(j, around)| (j, around.sum(motif.arc_orbits(), occurrence)));
-            return row.filter(|&(_, count)| count > 0).for_each(|(j, count)| f(j, count as f64));
+            let row = triads
+                .around_row(i)
+                .map(|(j, around)| (j, around.sum(motif.arc_orbits(), occurrence)));
+            return row
+                .filter(|&(_, count)| count > 0)
+                .for_each(|(j, count)| f(j, count as f64));
         }
         match &self.values {
             Values::Absent => {}
             Values::Exact(exact) => self.for_exact_weights(exact, i, motif, f),
             Values::Estimated(estimated) => {
                 let sum = |counts: Amounts| motif.orbits().iter().map(|o| counts[o.index()]).sum();
-                let row = estimated.row(&self.pattern, i, 0).map(|(j, counts)| (j, sum(counts)));
-                row.filter(|&(_, weight): &(u32, f64)| weight > 0.0).for_each(|(j, weight)| f(j, weight));
+                let row = estimated
+                    .row(&self.pattern, i, 0)
+                    .map(|(j, counts)| (j, sum(counts)));
+                row.filter(|&(_, weight): &(u32, f64)| weight > 0.0)
+                    .for_each(|(j, weight)| f(j, weight));
             }
         }
     }
 
     /// As [`Counts::for_weights`], by a loop made for the orbit: what it does not need is not computed.
     fn for_exact_weights(&self, exact: &Exact, i: usize, motif: Motif, f: impl FnMut(u32, f64)) {
-        use Orbit::{Clique4, Cycle4, DiamondChord, DiamondRim, Edge, Path3, Path4End, Path4Mid, Star4};
+        use Orbit::{
+            Clique4, Cycle4, DiamondChord, DiamondRim, Edge, Path3, Path4End, Path4Mid, Star4,
+        };
         use Orbit::{TailedFar, TailedNear, TailedTail, Triangle};
         let need = Need::of(motif);
-        let one = |counts: &[formula::Exact; Orbit::COUNT], orbit: Orbit| counts[orbit.index()].0 as f64;
+        let one =
+            |counts: &[formula::Exact; Orbit::COUNT], orbit: Orbit| counts[orbit.index()].0 as f64;
         macro_rules! loops {
             ($($orbit:ident),*) => {
                 match motif.orbits() {
@@ -228,17 +291,33 @@ impl Counts {
         }
         let end = |i: usize| End {
             d: of(exact.d.get(i)),
-            triangles: of(if need.triangles { exact.triangles.get(i) } else { 0 }),
+            triangles: of(if need.triangles {
+                exact.triangles.get(i)
+            } else {
+                0
+            }),
             s: of(if need.s { exact.s.get(i) } else { 0 }),
         };
         let (u, slots) = (end(i), self.pattern.range(i));
         let mut next = None;
         for (&j, slot) in self.pattern.row(i).iter().zip(slots) {
             let (t, c) = (exact.t.get(slot), exact.c.get(slot));
-            let mut e = Middle { t: of(t), p: of(t).pairs(), c: of(c), k: of(0), q: of(0), r: of(0) };
+            let mut e = Middle {
+                t: of(t),
+                p: of(t).pairs(),
+                c: of(c),
+                k: of(0),
+                q: of(0),
+                r: of(0),
+            };
             if t > 0 {
-                let at = next.unwrap_or_else(|| exact.rank.below(slot, |range| exact.t.nonzeros(range)));
-                (e.k, e.q, e.r) = (of(exact.k.get(at)), of(exact.q.get(at)), of(exact.r.get(at)));
+                let at =
+                    next.unwrap_or_else(|| exact.rank.below(slot, |range| exact.t.nonzeros(range)));
+                (e.k, e.q, e.r) = (
+                    of(exact.k.get(at)),
+                    of(exact.q.get(at)),
+                    of(exact.r.get(at)),
+                );
                 next = Some(at + 1);
             }
             if (need.in_triangle && t == 0) || (need.on_cycle && c == 0) {
@@ -259,40 +338,67 @@ impl Counts {
         k: usize,
     ) -> impl Iterator<Item = (u32, [formula::Exact; Orbit::COUNT])> + 'a {
         let of = formula::Exact::of;
-        let end =
-            move |i: usize| End { d: of(exact.d.get(i)), triangles: of(exact.triangles.get(i)), s: of(exact.s.get(i)) };
+        let end = move |i: usize| End {
+            d: of(exact.d.get(i)),
+            triangles: of(exact.triangles.get(i)),
+            s: of(exact.s.get(i)),
+        };
         let u = end(i);
         let start = self.pattern.range(i).start + k;
         let mut next = exact.rank.below(start, |range| exact.t.nonzeros(range));
-        self.pattern.row(i)[k..].iter().zip(start..).map(move |(&j, slot)| {
-            let (t, c) = (exact.t.get(slot), exact.c.get(slot));
-            let mut e = Middle { t: of(t), p: of(t).pairs(), c: of(c), k: of(0), q: of(0), r: of(0) };
-            if t > 0 {
-                (e.k, e.q, e.r) = (of(exact.k.get(next)), of(exact.q.get(next)), of(exact.r.get(next)));
-                next += 1;
-            }
-            (j, orbits(u, end(j as usize), e))
-        })
+        self.pattern.row(i)[k..]
+            .iter()
+            .zip(start..)
+            .map(move |(&j, slot)| {
+                let (t, c) = (exact.t.get(slot), exact.c.get(slot));
+                let mut e = Middle {
+                    t: of(t),
+                    p: of(t).pairs(),
+                    c: of(c),
+                    k: of(0),
+                    q: of(0),
+                    r: of(0),
+                };
+                if t > 0 {
+                    (e.k, e.q, e.r) = (
+                        of(exact.k.get(next)),
+                        of(exact.q.get(next)),
+                        of(exact.r.get(next)),
+                    );
+                    next += 1;
+                }
+                (j, orbits(u, end(j as usize), e))
+            })
     }
 
     /// Counts of the 15 node orbits of every node, in ORCA's numbering
     /// ([`NODE_ORBITS`](super::NODE_ORBITS)). Fails when one exceeds u64, which takes a node of
     /// about five million neighbours.
     pub fn node_orbits(&self) -> Result<Vec<[u64; 15]>> {
-        let rows = |rows: Range<usize>| rows.map(|i| self.node(i as u32)).collect::<Result<Vec<_>>>();
-        let found: Result<Vec<_>> = parallel::stretches(self.pattern.rows(), 1 << 12, rows).into_iter().collect();
+        let rows = |rows: Range<usize>| {
+            rows.map(|i| self.node(i as u32))
+                .collect::<Result<Vec<_>>>()
+        };
+        let found: Result<Vec<_>> = parallel::stretches(self.pattern.rows(), 1 << 12, rows)
+            .into_iter()
+            .collect();
         Ok(found?.concat())
     }
 
     /// Sums of the orbit counts over the edges of a node; of estimates as they are, then rounded.
     fn sums(&self, i: u32) -> [i128; Orbit::COUNT] {
         if let Values::Estimated(estimated) = &self.values {
-            return estimated.degrees(&self.pattern, i as usize).map(|sum| sum.round() as i128);
+            return estimated
+                .degrees(&self.pattern, i as usize)
+                .map(|sum| sum.round() as i128);
         }
-        self.row(i).fold([0; Orbit::COUNT], |mut sums, (_, counts)| {
-            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += i128::from(count));
-            sums
-        })
+        self.row(i)
+            .fold([0; Orbit::COUNT], |mut sums, (_, counts)| {
+                sums.iter_mut()
+                    .zip(counts)
+                    .for_each(|(sum, count)| *sum += i128::from(count));
+                sums
+            })
     }
 
     /// The node orbits of one node, from the edge orbits of its row.
@@ -323,10 +429,19 @@ impl Counts {
             chord,
             clique,
         ];
-        if let Some(x) = counts.iter().position(|&count| count > i128::from(u64::MAX)) {
+        if let Some(x) = counts
+            .iter()
+            .position(|&count| count > i128::from(u64::MAX))
+        {
             let name = NODE_ORBITS[x];
-            let message = format!("node {i} of degree {d} has {} of orbit {name}, more than u64 holds", counts[x]);
-            return Err(Error::Numeric { stage: "node orbits".into(), message });
+            let message = format!(
+                "node {i} of degree {d} has {} of orbit {name}, more than u64 holds",
+                counts[x]
+            );
+            return Err(Error::Numeric {
+                stage: "node orbits".into(),
+                message,
+            });
         }
         // Only estimates can be negative.
         Ok(counts.map(|count| count.max(0) as u64))

@@ -43,7 +43,12 @@ impl Delta {
 
     /// Fails on thresholds of 0, and on motifs that are not among those used.
     pub fn check(&self, motifs: &MotifSet) -> Result<()> {
-        let zero = |field: &str| Error::config(field, "must be at least 1: an edge without the motif is never in W_t");
+        let zero = |field: &str| {
+            Error::config(
+                field,
+                "must be at least 1: an edge without the motif is never in W_t",
+            )
+        };
         match self {
             Delta::All(0) => Err(zero("delta")),
             Delta::All(_) => Ok(()),
@@ -67,7 +72,8 @@ impl Delta {
 
 /// The canonical name of a motif: `030T` for `M5`.
 fn canonical(name: &str) -> String {
-    name.parse::<Motif>().map_or_else(|_| name.to_owned(), |motif| motif.name().to_owned())
+    name.parse::<Motif>()
+        .map_or_else(|_| name.to_owned(), |motif| motif.name().to_owned())
 }
 
 /// An error about a motif, at its name here.
@@ -84,7 +90,9 @@ impl FromStr for Delta {
     /// `3`, or `triangle=3,clique4=2`.
     fn from_str(text: &str) -> Result<Delta> {
         let wrong = |part: &str| {
-            let message = format!("`{part}` is neither a whole number nor MOTIF=NUMBER, such as triangle=3,clique4=2");
+            let message = format!(
+                "`{part}` is neither a whole number nor MOTIF=NUMBER, such as triangle=3,clique4=2"
+            );
             Error::config("delta", message)
         };
         if let Ok(delta) = text.trim().parse() {
@@ -95,7 +103,10 @@ impl FromStr for Delta {
             let (name, delta) = part.split_once('=').ok_or_else(|| wrong(part))?;
             let delta = delta.trim().parse().map_err(|_| wrong(part))?;
             if deltas.insert(canonical(name.trim()), delta).is_some() {
-                return Err(Error::config("delta", format!("`{}` is named twice", name.trim())));
+                return Err(Error::config(
+                    "delta",
+                    format!("`{}` is named twice", name.trim()),
+                ));
             }
         }
         Ok(Delta::ByMotif(deltas))
@@ -107,7 +118,10 @@ impl Display for Delta {
         match self {
             Delta::All(delta) => delta.fmt(f),
             Delta::ByMotif(deltas) => {
-                let parts: Vec<String> = deltas.iter().map(|(name, delta)| format!("{name}={delta}")).collect();
+                let parts: Vec<String> = deltas
+                    .iter()
+                    .map(|(name, delta)| format!("{name}={delta}"))
+                    .collect();
                 f.write_str(&parts.join(","))
             }
         }
@@ -125,7 +139,10 @@ impl Serialize for Delta {
 
 /// The shapes it may take in a configuration.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a whole number, or a number for each motif such as { triangle = 3 }")]
+#[serde(
+    untagged,
+    expecting = "a whole number, or a number for each motif such as { triangle = 3 }"
+)]
 enum Written {
     Number(u64),
     Text(String),
@@ -136,9 +153,12 @@ impl<'de> Deserialize<'de> for Delta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Delta, D::Error> {
         match Written::deserialize(deserializer)? {
             Written::Number(delta) => Ok(Delta::All(delta)),
-            Written::ByMotif(deltas) => {
-                Ok(Delta::ByMotif(deltas.into_iter().map(|(name, delta)| (canonical(&name), delta)).collect()))
-            }
+            Written::ByMotif(deltas) => Ok(Delta::ByMotif(
+                deltas
+                    .into_iter()
+                    .map(|(name, delta)| (canonical(&name), delta))
+                    .collect(),
+            )),
             Written::Text(text) => text.parse().map_err(|error| match error {
                 Error::Config { message, .. } => serde::de::Error::custom(message),
                 other => serde::de::Error::custom(other),

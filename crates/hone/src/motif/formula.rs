@@ -20,7 +20,9 @@ use crate::sparse::Pattern;
 pub(super) type Exact = Wrapping<u64>;
 
 /// What the formulas need of a number.
-pub(super) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+pub(super) trait Number:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
+{
     fn of(value: u64) -> Self;
     /// x(x − 1)/2.
     fn pairs(self) -> Self;
@@ -134,7 +136,16 @@ impl<N: Number> Terms<N> {
     #[inline]
     pub(super) fn orbits(self) -> [N; Orbit::COUNT] {
         let two = N::of(2);
-        let Terms { one, both, product, pairs, t_both, triangles, s, middle: Middle { t, p, c, k, q, r } } = self;
+        let Terms {
+            one,
+            both,
+            product,
+            pairs,
+            t_both,
+            triangles,
+            s,
+            middle: Middle { t, p, c, k, q, r },
+        } = self;
         let square = two * p + t;
         let rim = r - two * t - two * two * k;
         let far = q - two * t - two * k - rim;
@@ -144,7 +155,21 @@ impl<N: Number> Terms<N> {
         let star = pairs - t_both + two * (p + t) - tail;
         let mid = product - t_both + square - cycle;
         let end = s - both - two * (q - t) - two * tail - rim - two * cycle;
-        [one, both - two * t, t, end, mid, star, cycle, tail, near, far, p - k, rim, k]
+        [
+            one,
+            both - two * t,
+            t,
+            end,
+            mid,
+            star,
+            cycle,
+            tail,
+            near,
+            far,
+            p - k,
+            rim,
+            k,
+        ]
     }
 }
 
@@ -167,9 +192,14 @@ pub(super) struct Bounds {
 
 impl Bounds {
     pub(super) fn of(pattern: &Pattern) -> Bounds {
-        let degrees = parallel::stretches(pattern.rows(), 1 << 14, |rows| rows.map(|i| pattern.range(i).len()).max());
+        let degrees = parallel::stretches(pattern.rows(), 1 << 14, |rows| {
+            rows.map(|i| pattern.range(i).len()).max()
+        });
         let most = degrees.into_iter().flatten().max().unwrap_or(0) as u128;
-        Bounds { most, edges: pattern.nnz() as u128 / 2 }
+        Bounds {
+            most,
+            edges: pattern.nnz() as u128 / 2,
+        }
     }
 
     /// Whether the sums over the edges of a node of that degree are whole numbers of f64.

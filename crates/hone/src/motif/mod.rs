@@ -60,7 +60,9 @@ pub use counting::Sample;
 pub use counts::Counts;
 pub use delta::Delta;
 pub(crate) use exact::{Triangles, sums_of_nodes, with_neighbours};
-pub use motif_graph::{MotifGraph, MotifRows, Weighting, overflow, shares_pattern, unit_of_weights};
+pub use motif_graph::{
+    MotifGraph, MotifRows, Weighting, overflow, shares_pattern, unit_of_weights,
+};
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;
 pub use peers::{Alone, Peers};
@@ -83,5 +85,10 @@ use crate::progress::Progress;
 ///
 /// Fails when `progress` asks to stop, when memory does not suffice, or when a node has 2³¹ neighbours or more.
 pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
-    counting::exact(graph.symmetric_pattern(), Allowance::new(None), &Alone, progress)
+    counting::exact(
+        graph.symmetric_pattern(),
+        Allowance::new(None),
+        &Alone,
+        progress,
+    )
 }

@@ -34,7 +34,11 @@ pub struct Weighting {
 
 impl Default for Weighting {
     fn default() -> Self {
-        Weighting { delta: 1, use_weights: false, occurrence: Occurrence::Induced }
+        Weighting {
+            delta: 1,
+            use_weights: false,
+            occurrence: Occurrence::Induced,
+        }
     }
 }
 
@@ -62,8 +66,17 @@ impl MotifGraph {
     #[must_use]
     pub fn with_reverse(self, factor: f64) -> MotifGraph {
         let matrix = self.matrix.plus_transposed(factor as f32);
-        let nnz = matrix.values().iter().filter(|&&value| value != 0.0).count();
-        MotifGraph { matrix, nnz, total: self.total * (1.0 + factor), ..self }
+        let nnz = matrix
+            .values()
+            .iter()
+            .filter(|&&value| value != 0.0)
+            .count();
+        MotifGraph {
+            matrix,
+            nnz,
+            total: self.total * (1.0 + factor),
+            ..self
+        }
     }
 }
 
@@ -101,9 +114,18 @@ impl Counts {
     ///
     /// # Panics
     /// When `graph` is another graph than the one counted.
-    pub fn motif_graph(&self, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
+    pub fn motif_graph(
+        &self,
+        graph: &Graph,
+        motif: Motif,
+        weighting: Weighting,
+    ) -> Result<MotifGraph> {
         let least = self.least(graph, motif, weighting)?;
-        made(graph, (motif, weighting.use_weights, least), &Counted(self, motif, weighting.occurrence))
+        made(
+            graph,
+            (motif, weighting.use_weights, least),
+            &Counted(self, motif, weighting.occurrence),
+        )
     }
 
     /// Some rows of the weighted motif graph, at all positions of the graph's pattern.
@@ -121,12 +143,23 @@ impl Counts {
         let counted = Counted(self, motif, weighting.occurrence);
         let (values, sum, scale) = filled(graph, rows, (weighting.use_weights, least), &counted);
         let finite = sum.largest.is_finite();
-        Ok(MotifRows { values, nonzeros: sum.nnz, below_delta: sum.below, total: sum.total / scale, scale, finite })
+        Ok(MotifRows {
+            values,
+            nonzeros: sum.nnz,
+            below_delta: sum.below,
+            total: sum.total / scale,
+            scale,
+            finite,
+        })
     }
 
     /// The smallest count that is a weight.
     fn least(&self, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<f64> {
-        assert_eq!(graph.nodes(), self.pattern().rows(), "counts of another graph");
+        assert_eq!(
+            graph.nodes(),
+            self.pattern().rows(),
+            "counts of another graph"
+        );
         self.check_counted(motif)?;
         // Estimates are compared as the whole numbers they stand for.
         Ok(weighting.delta as f64 - if self.sampled().is_some() { 0.5 } else { 0.0 })
@@ -142,7 +175,11 @@ impl MotifGraph {
         rows: &MotifRows,
     ) -> Result<MotifGraph> {
         let (mut values, offsets) = (vec![0f32; pattern.nnz()], pattern.offsets());
-        let mut sum = Sum { below: rows.below_delta, total: rows.total * rows.scale, ..Sum::default() };
+        let mut sum = Sum {
+            below: rows.below_delta,
+            total: rows.total * rows.scale,
+            ..Sum::default()
+        };
         let mut i = 0;
         for (position, value) in weights {
             values[position] = value;
@@ -154,7 +191,16 @@ impl MotifGraph {
             }
             sum.nnz += 1;
         }
-        finished(motif, pattern, values, &sum, Made { shared: false, unit: rows.scale })
+        finished(
+            motif,
+            pattern,
+            values,
+            &sum,
+            Made {
+                shared: false,
+                unit: rows.scale,
+            },
+        )
     }
 }
 
@@ -184,7 +230,12 @@ impl Rows for Edges<'_> {
 
 impl MotifGraph {
     /// The weighted graph of the motif `edge`, which needs no counts.
-    pub(crate) fn of_edges(graph: &Graph, Weighting { delta, use_weights, .. }: Weighting) -> Result<MotifGraph> {
+    pub(crate) fn of_edges(
+        graph: &Graph,
+        Weighting {
+            delta, use_weights, ..
+        }: Weighting,
+    ) -> Result<MotifGraph> {
         let (motif, pattern) = (Motif::Orbit(Orbit::Edge), graph.pattern());
         if use_weights && graph.weights().is_some() || delta > 1 || pattern.nnz() == 0 {
             return made(graph, (motif, use_weights, delta as f64), &Edges(pattern));
@@ -192,12 +243,24 @@ impl MotifGraph {
         let nnz = pattern.nnz();
         let ones: Arc<[f32]> = std::iter::repeat_n(1.0, nnz).collect();
         let matrix = Csr::new(Arc::clone(pattern), ones);
-        Ok(MotifGraph { motif, nodes: None, matrix, scale: 1.0, total: nnz as f64, nnz, below_delta: 0 })
+        Ok(MotifGraph {
+            motif,
+            nodes: None,
+            matrix,
+            scale: 1.0,
+            total: nnz as f64,
+            nnz,
+            below_delta: 0,
+        })
     }
 }
 
 /// The graph of counts that are not less than `least`.
-fn made(graph: &Graph, (motif, use_weights, least): (Motif, bool, f64), counted: &impl Rows) -> Result<MotifGraph> {
+fn made(
+    graph: &Graph,
+    (motif, use_weights, least): (Motif, bool, f64),
+    counted: &impl Rows,
+) -> Result<MotifGraph> {
     let pattern = graph.pattern();
     let (values, sum, unit) = filled(graph, 0..pattern.rows(), (use_weights, least), counted);
     let shared = shares_pattern(sum.nnz, values.len());
@@ -212,15 +275,27 @@ fn filled(
     counted: &impl Rows,
 ) -> (Vec<f32>, Sum, f64) {
     let pattern = graph.pattern();
-    let weights = if use_weights { graph.weights().map(|w| Own::new(w)) } else { None };
+    let weights = if use_weights {
+        graph.weights().map(|w| Own::new(w))
+    } else {
+        None
+    };
     let unit = weights.map_or(1.0, |own| own.unit);
     let offsets = &pattern.offsets()[rows.start..=rows.end];
     let mut values = vec![0f32; offsets[rows.len()] - offsets[0]];
-    let bounds = balanced(rows.len(), 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
+    let bounds = balanced(rows.len(), 1 << 14, |i| {
+        (offsets[i + 1] - offsets[i] + 4) as u64
+    });
     let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i] - offsets[0]).collect();
     let parts: Vec<_> = bounds.windows(2).zip(cut(&mut values, &slots)).collect();
     let sums = parallel::map_each(parts, |_, (part, values)| {
-        fill(pattern, (weights, least), rows.start + part[0]..rows.start + part[1], values, counted)
+        fill(
+            pattern,
+            (weights, least),
+            rows.start + part[0]..rows.start + part[1],
+            values,
+            counted,
+        )
     });
     let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
     (values, sum, unit)
@@ -242,12 +317,19 @@ fn fill(
         counted.each(i, |j, count| {
             // The arcs of a directed graph are some of the slots counted, in the same order.
             while slots.next_if(|&(&arc, _)| arc < j).is_some() {}
-            let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else { return };
+            let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else {
+                return;
+            };
             if count >= least {
-                let value = count * weights.map_or(1.0, |own| f64::from(own.weights[slot]) * own.unit);
+                let value =
+                    count * weights.map_or(1.0, |own| f64::from(own.weights[slot]) * own.unit);
                 values[slot - base] = value as f32;
                 // A weight beyond f32 is no weight.
-                row += if values[slot - base].is_finite() { value } else { f64::INFINITY };
+                row += if values[slot - base].is_finite() {
+                    value
+                } else {
+                    f64::INFINITY
+                };
                 nnz += usize::from(values[slot - base] != 0.0);
             } else {
                 sum.below += usize::from(count >= 0.5);
@@ -269,11 +351,16 @@ struct Own<'a> {
 impl<'a> Own<'a> {
     fn new(weights: &'a [f32]) -> Self {
         let largest = |range: Range<usize>| weights[range].iter().copied().fold(0.0, f32::max);
-        let largest = parallel::stretches(weights.len(), 1 << 16, largest).into_iter().fold(0.0, f32::max);
+        let largest = parallel::stretches(weights.len(), 1 << 16, largest)
+            .into_iter()
+            .fold(0.0, f32::max);
         let largest = f64::from(largest);
         let exponent = largest.log2().ceil();
         let usual = !exponent.is_finite() || exponent.abs() <= USUAL;
-        Own { weights, unit: if usual { 1.0 } else { (-exponent).exp2() } }
+        Own {
+            weights,
+            unit: if usual { 1.0 } else { (-exponent).exp2() },
+        }
     }
 }
 
@@ -297,10 +384,21 @@ pub(super) fn finished(
     if !sum.largest.is_finite() {
         return Err(overflow(motif));
     }
-    let (nodes, matrix) =
-        if shared { (None, Csr::new(pattern.clone(), values.into())) } else { compact(pattern, &values, &sum.rows) };
+    let (nodes, matrix) = if shared {
+        (None, Csr::new(pattern.clone(), values.into()))
+    } else {
+        compact(pattern, &values, &sum.rows)
+    };
     let (total, nnz, below_delta) = (sum.total / unit, sum.nnz, sum.below);
-    Ok(MotifGraph { motif, nodes, matrix, scale: unit, total, nnz, below_delta })
+    Ok(MotifGraph {
+        motif,
+        nodes,
+        matrix,
+        scale: unit,
+        total,
+        nnz,
+        below_delta,
+    })
 }
 
 /// Statistics of a range of rows.
@@ -360,7 +458,10 @@ pub fn overflow(motif: Motif) -> Error {
 fn compact(pattern: &Pattern, values: &[f32], rows: &[u32]) -> (Option<Vec<u32>>, Csr) {
     let n = pattern.rows();
     let row = |i: u32| {
-        let slots = pattern.row(i as usize).iter().zip(&values[pattern.range(i as usize)]);
+        let slots = pattern
+            .row(i as usize)
+            .iter()
+            .zip(&values[pattern.range(i as usize)]);
         slots.filter(|&(_, &value)| value != 0.0)
     };
     let mut touched = vec![false; n];
@@ -370,7 +471,10 @@ fn compact(pattern: &Pattern, values: &[f32], rows: &[u32]) -> (Option<Vec<u32>>
     }
     let nodes: Vec<u32> = (0..n as u32).filter(|&i| touched[i as usize]).collect();
     let mut number = vec![0u32; n];
-    nodes.iter().zip(0..).for_each(|(&node, k)| number[node as usize] = k);
+    nodes
+        .iter()
+        .zip(0..)
+        .for_each(|(&node, k)| number[node as usize] = k);
     let (mut offsets, mut columns, mut kept) = (vec![0], Vec::new(), Vec::new());
     let mut rows = rows.iter().peekable();
     for &i in &nodes {
@@ -382,6 +486,9 @@ fn compact(pattern: &Pattern, values: &[f32], rows: &[u32]) -> (Option<Vec<u32>>
         }
         offsets.push(columns.len());
     }
-    let matrix = Csr::new(Arc::new(Pattern::new(offsets, columns, nodes.len())), kept.into());
+    let matrix = Csr::new(
+        Arc::new(Pattern::new(offsets, columns, nodes.len())),
+        kept.into(),
+    );
     (if nodes.len() == n { None } else { Some(nodes) }, matrix)
 }

@@ -22,8 +22,14 @@ pub(crate) struct NodeSums<'a> {
 impl Counts {
     /// Triangles of each node, where counts are exact.
     pub(crate) fn triangles(&self) -> Option<Vec<u64>> {
-        let Values::Exact(exact) = self.values() else { return None };
-        Some((0..exact.triangles.len()).map(|i| exact.triangles.get(i)).collect())
+        let Values::Exact(exact) = self.values() else {
+            return None;
+        };
+        Some(
+            (0..exact.triangles.len())
+                .map(|i| exact.triangles.get(i))
+                .collect(),
+        )
     }
 }
 
@@ -33,7 +39,11 @@ impl<'a> NodeSums<'a> {
             Values::Exact(exact) => Some(&**exact),
             _ => None,
         };
-        NodeSums { counts, exact, bounds: Bounds::of(counts.pattern()) }
+        NodeSums {
+            counts,
+            exact,
+            bounds: Bounds::of(counts.pattern()),
+        }
     }
 
     /// The sum over the edges of node `i` of each orbit's count, with the same bits as adding f64 values one by one.
@@ -50,7 +60,9 @@ impl<'a> NodeSums<'a> {
     fn one_by_one(&self, i: usize) -> [f64; Orbit::COUNT] {
         let mut sums = [0.0; Orbit::COUNT];
         for (_, orbits) in self.counts.row(i as u32) {
-            sums.iter_mut().zip(orbits).for_each(|(sum, count)| *sum += count as f64);
+            sums.iter_mut()
+                .zip(orbits)
+                .for_each(|(sum, count)| *sum += count as f64);
         }
         sums
     }
@@ -74,11 +86,20 @@ fn whole(pattern: &Pattern, exact: &Exact, i: usize) -> [Whole; Orbit::COUNT] {
 fn edges(exact: &Exact, i: usize, slots: std::ops::Range<usize>) -> Middle<Whole> {
     let zero = Wrapping(0);
     let c = slots.clone().map(|slot| Wrapping(exact.c.get(slot))).sum();
-    let mut sum = Middle { t: zero, p: zero, c, k: zero, q: zero, r: zero };
+    let mut sum = Middle {
+        t: zero,
+        p: zero,
+        c,
+        k: zero,
+        q: zero,
+        r: zero,
+    };
     if exact.triangles.get(i) == 0 {
         return sum;
     }
-    let mut at = exact.rank.below(slots.start, |range| exact.t.nonzeros(range));
+    let mut at = exact
+        .rank
+        .below(slots.start, |range| exact.t.nonzeros(range));
     for slot in slots {
         let t = Wrapping(exact.t.get(slot));
         if t > zero {
@@ -104,10 +125,23 @@ mod tests {
     fn sums_are_those_of_the_edges() {
         let rmat = [0.57, 0.19, 0.19, 0.05];
         for model in [
-            Generator::Er { nodes: 400, degree: 6.0 },
-            Generator::Rmat { nodes: 1 << 10, degree: 20.0, quadrants: rmat },
-            Generator::RingOfCliques { cliques: 4, size: 9 },
-            Generator::Ba { nodes: 300, degree: 8.0 },
+            Generator::Er {
+                nodes: 400,
+                degree: 6.0,
+            },
+            Generator::Rmat {
+                nodes: 1 << 10,
+                degree: 20.0,
+                quadrants: rmat,
+            },
+            Generator::RingOfCliques {
+                cliques: 4,
+                size: 9,
+            },
+            Generator::Ba {
+                nodes: 300,
+                degree: 8.0,
+            },
         ] {
             let graph = model.graph(5, &Silent).expect("a graph");
             let counts = super::super::count(&graph, &Silent).expect("counted");
@@ -119,10 +153,21 @@ mod tests {
     /// If sums may not be exact, they are added one by one.
     #[test]
     fn hubs_are_added_one_by_one() {
-        let graph = Generator::Er { nodes: 50, degree: 6.0 }.graph(5, &Silent).expect("a graph");
+        let graph = Generator::Er {
+            nodes: 50,
+            degree: 6.0,
+        }
+        .graph(5, &Silent)
+        .expect("a graph");
         let counts = super::super::count(&graph, &Silent).expect("counted");
         let sums = NodeSums::new(&counts);
-        let sums = NodeSums { bounds: Bounds { most: 1 << 40, ..sums.bounds }, ..sums };
+        let sums = NodeSums {
+            bounds: Bounds {
+                most: 1 << 40,
+                ..sums.bounds
+            },
+            ..sums
+        };
         (0..50).for_each(|i| assert_eq!(sums.of(i), sums.one_by_one(i)));
     }
 }

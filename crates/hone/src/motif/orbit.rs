@@ -149,8 +149,17 @@ impl Graphlet {
         Graphlet::Clique4,
     ];
 
-    const NAMES: [&'static str; Graphlet::COUNT] =
-        ["edge", "path3", "triangle", "path4", "star4", "cycle4", "tailed-triangle", "diamond", "clique4"];
+    const NAMES: [&'static str; Graphlet::COUNT] = [
+        "edge",
+        "path3",
+        "triangle",
+        "path4",
+        "star4",
+        "cycle4",
+        "tailed-triangle",
+        "diamond",
+        "clique4",
+    ];
 
     /// Position in [`Graphlet::ALL`].
     pub fn index(self) -> usize {

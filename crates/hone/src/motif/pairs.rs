@@ -87,7 +87,14 @@ struct Shared {
 impl Shared {
     /// Occurrences of a graphlet that contain two non-adjacent nodes of these degrees.
     fn occurrences(&self, graphlet: Graphlet, degrees: [usize; 2]) -> i128 {
-        let [n, d, t, e, w] = [self.common, self.degrees, self.triangles, self.edges, self.walks].map(i128::from);
+        let [n, d, t, e, w] = [
+            self.common,
+            self.degrees,
+            self.triangles,
+            self.edges,
+            self.walks,
+        ]
+        .map(i128::from);
         let ends = degrees[0] as i128 + degrees[1] as i128;
         match graphlet {
             Graphlet::Edge | Graphlet::Triangle | Graphlet::Clique4 => 0,
@@ -111,13 +118,18 @@ struct Scratch {
 
 /// Bytes of scratch per thread and node: its statistics, whether it is near, twice its number (lists grow to twice
 /// their length) and its entry; and as much for the piece that is growing, whose last row may contain every node.
-pub(crate) const SCRATCH: u64 = (size_of::<Shared>() + 1 + 2 * (4 + size_of::<(u32, f64)>()) + 3 * 8) as u64;
+pub(crate) const SCRATCH: u64 =
+    (size_of::<Shared>() + 1 + 2 * (4 + size_of::<(u32, f64)>()) + 3 * 8) as u64;
 /// Bytes per pair at the peak of building W_t.
 pub(crate) const PEAK: u64 = 22;
 
 impl Scratch {
     fn new(nodes: usize) -> Self {
-        Scratch { shared: vec![Shared::default(); nodes], touched: Vec::new(), near: vec![false; nodes] }
+        Scratch {
+            shared: vec![Shared::default(); nodes],
+            touched: Vec::new(),
+            near: vec![false; nodes],
+        }
     }
 
     fn at(&mut self, k: u32) -> &mut Shared {
@@ -129,8 +141,17 @@ impl Scratch {
     }
 
     /// Finds what row `i` shares with non-adjacent nodes; passes on each, ascending, and resets it.
-    fn row(&mut self, pattern: &Pattern, exact: &Exact, motif: Motif, i: usize, mut take: impl FnMut(u32, i128)) {
-        let Some(graphlet) = motif.graphlet() else { return };
+    fn row(
+        &mut self,
+        pattern: &Pattern,
+        exact: &Exact,
+        motif: Motif,
+        i: usize,
+        mut take: impl FnMut(u32, i128),
+    ) {
+        let Some(graphlet) = motif.graphlet() else {
+            return;
+        };
         self.mark(pattern, i, true);
         for (&c, slot) in pattern.row(i).iter().zip(pattern.range(i)) {
             let (c, own) = (c as usize, exact.t.get(slot));
@@ -156,14 +177,20 @@ impl Scratch {
         for at in 0..self.touched.len() {
             let k = self.touched[at];
             let shared = std::mem::take(&mut self.shared[k as usize]);
-            take(k, shared.occurrences(graphlet, [own, pattern.row(k as usize).len()]));
+            take(
+                k,
+                shared.occurrences(graphlet, [own, pattern.row(k as usize).len()]),
+            );
         }
         self.touched.clear();
     }
 
     fn mark(&mut self, pattern: &Pattern, i: usize, near: bool) {
         self.near[i] = near;
-        pattern.row(i).iter().for_each(|&c| self.near[c as usize] = near);
+        pattern
+            .row(i)
+            .iter()
+            .for_each(|&c| self.near[c as usize] = near);
     }
 
     /// Edges c–m with m after c, both adjacent to `i`: each is an edge among the common neighbours of `i` and any other
@@ -236,18 +263,38 @@ impl Counts {
     /// # Panics
     /// When `graph` is another graph than the one counted.
     pub fn pair_graph(&self, graph: &Graph, motif: Motif, delta: u64) -> Result<MotifGraph> {
-        assert_eq!(graph.nodes(), self.pattern().rows(), "counts of another graph");
+        assert_eq!(
+            graph.nodes(),
+            self.pattern().rows(),
+            "counts of another graph"
+        );
         check_motif(motif)?;
-        let Values::Exact(exact) = self.values() else { return Err(estimated()) };
-        let source = Source { counts: self, exact, arcs: graph.pattern(), motif, delta: delta.max(1) };
+        let Values::Exact(exact) = self.values() else {
+            return Err(estimated());
+        };
+        let source = Source {
+            counts: self,
+            exact,
+            arcs: graph.pattern(),
+            motif,
+            delta: delta.max(1),
+        };
         joined(motif, source.pieces(|piece| piece), graph.nodes())
     }
 
     /// The number of nodes of [`Counts::pair_graph`], without storing it.
     pub(crate) fn pair_nodes(&self, motif: Motif, delta: u64) -> Result<usize> {
-        let Values::Exact(exact) = self.values() else { return Err(estimated()) };
+        let Values::Exact(exact) = self.values() else {
+            return Err(estimated());
+        };
         // Either end of an arc is a node of it.
-        let source = Source { counts: self, exact, arcs: self.pattern(), motif, delta: delta.max(1) };
+        let source = Source {
+            counts: self,
+            exact,
+            arcs: self.pattern(),
+            motif,
+            delta: delta.max(1),
+        };
         let rows = |piece: Piece| piece.lengths.iter().filter(|&&length| length > 0).count();
         Ok(source.pieces(rows).into_iter().sum())
     }
@@ -257,10 +304,22 @@ impl Source<'_> {
     /// The results of `of` on the rows, piece by piece.
     fn pieces<T: Send>(&self, of: impl Fn(Piece) -> T + Sync + Send) -> Vec<T> {
         let pattern = self.counts.pattern();
-        let reached = |i: usize| pattern.row(i).iter().map(|&c| pattern.row(c as usize).len() as u64).sum::<u64>() + 4;
+        let reached = |i: usize| {
+            pattern
+                .row(i)
+                .iter()
+                .map(|&c| pattern.row(c as usize).len() as u64)
+                .sum::<u64>()
+                + 4
+        };
         let bounds = balanced(pattern.rows(), 1 << 12, reached);
         let scratch = || Scratch::new(pattern.rows());
-        bounds.par_windows(2).map_init(scratch, |scratch, rows| of(self.piece(rows[0]..rows[1], scratch))).collect()
+        bounds
+            .par_windows(2)
+            .map_init(scratch, |scratch, rows| {
+                of(self.piece(rows[0]..rows[1], scratch))
+            })
+            .collect()
     }
 
     fn piece(&self, rows: std::ops::Range<usize>, scratch: &mut Scratch) -> Piece {
@@ -277,8 +336,14 @@ impl Source<'_> {
                 }
             }
             piece.lengths.push(piece.columns.len() - before);
-            let total = entries.iter().map(|entry| entry.1).filter(|&count| count >= self.delta as f64).sum();
-            piece.sum.add_row(i as u32, piece.columns.len() - before, total);
+            let total = entries
+                .iter()
+                .map(|entry| entry.1)
+                .filter(|&count| count >= self.delta as f64)
+                .sum();
+            piece
+                .sum
+                .add_row(i as u32, piece.columns.len() - before, total);
         }
         // Pieces are kept until all are done.
         piece.columns.shrink_to_fit();
@@ -290,14 +355,17 @@ impl Source<'_> {
     fn read(&self, i: usize, scratch: &mut Scratch, entries: &mut Vec<(u32, f64)>) {
         entries.clear();
         let arcs = self.arcs.row(i);
-        self.counts.for_weights(i, self.motif, Occurrence::Induced, |j, count| {
-            if arcs.binary_search(&j).is_ok() {
-                entries.push((j, count));
-            }
-        });
+        self.counts
+            .for_weights(i, self.motif, Occurrence::Induced, |j, count| {
+                if arcs.binary_search(&j).is_ok() {
+                    entries.push((j, count));
+                }
+            });
         if reach(self.motif) > 0 {
             let pattern = self.counts.pattern();
-            scratch.row(pattern, self.exact, self.motif, i, |k, count| entries.push((k, count as f64)));
+            scratch.row(pattern, self.exact, self.motif, i, |k, count| {
+                entries.push((k, count as f64))
+            });
             entries.sort_unstable_by_key(|entry| entry.0);
         }
     }
@@ -306,7 +374,11 @@ impl Source<'_> {
 /// W_t from its rows, on the nodes that have an entry.
 fn joined(motif: Motif, pieces: Vec<Piece>, nodes: usize) -> Result<MotifGraph> {
     let total = pieces.iter().map(|piece| piece.columns.len()).sum();
-    let (mut offsets, mut columns, mut values) = (vec![0], Vec::with_capacity(total), Vec::with_capacity(total));
+    let (mut offsets, mut columns, mut values) = (
+        vec![0],
+        Vec::with_capacity(total),
+        Vec::with_capacity(total),
+    );
     let mut sum = Sum::default();
     for mut piece in pieces {
         offsets.extend(piece.lengths.iter().scan(columns.len(), |end, length| {
@@ -317,12 +389,28 @@ fn joined(motif: Motif, pieces: Vec<Piece>, nodes: usize) -> Result<MotifGraph> 
         values.append(&mut piece.values);
         sum = sum.merge(piece.sum);
     }
-    let kept = if sum.touches_all(nodes) { None } else { renumber(&mut offsets, &mut columns) };
+    let kept = if sum.touches_all(nodes) {
+        None
+    } else {
+        renumber(&mut offsets, &mut columns)
+    };
     let rows = offsets.len() - 1;
     // There are only nonzeros, on nodes that have some: it is already compact.
-    let made = Made { shared: true, unit: 1.0 };
-    let graph = finished(motif, &Arc::new(Pattern::new(offsets, columns, rows)), values, &sum, made)?;
-    Ok(MotifGraph { nodes: kept, ..graph })
+    let made = Made {
+        shared: true,
+        unit: 1.0,
+    };
+    let graph = finished(
+        motif,
+        &Arc::new(Pattern::new(offsets, columns, rows)),
+        values,
+        &sum,
+        made,
+    )?;
+    Ok(MotifGraph {
+        nodes: kept,
+        ..graph
+    })
 }
 
 /// Leaves out nodes without an entry in row or column, in place; the nodes that are left, unless they are all.
@@ -335,7 +423,10 @@ fn renumber(offsets: &mut Vec<usize>, columns: &mut [u32]) -> Option<Vec<u32>> {
         return None;
     }
     let mut number = vec![0; n];
-    nodes.iter().zip(0..).for_each(|(&node, new)| number[node as usize] = new);
+    nodes
+        .iter()
+        .zip(0..)
+        .for_each(|(&node, new)| number[node as usize] = new);
     columns.iter_mut().for_each(|j| *j = number[*j as usize]);
     // Removed rows are empty: they end where they begin.
     for (new, &node) in nodes.iter().enumerate() {
@@ -365,5 +456,8 @@ pub(crate) fn check_motif(motif: Motif) -> Result<()> {
 
 /// Sampled neighbours say nothing about pairs.
 pub(crate) fn estimated() -> Error {
-    Error::config("pairs", "occurrences are counted exactly, and sample requests estimates; use sample = \"exact\"")
+    Error::config(
+        "pairs",
+        "occurrences are counted exactly, and sample requests estimates; use sample = \"exact\"",
+    )
 }

@@ -13,7 +13,11 @@ const PIECE: usize = 1 << 18;
 
 /// The ranges that this process does.
 pub(super) fn share<T>(parts: impl Iterator<Item = T>, peers: &dyn Peers) -> Vec<T> {
-    parts.enumerate().filter(|(at, _)| at % peers.size() == peers.rank()).map(|(_, part)| part).collect()
+    parts
+        .enumerate()
+        .filter(|(at, _)| at % peers.size() == peers.rank())
+        .map(|(_, part)| part)
+        .collect()
 }
 
 /// Adds counters of all processes.
@@ -41,7 +45,13 @@ pub(super) fn add_short(counts: &[AtomicU32], peers: &dyn Peers) {
 /// Combines the flags of all processes: set if any process has set them.
 pub(super) fn join(flags: &[AtomicBool], peers: &dyn Peers) {
     let set = |flag: &AtomicBool, sum: u32| flag.store(sum > 0, Relaxed);
-    in_pieces(flags, peers, |flag| flag.load(Relaxed).into(), set, |sums| peers.add_u32(sums));
+    in_pieces(
+        flags,
+        peers,
+        |flag| flag.load(Relaxed).into(),
+        set,
+        |sums| peers.add_u32(sums),
+    );
 }
 
 fn in_pieces<C, T>(

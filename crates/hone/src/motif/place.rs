@@ -23,7 +23,11 @@ impl Rank {
 
     /// Number of nonzeros at positions below `i`; `nonzeros` as at construction.
     #[inline]
-    pub(super) fn below(&self, i: usize, nonzeros: impl Fn(std::ops::Range<usize>) -> usize) -> usize {
+    pub(super) fn below(
+        &self,
+        i: usize,
+        nonzeros: impl Fn(std::ops::Range<usize>) -> usize,
+    ) -> usize {
         let block = i / Rank::BLOCK;
         self.before[block] + nonzeros(block * Rank::BLOCK..i)
     }
@@ -40,7 +44,8 @@ mod tests {
     #[test]
     fn rank_counts_nonzeros_below() {
         let values: Vec<u32> = (0..1000).map(|i| u32::from(i % 7 == 3)).collect();
-        let nonzeros = |range: std::ops::Range<usize>| values[range].iter().filter(|&&x| x != 0).count();
+        let nonzeros =
+            |range: std::ops::Range<usize>| values[range].iter().filter(|&&x| x != 0).count();
         let rank = Rank::new(values.len(), nonzeros);
         (0..=1000).for_each(|i| assert_eq!(rank.below(i, nonzeros), nonzeros(0..i)));
     }

@@ -45,15 +45,45 @@ impl Counts {
     /// # Panics
     /// When there are other numbers of values than the pattern has positions and nodes.
     pub fn of_primitives(pattern: Arc<Pattern>, found: Primitives) -> Counts {
-        let Primitives { t, c, k, q, r, triangles, s } = found;
+        let Primitives {
+            t,
+            c,
+            k,
+            q,
+            r,
+            triangles,
+            s,
+        } = found;
         let (nodes, slots) = (pattern.rows(), pattern.nnz());
-        assert!(t.len() == slots && c.len() == slots, "counts of every position");
-        assert!(triangles.len() == nodes && s.len() == nodes, "counts of every node");
+        assert!(
+            t.len() == slots && c.len() == slots,
+            "counts of every position"
+        );
+        assert!(
+            triangles.len() == nodes && s.len() == nodes,
+            "counts of every node"
+        );
         let rank = Rank::new(slots, |range| t.nonzeros(range));
         let inside = rank.below(slots, |range| t.nonzeros(range));
-        assert!([&k, &q, &r].iter().all(|column| column.len() == inside), "counts of every position in a triangle");
+        assert!(
+            [&k, &q, &r].iter().all(|column| column.len() == inside),
+            "counts of every position in a triangle"
+        );
         let d = Column::gather(nodes, |i| pattern.range(i).len() as u64);
-        Counts::exact(pattern, Exact { t, c, rank, k, q, r, d, triangles, s })
+        Counts::exact(
+            pattern,
+            Exact {
+                t,
+                c,
+                rank,
+                k,
+                q,
+                r,
+                d,
+                triangles,
+                s,
+            },
+        )
     }
 
     /// Whether these are exact counts of edge orbits.
@@ -65,7 +95,9 @@ impl Counts {
 impl Motif {
     /// The orbits whose counts are summed for the motif, as bits in the order of [`Orbit::ALL`].
     pub fn orbit_bits(self) -> u32 {
-        self.orbits().iter().fold(0, |bits, orbit: &Orbit| bits | 1 << orbit.index())
+        self.orbits()
+            .iter()
+            .fold(0, |bits, orbit: &Orbit| bits | 1 << orbit.index())
     }
 }
 
@@ -80,11 +112,35 @@ mod tests {
     /// Counts that are made of their primitives are the counts.
     #[test]
     fn counts_follow_from_primitives() {
-        let graph = Generator::Ba { nodes: 300, degree: 8.0 }.graph(4, &Silent).expect("a graph");
+        let graph = Generator::Ba {
+            nodes: 300,
+            degree: 8.0,
+        }
+        .graph(4, &Silent)
+        .expect("a graph");
         let counts = super::super::count(&graph, &Silent).expect("counted");
-        let Values::Exact(exact) = counts.values() else { panic!("exact counts") };
-        let Exact { t, c, k, q, r, triangles, s, .. } = (**exact).clone();
-        let found = Primitives { t, c, k, q, r, triangles, s };
+        let Values::Exact(exact) = counts.values() else {
+            panic!("exact counts")
+        };
+        let Exact {
+            t,
+            c,
+            k,
+            q,
+            r,
+            triangles,
+            s,
+            ..
+        } = (**exact).clone();
+        let found = Primitives {
+            t,
+            c,
+            k,
+            q,
+            r,
+            triangles,
+            s,
+        };
         let pattern = Counts::counted_pattern(&graph).expect("small degrees");
         let made = Counts::of_primitives(pattern, found);
         assert!(made.are_exact() && made.bytes() == counts.bytes());
@@ -94,9 +150,17 @@ mod tests {
     #[test]
     fn values_that_do_not_fit_are_listed_in_any_order() {
         let column = Column::of(Narrow::U8(vec![1, 255, 3, 255]), vec![(3, 900), (1, 255)]);
-        assert_eq!((0..4).map(|i| column.get(i)).collect::<Vec<_>>(), [1, 255, 3, 900]);
-        for wrong in [vec![(3, 900)], vec![(1, 255), (2, 4)], vec![(1, 255), (1, 255), (3, 900)]] {
-            let made = std::panic::catch_unwind(|| Column::of(Narrow::U8(vec![1, 255, 3, 255]), wrong));
+        assert_eq!(
+            (0..4).map(|i| column.get(i)).collect::<Vec<_>>(),
+            [1, 255, 3, 900]
+        );
+        for wrong in [
+            vec![(3, 900)],
+            vec![(1, 255), (2, 4)],
+            vec![(1, 255), (1, 255), (3, 900)],
+        ] {
+            let made =
+                std::panic::catch_unwind(|| Column::of(Narrow::U8(vec![1, 255, 3, 255]), wrong));
             assert!(made.is_err());
         }
     }

@@ -85,7 +85,14 @@ impl Ranked {
         })?;
         let heads = heads(&offsets, &split);
         let rank = packed.into_iter().map(|p| (p >> 32) as u32).collect();
-        Ok(Ranked { heads, columns, order, rank, s, work })
+        Ok(Ranked {
+            heads,
+            columns,
+            order,
+            rank,
+            s,
+            work,
+        })
     }
 
     pub(super) fn nodes(&self) -> usize {
@@ -125,9 +132,14 @@ impl Ranked {
     #[inline]
     pub(super) fn ask_next(&self, u: usize) {
         let last = self.nodes() - 1;
-        self.lower((u + 2).min(last)).iter().take(HEADS_AHEAD).for_each(|&v| self.ask_head(v));
+        self.lower((u + 2).min(last))
+            .iter()
+            .take(HEADS_AHEAD)
+            .for_each(|&v| self.ask_head(v));
         let next = self.lower((u + 1).min(last));
-        next.iter().take(ROWS_AHEAD).for_each(|&v| ask_entries(self.row(v as usize)));
+        next.iter()
+            .take(ROWS_AHEAD)
+            .for_each(|&v| ask_entries(self.row(v as usize)));
     }
 
     /// Prefetches what a sweep over the rows of `neighbours`, now at place `at`, needs soon.
@@ -145,9 +157,14 @@ impl Ranked {
     /// each place.
     #[inline(always)]
     pub(super) fn ask_parts(&self, parts: &[Range<usize>], at: usize) {
-        let next = if at == 0 { 0..(ROWS_AHEAD + 1).min(parts.len()) } else { at + ROWS_AHEAD..at + ROWS_AHEAD + 1 };
+        let next = if at == 0 {
+            0..(ROWS_AHEAD + 1).min(parts.len())
+        } else {
+            at + ROWS_AHEAD..at + ROWS_AHEAD + 1
+        };
         let next = parts.get(next).unwrap_or_default();
-        next.iter().for_each(|part| ask_entries(&self.columns[part.clone()]));
+        next.iter()
+            .for_each(|part| ask_entries(&self.columns[part.clone()]));
     }
 
     #[inline(always)]
@@ -156,7 +173,11 @@ impl Ranked {
     }
 
     /// The edges of the row of `u`, in order; `reverse` as in [`super::wedge::Wedges`].
-    pub(super) fn edges_of<'a>(&'a self, u: usize, reverse: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
+    pub(super) fn edges_of<'a>(
+        &'a self,
+        u: usize,
+        reverse: &'a [u32],
+    ) -> impl Iterator<Item = usize> + 'a {
         let lower = self.lower(u).iter().zip(&reverse[self.lower_start(u)..]);
         let lower = lower.map(|(&v, &back)| self.edge_at(v as usize, back));
         lower.chain(self.heads[u].edge..self.heads[u + 1].edge)
@@ -217,7 +238,11 @@ pub(super) fn heads(offsets: &[usize], split: &[usize]) -> Vec<Head> {
         edge += end - split;
     }
     let end = offsets[split.len()];
-    heads.push(Head { start: end, split: end, edge });
+    heads.push(Head {
+        start: end,
+        split: end,
+        edge,
+    });
     heads
 }
 
@@ -255,7 +280,9 @@ pub(super) fn sweep<S: Send, P: Send>(
         let mut mine = idle.unwrap_or_else(&scratch);
         let nodes = range.len() as u64;
         sweep(range, part, &mut mine);
-        pool.lock().expect("no thread panics with the lock").push(mine);
+        pool.lock()
+            .expect("no thread panics with the lock")
+            .push(mine);
         progress.advance(nodes);
         Ok(())
     })

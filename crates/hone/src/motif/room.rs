@@ -21,12 +21,20 @@ pub(crate) fn counting_at_most(pattern: &Pattern) -> u64 {
         let mut slot = slots.start.next_multiple_of(step);
         while slot < slots.end {
             seen += 1;
-            inside += u64::from(may_be_in_triangle(pattern, i, pattern.row(i)[slot - slots.start] as usize));
+            inside += u64::from(may_be_in_triangle(
+                pattern,
+                i,
+                pattern.row(i)[slot - slots.start] as usize,
+            ));
             slot += step;
         }
     }
     let share = inside as f64 / seen.max(1) as f64;
-    let error = if step == 1 { 0.0 } else { 1.5 / (seen as f64).sqrt() };
+    let error = if step == 1 {
+        0.0
+    } else {
+        1.5 / (seen as f64).sqrt()
+    };
     let more = (COUNTING_AT_MOST - COUNTING) as f64 * (share + error).min(1.0);
     ((COUNTING as f64 + more) * pattern.nnz() as f64) as u64
 }
@@ -45,11 +53,16 @@ mod tests {
     #[test]
     fn the_bound_on_counting_follows_the_share_of_edges_in_triangles() {
         let per_slot = |edges: Vec<(u32, u32)>, nodes: usize| {
-            let graph = GraphBuilder::undirected(nodes).edges(edges).build().expect("sound");
+            let graph = GraphBuilder::undirected(nodes)
+                .edges(edges)
+                .build()
+                .expect("sound");
             counting_at_most(graph.pattern()) as f64 / graph.pattern().nnz() as f64
         };
         let ring = |nodes: u32, steps: u32| -> Vec<(u32, u32)> {
-            (0..nodes).flat_map(|i| (1..=steps).map(move |step| (i, (i + step) % nodes))).collect()
+            (0..nodes)
+                .flat_map(|i| (1..=steps).map(move |step| (i, (i + step) % nodes)))
+                .collect()
         };
         assert_eq!(per_slot(ring(100, 1), 100), COUNTING as f64);
         assert_eq!(per_slot(ring(100, 2), 100), COUNTING_AT_MOST as f64);

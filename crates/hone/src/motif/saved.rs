@@ -33,8 +33,20 @@ impl Counts {
             Values::Absent => out.write_all(&[ABSENT])?,
             Values::Exact(exact) => {
                 out.write_all(&[EXACT])?;
-                let Exact { t, c, rank: _, k, q, r, d, triangles, s } = &**exact;
-                [t, c, k, q, r, d, triangles, s].into_iter().try_for_each(|column| column.save(out))?;
+                let Exact {
+                    t,
+                    c,
+                    rank: _,
+                    k,
+                    q,
+                    r,
+                    d,
+                    triangles,
+                    s,
+                } = &**exact;
+                [t, c, k, q, r, d, triangles, s]
+                    .into_iter()
+                    .try_for_each(|column| column.save(out))?;
             }
             Values::Estimated(estimated) => {
                 out.write_all(&[ESTIMATED])?;
@@ -42,7 +54,9 @@ impl Counts {
                 out.write_all(&(facts.len() as u64).to_le_bytes())?;
                 out.write_all(&facts)?;
                 let Estimates { t, p, c, k, q, r } = &estimated.edge;
-                [t, p, c, k, q, r].into_iter().try_for_each(|list| save_f32(list, out))?;
+                [t, p, c, k, q, r]
+                    .into_iter()
+                    .try_for_each(|list| save_f32(list, out))?;
             }
         }
         out.write_all(&[u8::from(self.triads().is_some())])?;
@@ -91,7 +105,20 @@ fn load_exact(pattern: Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts>
         return Err(invalid("these are the motif counts of another graph"));
     }
     let rank = Rank::new(slots, |range| t.nonzeros(range));
-    Ok(Counts::exact(pattern, Exact { t, c, rank, k, q, r, d, triangles, s }))
+    Ok(Counts::exact(
+        pattern,
+        Exact {
+            t,
+            c,
+            rank,
+            k,
+            q,
+            r,
+            d,
+            triangles,
+            s,
+        },
+    ))
 }
 
 fn load_estimated(pattern: &Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts> {
@@ -106,14 +133,29 @@ fn load_estimated(pattern: &Arc<Pattern>, input: &mut dyn Read) -> io::Result<Co
     let facts: Sampled = serde_json::from_slice(&facts)?;
     let mut column = |most: f32| load_f32(pattern.nnz(), input, most).map(Pages::from);
     let (t, p, c) = (column(MOST_COMMON)?, column(MOST)?, column(MOST)?);
-    let edge = Estimates { t, p, c, k: column(MOST)?, q: column(MOST)?, r: column(MOST)? };
-    Ok(Counts::estimated(pattern.clone(), Estimated::new(pattern, edge, facts)))
+    let edge = Estimates {
+        t,
+        p,
+        c,
+        k: column(MOST)?,
+        q: column(MOST)?,
+        r: column(MOST)?,
+    };
+    Ok(Counts::estimated(
+        pattern.clone(),
+        Estimated::new(pattern, edge, facts),
+    ))
 }
 
 fn save_f32(values: &[f32], out: &mut dyn Write) -> io::Result<()> {
-    values
-        .chunks(1 << 16)
-        .try_for_each(|piece| out.write_all(&piece.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()))
+    values.chunks(1 << 16).try_for_each(|piece| {
+        out.write_all(
+            &piece
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect::<Vec<u8>>(),
+        )
+    })
 }
 
 fn load_f32(len: usize, input: &mut dyn Read, most: f32) -> io::Result<Vec<f32>> {
@@ -122,10 +164,17 @@ fn load_f32(len: usize, input: &mut dyn Read, most: f32) -> io::Result<Vec<f32>>
     while values.len() < len {
         let bytes = &mut bytes[..4 * (len - values.len()).min(1 << 16)];
         input.read_exact(bytes)?;
-        values.extend(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+        values.extend(
+            bytes
+                .chunks_exact(4)
+                .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+        );
     }
     if !values.iter().all(|value| value.abs() <= most) {
-        return Err(io::Error::new(ErrorKind::InvalidData, "an estimate is larger than any graph's"));
+        return Err(io::Error::new(
+            ErrorKind::InvalidData,
+            "an estimate is larger than any graph's",
+        ));
     }
     Ok(values)
 }

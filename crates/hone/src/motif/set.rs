@@ -95,12 +95,18 @@ impl Motif {
     /// An arc orbit, or the triad that has no other.
     fn of_arc(orbit: ArcOrbit) -> Motif {
         let triad = orbit.triad();
-        if triad.orbits().len() == 1 { Motif::Triad(triad) } else { Motif::ArcOrbit(orbit) }
+        if triad.orbits().len() == 1 {
+            Motif::Triad(triad)
+        } else {
+            Motif::ArcOrbit(orbit)
+        }
     }
 
     /// The weight of an edge with these orbit counts; `None` when the sum exceeds u64. Zero where directions count.
     pub fn weight(self, counts: &[u64; Orbit::COUNT]) -> Option<u64> {
-        self.orbits().iter().try_fold(0u64, |sum, orbit| sum.checked_add(counts[orbit.index()]))
+        self.orbits()
+            .iter()
+            .try_fold(0u64, |sum, orbit| sum.checked_add(counts[orbit.index()]))
     }
 }
 
@@ -115,37 +121,77 @@ impl FromStr for Motif {
 
     /// By name; where an orbit and a graphlet share a name they are the same, and the orbit is meant.
     fn from_str(name: &str) -> Result<Motif> {
-        let orbit = Orbit::ALL.into_iter().find(|orbit| orbit.name() == name).map(Motif::Orbit);
-        let graphlet = || Graphlet::ALL.into_iter().find(|graphlet| graphlet.name() == name).map(Motif::Graphlet);
-        let directed = || named_triad(name).map(Motif::Triad).or_else(|| named_arc(name));
-        orbit.or_else(graphlet).or_else(directed).ok_or_else(|| Error::config("motifs", unknown(name)))
+        let orbit = Orbit::ALL
+            .into_iter()
+            .find(|orbit| orbit.name() == name)
+            .map(Motif::Orbit);
+        let graphlet = || {
+            Graphlet::ALL
+                .into_iter()
+                .find(|graphlet| graphlet.name() == name)
+                .map(Motif::Graphlet)
+        };
+        let directed = || {
+            named_triad(name)
+                .map(Motif::Triad)
+                .or_else(|| named_arc(name))
+        };
+        orbit
+            .or_else(graphlet)
+            .or_else(directed)
+            .ok_or_else(|| Error::config("motifs", unknown(name)))
     }
 }
 
 /// A dyad or triad by its name, its MAN code or M1 to M13.
 fn named_triad(name: &str) -> Option<Triad> {
     let called = |other: &str| other.eq_ignore_ascii_case(name);
-    Triad::ALL.into_iter().find(|triad| called(triad.name()) || triad.alias().is_some_and(called))
+    Triad::ALL
+        .into_iter()
+        .find(|triad| called(triad.name()) || triad.alias().is_some_and(called))
 }
 
 fn named_arc(name: &str) -> Option<Motif> {
-    ArcOrbit::ALL.into_iter().find(|orbit| orbit.name().eq_ignore_ascii_case(name)).map(Motif::of_arc)
+    ArcOrbit::ALL
+        .into_iter()
+        .find(|orbit| orbit.name().eq_ignore_ascii_case(name))
+        .map(Motif::of_arc)
 }
 
 /// Sets of motifs that have a name.
-const WORDS: [&str; 8] = ["all", "orbits", "graphlets", "triads", "triad-orbits", "size2", "size3", "size4"];
+const WORDS: [&str; 8] = [
+    "all",
+    "orbits",
+    "graphlets",
+    "triads",
+    "triad-orbits",
+    "size2",
+    "size3",
+    "size4",
+];
 
 fn unknown(name: &str) -> String {
     let orbits: Vec<_> = Orbit::ALL.iter().map(|orbit| orbit.name()).collect();
-    let graphlets: Vec<_> =
-        Graphlet::ALL.iter().filter(|g| g.orbits().len() > 1).map(|graphlet| graphlet.name()).collect();
+    let graphlets: Vec<_> = Graphlet::ALL
+        .iter()
+        .filter(|g| g.orbits().len() > 1)
+        .map(|graphlet| graphlet.name())
+        .collect();
     let triads: Vec<_> = Triad::ALL.iter().map(|triad| triad.name()).collect();
     let arcs = ArcOrbit::ALL.iter().map(|orbit| orbit.name());
-    let known = orbits.iter().chain(&graphlets).chain(&triads).copied().chain(arcs).chain(WORDS);
+    let known = orbits
+        .iter()
+        .chain(&graphlets)
+        .chain(&triads)
+        .copied()
+        .chain(arcs)
+        .chain(WORDS);
     let meant = spelling::closest(name, known);
     if !meant.is_empty() {
         let meant = spelling::either(&meant[..meant.len().min(3)]);
-        return format!("`{name}` is not a motif; did you mean {meant}? `hone count --help` lists all");
+        return format!(
+            "`{name}` is not a motif; did you mean {meant}? `hone count --help` lists all"
+        );
     }
     format!(
         "`{name}` is not a motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
@@ -205,15 +251,21 @@ impl MotifSet {
     /// Those of at most `size` vertices (`--motif-size`).
     #[must_use]
     pub fn at_most(&self, size: usize) -> MotifSet {
-        MotifSet::List(self.motifs().into_iter().filter(|motif| motif.size() <= size).collect())
+        MotifSet::List(
+            self.motifs()
+                .into_iter()
+                .filter(|motif| motif.size() <= size)
+                .collect(),
+        )
     }
 
     /// Fails if the set is empty, names a motif twice or has an invalid size.
     pub fn check(&self) -> Result<()> {
         match self {
-            MotifSet::Size(size) if !(2..=4).contains(size) => {
-                Err(Error::config("motifs", format!("size {size} is out of range; motifs have 2, 3 or 4 nodes")))
-            }
+            MotifSet::Size(size) if !(2..=4).contains(size) => Err(Error::config(
+                "motifs",
+                format!("size {size} is out of range; motifs have 2, 3 or 4 nodes"),
+            )),
             MotifSet::List(motifs) => check_list(motifs),
             _ => Ok(()),
         }
@@ -222,7 +274,12 @@ impl MotifSet {
     fn from_names<S: AsRef<str>>(names: &[S]) -> Result<MotifSet> {
         let set = match names {
             [one] => MotifSet::from_word(one.as_ref())?,
-            _ => MotifSet::List(names.iter().map(|name| member(name.as_ref().trim())).collect::<Result<_>>()?),
+            _ => MotifSet::List(
+                names
+                    .iter()
+                    .map(|name| member(name.as_ref().trim()))
+                    .collect::<Result<_>>()?,
+            ),
         };
         set.check()?;
         Ok(set)
@@ -230,7 +287,9 @@ impl MotifSet {
 
     fn from_word(word: &str) -> Result<MotifSet> {
         let word = word.trim();
-        let size = word.strip_prefix("size").and_then(|n| n.trim_start_matches(['=', ':']).parse().ok());
+        let size = word
+            .strip_prefix("size")
+            .and_then(|n| n.trim_start_matches(['=', ':']).parse().ok());
         match (word, size) {
             ("all" | "orbits", _) => Ok(MotifSet::Orbits),
             ("auto", _) => Ok(MotifSet::Auto),
@@ -245,10 +304,14 @@ impl MotifSet {
 
 /// One of several names: a motif, not a set of them.
 fn member(name: &str) -> Result<Motif> {
-    name.parse().map_err(|unknown| match MotifSet::from_word(name) {
-        Ok(_) => Error::config("motifs", format!("`{name}` is a whole set and cannot be combined with other names")),
-        Err(_) => unknown,
-    })
+    name.parse()
+        .map_err(|unknown| match MotifSet::from_word(name) {
+            Ok(_) => Error::config(
+                "motifs",
+                format!("`{name}` is a whole set and cannot be combined with other names"),
+            ),
+            Err(_) => unknown,
+        })
 }
 
 fn check_list(motifs: &[Motif]) -> Result<()> {
@@ -270,7 +333,10 @@ impl FromStr for MotifSet {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<MotifSet> {
-        let names: Vec<&str> = text.split([',', ' ']).filter(|name| !name.is_empty()).collect();
+        let names: Vec<&str> = text
+            .split([',', ' '])
+            .filter(|name| !name.is_empty())
+            .collect();
         MotifSet::from_names(&names)
     }
 }
@@ -294,7 +360,10 @@ impl Display for MotifSet {
 
 /// The shapes a set may take in a configuration file.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "`all`, `graphlets`, `triads`, `{ size = 3 }` or a list of motif names")]
+#[serde(
+    untagged,
+    expecting = "`all`, `graphlets`, `triads`, `{ size = 3 }` or a list of motif names"
+)]
 enum Written {
     Text(String),
     Names(Vec<String>),
@@ -310,14 +379,18 @@ struct Size {
 impl Serialize for MotifSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
-            MotifSet::List(motifs) => serializer.collect_seq(motifs.iter().map(|motif| motif.name())),
+            MotifSet::List(motifs) => {
+                serializer.collect_seq(motifs.iter().map(|motif| motif.name()))
+            }
             other => serializer.collect_str(other),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for MotifSet {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<MotifSet, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<MotifSet, D::Error> {
         let set = match Written::deserialize(deserializer)? {
             Written::Text(text) => text.parse(),
             Written::Names(names) => MotifSet::from_names(&names),
@@ -328,7 +401,9 @@ impl<'de> Deserialize<'de> for MotifSet {
         };
         set.map_err(|error| {
             // The field's name is already in the path of the deserializer.
-            let Error::Config { message, .. } = error else { return serde::de::Error::custom(error) };
+            let Error::Config { message, .. } = error else {
+                return serde::de::Error::custom(error);
+            };
             serde::de::Error::custom(message)
         })
     }

@@ -26,7 +26,11 @@ pub struct Totals {
 impl Totals {
     /// Total weight of a motif over all edges.
     pub fn weight(&self, motif: Motif) -> u128 {
-        motif.orbits().iter().map(|orbit| self.orbits[orbit.index()]).sum()
+        motif
+            .orbits()
+            .iter()
+            .map(|orbit| self.orbits[orbit.index()])
+            .sum()
     }
 }
 
@@ -37,16 +41,29 @@ impl Counts {
     pub fn totals(&self) -> Totals {
         match self.values() {
             Values::Exact(exact) => {
-                let orbits = exact.orbit_totals().map(|total| u128::try_from(total).expect("counts are not negative"));
+                let orbits = exact
+                    .orbit_totals()
+                    .map(|total| u128::try_from(total).expect("counts are not negative"));
                 let sum = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<u128>();
-                Totals { orbits, graphlets: Graphlet::ALL.map(|g| sum(g) / g.edges() as u128) }
+                Totals {
+                    orbits,
+                    graphlets: Graphlet::ALL.map(|g| sum(g) / g.edges() as u128),
+                }
             }
-            Values::Absent => Totals { orbits: [0; Orbit::COUNT], graphlets: [0; Graphlet::COUNT] },
+            Values::Absent => Totals {
+                orbits: [0; Orbit::COUNT],
+                graphlets: [0; Graphlet::COUNT],
+            },
             Values::Estimated(estimated) => {
-                let orbits = estimated.orbit_totals(self.pattern()).map(|total| total.max(0.0));
+                let orbits = estimated
+                    .orbit_totals(self.pattern())
+                    .map(|total| total.max(0.0));
                 let sum = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<f64>();
                 let whole = |total: f64| total.round() as u128;
-                Totals { orbits: orbits.map(whole), graphlets: Graphlet::ALL.map(|g| whole(sum(g) / g.edges() as f64)) }
+                Totals {
+                    orbits: orbits.map(whole),
+                    graphlets: Graphlet::ALL.map(|g| whole(sum(g) / g.edges() as f64)),
+                }
             }
         }
     }
@@ -57,13 +74,19 @@ impl Exact {
     fn orbit_totals(&self) -> [i128; Orbit::COUNT] {
         let get = |column: &Column, at: usize| i128::from(column.get(at));
         let ends = sums(self.d.len(), |i| {
-            both_ends(End { d: get(&self.d, i), triangles: get(&self.triangles, i), s: get(&self.s, i) })
+            both_ends(End {
+                d: get(&self.d, i),
+                triangles: get(&self.triangles, i),
+                s: get(&self.s, i),
+            })
         });
         let [t, p, c] = sums(self.t.len(), |slot| {
             let t = get(&self.t, slot);
             [t, t.pairs(), get(&self.c, slot)]
         });
-        let [k, q, r] = sums(self.k.len(), |at| [&self.k, &self.q, &self.r].map(|column| get(column, at)));
+        let [k, q, r] = sums(self.k.len(), |at| {
+            [&self.k, &self.q, &self.r].map(|column| get(column, at))
+        });
         orbits_of_sums(ends, [t, p, c, k, q, r])
     }
 }
@@ -73,7 +96,9 @@ impl Estimated {
     fn orbit_totals(&self, pattern: &Pattern) -> [f64; Orbit::COUNT] {
         let ends = sums(pattern.rows(), |i| both_ends(self.end(pattern, i)));
         let Estimates { t, p, c, k, q, r } = &self.edge;
-        let middle = sums(pattern.nnz(), |slot| [t, p, c, k, q, r].map(|list| f64::from(list[slot])));
+        let middle = sums(pattern.nnz(), |slot| {
+            [t, p, c, k, q, r].map(|list| f64::from(list[slot]))
+        });
         orbits_of_sums(ends, middle)
     }
 }
@@ -83,7 +108,15 @@ impl Estimated {
 fn both_ends<N: Number>(end: End<N>) -> [N; 7] {
     let End { d, triangles, s } = end;
     let x = d - N::of(1);
-    [d, d * x, x * s, d * x.pairs(), x * N::of(2) * triangles, d * triangles, d * s]
+    [
+        d,
+        d * x,
+        x * s,
+        d * x.pairs(),
+        x * N::of(2) * triangles,
+        d * triangles,
+        d * s,
+    ]
 }
 
 /// Orbit counts of the whole graph from sums over nodes, and over slots, of which every edge has two.
@@ -91,15 +124,30 @@ fn orbits_of_sums<N: Sum>(ends: [N; 7], slots: [N; 6]) -> [N; Orbit::COUNT] {
     let [ends, both, product, pairs, t_both, triangles, s] = ends;
     let [t, p, c, k, q, r] = slots.map(N::half);
     let middle = Middle { t, p, c, k, q, r };
-    Terms { one: ends.half(), both, product: product.half(), pairs, t_both, triangles, s, middle }.orbits()
+    Terms {
+        one: ends.half(),
+        both,
+        product: product.half(),
+        pairs,
+        t_both,
+        triangles,
+        s,
+        middle,
+    }
+    .orbits()
 }
 
 /// Numbers that one thread sums: fixed, so that rounding depends on nothing else.
 const CHUNK: usize = 1 << 12;
 
 /// The sum of a function over the numbers below `len`.
-fn sums<N: Sum, const K: usize>(len: usize, values: impl Fn(usize) -> [N; K] + Sync + Send) -> [N; K] {
-    let chunks = parallel::stretches(len, CHUNK, |range| range.map(&values).fold([N::of(0); K], add));
+fn sums<N: Sum, const K: usize>(
+    len: usize,
+    values: impl Fn(usize) -> [N; K] + Sync + Send,
+) -> [N; K] {
+    let chunks = parallel::stretches(len, CHUNK, |range| {
+        range.map(&values).fold([N::of(0); K], add)
+    });
     chunks.into_iter().fold([N::of(0); K], add)
 }
 

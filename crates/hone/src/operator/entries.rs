@@ -18,7 +18,11 @@ use crate::sparse::{Csr, Pattern};
 const CHUNK: usize = 256;
 
 /// Maps chunks of `0..count` in parallel; the results come back in order, the same for any threads.
-pub(crate) fn in_chunks<T: Send>(count: usize, chunk: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+pub(crate) fn in_chunks<T: Send>(
+    count: usize,
+    chunk: usize,
+    work: impl Fn(Range<usize>) -> T + Sync,
+) -> Vec<T> {
     in_chunks_with(count, chunk, || (), |(), range| work(range))
 }
 
@@ -34,7 +38,9 @@ fn in_chunks_with<S: Send, T: Send>(
         let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut mine = kept.unwrap_or_else(&scratch);
         let found = work(&mut mine, range);
-        idle.lock().unwrap_or_else(PoisonError::into_inner).push(mine);
+        idle.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(mine);
         found
     })
 }
@@ -57,7 +63,10 @@ struct Sums {
 
 impl Sums {
     fn new(size: usize) -> Self {
-        Sums { values: vec![0.0; size], touched: Vec::new() }
+        Sums {
+            values: vec![0.0; size],
+            touched: Vec::new(),
+        }
     }
 
     fn add(&mut self, j: u32, value: f64) {
@@ -86,7 +95,8 @@ impl Rows<'_> {
     /// The nonzeros of row i (column i of a transposed reader) by ascending position.
     pub fn read(&mut self, i: usize, into: &mut Vec<(u32, f64)>) {
         into.clear();
-        self.operator.add_row(i, self.transpose, 1.0, &mut self.sum, &mut self.spare);
+        self.operator
+            .add_row(i, self.transpose, 1.0, &mut self.sum, &mut self.spare);
         self.sum.touched.sort_unstable();
         self.sum.drain(|j, value| into.push((j, value)));
     }
@@ -105,7 +115,12 @@ impl Operator {
 
     fn reader(&self, transpose: bool) -> Rows<'_> {
         let sum = Sums::new(self.rows().max(self.cols()));
-        Rows { operator: self, transpose, sum, spare: Vec::new() }
+        Rows {
+            operator: self,
+            transpose,
+            sum,
+            spare: Vec::new(),
+        }
     }
 
     /// The nonzeros as a sparse matrix, or `None` when there are more than `limit`.
@@ -134,11 +149,16 @@ impl Operator {
         let mut offsets = vec![0];
         let (mut columns, mut values) = (Vec::with_capacity(nnz), Vec::with_capacity(nnz));
         for (lengths, some_columns, some_values) in pieces {
-            lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
+            lengths
+                .iter()
+                .for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
             columns.extend(some_columns);
             values.extend(some_values);
         }
-        Some(Csr::new(Arc::new(Pattern::new(offsets, columns, self.cols())), values.into()))
+        Some(Csr::new(
+            Arc::new(Pattern::new(offsets, columns, self.cols())),
+            values.into(),
+        ))
     }
 
     /// ‖S‖², the sum of all squared entries, from the rows.
@@ -174,7 +194,10 @@ impl Operator {
             }
             Operator::Dense(leaf) => {
                 let each = x.iter().sum::<f64>() * leaf.columns.stored() as f64;
-                vec![each / (leaf.columns.rows() * leaf.columns.cols()).max(1) as f64; leaf.columns.rows()]
+                vec![
+                    each / (leaf.columns.rows() * leaf.columns.cols()).max(1) as f64;
+                    leaf.columns.rows()
+                ]
             }
             Operator::Scaled(Scaled { shift, inner, .. }) => {
                 let mut sums = inner.reach(x);
@@ -184,20 +207,40 @@ impl Operator {
                 sums
             }
             Operator::Power(inner, k) => (0..*k).fold(x.to_vec(), |x, _| inner.reach(&x)),
-            Operator::Sum(terms) => terms.iter().fold(vec![0.0; self.rows()], |mut sums, (_, term)| {
-                sums.iter_mut().zip(term.reach(x)).for_each(|(sum, x)| *sum += x);
-                sums
-            }),
+            Operator::Sum(terms) => {
+                terms
+                    .iter()
+                    .fold(vec![0.0; self.rows()], |mut sums, (_, term)| {
+                        sums.iter_mut()
+                            .zip(term.reach(x))
+                            .for_each(|(sum, x)| *sum += x);
+                        sums
+                    })
+            }
         }
     }
 
     /// Adds `scale` times row i to `out`.
-    fn add_row(&self, i: usize, transpose: bool, scale: f64, out: &mut Sums, spare: &mut Vec<Sums>) {
+    fn add_row(
+        &self,
+        i: usize,
+        transpose: bool,
+        scale: f64,
+        out: &mut Sums,
+        spare: &mut Vec<Sums>,
+    ) {
         match self {
             Operator::Sparse(leaf) => {
-                let matrix = if transpose { leaf.transposed() } else { &leaf.matrix };
+                let matrix = if transpose {
+                    leaf.transposed()
+                } else {
+                    &leaf.matrix
+                };
                 let (columns, values) = matrix.row(i);
-                columns.iter().zip(values).for_each(|(&j, &value)| out.add(j, scale * f64::from(value)));
+                columns
+                    .iter()
+                    .zip(values)
+                    .for_each(|(&j, &value)| out.add(j, scale * f64::from(value)));
             }
             Operator::Dense(leaf) if transpose => add_column(&leaf.columns, i, scale, out),
             Operator::Dense(leaf) => add_dense_row(&leaf.columns, i, scale, out),
@@ -207,26 +250,45 @@ impl Operator {
                 let mut longer = spare.pop().unwrap_or_else(|| Sums::new(out.values.len()));
                 inner.add_row(i, transpose, scale, &mut walks, spare);
                 for _ in 1..*k {
-                    walks.drain(|j, value| inner.add_row(j as usize, transpose, value, &mut longer, spare));
+                    walks.drain(|j, value| {
+                        inner.add_row(j as usize, transpose, value, &mut longer, spare)
+                    });
                     std::mem::swap(&mut walks, &mut longer);
                 }
                 walks.drain(|j, value| out.add(j, value));
                 spare.extend([walks, longer]);
             }
             Operator::Sum(terms) => {
-                terms.iter().for_each(|(factor, term)| term.add_row(i, transpose, scale * factor, out, spare));
+                terms.iter().for_each(|(factor, term)| {
+                    term.add_row(i, transpose, scale * factor, out, spare)
+                });
             }
         }
     }
 }
 
 impl Scaled {
-    fn add_row(&self, i: usize, transpose: bool, scale: f64, out: &mut Sums, spare: &mut Vec<Sums>) {
-        let (left, right) = if transpose { (&self.right, &self.left) } else { (&self.left, &self.right) };
+    fn add_row(
+        &self,
+        i: usize,
+        transpose: bool,
+        scale: f64,
+        out: &mut Sums,
+        spare: &mut Vec<Sums>,
+    ) {
+        let (left, right) = if transpose {
+            (&self.right, &self.left)
+        } else {
+            (&self.left, &self.right)
+        };
         if let Some(shift) = &self.shift {
             out.add(i as u32, scale * f64::from(shift.values()[i]));
         }
-        let factor = scale * self.scale * left.as_ref().map_or(1.0, |left| f64::from(left.values()[i]));
+        let factor = scale
+            * self.scale
+            * left
+                .as_ref()
+                .map_or(1.0, |left| f64::from(left.values()[i]));
         match right {
             None => self.inner.add_row(i, transpose, factor, out, spare),
             Some(right) => {
@@ -245,7 +307,9 @@ fn add_dense_row(columns: &Columns, i: usize, scale: f64, out: &mut Sums) {
         if let Some(stored) = group.stored_row(i) {
             row.resize(group.cols(), 0.0);
             group.read(stored..stored + 1, &mut row);
-            row.iter().zip(at..).for_each(|(&value, j)| out.add(j, scale * f64::from(value)));
+            row.iter()
+                .zip(at..)
+                .for_each(|(&value, j)| out.add(j, scale * f64::from(value)));
         }
         at += group.cols() as u32;
     }

@@ -16,13 +16,18 @@ impl Operator {
                 let mut out = Small::zeros(self.rows(), self.cols());
                 for i in 0..self.rows() {
                     let (columns, values) = leaf.matrix.row(i);
-                    columns.iter().zip(values).for_each(|(&j, &value)| out.set(i, j as usize, f64::from(value)));
+                    columns
+                        .iter()
+                        .zip(values)
+                        .for_each(|(&j, &value)| out.set(i, j as usize, f64::from(value)));
                 }
                 out
             }
             Operator::Dense(leaf) => {
                 let block = leaf.columns.to_block();
-                Small::from_fn(block.rows(), block.cols(), |i, j| f64::from(block.get(i, j)))
+                Small::from_fn(block.rows(), block.cols(), |i, j| {
+                    f64::from(block.get(i, j))
+                })
             }
             Operator::Scaled(scaled) => scaled.explicit(),
             Operator::Power(inner, k) => {
@@ -33,7 +38,10 @@ impl Operator {
                 let mut out = Small::zeros(self.rows(), self.cols());
                 for (coefficient, term) in terms {
                     let term = term.explicit();
-                    out.as_mut_slice().iter_mut().zip(term.as_slice()).for_each(|(to, from)| *to += coefficient * from);
+                    out.as_mut_slice()
+                        .iter_mut()
+                        .zip(term.as_slice())
+                        .for_each(|(to, from)| *to += coefficient * from);
                 }
                 out
             }
@@ -44,10 +52,15 @@ impl Operator {
 impl Scaled {
     fn explicit(&self) -> Small {
         let mut out = self.inner.explicit();
-        let at = |diagonal: &Option<Diagonal>, i: usize| diagonal.as_ref().map_or(1.0, |d| f64::from(d.values()[i]));
+        let at = |diagonal: &Option<Diagonal>, i: usize| {
+            diagonal.as_ref().map_or(1.0, |d| f64::from(d.values()[i]))
+        };
         for i in 0..out.rows() {
             let left = self.scale * at(&self.left, i);
-            out.row_mut(i).iter_mut().enumerate().for_each(|(j, value)| *value *= left * at(&self.right, j));
+            out.row_mut(i)
+                .iter_mut()
+                .enumerate()
+                .for_each(|(j, value)| *value *= left * at(&self.right, j));
             if let Some(shift) = &self.shift {
                 out.row_mut(i)[i] += f64::from(shift.values()[i]);
             }
@@ -60,8 +73,15 @@ impl Scaled {
 fn times(a: &Small, b: &Small) -> Small {
     let mut out = Small::zeros(a.rows(), b.cols());
     parallel::for_rows(out.as_mut_slice(), b.cols().max(1), |i, row| {
-        for (k, &factor) in a.row(i).iter().enumerate().filter(|(_, factor)| **factor != 0.0) {
-            row.iter_mut().zip(b.row(k)).for_each(|(to, &from)| *to += factor * from);
+        for (k, &factor) in a
+            .row(i)
+            .iter()
+            .enumerate()
+            .filter(|(_, factor)| **factor != 0.0)
+        {
+            row.iter_mut()
+                .zip(b.row(k))
+                .for_each(|(to, &from)| *to += factor * from);
         }
     });
     out

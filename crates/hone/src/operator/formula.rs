@@ -9,13 +9,22 @@ impl Operator {
             Operator::Sparse(leaf) => leaf.name.to_string(),
             Operator::Dense(leaf) => leaf.name.to_string(),
             Operator::Scaled(scaled) => scaled.formula(),
-            Operator::Power(inner, k) if inner.is_leaf() => format!("{}{}", inner.formula(), superscript(*k)),
+            Operator::Power(inner, k) if inner.is_leaf() => {
+                format!("{}{}", inner.formula(), superscript(*k))
+            }
             Operator::Power(inner, k) => format!("({}){}", inner.formula(), superscript(*k)),
             Operator::Sum(terms) => {
                 let mut out = String::new();
                 for (coefficient, term) in terms {
-                    let open = matches!(term, Operator::Sum(_) | Operator::Scaled(Scaled { shift: Some(_), .. }));
-                    let body = if open { format!("({})", term.formula()) } else { term.formula() };
+                    let open = matches!(
+                        term,
+                        Operator::Sum(_) | Operator::Scaled(Scaled { shift: Some(_), .. })
+                    );
+                    let body = if open {
+                        format!("({})", term.formula())
+                    } else {
+                        term.formula()
+                    };
                     push_term(&mut out, *coefficient, &body);
                 }
                 out
@@ -31,12 +40,26 @@ impl Operator {
 impl Scaled {
     fn formula(&self) -> String {
         let mut product: Vec<String> = Vec::new();
-        product.extend(self.left.as_ref().map(|left| format!("diag({})", left.name())));
-        let open = matches!(*self.inner, Operator::Sum(_) | Operator::Scaled(Scaled { shift: Some(_), .. }));
+        product.extend(
+            self.left
+                .as_ref()
+                .map(|left| format!("diag({})", left.name())),
+        );
+        let open = matches!(
+            *self.inner,
+            Operator::Sum(_) | Operator::Scaled(Scaled { shift: Some(_), .. })
+        );
         let inner = self.inner.formula();
         product.push(if open { format!("({inner})") } else { inner });
-        product.extend(self.right.as_ref().map(|right| format!("diag({})", right.name())));
-        let mut out = self.shift.as_ref().map_or(String::new(), |shift| format!("diag({})", shift.name()));
+        product.extend(
+            self.right
+                .as_ref()
+                .map(|right| format!("diag({})", right.name())),
+        );
+        let mut out = self
+            .shift
+            .as_ref()
+            .map_or(String::new(), |shift| format!("diag({})", shift.name()));
         push_term(&mut out, self.scale, &product.join("·"));
         out
     }
@@ -67,7 +90,11 @@ fn short(value: f64) -> String {
     }
     let digits = (3 - value.log10().floor() as i32).clamp(0, 8) as usize;
     let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
 }
 
 fn superscript(k: usize) -> String {

@@ -36,7 +36,10 @@ impl Operator {
         if self.rows().max(self.cols()) <= SMALL {
             return exact(self.explicit().as_slice().iter().map(|x| x * x).sum());
         }
-        Energy { value: self.estimated_energy(key, leading()), exact: false }
+        Energy {
+            value: self.estimated_energy(key, leading()),
+            exact: false,
+        }
     }
 
     /// ‖S‖² from products with `q`, whose columns are near the leading right space, and random signs.
@@ -51,7 +54,11 @@ impl Operator {
 }
 
 fn squares(block: &Block) -> f64 {
-    block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum()
+    block
+        .column_norms(Norm::L2)
+        .iter()
+        .map(|norm| norm * norm)
+        .sum()
 }
 
 #[cfg(test)]
@@ -65,18 +72,29 @@ mod tests {
     #[test]
     fn estimates_are_near_the_norm() {
         for nodes in [300, 3000] {
-            let graph = Generator::Ba { nodes, degree: 8.0 }.graph(5, &Silent).expect("a graph");
+            let graph = Generator::Ba { nodes, degree: 8.0 }
+                .graph(5, &Silent)
+                .expect("a graph");
             let pattern = graph.pattern();
-            let w = Operator::symmetric("W", Csr::new(pattern.clone(), vec![1.0f32; pattern.nnz()].into()));
+            let w = Operator::symmetric(
+                "W",
+                Csr::new(pattern.clone(), vec![1.0f32; pattern.nnz()].into()),
+            );
             for s in [w.clone(), Operator::power(w, 2)] {
                 let key = Key::new(3);
                 let leading = || s.apply_transposed(&s.apply(&Block::random(s.cols(), 16, key)));
                 let exact = s.energy(key, leading);
                 assert!(exact.exact);
                 let truth: f64 = s.explicit().as_slice().iter().map(|x| x * x).sum();
-                assert!((exact.value / truth - 1.0).abs() < 1e-9, "{exact:?}, not {truth}");
+                assert!(
+                    (exact.value / truth - 1.0).abs() < 1e-9,
+                    "{exact:?}, not {truth}"
+                );
                 let estimate = s.estimated_energy(key, leading());
-                assert!((estimate / truth - 1.0).abs() < 0.03, "{estimate}, not {truth}");
+                assert!(
+                    (estimate / truth - 1.0).abs() < 0.03,
+                    "{estimate}, not {truth}"
+                );
             }
         }
     }

@@ -32,27 +32,62 @@ impl Operator {
         signs.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.signum()));
         let (x, mut y) = (space.import(&signs), space.zeros(self.rows(), SIGNS));
         let work = &mut Workspace::default();
-        self.product(false, Product { space, x: &x, y: &mut y, then: Fused::default(), work });
-        let exponent = space.fold(&[y], Fold::Length).into_iter().fold(0.0, f64::max).log2().ceil();
+        self.product(
+            false,
+            Product {
+                space,
+                x: &x,
+                y: &mut y,
+                then: Fused::default(),
+                work,
+            },
+        );
+        let exponent = space
+            .fold(&[y], Fold::Length)
+            .into_iter()
+            .fold(0.0, f64::max)
+            .log2()
+            .ceil();
         if !exponent.is_finite() || exponent.abs() <= SQUARABLE {
             return (1.0, Cow::Borrowed(self));
         }
         let scale = (-exponent).clamp(-STEEPEST, STEEPEST).exp2();
         let inner = Arc::new(self.clone());
-        (scale, Cow::Owned(Operator::Scaled(Scaled { shift: None, scale, left: None, inner, right: None })))
+        (
+            scale,
+            Cow::Owned(Operator::Scaled(Scaled {
+                shift: None,
+                scale,
+                left: None,
+                inner,
+                right: None,
+            })),
+        )
     }
 
     /// At least the largest singular value; far more if diagonals and entries cancel.
     fn norm_bound(&self) -> f64 {
-        let most = |diagonal: &Option<Diagonal>, absent: f64| diagonal.as_ref().map_or(absent, Diagonal::largest);
+        let most = |diagonal: &Option<Diagonal>, absent: f64| {
+            diagonal.as_ref().map_or(absent, Diagonal::largest)
+        };
         match self {
             Operator::Sparse(leaf) => leaf.matrix().squares().sqrt(),
             Operator::Dense(leaf) => leaf.columns().column_energy().iter().sum::<f64>().sqrt(),
-            Operator::Scaled(Scaled { shift, scale, left, inner, right }) => {
-                most(shift, 0.0) + scale.abs() * most(left, 1.0) * most(right, 1.0) * inner.norm_bound()
+            Operator::Scaled(Scaled {
+                shift,
+                scale,
+                left,
+                inner,
+                right,
+            }) => {
+                most(shift, 0.0)
+                    + scale.abs() * most(left, 1.0) * most(right, 1.0) * inner.norm_bound()
             }
             Operator::Power(inner, k) => inner.norm_bound().powi(*k as i32),
-            Operator::Sum(terms) => terms.iter().map(|(factor, term)| factor.abs() * term.norm_bound()).sum(),
+            Operator::Sum(terms) => terms
+                .iter()
+                .map(|(factor, term)| factor.abs() * term.norm_bound())
+                .sum(),
         }
     }
 }

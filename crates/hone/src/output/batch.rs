@@ -49,7 +49,10 @@ pub struct Batch {
 impl Batch {
     /// No files yet.
     pub fn new(existing: Existing) -> Self {
-        Batch { existing, ..Batch::default() }
+        Batch {
+            existing,
+            ..Batch::default()
+        }
     }
 
     /// Opens a file (`-`: standard output) for writing, to be [added](Batch::add) when complete.
@@ -64,8 +67,15 @@ impl Batch {
     pub fn add(&mut self, output: Output) -> Result<()> {
         let (path, temporary, sum) = output.seal()?;
         if let Some(temporary) = temporary {
-            if self.ready.iter().any(|other| other.target == temporary.target) {
-                let message = format!("two outputs go to {}; give each its own path", path.display());
+            if self
+                .ready
+                .iter()
+                .any(|other| other.target == temporary.target)
+            {
+                let message = format!(
+                    "two outputs go to {}; give each its own path",
+                    path.display()
+                );
                 return Err(Error::config("output", message));
             }
             self.written.push(Written::new(&path, &sum));
@@ -86,8 +96,16 @@ impl Batch {
     }
 
     /// Takes a complete folder, whose files are on disk; it replaces an existing one.
-    pub(crate) fn add_folder(&mut self, folder: TemporaryFolder, target: PathBuf, files: Vec<Written>) {
-        self.folders.push(WrittenFolder { path: target.clone(), files });
+    pub(crate) fn add_folder(
+        &mut self,
+        folder: TemporaryFolder,
+        target: PathBuf,
+        files: Vec<Written>,
+    ) {
+        self.folders.push(WrittenFolder {
+            path: target.clone(),
+            files,
+        });
         self.ready_folders.push((folder, target));
     }
 
@@ -106,7 +124,10 @@ impl Batch {
 
     fn obsolete_at(&mut self, path: &Path) -> Result<()> {
         match Place::of(path)? {
-            Place::File { target, existing: Some(file) } => {
+            Place::File {
+                target,
+                existing: Some(file),
+            } => {
                 may_replace(path, &file, self.existing)?;
                 self.obsolete.push(target);
                 Ok(())
@@ -120,32 +141,56 @@ impl Batch {
     /// # Errors
     /// When one cannot be renamed; then the folder is as it was before.
     pub fn commit(self) -> Result<Vec<PathBuf>> {
-        let Batch { existing, mut paths, ready, ready_folders, mut obsolete, .. } = self;
+        let Batch {
+            existing,
+            mut paths,
+            ready,
+            ready_folders,
+            mut obsolete,
+            ..
+        } = self;
         if existing == Existing::Replace {
-            let known = |path: &PathBuf| ready.iter().any(|file| file.target == *path) || obsolete.contains(path);
+            let known = |path: &PathBuf| {
+                ready.iter().any(|file| file.target == *path) || obsolete.contains(path)
+            };
             // A companion may be a link to a file that is replaced.
             let real = |path: PathBuf| match Place::of(&path) {
-                Ok(Place::File { target, existing: Some(file) }) if !known(&target) => {
-                    Some(may_replace(&path, &file, existing).map(|()| path))
-                }
+                Ok(Place::File {
+                    target,
+                    existing: Some(file),
+                }) if !known(&target) => Some(may_replace(&path, &file, existing).map(|()| path)),
                 _ => None,
             };
-            let is_stale = |path: &PathBuf, of: &Path| *path != companions::record(of) || companions::is_record(path);
+            let is_stale = |path: &PathBuf, of: &Path| {
+                *path != companions::record(of) || companions::is_record(path)
+            };
             let stale = |file: &Temporary| {
                 let companions = companions(&file.target).into_iter();
-                companions.filter(|path| is_stale(path, &file.target)).collect::<Vec<_>>()
+                companions
+                    .filter(|path| is_stale(path, &file.target))
+                    .collect::<Vec<_>>()
             };
-            let stale = ready.iter().flat_map(stale).filter_map(real).collect::<Result<Vec<PathBuf>>>()?;
+            let stale = ready
+                .iter()
+                .flat_map(stale)
+                .filter_map(real)
+                .collect::<Result<Vec<PathBuf>>>()?;
             obsolete.extend(stale);
         }
         paths.extend(ready_folders.iter().map(|(_, target)| target.clone()));
         let mut registry = registry();
-        let files = ready.into_iter().map(|file| file.take(&mut registry)).map(|(file, to)| (New::File(file), to));
+        let files = ready
+            .into_iter()
+            .map(|file| file.take(&mut registry))
+            .map(|(file, to)| (New::File(file), to));
         let mut new: Vec<(New, PathBuf)> = files.collect();
         for (folder, target) in ready_folders {
             new.push((New::Folder(folder.take(&mut registry)), target));
         }
-        let mut within: Vec<PathBuf> = new.iter().map(|(_, target)| folder_of(target).to_path_buf()).collect();
+        let mut within: Vec<PathBuf> = new
+            .iter()
+            .map(|(_, target)| folder_of(target).to_path_buf())
+            .collect();
         within.dedup();
         exchange(new, obsolete).map_err(|(path, error)| Error::io(path, error))?;
         registry.publish(&paths);

@@ -38,7 +38,9 @@ pub(crate) fn is_record(path: &Path) -> bool {
         files: Option<serde::de::IgnoredAny>,
     }
     let small = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST);
-    let Some(text) = small.then(|| fs::read(path).ok()).flatten() else { return false };
+    let Some(text) = small.then(|| fs::read(path).ok()).flatten() else {
+        return false;
+    };
     let others = |record: Record| record.version.is_none() && record.files.is_none();
     text.trim_ascii_start().starts_with(b"{") && !serde_json::from_slice(&text).is_ok_and(others)
 }
@@ -50,7 +52,10 @@ pub fn companions(path: impl AsRef<Path>) -> Vec<PathBuf> {
 
 fn companions_at(path: &Path) -> Vec<PathBuf> {
     let mut all = vec![columns(path), record(path)];
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy")) {
+    if path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+    {
         all.push(ids(path));
     }
     all

@@ -46,8 +46,11 @@ pub(super) fn exchange(new: Vec<(New, PathBuf)>, obsolete: Vec<PathBuf>) -> Resu
     let steps = || {
         let folder = |thing: &New| matches!(thing, New::Folder(_));
         let files = obsolete.into_iter().map(|target| (target, false));
-        let targets: Vec<(PathBuf, bool)> =
-            new.iter().map(|(thing, target)| (target.clone(), folder(thing))).chain(files).collect();
+        let targets: Vec<(PathBuf, bool)> = new
+            .iter()
+            .map(|(thing, target)| (target.clone(), folder(thing)))
+            .chain(files)
+            .collect();
         for (target, folder) in targets.into_iter().filter(|_| !alone) {
             old.set_aside(&target, folder).map_err(|e| (target, e))?;
         }
@@ -91,7 +94,9 @@ impl Old {
             Ok(found) if found.is_dir() && !folder => return Err(ErrorKind::IsADirectory.into()),
             _ => {}
         }
-        let Some(name) = target.file_name() else { return Err(ErrorKind::InvalidFilename.into()) };
+        let Some(name) = target.file_name() else {
+            return Err(ErrorKind::InvalidFilename.into());
+        };
         let aside = self.folder_in(folder_of(target))?.join(name);
         fs::rename(target, &aside)?;
         self.moved.push((aside, target.to_path_buf()));
@@ -102,14 +107,20 @@ impl Old {
         if let Some((_, aside)) = self.folders.iter().find(|(known, _)| known == folder) {
             return Ok(aside.clone());
         }
-        let aside = tempfile::Builder::new().prefix(ASIDE.0).suffix(ASIDE.1).tempdir_in(folder)?.keep();
+        let aside = tempfile::Builder::new()
+            .prefix(ASIDE.0)
+            .suffix(ASIDE.1)
+            .tempdir_in(folder)?
+            .keep();
         self.folders.push((folder.to_path_buf(), aside.clone()));
         Ok(aside)
     }
 
     /// Its successors are in place.
     fn remove(self) {
-        self.folders.iter().for_each(|(_, aside)| drop(fs::remove_dir_all(aside)));
+        self.folders
+            .iter()
+            .for_each(|(_, aside)| drop(fs::remove_dir_all(aside)));
     }
 
     /// Moves everything back; what cannot be is named in the error.
@@ -118,10 +129,18 @@ impl Old {
             let _ = fs::rename(aside, target);
         }
         // Only empty ones can be removed so.
-        let stuck = self.folders.iter().find(|(_, aside)| fs::remove_dir(aside).is_err());
-        let Some((folder, aside)) = stuck else { return error };
+        let stuck = self
+            .folders
+            .iter()
+            .find(|(_, aside)| fs::remove_dir(aside).is_err());
+        let Some((folder, aside)) = stuck else {
+            return error;
+        };
         let (folder, aside) = (folder.display(), aside.display());
-        io::Error::new(error.kind(), format!("{error}; what was there before is in {aside}: move it back to {folder}"))
+        io::Error::new(
+            error.kind(),
+            format!("{error}; what was there before is in {aside}: move it back to {folder}"),
+        )
     }
 }
 
@@ -130,15 +149,21 @@ mod tests {
     use super::*;
 
     fn new_file(folder: &Path, text: &str) -> New {
-        let file = tempfile::NamedTempFile::new_in(folder).expect("writable").into_temp_path();
+        let file = tempfile::NamedTempFile::new_in(folder)
+            .expect("writable")
+            .into_temp_path();
         fs::write(&file, text).expect("writable");
         New::File(file)
     }
 
     /// Every name in a folder, hidden ones too.
     fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").file_name());
-        let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+        let entries = fs::read_dir(folder)
+            .expect("readable")
+            .map(|entry| entry.expect("readable").file_name());
+        let mut names: Vec<String> = entries
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
@@ -155,16 +180,25 @@ mod tests {
             let folder = TempDir::new_in(place.path()).expect("writable");
             fs::write(folder.path().join("y"), "new").expect("writable");
             let files = ["a", last].map(|name| (new_file(place.path(), "new"), at(name)));
-            files.into_iter().chain([(New::Folder(folder), at("f"))]).collect::<Vec<_>>()
+            files
+                .into_iter()
+                .chain([(New::Folder(folder), at("f"))])
+                .collect::<Vec<_>>()
         };
         // The second file cannot be put where a folder is missing; the folder was in place by then.
         let (path, _) = exchange(new("absent/b"), vec![at("gone")]).expect_err("no such folder");
         assert_eq!(path, at("absent/b"));
         assert_eq!(names(place.path()), ["a", "b", "f", "gone"]);
-        assert_eq!((fs::read(at("a")).expect("back"), names(&at("f"))), (b"old".to_vec(), vec!["x".to_owned()]));
+        assert_eq!(
+            (fs::read(at("a")).expect("back"), names(&at("f"))),
+            (b"old".to_vec(), vec!["x".to_owned()])
+        );
         exchange(new("b"), vec![at("gone")]).expect("all can be replaced");
         assert_eq!(names(place.path()), ["a", "b", "f"]);
-        assert_eq!((fs::read(at("b")).expect("there"), names(&at("f"))), (b"new".to_vec(), vec!["y".to_owned()]));
+        assert_eq!(
+            (fs::read(at("b")).expect("there"), names(&at("f"))),
+            (b"new".to_vec(), vec!["y".to_owned()])
+        );
     }
 
     #[test]
@@ -179,7 +213,13 @@ mod tests {
         fs::write(target.join("x"), "").expect("writable");
         let error = old.back(ErrorKind::StorageFull.into());
         assert!(error.to_string().contains(".old: move it back"), "{error}");
-        let aside = names(place.path()).into_iter().find(|name| name.ends_with(".old")).expect("kept");
-        assert_eq!(fs::read(place.path().join(aside).join("a")).expect("kept"), b"the only copy");
+        let aside = names(place.path())
+            .into_iter()
+            .find(|name| name.ends_with(".old"))
+            .expect("kept");
+        assert_eq!(
+            fs::read(place.path().join(aside).join("a")).expect("kept"),
+            b"the only copy"
+        );
     }
 }

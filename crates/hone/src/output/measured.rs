@@ -28,7 +28,10 @@ impl Measured {
     }
 
     fn new(file: File) -> Self {
-        Measured { out: BufWriter::with_capacity(BUFFER, file), sum: Sum::default() }
+        Measured {
+            out: BufWriter::with_capacity(BUFFER, file),
+            sum: Sum::default(),
+        }
     }
 
     /// Continues at an offset.
@@ -38,7 +41,10 @@ impl Measured {
 
     /// Brings everything to disk; returns length and checksum of what this process has written.
     pub(crate) fn finish(self) -> io::Result<Sum> {
-        self.out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        self.out
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+            .sync_all()?;
         Ok(self.sum)
     }
 }

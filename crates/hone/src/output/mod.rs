@@ -60,7 +60,11 @@ pub enum Existing {
 impl Existing {
     /// Replaced if a user said so.
     pub fn replaced_if(force: bool) -> Self {
-        if force { Existing::Replace } else { Existing::Refuse }
+        if force {
+            Existing::Replace
+        } else {
+            Existing::Refuse
+        }
     }
 }
 
@@ -108,12 +112,20 @@ impl Output {
             Place::Stdout => Sink::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())),
             Place::Stream => direct(&path)?,
             Place::File { target, existing } => {
-                existing.iter().try_for_each(|file| may_replace(&path, file, replaces))?;
+                existing
+                    .iter()
+                    .try_for_each(|file| may_replace(&path, file, replaces))?;
                 let (file, temporary) = Temporary::create(&path, target, existing)?;
                 Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary)
             }
         };
-        Ok(Output { path, sink, existing: replaces, sum: Sum::default(), rewritten: false })
+        Ok(Output {
+            path,
+            sink,
+            existing: replaces,
+            sum: Sum::default(),
+            rewritten: false,
+        })
     }
 
     /// Opens a file in a folder that hone manages, such as a checkpoint: an existing file is replaced, and so is a
@@ -122,13 +134,23 @@ impl Output {
         let path = path.as_ref().to_path_buf();
         let existing = match std::fs::symlink_metadata(&path) {
             Ok(found) if found.is_dir() => {
-                return Err(Error::input(path, "is a folder", "move it away, or name another place"));
+                return Err(Error::input(
+                    path,
+                    "is a folder",
+                    "move it away, or name another place",
+                ));
             }
             found => found.ok().filter(std::fs::Metadata::is_file),
         };
         let (file, temporary) = Temporary::create(&path, path.clone(), existing)?;
         let sink = Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary);
-        Ok(Output { path, sink, existing: Existing::Replace, sum: Sum::default(), rewritten: false })
+        Ok(Output {
+            path,
+            sink,
+            existing: Existing::Replace,
+            sum: Sum::default(),
+            rewritten: false,
+        })
     }
 
     /// The path as given to [`Output::create`].
@@ -153,12 +175,19 @@ impl Output {
 
     /// Brings all data to disk, under the temporary name if there is one, and measures it.
     fn seal(self) -> Result<(PathBuf, Option<Temporary>, Sum)> {
-        let Output { path, sink, sum, rewritten, .. } = self;
+        let Output {
+            path,
+            sink,
+            sum,
+            rewritten,
+            ..
+        } = self;
         let sealed = match sink {
             Sink::Stdout(mut out) => out.flush().map(|()| (None, sum)),
             Sink::Direct(mut file) => file.flush().map(|()| (None, sum)),
             Sink::Temporary(file, temporary) => {
-                synced(file, if rewritten { None } else { Some(sum) }).map(|sum| (Some(temporary), sum))
+                synced(file, if rewritten { None } else { Some(sum) })
+                    .map(|sum| (Some(temporary), sum))
             }
         };
         match sealed {
@@ -191,21 +220,32 @@ impl Seek for Output {
         self.rewritten |= to != SeekFrom::Current(0);
         match &mut self.sink {
             Sink::Temporary(file, _) => file.seek(to),
-            _ => Err(io::Error::new(ErrorKind::NotSeekable, "this output cannot be rewound; write to a file")),
+            _ => Err(io::Error::new(
+                ErrorKind::NotSeekable,
+                "this output cannot be rewound; write to a file",
+            )),
         }
     }
 }
 
 /// The name of an output in errors.
 fn shown(path: &Path) -> &Path {
-    if path == Path::new("-") { Path::new("standard output") } else { path }
+    if path == Path::new("-") {
+        Path::new("standard output")
+    } else {
+        path
+    }
 }
 
 /// Opens a device, a pipe or a descriptor. What is behind a descriptor may be a file, which is added to: the shell
 /// has emptied it where that was requested.
 fn direct(path: &Path) -> Result<Sink> {
     let regular = path.is_file();
-    let file = OpenOptions::new().write(!regular).append(regular).open(path).map_err(|e| place::refused(path, e))?;
+    let file = OpenOptions::new()
+        .write(!regular)
+        .append(regular)
+        .open(path)
+        .map_err(|e| place::refused(path, e))?;
     Ok(Sink::Direct(BufWriter::with_capacity(BUFFER, file)))
 }
 

@@ -15,7 +15,11 @@ const PART: (&str, &str) = ("part-", ".parquet");
 
 /// Whether a name stands for a folder of parts: it ends with a `/`.
 pub fn is_folder(path: impl AsRef<Path>) -> bool {
-    path.as_ref().as_os_str().as_encoded_bytes().last().is_some_and(|&last| std::path::is_separator(last.into()))
+    path.as_ref()
+        .as_os_str()
+        .as_encoded_bytes()
+        .last()
+        .is_some_and(|&last| std::path::is_separator(last.into()))
 }
 
 /// Refuses an existing folder, or one that contains anything but parts: everything in it would be deleted.
@@ -24,19 +28,35 @@ pub fn check_target(folder: impl AsRef<Path>, existing: Existing) -> Result<()> 
 }
 
 fn check_target_at(folder: &Path, existing: Existing) -> Result<()> {
-    let Ok(metadata) = fs::symlink_metadata(folder) else { return Ok(()) };
+    let Ok(metadata) = fs::symlink_metadata(folder) else {
+        return Ok(());
+    };
     if !metadata.is_dir() {
-        return Err(Error::input(folder, "is not a folder", "leave out the `/` at the end, or name another folder"));
+        return Err(Error::input(
+            folder,
+            "is not a folder",
+            "leave out the `/` at the end, or name another folder",
+        ));
     }
     if existing == Existing::Refuse {
-        return Err(Error::Exists { path: folder.to_path_buf() });
+        return Err(Error::Exists {
+            path: folder.to_path_buf(),
+        });
     }
     for entry in fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
         let entry = entry.map_err(|e| Error::io(folder, e))?;
         let name = entry.file_name();
-        if !is_part(&name.to_string_lossy()) || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            let message = format!("holds {}, which is not a part of a table: it is not replaced", name.display());
-            return Err(Error::input(folder, message, "move that away, or name another folder"));
+        if !is_part(&name.to_string_lossy()) || !entry.file_type().is_ok_and(|kind| kind.is_file())
+        {
+            let message = format!(
+                "holds {}, which is not a part of a table: it is not replaced",
+                name.display()
+            );
+            return Err(Error::input(
+                folder,
+                message,
+                "move that away, or name another folder",
+            ));
         }
         let metadata = entry.metadata().map_err(|e| Error::io(entry.path(), e))?;
         may_replace(&entry.path(), &metadata, existing)?;
@@ -46,8 +66,12 @@ fn check_target_at(folder: &Path, existing: Existing) -> Result<()> {
 
 /// Whether a file has the name of a part.
 pub(crate) fn is_part(name: &str) -> bool {
-    let number = name.strip_prefix(PART.0).and_then(|rest| rest.strip_suffix(PART.1));
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    let number = name
+        .strip_prefix(PART.0)
+        .and_then(|rest| rest.strip_suffix(PART.1));
+    number.is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// The files of a table, in the order of their names: the file itself, or those of a folder. Hidden files are left out,
@@ -57,13 +81,20 @@ pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>> {
         return Ok(vec![path.to_path_buf()]);
     }
     let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let shown = |name: &str| !name.starts_with(['.', '_']) && name.to_ascii_lowercase().ends_with(PART.1);
+    let shown =
+        |name: &str| !name.starts_with(['.', '_']) && name.to_ascii_lowercase().ends_with(PART.1);
     let entries = entries.map_err(|e| Error::io(path, e))?.into_iter();
-    let mut files: Vec<PathBuf> =
-        entries.filter(|entry| shown(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect();
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| shown(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect();
     files.sort();
     if files.is_empty() {
-        return Err(Error::input(path, "there is no .parquet file in this folder", "name a folder of Parquet files"));
+        return Err(Error::input(
+            path,
+            "there is no .parquet file in this folder",
+            "name a folder of Parquet files",
+        ));
     }
     Ok(files)
 }
@@ -79,10 +110,19 @@ mod tests {
 
     #[test]
     fn a_name_that_ends_with_a_slash_is_a_folder() {
-        for (name, folder) in [("z.parquet/", true), ("a/z.parquet//", true), ("z.parquet", false), ("", false)] {
+        for (name, folder) in [
+            ("z.parquet/", true),
+            ("a/z.parquet//", true),
+            ("z.parquet", false),
+            ("", false),
+        ] {
             assert_eq!(is_folder(name), folder, "{name}");
         }
-        for (name, part) in [("part-00012.parquet", true), ("part-.parquet", false), ("part-1.csv", false)] {
+        for (name, part) in [
+            ("part-00012.parquet", true),
+            ("part-.parquet", false),
+            ("part-1.csv", false),
+        ] {
             assert_eq!(is_part(name), part, "{name}");
         }
         assert!(is_part(&part_name(3)) && part_name(3) < part_name(20));
@@ -99,22 +139,35 @@ mod tests {
         assert!(matches!(check(Existing::Refuse), Err(Error::Exists { .. })));
         assert!(check(Existing::Replace).is_ok());
         fs::write(folder.join("mine.txt"), "").expect("written");
-        let error = check(Existing::Replace).expect_err("it holds something else").to_string();
+        let error = check(Existing::Replace)
+            .expect_err("it holds something else")
+            .to_string();
         assert!(error.contains("mine.txt"), "{error}");
         fs::remove_dir_all(&folder).expect("removed");
         fs::write(&folder, "").expect("written");
-        let error = check(Existing::Replace).expect_err("it is a file").to_string();
+        let error = check(Existing::Replace)
+            .expect_err("it is a file")
+            .to_string();
         assert!(error.contains("is not a folder"), "{error}");
     }
 
     #[test]
     fn parts_come_in_the_order_of_their_names() {
         let place = tempfile::tempdir().expect("a temporary folder");
-        for name in ["part-00010.parquet", "part-00002.parquet", "_metadata.parquet", ".x.parquet", "note.txt"] {
+        for name in [
+            "part-00010.parquet",
+            "part-00002.parquet",
+            "_metadata.parquet",
+            ".x.parquet",
+            "note.txt",
+        ] {
             fs::write(place.path().join(name), "").expect("written");
         }
         let found = files(place.path()).expect("there are some");
-        let names: Vec<_> = found.iter().filter_map(|file| file.file_name()?.to_str()).collect();
+        let names: Vec<_> = found
+            .iter()
+            .filter_map(|file| file.file_name()?.to_str())
+            .collect();
         assert_eq!(names, ["part-00002.parquet", "part-00010.parquet"]);
         let empty = place.path().join("empty");
         fs::create_dir(&empty).expect("made");

@@ -34,10 +34,20 @@ impl Place {
             Followed::Name(target) => target,
         };
         match fs::metadata(&target) {
-            Ok(m) if m.is_dir() => Err(Error::input(path, "is a folder", "give the name of a file in it")),
+            Ok(m) if m.is_dir() => Err(Error::input(
+                path,
+                "is a folder",
+                "give the name of a file in it",
+            )),
             Ok(m) if !m.is_file() => Ok(Place::Stream),
-            Ok(m) => Ok(Place::File { target, existing: Some(m) }),
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(Place::File { target, existing: None }),
+            Ok(m) => Ok(Place::File {
+                target,
+                existing: Some(m),
+            }),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(Place::File {
+                target,
+                existing: None,
+            }),
             Err(e) => Err(refused(path, e)),
         }
     }
@@ -47,10 +57,16 @@ impl Place {
 /// another over it would take no more than the permission to write in its folder.
 pub(crate) fn may_replace(path: &Path, file: &Metadata, existing: Existing) -> Result<()> {
     if existing == Existing::Refuse {
-        return Err(Error::Exists { path: path.to_path_buf() });
+        return Err(Error::Exists {
+            path: path.to_path_buf(),
+        });
     }
     if file.permissions().readonly() {
-        return Err(Error::input(path, "is write-protected", "choose another name, or make it writable"));
+        return Err(Error::input(
+            path,
+            "is write-protected",
+            "choose another name, or make it writable",
+        ));
     }
     Ok(())
 }
@@ -75,7 +91,8 @@ fn same_file_at(a: &Path, b: &Path) -> bool {
         identity(a).is_some_and(|a| Some(a) == identity(b))
     }
     #[cfg(not(unix))]
-    a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+    a.canonicalize()
+        .is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }
 
 /// The canonical path: absolute, links resolved as far as it exists, the rest without `.` and `..`. Two names with the
@@ -90,8 +107,11 @@ fn spelled_out_at(path: &Path) -> PathBuf {
         Followed::Stdout | Followed::Descriptor => return path.to_path_buf(),
     };
     let whole = std::path::absolute(&target).unwrap_or(target);
-    let known = whole.ancestors().find_map(|known| Some((known, known.canonicalize().ok()?)));
-    match known.and_then(|(known, canonical)| Some(canonical.join(whole.strip_prefix(known).ok()?))) {
+    let known = whole
+        .ancestors()
+        .find_map(|known| Some((known, known.canonicalize().ok()?)));
+    match known.and_then(|(known, canonical)| Some(canonical.join(whole.strip_prefix(known).ok()?)))
+    {
         Some(found) => plain(&found),
         None => plain(&whole),
     }
@@ -126,9 +146,15 @@ fn follow(path: &Path) -> Followed {
     let mut target = path.to_path_buf();
     for _ in 0..MAX_LINKS {
         if let Some(number) = descriptor(&target) {
-            return if number == "1" { Followed::Stdout } else { Followed::Descriptor };
+            return if number == "1" {
+                Followed::Stdout
+            } else {
+                Followed::Descriptor
+            };
         }
-        let Ok(next) = fs::read_link(&target) else { break };
+        let Ok(next) = fs::read_link(&target) else {
+            break;
+        };
         target = target.parent().unwrap_or(Path::new("")).join(next);
     }
     Followed::Name(target)
@@ -137,10 +163,16 @@ fn follow(path: &Path) -> Followed {
 /// The number of an open descriptor of this process, as text: that of `/dev/fd/3`, `/proc/self/fd/3` and the like.
 /// `/dev/stdout` is a link to one of these. Those of other processes have none of our numbers.
 fn descriptor(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str().filter(|name| cfg!(unix) && name.bytes().all(|b| b.is_ascii_digit()))?;
+    let name = path
+        .file_name()?
+        .to_str()
+        .filter(|name| cfg!(unix) && name.bytes().all(|b| b.is_ascii_digit()))?;
     let folder = folder_of(path).canonicalize().ok()?;
     let own = ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"];
-    if own.iter().any(|own| Path::new(own).canonicalize().is_ok_and(|own| own == folder)) {
+    if own
+        .iter()
+        .any(|own| Path::new(own).canonicalize().is_ok_and(|own| own == folder))
+    {
         return Some(name.to_owned());
     }
     (folder.starts_with("/proc") && folder.ends_with("fd")).then(|| "other".to_owned())
@@ -148,25 +180,36 @@ fn descriptor(path: &Path) -> Option<String> {
 
 /// The folder a file is in; `.` for a bare name.
 pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// Why nothing can be written there, and what to do. If the system is at fault, not the name, its own error.
 pub(super) fn refused(path: &Path, error: io::Error) -> Error {
     let folder = folder_of(path).display();
     let (message, remedy) = match error.kind() {
-        ErrorKind::NotFound if descriptor(path).is_some() => {
-            ("is not an open descriptor".to_owned(), "redirect it, or name a file")
-        }
-        ErrorKind::NotFound if folder_of(path).is_dir() => {
-            (format!("no file can be made in the folder {folder}"), "write elsewhere")
-        }
-        ErrorKind::NotFound => (format!("there is no folder {folder}"), "make it first, or write elsewhere"),
+        ErrorKind::NotFound if descriptor(path).is_some() => (
+            "is not an open descriptor".to_owned(),
+            "redirect it, or name a file",
+        ),
+        ErrorKind::NotFound if folder_of(path).is_dir() => (
+            format!("no file can be made in the folder {folder}"),
+            "write elsewhere",
+        ),
+        ErrorKind::NotFound => (
+            format!("there is no folder {folder}"),
+            "make it first, or write elsewhere",
+        ),
         ErrorKind::NotADirectory => (format!("{folder} is not a folder"), "write elsewhere"),
-        ErrorKind::PermissionDenied => {
-            ("may not be written".to_owned(), "change the permissions of the folder, or write elsewhere")
-        }
-        ErrorKind::InvalidFilename => ("is not a valid file name".to_owned(), "choose a shorter one"),
+        ErrorKind::PermissionDenied => (
+            "may not be written".to_owned(),
+            "change the permissions of the folder, or write elsewhere",
+        ),
+        ErrorKind::InvalidFilename => (
+            "is not a valid file name".to_owned(),
+            "choose a shorter one",
+        ),
         _ => return Error::io(path, of_system(error)),
     };
     Error::input(path, message, remedy)
@@ -178,7 +221,9 @@ fn of_system(error: io::Error) -> io::Error {
         return error;
     }
     let text = error.to_string();
-    let number = text.split_once("(os error ").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
+    let number = text
+        .split_once("(os error ")
+        .and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
     number.map_or(error, io::Error::from_raw_os_error)
 }
 

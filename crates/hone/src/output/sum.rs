@@ -17,7 +17,10 @@ impl Sum {
 
     /// Those of bytes that were measured elsewhere.
     pub(crate) fn of(bytes: u64, crc32: u32) -> Self {
-        Sum { bytes, hasher: crc32fast::Hasher::new_with_initial_len(crc32, bytes) }
+        Sum {
+            bytes,
+            hasher: crc32fast::Hasher::new_with_initial_len(crc32, bytes),
+        }
     }
 
     /// Adds bytes that were measured separately.
@@ -66,7 +69,11 @@ mod tests {
                 let part = sum(part);
                 joined.append(&Sum::of(part.bytes(), part.crc32()));
             }
-            assert_eq!((joined.bytes(), joined.crc32()), (5000, sum(&data).crc32()), "{first} {second}");
+            assert_eq!(
+                (joined.bytes(), joined.crc32()),
+                (5000, sum(&data).crc32()),
+                "{first} {second}"
+            );
         }
     }
 }

@@ -28,8 +28,11 @@ pub(super) struct Registered {
     published: VecDeque<PathBuf>,
 }
 
-static REGISTERED: Mutex<Registered> =
-    Mutex::new(Registered { unfinished: Vec::new(), made: Vec::new(), published: VecDeque::new() });
+static REGISTERED: Mutex<Registered> = Mutex::new(Registered {
+    unfinished: Vec::new(),
+    made: Vec::new(),
+    published: VecDeque::new(),
+});
 
 /// The registry, locked: nothing begins, is committed or is removed meanwhile.
 pub(super) type Registry = MutexGuard<'static, Registered>;
@@ -80,7 +83,9 @@ pub fn remove_unfinished() -> Frozen {
 
 /// Removes folders, deepest first; one that is not empty stays, and so do those above it.
 fn remove_empty(folders: &mut Vec<PathBuf>) {
-    folders.drain(..).for_each(|folder| drop(fs::remove_dir(folder)));
+    folders
+        .drain(..)
+        .for_each(|folder| drop(fs::remove_dir(folder)));
 }
 
 /// Folders that were made for outputs: removed again, where they are empty, when dropped and by [`remove_unfinished`].
@@ -96,7 +101,11 @@ impl NewFolder {
     fn make_at(folder: &Path) -> Result<Self> {
         let absent = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let mut registry = registry();
-        let made: Vec<PathBuf> = folder.ancestors().take_while(absent).map(Path::to_path_buf).collect();
+        let made: Vec<PathBuf> = folder
+            .ancestors()
+            .take_while(absent)
+            .map(Path::to_path_buf)
+            .collect();
         registry.made.extend(made.iter().cloned());
         drop(registry);
         let made = NewFolder(made);
@@ -142,19 +151,29 @@ pub(super) struct Temporary {
 
 impl Temporary {
     /// Makes a file beside `target`, with the permissions of the one that exists; `path` is what the user calls it.
-    pub(super) fn create(path: &Path, target: PathBuf, existing: Option<Metadata>) -> Result<(File, Self)> {
+    pub(super) fn create(
+        path: &Path,
+        target: PathBuf,
+        existing: Option<Metadata>,
+    ) -> Result<(File, Self)> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
         let mut registry = registry();
-        let made = builder.tempfile_in(folder_of(&target)).map_err(|e| refused(path, e))?;
+        let made = builder
+            .tempfile_in(folder_of(&target))
+            .map_err(|e| refused(path, e))?;
         let (file, name) = made.into_parts();
         registry.unfinished.push(name.to_path_buf());
         drop(registry);
-        let temporary = Temporary { path: Some(name), target };
+        let temporary = Temporary {
+            path: Some(name),
+            target,
+        };
         if let Some(existing) = existing {
-            file.set_permissions(existing.permissions()).map_err(|e| refused(path, e))?;
+            file.set_permissions(existing.permissions())
+                .map_err(|e| refused(path, e))?;
         }
         Ok((file, temporary))
     }
@@ -197,10 +216,14 @@ impl TemporaryFolder {
 
     fn create_in_at(parent: &Path) -> Result<Self> {
         let mut registry = registry();
-        let folder = tempfile::Builder::new().prefix(TEMPORARY.0).tempdir_in(parent);
+        let folder = tempfile::Builder::new()
+            .prefix(TEMPORARY.0)
+            .tempdir_in(parent);
         let folder = folder.map_err(|e| refused(&parent.join("hone"), e))?;
         registry.unfinished.push(folder.path().to_path_buf());
-        Ok(TemporaryFolder { folder: Some(folder) })
+        Ok(TemporaryFolder {
+            folder: Some(folder),
+        })
     }
 
     /// Makes a new folder beside the one that it is to become.
@@ -214,9 +237,13 @@ impl TemporaryFolder {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777)); // less the umask
         let mut registry = registry();
-        let folder = builder.tempdir_in(folder_of(target)).map_err(|e| refused(target, e))?;
+        let folder = builder
+            .tempdir_in(folder_of(target))
+            .map_err(|e| refused(target, e))?;
         registry.unfinished.push(folder.path().to_path_buf());
-        Ok(TemporaryFolder { folder: Some(folder) })
+        Ok(TemporaryFolder {
+            folder: Some(folder),
+        })
     }
 
     /// The folder, off the registry, which the caller has locked.

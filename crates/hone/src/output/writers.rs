@@ -64,7 +64,11 @@ impl dyn Writers + '_ {
     /// A text of process `from`, in all processes.
     pub(crate) fn text(&self, from: usize, own: &str) -> String {
         let length = self.gather(&[own.len() as u64])[from];
-        let mut bytes = if self.rank() == from { own.as_bytes().to_vec() } else { vec![0; length as usize] };
+        let mut bytes = if self.rank() == from {
+            own.as_bytes().to_vec()
+        } else {
+            vec![0; length as usize]
+        };
         if length > 0 {
             self.spread(from, &mut bytes);
         }
@@ -75,15 +79,26 @@ impl dyn Writers + '_ {
     /// is what is written.
     pub fn agree<T>(&self, path: impl AsRef<Path>, done: Result<T>) -> Result<T> {
         let states = self.gather(&[state(&done)]);
-        let Some(first) = states.iter().position(|&state| state != WELL) else { return done };
-        let own = done.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        let Some(first) = states.iter().position(|&state| state != WELL) else {
+            return done;
+        };
+        let own = done
+            .as_ref()
+            .err()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let message = self.text(first, &own);
         match (done, states[first]) {
             // Another process may have failed before.
             (Err(error @ Error::Process { .. }), _) => Err(error),
             (Err(error), _) if self.rank() == first => Err(error),
             (_, CLOSED) => Err(Error::io(path, io::ErrorKind::BrokenPipe.into())),
-            (_, state) => Err(Error::Process { rank: first, size: self.size(), message, input: state == WRONG }),
+            (_, state) => Err(Error::Process {
+                rank: first,
+                size: self.size(),
+                message,
+                input: state == WRONG,
+            }),
         }
     }
 }

@@ -30,19 +30,33 @@ pub struct WrittenFolder {
 
 impl Written {
     pub(crate) fn new(path: &Path, sum: &Sum) -> Self {
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Written { name, bytes: sum.bytes(), crc32: format!("{:08x}", sum.crc32()) }
+        let name = path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned();
+        Written {
+            name,
+            bytes: sum.bytes(),
+            crc32: format!("{:08x}", sum.crc32()),
+        }
     }
 
     /// How the file at `path` differs from this one, as text; nothing if it is the same.
     pub(crate) fn difference(&self, path: &Path) -> io::Result<Option<String>> {
         let shown = path.file_name().unwrap_or(path.as_os_str()).display();
-        let Ok(mut opened) = File::open(path) else { return Ok(Some(format!("{shown} is missing"))) };
+        let Ok(mut opened) = File::open(path) else {
+            return Ok(Some(format!("{shown} is missing")));
+        };
         let length = opened.metadata()?.len();
         if length != self.bytes {
-            return Ok(Some(format!("{shown} has {length} bytes, not {}", self.bytes)));
+            return Ok(Some(format!(
+                "{shown} has {length} bytes, not {}",
+                self.bytes
+            )));
         }
         let sum = checksum(&mut opened)?;
-        Ok((Written::new(path, &sum).crc32 != self.crc32).then(|| format!("{shown} has different content")))
+        Ok((Written::new(path, &sum).crc32 != self.crc32)
+            .then(|| format!("{shown} has different content")))
     }
 }

@@ -55,6 +55,13 @@ pub struct Fitting {
 impl Fitting {
     /// Nothing is known yet.
     pub(crate) fn new(motif: &str, step: usize) -> Self {
-        Fitting { motif: motif.to_owned(), step, changed: 0, residual: None, iterations: 0, rotation: None }
+        Fitting {
+            motif: motif.to_owned(),
+            step,
+            changed: 0,
+            residual: None,
+            iterations: 0,
+            rotation: None,
+        }
     }
 }

@@ -56,7 +56,9 @@ impl Space for Host {
             a.matrix.multiply_rounded(&rounded, y, then);
             return work.give(rounded.into_block());
         }
-        let Some(right) = a.right else { return a.matrix.multiply_fused(x, y, then) };
+        let Some(right) = a.right else {
+            return a.matrix.multiply_fused(x, y, then);
+        };
         let mut scaled = work.take(self, x.rows(), x.cols());
         self.scale_rows(right, x, &mut scaled);
         a.matrix.multiply_fused(&scaled, y, then);
@@ -69,7 +71,11 @@ impl Space for Host {
 
     fn scale_rows(&self, factors: &Diagonal, x: &Block, y: &mut Block) {
         let factors = factors.values();
-        y.update_rows(|i, row| row.iter_mut().zip(x.row(i)).for_each(|(to, &from)| *to = factors[i] * from));
+        y.update_rows(|i, row| {
+            row.iter_mut()
+                .zip(x.row(i))
+                .for_each(|(to, &from)| *to = factors[i] * from)
+        });
     }
 
     fn gram_of(&self, y: &Columns) -> Small {

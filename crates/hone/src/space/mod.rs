@@ -120,13 +120,21 @@ pub trait Space: Sync {
 
     /// L·M for the matrix L of [logarithms](Logs) of X, whose rows have the given factors, and a small matrix M, in panels of the given
     /// widths; x may be aside.
-    fn log_times(&self, x: &[Self::Tall], logs: (&Diagonal, Logs), matrix: &Small, widths: &[usize])
-    -> Vec<Self::Tall>;
+    fn log_times(
+        &self,
+        x: &[Self::Tall],
+        logs: (&Diagonal, Logs),
+        matrix: &Small,
+        widths: &[usize],
+    ) -> Vec<Self::Tall>;
 }
 
 /// The sign of each column, given its entry of largest absolute value.
 pub fn signs(extremes: &[f64]) -> Vec<f64> {
-    extremes.iter().map(|&x| if x < 0.0 { -1.0 } else { 1.0 }).collect()
+    extremes
+        .iter()
+        .map(|&x| if x < 0.0 { -1.0 } else { 1.0 })
+        .collect()
 }
 
 /// A sparse matrix in a product, and how it is multiplied.
@@ -172,14 +180,21 @@ pub struct Workspace<T = Block> {
 
 impl<T> Default for Workspace<T> {
     fn default() -> Self {
-        Workspace { free: Vec::new(), rounds: false }
+        Workspace {
+            free: Vec::new(),
+            rounds: false,
+        }
     }
 }
 
 impl<T> Workspace<T> {
     /// A matrix of that shape with arbitrary content.
     pub fn take(&mut self, space: &impl Space<Tall = T>, rows: usize, cols: usize) -> T {
-        match self.free.iter().position(|x| space.shape(x) == (rows, cols)) {
+        match self
+            .free
+            .iter()
+            .position(|x| space.shape(x) == (rows, cols))
+        {
             Some(at) => self.free.swap_remove(at),
             None => space.zeros(rows, cols),
         }
@@ -198,10 +213,15 @@ impl<T> Workspace<T> {
 
 /// Divides a row by its length to a power.
 pub fn shorten(row: &mut [f32], power: f64) {
-    let length = row.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
+    let length = row
+        .iter()
+        .map(|&x| f64::from(x).powi(2))
+        .sum::<f64>()
+        .sqrt();
     if length > 0.0 {
         let factor = length.powf(-power);
-        row.iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
+        row.iter_mut()
+            .for_each(|x| *x = (f64::from(*x) * factor) as f32);
     }
 }
 
@@ -210,7 +230,9 @@ pub(crate) const PANEL: usize = 32;
 
 /// The columns of each panel of a matrix with `cols` columns.
 pub fn panels(cols: usize) -> Vec<Range<usize>> {
-    (0..cols.div_ceil(PANEL).max(1)).map(|p| p * PANEL..((p + 1) * PANEL).min(cols)).collect()
+    (0..cols.div_ceil(PANEL).max(1))
+        .map(|p| p * PANEL..((p + 1) * PANEL).min(cols))
+        .collect()
 }
 
 /// Widths of the panels of a matrix with `cols` columns.
@@ -226,7 +248,10 @@ pub(crate) struct In<'a, S: Space> {
 
 impl<S: Space> crate::dense::Tall for In<'_, S> {
     fn cols(&self) -> usize {
-        self.panels.iter().map(|panel| self.space.shape(panel).1).sum()
+        self.panels
+            .iter()
+            .map(|panel| self.space.shape(panel).1)
+            .sum()
     }
 
     fn memory(&self) -> usize {

@@ -13,7 +13,10 @@ pub struct Diagonal {
 impl Diagonal {
     /// A diagonal that prints as `diag(name)`.
     pub fn new(name: &str, values: impl Into<Arc<[f32]>>) -> Self {
-        Diagonal { name: name.into(), values: values.into() }
+        Diagonal {
+            name: name.into(),
+            values: values.into(),
+        }
     }
 
     /// The name in formulas.
@@ -34,15 +37,24 @@ impl Diagonal {
     /// The largest absolute value.
     pub fn largest(&self) -> f64 {
         let most = |values: std::ops::Range<usize>| {
-            self.values[values].iter().fold(0.0, |most, x| f64::max(most, f64::from(x.abs())))
+            self.values[values]
+                .iter()
+                .fold(0.0, |most, x| f64::max(most, f64::from(x.abs())))
         };
-        crate::parallel::stretches(self.values.len(), 1 << 16, most).into_iter().fold(0.0, f64::max)
+        crate::parallel::stretches(self.values.len(), 1 << 16, most)
+            .into_iter()
+            .fold(0.0, f64::max)
     }
 
     /// The product of two diagonals.
     #[must_use]
     pub fn times(&self, other: &Diagonal) -> Diagonal {
-        let values: Arc<[f32]> = self.values.iter().zip(other.values.iter()).map(|(a, b)| a * b).collect();
+        let values: Arc<[f32]> = self
+            .values
+            .iter()
+            .zip(other.values.iter())
+            .map(|(a, b)| a * b)
+            .collect();
         Diagonal::new(&format!("{}·{}", self.name, other.name), values)
     }
 

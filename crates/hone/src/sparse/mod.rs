@@ -50,18 +50,28 @@ impl Pattern {
     /// # Panics
     /// When the invariants are violated.
     pub fn shared(offsets: Vec<usize>, columns: Indices, cols: usize) -> Self {
-        assert!(offsets.first() == Some(&0) && offsets.last() == Some(&columns.len()), "offsets do not span columns");
+        assert!(
+            offsets.first() == Some(&0) && offsets.last() == Some(&columns.len()),
+            "offsets do not span columns"
+        );
         assert!(
             offsets.len() - 1 <= u32::MAX as usize && cols <= u32::MAX as usize,
             "more than u32 many rows or columns"
         );
         assert!(offsets.windows(2).all(|w| w[0] <= w[1]), "offsets fall");
-        let pattern = Pattern { offsets, columns, cols };
+        let pattern = Pattern {
+            offsets,
+            columns,
+            cols,
+        };
         debug_assert!(
             (0..pattern.rows()).all(|i| pattern.row(i).windows(2).all(|w| w[0] < w[1])),
             "a row is not sorted"
         );
-        debug_assert!(pattern.columns.iter().all(|&j| (j as usize) < cols), "a column is out of range");
+        debug_assert!(
+            pattern.columns.iter().all(|&j| (j as usize) < cols),
+            "a column is out of range"
+        );
         pattern
     }
 
@@ -124,7 +134,12 @@ impl Csr {
     /// When their lengths differ.
     pub fn new(pattern: Arc<Pattern>, values: Arc<[f32]>) -> Self {
         assert_eq!(pattern.nnz(), values.len(), "one value per position");
-        Csr { pattern, values: Arc::new(values.into()), elsewhere: None, first: 0 }
+        Csr {
+            pattern,
+            values: Arc::new(values.into()),
+            elsewhere: None,
+            first: 0,
+        }
     }
 
     /// A matrix of which only some rows are present, for products of these rows.
@@ -134,12 +149,22 @@ impl Csr {
     pub fn of_rows(pattern: Arc<Pattern>, rows: &Range<usize>, values: Arc<[f32]>) -> Self {
         let positions = pattern.offsets()[rows.start]..pattern.offsets()[rows.end];
         assert_eq!(positions.len(), values.len(), "one value per position");
-        Csr { pattern, values: Arc::new(values.into()), elsewhere: None, first: positions.start }
+        Csr {
+            pattern,
+            values: Arc::new(values.into()),
+            elsewhere: None,
+            first: positions.start,
+        }
     }
 
     /// Joins a pattern and values stored elsewhere.
     pub fn of_values_elsewhere(pattern: Arc<Pattern>, values: Arc<dyn Elsewhere>) -> Self {
-        Csr { pattern, values: Arc::default(), elsewhere: Some(values), first: 0 }
+        Csr {
+            pattern,
+            values: Arc::default(),
+            elsewhere: Some(values),
+            first: 0,
+        }
     }
 
     /// The values, if they are stored elsewhere.
@@ -160,7 +185,11 @@ impl Csr {
     /// The values, shared by all clones: a device can keep its own copy and recognise it.
     pub fn shared_values(&self) -> &Arc<[f32]> {
         self.values.get_or_init(|| {
-            let values = self.elsewhere.as_ref().map(|values| values.read()).unwrap_or_default();
+            let values = self
+                .elsewhere
+                .as_ref()
+                .map(|values| values.read())
+                .unwrap_or_default();
             assert_eq!(self.pattern.nnz(), values.len(), "one value per position");
             values.into()
         })
@@ -194,6 +223,9 @@ impl Csr {
     /// Columns and values of row `i`.
     pub fn row(&self, i: usize) -> (&[u32], &[f32]) {
         let Range { start, end } = self.pattern.range(i);
-        (self.pattern.row(i), &self.values()[start - self.first..end - self.first])
+        (
+            self.pattern.row(i),
+            &self.values()[start - self.first..end - self.first],
+        )
     }
 }

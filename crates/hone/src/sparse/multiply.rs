@@ -45,7 +45,12 @@ impl<T> Copy for Fused<'_, T> {}
 
 impl<T> Default for Fused<'_, T> {
     fn default() -> Self {
-        Fused { scale: 1.0, left: None, plus: &[], accumulate: false }
+        Fused {
+            scale: 1.0,
+            left: None,
+            plus: &[],
+            accumulate: false,
+        }
     }
 }
 
@@ -93,7 +98,11 @@ impl Csr {
     #[doc(hidden)]
     pub fn multiply_part(&self, rows: Range<usize>, x: &Block, y: &mut Block, fused: &Fused) {
         let width = x.cols();
-        assert_eq!(x.rows(), self.cols(), "rows of the block in a sparse product");
+        assert_eq!(
+            x.rows(),
+            self.cols(),
+            "rows of the block in a sparse product"
+        );
         let then = Then::new(fused, self.rows(), rows.clone(), y, width);
         if width > 0 && !rows.is_empty() {
             // Pattern and values, a row of x per entry, and the result.
@@ -118,7 +127,11 @@ impl Csr {
 
     /// The product with a vector, in f64.
     pub fn times_vector(&self, x: &[f64]) -> Vec<f64> {
-        assert_eq!(x.len(), self.cols(), "length of the vector in a sparse product");
+        assert_eq!(
+            x.len(),
+            self.cols(),
+            "length of the vector in a sparse product"
+        );
         if let Some(values) = self.elsewhere() {
             return values.times_vector(x);
         }
@@ -129,7 +142,11 @@ impl Csr {
     pub fn rows_times_vector(&self, rows: Range<usize>, x: &[f64]) -> Vec<f64> {
         let entry = |i: usize| {
             let (columns, values) = self.row(i);
-            columns.iter().zip(values).map(|(&j, &a)| f64::from(a) * x[j as usize]).sum()
+            columns
+                .iter()
+                .zip(values)
+                .map(|(&j, &a)| f64::from(a) * x[j as usize])
+                .sum()
         };
         let some = |part: Range<usize>| part.map(|k| entry(rows.start + k)).collect::<Vec<f64>>();
         parallel::stretches(rows.len(), 1 << 12, some).concat()
@@ -217,7 +234,14 @@ impl Csr {
 
     /// Columns `at..at + B` of wider rows.
     #[inline(always)]
-    fn tile<const B: usize>(&self, rows: Range<usize>, x: &Block, y: &mut [f32], at: usize, then: Then) {
+    fn tile<const B: usize>(
+        &self,
+        rows: Range<usize>,
+        x: &Block,
+        y: &mut [f32],
+        at: usize,
+        then: Then,
+    ) {
         let (width, x) = (x.cols(), x.as_slice());
         for (i, y) in rows.zip(y.chunks_exact_mut(width)) {
             let (columns, values) = self.row(i);
@@ -263,17 +287,39 @@ pub(super) struct Then<'a> {
 
 impl<'a> Then<'a> {
     /// Checked for rows `part` of a matrix of `rows` rows, which `y` takes, and that many columns.
-    pub(super) fn new(fused: &'a Fused<'a>, rows: usize, part: Range<usize>, y: &Block, cols: usize) -> Self {
+    pub(super) fn new(
+        fused: &'a Fused<'a>,
+        rows: usize,
+        part: Range<usize>,
+        y: &Block,
+        cols: usize,
+    ) -> Self {
         assert!(part.end <= rows, "rows of a product");
         let shape = (part.len(), cols);
-        assert_eq!((y.rows(), y.cols()), shape, "shape of the result of a sparse product");
-        assert!(fused.left.is_none_or(|left| left.values().len() == rows), "length of a left diagonal, {rows} rows");
+        assert_eq!(
+            (y.rows(), y.cols()),
+            shape,
+            "shape of the result of a sparse product"
+        );
+        assert!(
+            fused.left.is_none_or(|left| left.values().len() == rows),
+            "length of a left diagonal, {rows} rows"
+        );
         for plus in fused.plus {
-            assert_eq!((plus.block.rows(), plus.block.cols()), shape, "shape of a summand of a product");
-            let fits = plus.diagonal.is_none_or(|diagonal| diagonal.values().len() == rows);
+            assert_eq!(
+                (plus.block.rows(), plus.block.cols()),
+                shape,
+                "shape of a summand of a product"
+            );
+            let fits = plus
+                .diagonal
+                .is_none_or(|diagonal| diagonal.values().len() == rows);
             assert!(fits, "length of a shift, {rows} rows");
         }
-        Then { fused, first: part.start }
+        Then {
+            fused,
+            first: part.start,
+        }
     }
 
     /// Bytes of the result that are read and written.
@@ -284,12 +330,22 @@ impl<'a> Then<'a> {
 
 /// Completes row `i` of the product, columns from `at`.
 #[inline(always)]
-pub(super) fn store<const B: usize>(i: usize, at: usize, sum: &[f32; B], y: &mut [f32], then: Then) {
+pub(super) fn store<const B: usize>(
+    i: usize,
+    at: usize,
+    sum: &[f32; B],
+    y: &mut [f32],
+    then: Then,
+) {
     let Then { fused, first } = then;
-    let factor = fused.left.map_or(fused.scale, |left| fused.scale * left.values()[i]);
+    let factor = fused
+        .left
+        .map_or(fused.scale, |left| fused.scale * left.values()[i]);
     let mut out = sum.map(|value| value * factor);
     for plus in fused.plus {
-        let factor = plus.diagonal.map_or(plus.factor, |diagonal| plus.factor * diagonal.values()[i]);
+        let factor = plus
+            .diagonal
+            .map_or(plus.factor, |diagonal| plus.factor * diagonal.values()[i]);
         let z = &plus.block.row(i - first)[at..at + B];
         (0..B).for_each(|t| out[t] += factor * z[t]);
     }
@@ -304,7 +360,11 @@ fn partition(range: Range<usize>, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (range.start, range.end);
     while low < high {
         let middle = low + (high - low) / 2;
-        if before(middle) { low = middle + 1 } else { high = middle }
+        if before(middle) {
+            low = middle + 1
+        } else {
+            high = middle
+        }
     }
     low
 }

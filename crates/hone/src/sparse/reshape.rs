@@ -15,7 +15,11 @@ impl Csr {
     /// # Panics
     /// When the matrix is not square.
     pub fn plus_transposed(&self, factor: f32) -> Csr {
-        assert_eq!(self.rows(), self.cols(), "a matrix and its transpose must have the same shape");
+        assert_eq!(
+            self.rows(),
+            self.cols(),
+            "a matrix and its transpose must have the same shape"
+        );
         let turned = self.transposed();
         let merged = parallel::stretches(self.rows(), 1 << 12, |rows| {
             let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
@@ -23,7 +27,13 @@ impl Csr {
                 let ((own, ours), (other, theirs)) = (self.row(i), turned.row(i));
                 let (mut a, mut b, before) = (0, 0, columns.len());
                 while a < own.len() || b < other.len() {
-                    let column = own.get(a).into_iter().chain(other.get(b)).min().copied().expect("one is left");
+                    let column = own
+                        .get(a)
+                        .into_iter()
+                        .chain(other.get(b))
+                        .min()
+                        .copied()
+                        .expect("one is left");
                     let mut value = 0.0;
                     if own.get(a) == Some(&column) {
                         value += ours[a];
@@ -48,7 +58,10 @@ impl Csr {
             columns.extend(more);
             values.extend(numbers);
         }
-        Csr::new(Arc::new(Pattern::new(offsets, columns, self.cols())), values.into())
+        Csr::new(
+            Arc::new(Pattern::new(offsets, columns, self.cols())),
+            values.into(),
+        )
     }
 
     /// The matrix with entry (i, j) multiplied by `factor(i, j)`, in f64; the pattern is shared.
@@ -66,7 +79,11 @@ impl Csr {
                 *value = (f64::from(*value) * factor(i, columns[at] as usize)) as f32;
             }
         });
-        Csr { values: Arc::new(Arc::<[f32]>::from(values).into()), elsewhere: None, ..self.clone() }
+        Csr {
+            values: Arc::new(Arc::<[f32]>::from(values).into()),
+            elsewhere: None,
+            ..self.clone()
+        }
     }
 
     /// The transpose.
@@ -76,15 +93,26 @@ impl Csr {
     /// Time O(nnz + stripes · rows · log degree).
     pub fn transposed(&self) -> Csr {
         let mut counts = vec![0usize; self.cols() + 1];
-        self.pattern.columns().iter().for_each(|&j| counts[j as usize + 1] += 1);
+        self.pattern
+            .columns()
+            .iter()
+            .for_each(|&j| counts[j as usize + 1] += 1);
         for j in 0..self.cols() {
             counts[j + 1] += counts[j];
         }
         let offsets = counts;
         let (mut columns, mut values) = (vec![0u32; self.nnz()], vec![0.0f32; self.nnz()]);
-        let stripes = cut(&offsets, &mut columns, &mut values, rayon::current_num_threads() * 2);
+        let stripes = cut(
+            &offsets,
+            &mut columns,
+            &mut values,
+            rayon::current_num_threads() * 2,
+        );
         parallel::each(stripes, &|_, stripe| stripe.fill(self, &offsets));
-        Csr::new(Arc::new(Pattern::new(offsets, columns, self.rows())), values.into())
+        Csr::new(
+            Arc::new(Pattern::new(offsets, columns, self.rows())),
+            values.into(),
+        )
     }
 
     /// The square matrix restricted to nodes with a nonzero in their row or column, without stored
@@ -94,7 +122,11 @@ impl Csr {
         let mut used = vec![false; self.rows()];
         let nonzeros = |i: usize| {
             let (columns, values) = self.row(i);
-            columns.iter().zip(values).filter(|(_, a)| **a != 0.0).map(|(&j, &a)| (j, a))
+            columns
+                .iter()
+                .zip(values)
+                .filter(|(_, a)| **a != 0.0)
+                .map(|(&j, &a)| (j, a))
         };
         for i in 0..self.rows() {
             for (j, _) in nonzeros(i) {
@@ -102,9 +134,13 @@ impl Csr {
                 used[j as usize] = true;
             }
         }
-        let kept: Vec<u32> = (0..self.rows() as u32).filter(|&i| used[i as usize]).collect();
+        let kept: Vec<u32> = (0..self.rows() as u32)
+            .filter(|&i| used[i as usize])
+            .collect();
         let mut number = vec![0u32; self.rows()];
-        kept.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
+        kept.iter()
+            .enumerate()
+            .for_each(|(new, &old)| number[old as usize] = new as u32);
         let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for &i in &kept {
             for (j, a) in nonzeros(i as usize) {
@@ -127,17 +163,31 @@ struct Stripe<'a> {
 }
 
 /// Divides the result into `count` runs of whole rows with about equally many nonzeros.
-fn cut<'a>(offsets: &[usize], mut columns: &'a mut [u32], mut values: &'a mut [f32], count: usize) -> Vec<Stripe<'a>> {
+fn cut<'a>(
+    offsets: &[usize],
+    mut columns: &'a mut [u32],
+    mut values: &'a mut [f32],
+    count: usize,
+) -> Vec<Stripe<'a>> {
     let (rows, nnz) = (offsets.len() - 1, columns.len());
     let mut stripes = Vec::new();
     let mut first = 0;
     for s in 1..=count {
         let goal = nnz * s / count;
-        let last = if s == count { rows } else { offsets.partition_point(|&at| at < goal).clamp(first, rows) };
+        let last = if s == count {
+            rows
+        } else {
+            offsets.partition_point(|&at| at < goal).clamp(first, rows)
+        };
         let length = offsets[last] - offsets[first];
         let (head, tail) = columns.split_at_mut(length);
         let (head_values, tail_values) = values.split_at_mut(length);
-        stripes.push(Stripe { first, last, columns: head, values: head_values });
+        stripes.push(Stripe {
+            first,
+            last,
+            columns: head,
+            values: head_values,
+        });
         (columns, values, first) = (tail, tail_values, last);
     }
     stripes
@@ -146,7 +196,10 @@ fn cut<'a>(offsets: &[usize], mut columns: &'a mut [u32], mut values: &'a mut [f
 impl Stripe<'_> {
     fn fill(self, matrix: &Csr, offsets: &[usize]) {
         let base = offsets[self.first];
-        let mut next: Vec<usize> = offsets[self.first..self.last].iter().map(|at| at - base).collect();
+        let mut next: Vec<usize> = offsets[self.first..self.last]
+            .iter()
+            .map(|at| at - base)
+            .collect();
         for i in 0..matrix.rows() {
             let (columns, values) = matrix.row(i);
             let from = columns.partition_point(|&j| (j as usize) < self.first);

@@ -43,13 +43,22 @@ impl Rounded {
     /// When the shapes do not fit.
     pub fn of(x: &Block, factors: Option<&[f32]>, mut words: Block) -> Rounded {
         let cols = x.cols();
-        assert_eq!((words.rows(), words.cols()), (x.rows(), Self::words(cols)), "shape of a rounded block");
-        assert!(factors.is_none_or(|factors| factors.len() == x.rows()), "one factor per row");
+        assert_eq!(
+            (words.rows(), words.cols()),
+            (x.rows(), Self::words(cols)),
+            "shape of a rounded block"
+        );
+        assert!(
+            factors.is_none_or(|factors| factors.len() == x.rows()),
+            "one factor per row"
+        );
         words.update_rows(|i, row| {
             let factor = factors.map_or(1.0, |factors| factors[i]);
             for (values, words) in x.row(i).chunks(COLUMNS).zip(row.as_chunks_mut::<WORDS>().0) {
                 let mut line = [0.0f32; COLUMNS];
-                line.iter_mut().zip(values).for_each(|(to, &value)| *to = factor * value);
+                line.iter_mut()
+                    .zip(values)
+                    .for_each(|(to, &value)| *to = factor * value);
                 for t in 0..WORDS {
                     words[t] = f32::from_bits(upper(line[t]) >> 16 | upper(line[t + WORDS]));
                 }
@@ -78,7 +87,11 @@ impl Rounded {
 fn upper(value: f32) -> u32 {
     let bits = value.to_bits();
     let nearest = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
-    (if value.is_nan() { f32::NAN.to_bits() } else { nearest }) & UPPER
+    (if value.is_nan() {
+        f32::NAN.to_bits()
+    } else {
+        nearest
+    }) & UPPER
 }
 
 impl Csr {
@@ -96,16 +109,32 @@ impl Csr {
     /// # Panics
     /// When the shapes do not fit.
     #[doc(hidden)]
-    pub fn multiply_rounded_part(&self, rows: Range<usize>, x: &Rounded, y: &mut Block, fused: &Fused) {
+    pub fn multiply_rounded_part(
+        &self,
+        rows: Range<usize>,
+        x: &Rounded,
+        y: &mut Block,
+        fused: &Fused,
+    ) {
         let width = x.cols;
-        assert_eq!(x.words.rows(), self.cols(), "rows of the block in a sparse product");
+        assert_eq!(
+            x.words.rows(),
+            self.cols(),
+            "rows of the block in a sparse product"
+        );
         let then = Then::new(fused, self.rows(), rows.clone(), y, width);
         if width > 0 && !rows.is_empty() {
             let bytes = (self.nnz_of(&rows) * (8 + 4 * x.words.cols())) as u64 + then.written(y);
             timed(Work::Products, bytes, || {
                 let arch = pulp::Arch::new();
                 self.split(rows, width, y.as_mut_slice(), &|rows, y| {
-                    arch.dispatch(Rows { matrix: self, rows, x, y, then });
+                    arch.dispatch(Rows {
+                        matrix: self,
+                        rows,
+                        x,
+                        y,
+                        then,
+                    });
                 });
             });
         }
@@ -147,7 +176,11 @@ impl Rows<'_> {
     fn lines<const L: usize, S: pulp::Simd>(&mut self, simd: S, first: usize) {
         let (words, _) = self.x.words.as_slice().as_chunks::<WORDS>();
         let a_row = self.x.words.cols() / WORDS;
-        let line = |j: u32| words.get(j as usize * a_row + first..).and_then(|rest| rest.first_chunk::<L>());
+        let line = |j: u32| {
+            words
+                .get(j as usize * a_row + first..)
+                .and_then(|rest| rest.first_chunk::<L>())
+        };
         for (i, y) in self.rows.clone().zip(self.y.chunks_exact_mut(self.x.cols)) {
             let (columns, values) = self.matrix.row(i);
             let ahead = self.matrix.ahead(i);
@@ -171,8 +204,17 @@ impl Rows<'_> {
 
 /// Adds `a` times the values of a line.
 #[inline(always)]
-fn add<S: pulp::Simd>(simd: S, a: f32, words: &[f32; WORDS], [first, second]: &mut [[f32; WORDS]; 2]) {
-    let (a, sixteen, mask) = (simd.splat_f32s(a), simd.splat_u32s(16), simd.splat_u32s(UPPER));
+fn add<S: pulp::Simd>(
+    simd: S,
+    a: f32,
+    words: &[f32; WORDS],
+    [first, second]: &mut [[f32; WORDS]; 2],
+) {
+    let (a, sixteen, mask) = (
+        simd.splat_f32s(a),
+        simd.splat_u32s(16),
+        simd.splat_u32s(UPPER),
+    );
     let (first, _) = S::as_mut_simd_f32s(first);
     let (second, _) = S::as_mut_simd_f32s(second);
     let (words, _) = S::as_simd_f32s(words);

@@ -24,17 +24,27 @@ impl Csr {
             return values.squares();
         }
         let values = self.values();
-        let of =
-            |range: std::ops::Range<usize>| values[range].iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>();
-        parallel::stretches(values.len(), CHUNK, of).into_iter().sum()
+        let of = |range: std::ops::Range<usize>| {
+            values[range]
+                .iter()
+                .map(|&x| f64::from(x) * f64::from(x))
+                .sum::<f64>()
+        };
+        parallel::stretches(values.len(), CHUNK, of)
+            .into_iter()
+            .sum()
     }
 
     /// scale · diag(left) · A · diag(right), with the same pattern; entries are multiplied in f64.
     #[must_use]
     pub fn scaled_by(&self, scale: f64, left: &Diagonal, right: &Diagonal) -> Csr {
         match self.elsewhere() {
-            Some(values) => Csr::of_values_elsewhere(self.pattern().clone(), values.scaled(scale, left, right)),
-            None => self.scaled(|i, j| scale * (f64::from(left.values()[i]) * f64::from(right.values()[j]))),
+            Some(values) => {
+                Csr::of_values_elsewhere(self.pattern().clone(), values.scaled(scale, left, right))
+            }
+            None => self.scaled(|i, j| {
+                scale * (f64::from(left.values()[i]) * f64::from(right.values()[j]))
+            }),
         }
     }
 }
@@ -69,7 +79,10 @@ mod tests {
             self.held.squares()
         }
         fn scaled(&self, scale: f64, left: &Diagonal, right: &Diagonal) -> Arc<dyn Elsewhere> {
-            Arc::new(Other { held: self.held.scaled_by(scale, left, right), read: AtomicUsize::new(0) })
+            Arc::new(Other {
+                held: self.held.scaled_by(scale, left, right),
+                read: AtomicUsize::new(0),
+            })
         }
         fn as_any(&self) -> &dyn Any {
             self
@@ -81,15 +94,25 @@ mod tests {
     fn values_elsewhere_are_read_when_needed() {
         let pattern = Arc::new(Pattern::new(vec![0, 2, 3, 3], vec![0, 2, 1], 3));
         let held = Csr::new(pattern.clone(), vec![1.0, 2.0, 3.0].into());
-        let other = Arc::new(Other { held: held.clone(), read: AtomicUsize::new(0) });
+        let other = Arc::new(Other {
+            held: held.clone(),
+            read: AtomicUsize::new(0),
+        });
         let there = Csr::of_values_elsewhere(pattern, other.clone());
-        let [left, right] = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]].map(|values| Diagonal::new("d", values.to_vec()));
+        let [left, right] =
+            [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]].map(|values| Diagonal::new("d", values.to_vec()));
         assert_eq!(*there.row_sums(), [3.0, 3.0, 0.0]);
-        assert_eq!((there.squares(), there.times_vector(&[1.0, 2.0, 4.0])), (14.0, vec![9.0, 6.0, 0.0]));
+        assert_eq!(
+            (there.squares(), there.times_vector(&[1.0, 2.0, 4.0])),
+            (14.0, vec![9.0, 6.0, 0.0])
+        );
         let scaled = there.scaled_by(0.5, &left, &right);
         assert!(scaled.elsewhere().is_some() && other.read.load(Relaxed) == 0);
         assert_eq!(scaled.values(), held.scaled_by(0.5, &left, &right).values());
-        assert_eq!((there.clone().values(), there.row(0).1), (held.values(), &[1.0, 2.0][..]));
+        assert_eq!(
+            (there.clone().values(), there.row(0).1),
+            (held.values(), &[1.0, 2.0][..])
+        );
         assert_eq!(other.read.load(Relaxed), 1);
     }
 }

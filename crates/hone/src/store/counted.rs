@@ -41,11 +41,18 @@ impl CountTable<'_> {
         Self::read_at(path.as_ref(), graph, allowance, progress)
     }
 
-    fn read_at(path: &Path, graph: &Graph, allowance: Allowance, progress: &dyn Progress) -> Result<Counts> {
+    fn read_at(
+        path: &Path,
+        graph: &Graph,
+        allowance: Allowance,
+        progress: &dyn Progress,
+    ) -> Result<Counts> {
         check_record(path)?;
         progress.stage("reading counts", 0);
         let wrong = |error: Error| match error {
-            Error::Config { field, message } if field == "counts" => Error::input(path, message, REMEDY),
+            Error::Config { field, message } if field == "counts" => {
+                Error::input(path, message, REMEDY)
+            }
             other => other,
         };
         let table = match Layout::of(path)? {
@@ -53,7 +60,11 @@ impl CountTable<'_> {
             Layout::Text(separator) => text(path, separator, graph, allowance)?,
             Layout::Npy => {
                 let message = "counts in .npy have no names of columns";
-                return Err(Error::input(path, message, "give them as .parquet, .tsv or .csv"));
+                return Err(Error::input(
+                    path,
+                    message,
+                    "give them as .parquet, .tsv or .csv",
+                ));
             }
         };
         progress.check()?;
@@ -67,12 +78,26 @@ impl CountTable<'_> {
 /// Refuses what its record says is not exact, or not by edge.
 fn check_record(path: &Path) -> Result<()> {
     let Some(beside) = record::path(path) else {
-        return Err(Error::input(path, "counts cannot be read from a stream", "give a file"));
+        return Err(Error::input(
+            path,
+            "counts cannot be read from a stream",
+            "give a file",
+        ));
     };
-    let Some(recorded) = record::read(&beside)? else { return Ok(()) };
+    let Some(recorded) = record::read(&beside)? else {
+        return Ok(());
+    };
     // Other files say nothing about counts.
-    let Ok(recorded) = serde_json::from_slice::<Recorded>(&recorded) else { return Ok(()) };
-    let refused = |what: &str| Err(Error::input(path, format!("{what} (according to {})", beside.display()), REMEDY));
+    let Ok(recorded) = serde_json::from_slice::<Recorded>(&recorded) else {
+        return Ok(());
+    };
+    let refused = |what: &str| {
+        Err(Error::input(
+            path,
+            format!("{what} (according to {})", beside.display()),
+            REMEDY,
+        ))
+    };
     match (recorded.exact, recorded.by.as_deref()) {
         (Some(false), _) => refused("these counts are estimates"),
         (_, Some("node" | "total")) => refused("these counts are not by edge"),
@@ -84,20 +109,33 @@ fn check_record(path: &Path) -> Result<()> {
 fn motifs(path: &Path, names: &[String]) -> Result<Vec<Motif>> {
     let ids = ["source", "target"];
     if names.len() < 2 || names[..2] != ids {
-        let first = names.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let first = names
+            .iter()
+            .take(2)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
         let message = format!("the first two columns are `{first}`, not `source` and `target`");
         return Err(Error::input(path, message, REMEDY));
     }
     let motif = |name: &String| match name.parse::<Motif>() {
-        Ok(motif) if motif.is_directed() => {
-            Err(Error::input(path, format!("`{name}` is a directed motif, whose counts cannot be updated"), REMEDY))
-        }
+        Ok(motif) if motif.is_directed() => Err(Error::input(
+            path,
+            format!("`{name}` is a directed motif, whose counts cannot be updated"),
+            REMEDY,
+        )),
         Ok(motif) => Ok(motif),
-        Err(_) => Err(Error::input(path, format!("no motif is called `{name}`"), REMEDY)),
+        Err(_) => Err(Error::input(
+            path,
+            format!("no motif is called `{name}`"),
+            REMEDY,
+        )),
     };
     let found = names[2..].iter().map(motif).collect::<Result<Vec<_>>>()?;
     let enough = OrbitTable::check_motifs(&found);
-    enough.map(|()| found).map_err(|error| Error::input(path, error.to_string(), REMEDY))
+    enough
+        .map(|()| found)
+        .map_err(|error| Error::input(path, error.to_string(), REMEDY))
 }
 
 /// Finds the nodes of ids.
@@ -121,9 +159,16 @@ impl Nodes<'_> {
 
     fn column(&self, column: &Column) -> Result<Vec<u32>> {
         match column {
-            Column::Integers(ids) => ids.iter().map(|&id| self.find(NodeId::Integer(id))).collect(),
+            Column::Integers(ids) => ids
+                .iter()
+                .map(|&id| self.find(NodeId::Integer(id)))
+                .collect(),
             Column::Texts(ids) => ids.iter().map(|id| self.find(NodeId::Text(id))).collect(),
-            _ => Err(Error::input(&self.path, "the ids are neither integers nor text", REMEDY)),
+            _ => Err(Error::input(
+                &self.path,
+                "the ids are neither integers nor text",
+                REMEDY,
+            )),
         }
     }
 }
@@ -131,43 +176,80 @@ impl Nodes<'_> {
 fn parquet(path: &Path, graph: &Graph, allowance: Allowance) -> Result<OrbitTable> {
     let table = TableReader::open(path, allowance)?;
     let motifs = motifs(path, table.columns())?;
-    let nodes = Nodes { path: path.to_path_buf(), index: graph.ids().index() };
+    let nodes = Nodes {
+        path: path.to_path_buf(),
+        index: graph.ids().index(),
+    };
     let [sources, targets] = ["source", "target"].map(|name| nodes.column(&table.column(name)?));
     let edges = sources?.into_iter().zip(targets?).collect();
     let counts = |motif: Motif| match table.column(motif.name())? {
         Column::Counts(counts) => Ok((motif, counts)),
         Column::Integers(counts) => {
-            let counts = counts.into_iter().map(u64::try_from).collect::<Result<_, _>>();
-            counts
-                .map(|counts| (motif, counts))
-                .map_err(|_| Error::input(path, format!("column `{motif}` has a negative number"), REMEDY))
+            let counts = counts
+                .into_iter()
+                .map(u64::try_from)
+                .collect::<Result<_, _>>();
+            counts.map(|counts| (motif, counts)).map_err(|_| {
+                Error::input(
+                    path,
+                    format!("column `{motif}` has a negative number"),
+                    REMEDY,
+                )
+            })
         }
-        _ => Err(Error::input(path, format!("column `{motif}` has no whole numbers"), REMEDY)),
+        _ => Err(Error::input(
+            path,
+            format!("column `{motif}` has no whole numbers"),
+            REMEDY,
+        )),
     };
-    Ok(OrbitTable { edges, columns: motifs.into_iter().map(counts).collect::<Result<_>>()? })
+    Ok(OrbitTable {
+        edges,
+        columns: motifs.into_iter().map(counts).collect::<Result<_>>()?,
+    })
 }
 
 fn text(path: &Path, separator: u8, graph: &Graph, allowance: Allowance) -> Result<OrbitTable> {
-    let format = if separator == b',' { Format::Csv } else { Format::Tsv };
+    let format = if separator == b',' {
+        Format::Csv
+    } else {
+        Format::Tsv
+    };
     let mut records = Records::open(path, format, allowance)?;
     let mut fields = Vec::new();
     if !records.next(&mut fields)? {
         return Err(Error::input(path, "the file is empty", REMEDY));
     }
     let motifs = motifs(path, &fields)?;
-    let nodes = Nodes { path: path.to_path_buf(), index: graph.ids().index() };
-    let mut table = OrbitTable { edges: Vec::new(), columns: motifs.into_iter().map(|m| (m, Vec::new())).collect() };
+    let nodes = Nodes {
+        path: path.to_path_buf(),
+        index: graph.ids().index(),
+    };
+    let mut table = OrbitTable {
+        edges: Vec::new(),
+        columns: motifs.into_iter().map(|m| (m, Vec::new())).collect(),
+    };
     while records.next(&mut fields)? {
         if fields.len() != table.columns.len() + 2 {
-            let message = format!("expected {} fields, found {}", table.columns.len() + 2, fields.len());
+            let message = format!(
+                "expected {} fields, found {}",
+                table.columns.len() + 2,
+                fields.len()
+            );
             return Err(records.wrong(&fields.join(" "), &message));
         }
         let node = |id: &str| {
-            nodes.index.find(id).ok_or_else(|| records.wrong(id, "not the counts of this graph: it has no such node"))
+            nodes.index.find(id).ok_or_else(|| {
+                records.wrong(id, "not the counts of this graph: it has no such node")
+            })
         };
         table.edges.push((node(&fields[0])?, node(&fields[1])?));
         for ((_, counts), field) in table.columns.iter_mut().zip(&fields[2..]) {
-            counts.push(field.parse().map_err(|_| records.wrong(field, "not a count"))?);
+            counts.push(
+                field
+                    .parse()
+                    .map_err(|_| records.wrong(field, "not a count"))?,
+            );
         }
     }
     Ok(table)

@@ -80,7 +80,12 @@ struct Stretch {
 impl<'a> CountTable<'a> {
     /// The weights of `motifs` on every edge of `graph`, of which these are the counts.
     pub fn edges(graph: &'a Graph, counts: &'a Counts, motifs: &'a [Motif]) -> Self {
-        CountTable { graph, counts, rows: Rows::Edges(motifs), occurrence: Occurrence::Induced }
+        CountTable {
+            graph,
+            counts,
+            rows: Rows::Edges(motifs),
+            occurrence: Occurrence::Induced,
+        }
     }
 
     /// The same with other occurrences of directed motifs.
@@ -93,9 +98,18 @@ impl<'a> CountTable<'a> {
     ///
     /// # Panics
     /// When there are not as many rows as nodes.
-    pub fn nodes(graph: &'a Graph, counts: &'a Counts, orbits: &'a [[u64; NODE_ORBITS.len()]]) -> Self {
+    pub fn nodes(
+        graph: &'a Graph,
+        counts: &'a Counts,
+        orbits: &'a [[u64; NODE_ORBITS.len()]],
+    ) -> Self {
         assert_eq!(graph.nodes(), orbits.len(), "one row per node");
-        CountTable { graph, counts, rows: Rows::Nodes(orbits), occurrence: Occurrence::Induced }
+        CountTable {
+            graph,
+            counts,
+            rows: Rows::Nodes(orbits),
+            occurrence: Occurrence::Induced,
+        }
     }
 
     /// Bytes that writing a table of this many columns takes, at most.
@@ -107,7 +121,11 @@ impl<'a> CountTable<'a> {
             CountsBy::Edge => slots.min(WAVE * STRETCH) / 2,
             CountsBy::Node => nodes.min(WAVE * STRETCH),
         };
-        let held = if by == CountsBy::Node { 8 * columns * nodes } else { 0 };
+        let held = if by == CountsBy::Node {
+            8 * columns * nodes
+        } else {
+            0
+        };
         rows as u64 * row_bytes(columns) + held as u64
     }
 
@@ -130,13 +148,23 @@ impl<'a> CountTable<'a> {
 
     /// Writes the table (to standard output as TSV for `-`), all files of it or none; returns them. The record of an
     /// earlier run beside it is removed.
-    pub fn write(&self, path: impl AsRef<Path>, existing: Existing, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
+    pub fn write(
+        &self,
+        path: impl AsRef<Path>,
+        existing: Existing,
+        progress: &dyn Progress,
+    ) -> Result<Vec<PathBuf>> {
         let path = path.as_ref();
         record::without(path, existing, |batch| self.add_to(batch, path, progress))
     }
 
     /// Writes the table into a batch, where further files may join it.
-    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(
+        &self,
+        batch: &mut Batch,
+        path: impl AsRef<Path>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         self.add_to_at(batch, path.as_ref(), progress)
     }
 
@@ -146,7 +174,9 @@ impl<'a> CountTable<'a> {
         progress.stage("writing", self.graph.nodes() as u64);
         match Layout::of(path)? {
             Layout::Text(separator) => {
-                text::compressed(path, &mut out, |out| self.text(separator, path, out, progress))?;
+                text::compressed(path, &mut out, |out| {
+                    self.text(separator, path, out, progress)
+                })?;
             }
             Layout::Parquet => self.parquet(path, &mut out, progress)?,
             Layout::Npy => {
@@ -182,8 +212,16 @@ impl<'a> CountTable<'a> {
         }
     }
 
-    fn text(&self, separator: u8, path: &Path, out: &mut dyn Write, progress: &dyn Progress) -> Result<()> {
-        let names = [self.keys(), &self.columns()].concat().join(&char::from(separator).to_string());
+    fn text(
+        &self,
+        separator: u8,
+        path: &Path,
+        out: &mut dyn Write,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let names = [self.keys(), &self.columns()]
+            .concat()
+            .join(&char::from(separator).to_string());
         writeln!(out, "{names}").map_err(|e| Error::io(path, e))?;
         let width = self.columns().len();
         let lines = |stretch: Stretch| {
@@ -207,16 +245,25 @@ impl<'a> CountTable<'a> {
 
     fn npy(&self, out: &mut Output, ids: &mut Output, progress: &dyn Progress) -> Result<()> {
         let edges = self.by() == CountsBy::Edge;
-        let rows = if edges { self.graph.edges() } else { self.graph.nodes() };
+        let rows = if edges {
+            self.graph.edges()
+        } else {
+            self.graph.nodes()
+        };
         npy::write_header("<u8", &[rows, self.columns().len()], out).map_err(|e| out.error(e))?;
         if edges {
-            ids.write_all(b"source,target\n").map_err(|e| ids.error(e))?;
+            ids.write_all(b"source,target\n")
+                .map_err(|e| ids.error(e))?;
         } else {
             let path = ids.path().to_path_buf();
             text::write_ids(self.graph.ids(), &path, ids)?;
         }
         let bytes = |stretch: Stretch| {
-            let values = stretch.counts.iter().flat_map(|count| count.to_le_bytes()).collect::<Vec<u8>>();
+            let values = stretch
+                .counts
+                .iter()
+                .flat_map(|count| count.to_le_bytes())
+                .collect::<Vec<u8>>();
             let mut names = Vec::new();
             for (&source, &target) in stretch.sources.iter().zip(&stretch.targets) {
                 push_id(self.graph.ids(), source, b',', &mut names);
@@ -230,15 +277,25 @@ impl<'a> CountTable<'a> {
             let (values, names): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
             let (path, beside) = (out.path().to_path_buf(), ids.path().to_path_buf());
             write_all(out, &path, &values)?;
-            if edges { write_all(ids, &beside, &names) } else { Ok(()) }
+            if edges {
+                write_all(ids, &beside, &names)
+            } else {
+                Ok(())
+            }
         })
     }
 
     fn parquet(&self, path: &Path, out: &mut Output, progress: &dyn Progress) -> Result<()> {
         let (ids, keys, names) = (self.graph.ids(), self.keys(), self.columns());
-        let kind = if matches!(ids, NodeIds::Text { .. }) { Kind::Text } else { Kind::Integer };
+        let kind = if matches!(ids, NodeIds::Text { .. }) {
+            Kind::Text
+        } else {
+            Kind::Integer
+        };
         let keyed = keys.iter().map(|key| (key.to_string(), kind));
-        let columns: Vec<_> = keyed.chain(names.iter().map(|name| (name.to_string(), Kind::Count))).collect();
+        let columns: Vec<_> = keyed
+            .chain(names.iter().map(|name| (name.to_string(), Kind::Count)))
+            .collect();
         let mut table = TableWriter::new(path, out, &columns)?;
         self.waves(
             progress,
@@ -248,10 +305,14 @@ impl<'a> CountTable<'a> {
                     return Ok(());
                 }
                 table.write(|column| match column.checked_sub(keys.len()) {
-                    None if column == 0 => id_column(ids, wave.iter().flat_map(|stretch| &stretch.sources)),
+                    None if column == 0 => {
+                        id_column(ids, wave.iter().flat_map(|stretch| &stretch.sources))
+                    }
                     None => id_column(ids, wave.iter().flat_map(|stretch| &stretch.targets)),
                     Some(c) => {
-                        let counts = wave.iter().flat_map(|stretch| stretch.counts.iter().skip(c).step_by(names.len()));
+                        let counts = wave
+                            .iter()
+                            .flat_map(|stretch| stretch.counts.iter().skip(c).step_by(names.len()));
                         Column::Counts(counts.copied().collect())
                     }
                 })
@@ -282,7 +343,9 @@ impl<'a> CountTable<'a> {
         let offsets = self.graph.pattern().offsets();
         let (mut stretches, mut start) = (Vec::new(), 0);
         for i in 0..self.graph.nodes() {
-            if offsets[i + 1] - offsets[start] + (i - start) >= STRETCH || i + 1 == self.graph.nodes() {
+            if offsets[i + 1] - offsets[start] + (i - start) >= STRETCH
+                || i + 1 == self.graph.nodes()
+            {
                 stretches.push(start..i + 1);
                 start = i + 1;
             }
@@ -301,13 +364,14 @@ impl<'a> CountTable<'a> {
             }
         };
         for i in nodes.start as u32..nodes.end as u32 {
-            self.counts.for_arcs(self.graph, i, (motifs, self.occurrence), |j, weights| {
-                if self.graph.is_directed() || i < j {
-                    stretch.sources.push(i);
-                    stretch.targets.push(j);
-                    stretch.counts.extend(weights);
-                }
-            })?;
+            self.counts
+                .for_arcs(self.graph, i, (motifs, self.occurrence), |j, weights| {
+                    if self.graph.is_directed() || i < j {
+                        stretch.sources.push(i);
+                        stretch.targets.push(j);
+                        stretch.counts.extend(weights);
+                    }
+                })?;
         }
         Ok(stretch)
     }
@@ -315,13 +379,21 @@ impl<'a> CountTable<'a> {
 
 impl Layout {
     pub(super) fn of(path: &Path) -> Result<Layout> {
-        let extension_of =
-            |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let extension_of = |path: &Path| {
+            path.extension()
+                .and_then(|e| e.to_str())
+                .unwrap_or_default()
+                .to_ascii_lowercase()
+        };
         let extension = extension_of(path);
         match extension.as_str() {
             "gz" | "zst" => match Layout::of(&path.with_extension(""))? {
                 text @ Layout::Text(_) => Ok(text),
-                _ => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
+                _ => Err(Error::input(
+                    path,
+                    "only text formats can be compressed",
+                    "drop the .gz or .zst",
+                )),
             },
             "tsv" | "txt" => Ok(Layout::Text(b'\t')),
             "csv" => Ok(Layout::Text(b',')),

@@ -41,8 +41,17 @@ impl Embedding {
     /// # Panics
     /// When ids or names do not match the shape.
     pub fn part(ids: NodeIds, own: Own, vectors: Block, columns: Vec<String>) -> Self {
-        assert_eq!((ids.len(), own.range.len()), (own.rows, vectors.rows()), "one id per row");
+        assert_eq!(
+            (ids.len(), own.range.len()),
+            (own.rows, vectors.rows()),
+            "one id per row"
+        );
         assert_eq!(columns.len(), vectors.cols(), "one name per column");
-        Embedding { ids, vectors, columns, own }
+        Embedding {
+            ids,
+            vectors,
+            columns,
+            own,
+        }
     }
 }

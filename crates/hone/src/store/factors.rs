@@ -25,7 +25,9 @@ use super::npy;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::{Batch, Existing, Measured, TemporaryFolder, Written, may_replace, spelled_out};
+use crate::output::{
+    Batch, Existing, Measured, TemporaryFolder, Written, may_replace, spelled_out,
+};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
@@ -151,12 +153,21 @@ impl Folder {
         let path = path.into();
         let file = path.join(MANIFEST);
         let remedy = "name a folder of factors";
-        let text = record::read(&file)?
-            .ok_or_else(|| Error::input(&path, format!("there are no factors here: {MANIFEST} is missing"), remedy))?;
+        let text = record::read(&file)?.ok_or_else(|| {
+            Error::input(
+                &path,
+                format!("there are no factors here: {MANIFEST} is missing"),
+                remedy,
+            )
+        })?;
         let manifest: Manifest = serde_json::from_slice(&text)
             .map_err(|e| Error::input(&file, format!("not a manifest of factors: {e}"), remedy))?;
         if manifest.format != FORMAT {
-            return Err(Error::input(&file, format!("the format is {:?}, not {FORMAT:?}", manifest.format), remedy));
+            return Err(Error::input(
+                &file,
+                format!("the format is {:?}, not {FORMAT:?}", manifest.format),
+                remedy,
+            ));
         }
         Ok(Folder { path, manifest })
     }
@@ -176,15 +187,20 @@ impl Folder {
     /// The path of a file that is as the manifest says; those of folders without checksums are taken as they are.
     fn checked(&self, name: &str) -> Result<PathBuf> {
         if Path::new(name).file_name() != Some(OsStr::new(name)) {
-            let message = format!("{MANIFEST} names `{name}`, which is not the name of a file in this folder");
+            let message = format!(
+                "{MANIFEST} names `{name}`, which is not the name of a file in this folder"
+            );
             return Err(Error::input(&self.path, message, "write the factors again"));
         }
         let path = self.path.join(name);
-        let Some(listed) = self.manifest.files.iter().find(|file| file.name == name) else { return Ok(path) };
+        let Some(listed) = self.manifest.files.iter().find(|file| file.name == name) else {
+            return Ok(path);
+        };
         match listed.difference(&path).map_err(|e| Error::io(&path, e))? {
             None => Ok(path),
             Some(how) => {
-                let message = format!("not as {MANIFEST} says: {how}. It was changed, or is of another run");
+                let message =
+                    format!("not as {MANIFEST} says: {how}. It was changed, or is of another run");
                 Err(Error::input(&path, message, "write the factors again"))
             }
         }
@@ -206,25 +222,36 @@ pub fn check_target(target: impl AsRef<Path>, existing: Existing) -> Result<()> 
 }
 
 fn check_target_at(target: &Path, existing: Existing) -> Result<()> {
-    let Ok(metadata) = fs::symlink_metadata(target) else { return Ok(()) };
+    let Ok(metadata) = fs::symlink_metadata(target) else {
+        return Ok(());
+    };
     if existing == Existing::Refuse {
-        return Err(Error::Exists { path: target.to_path_buf() });
+        return Err(Error::Exists {
+            path: target.to_path_buf(),
+        });
     }
     let remedy = "name another folder";
     if !metadata.is_dir() {
         return Err(Error::input(target, "is not a folder", remedy));
     }
-    let entries = fs::read_dir(target).map_err(|e| Error::io(target, e))?.collect::<io::Result<Vec<_>>>();
+    let entries = fs::read_dir(target)
+        .map_err(|e| Error::io(target, e))?
+        .collect::<io::Result<Vec<_>>>();
     let entries = entries.map_err(|e| Error::io(target, e))?;
     if entries.is_empty() {
         return Ok(());
     }
     let Ok(Folder { manifest, .. }) = Folder::open(target) else {
-        return Err(Error::input(target, "is a folder of something else, which is not replaced", remedy));
+        return Err(Error::input(
+            target,
+            "is a folder of something else, which is not replaced",
+            remedy,
+        ));
     };
     let named: BTreeSet<&OsStr> = manifest.names().map(OsStr::new).collect();
     let listed = |entry: &fs::DirEntry| {
-        named.contains(entry.file_name().as_os_str()) && entry.file_type().is_ok_and(|kind| kind.is_file())
+        named.contains(entry.file_name().as_os_str())
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
     };
     let Some(foreign) = entries.iter().find(|entry| !listed(entry)) else {
         return entries.iter().try_for_each(|entry| {
@@ -233,8 +260,15 @@ fn check_target_at(target: &Path, existing: Existing) -> Result<()> {
         });
     };
     let name = foreign.file_name();
-    let message = format!("holds {}, which its {MANIFEST} does not list: it is not replaced", name.display());
-    Err(Error::input(target, message, "move that away, or name another folder"))
+    let message = format!(
+        "holds {}, which its {MANIFEST} does not list: it is not replaced",
+        name.display()
+    );
+    Err(Error::input(
+        target,
+        message,
+        "move that away, or name another folder",
+    ))
 }
 
 /// Refuses to replace a folder that the input `file` is in; `field` names the setting of that.
@@ -242,8 +276,15 @@ pub(crate) fn check_outside(target: &Path, field: &str, file: &Path) -> Result<(
     if !spelled_out(file).starts_with(spelled_out(target)) {
         return Ok(());
     }
-    let message = format!("{} is in the folder that the factors go to, {}", file.display(), target.display());
-    Err(Error::config(field, format!("{message}; name another folder")))
+    let message = format!(
+        "{} is in the folder that the factors go to, {}",
+        file.display(),
+        target.display()
+    );
+    Err(Error::config(
+        field,
+        format!("{message}; name another folder"),
+    ))
 }
 
 impl Writer {
@@ -258,7 +299,12 @@ impl Writer {
             ..Manifest::default()
         };
         let folder = TemporaryFolder::beside(target)?;
-        let mut writer = Writer { folder, target: target.to_path_buf(), existing, manifest };
+        let mut writer = Writer {
+            folder,
+            target: target.to_path_buf(),
+            existing,
+            manifest,
+        };
         writer.put("ids.npy", |out| npy::write_ids(ids, out))?;
         Ok(writer)
     }
@@ -267,34 +313,59 @@ impl Writer {
     pub(crate) fn block(&mut self, name: &str, block: &Block) -> Result<ArrayEntry> {
         let file = format!("{name}.npy");
         self.put(&file, |out| npy::write_vectors(block, out))?;
-        Ok(ArrayEntry { file, shape: vec![block.rows(), block.cols()] })
+        Ok(ArrayEntry {
+            file,
+            shape: vec![block.rows(), block.cols()],
+        })
     }
 
     /// Writes the transpose of a block, padded with zero rows to `rows`; row by row, since it may be far larger.
-    pub(crate) fn transposed(&mut self, name: &str, block: &Block, rows: usize) -> Result<ArrayEntry> {
+    pub(crate) fn transposed(
+        &mut self,
+        name: &str,
+        block: &Block,
+        rows: usize,
+    ) -> Result<ArrayEntry> {
         let (file, shape) = (format!("{name}.npy"), [rows, block.rows()]);
         self.put(&file, |out| {
             npy::write_header("<f4", &shape, out)?;
             let mut bytes = vec![0; 4 * block.rows()];
             (0..rows).try_for_each(|i| {
                 for (j, to) in bytes.chunks_exact_mut(4).enumerate() {
-                    let value = if i < block.cols() { block.get(j, i) } else { 0.0 };
+                    let value = if i < block.cols() {
+                        block.get(j, i)
+                    } else {
+                        0.0
+                    };
                     to.copy_from_slice(&value.to_le_bytes());
                 }
                 out.write_all(&bytes)
             })
         })?;
-        Ok(ArrayEntry { file, shape: shape.to_vec() })
+        Ok(ArrayEntry {
+            file,
+            shape: shape.to_vec(),
+        })
     }
 
     /// Writes numbers in f64, in the order of an array of that shape.
-    pub(crate) fn numbers(&mut self, name: &str, shape: &[usize], numbers: &[f64]) -> Result<ArrayEntry> {
+    pub(crate) fn numbers(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        numbers: &[f64],
+    ) -> Result<ArrayEntry> {
         let file = format!("{name}.npy");
         self.put(&file, |out| {
             npy::write_header("<f8", shape, out)?;
-            numbers.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
+            numbers
+                .iter()
+                .try_for_each(|x| out.write_all(&x.to_le_bytes()))
         })?;
-        Ok(ArrayEntry { file, shape: shape.to_vec() })
+        Ok(ArrayEntry {
+            file,
+            shape: shape.to_vec(),
+        })
     }
 
     /// Writes numbers of nodes, unless the file is there.
@@ -303,10 +374,14 @@ impl Writer {
         if !self.folder.path().join(&file).exists() {
             self.put(&file, |out| {
                 npy::write_header("<u4", &[rows.len()], out)?;
-                rows.iter().try_for_each(|row| out.write_all(&row.to_le_bytes()))
+                rows.iter()
+                    .try_for_each(|row| out.write_all(&row.to_le_bytes()))
             })?;
         }
-        Ok(ArrayEntry { file, shape: vec![rows.len()] })
+        Ok(ArrayEntry {
+            file,
+            shape: vec![rows.len()],
+        })
     }
 
     /// Writes the manifest, removes files it does not name, and adds the folder to a batch.
@@ -315,23 +390,39 @@ impl Writer {
         let named: BTreeSet<String> = self.manifest.names().map(str::to_owned).collect();
         for entry in fs::read_dir(self.folder.path()).map_err(|e| self.error(e))? {
             let entry = entry.map_err(|e| self.error(e))?;
-            if entry.file_name().to_str().is_none_or(|name| !named.contains(name)) {
+            if entry
+                .file_name()
+                .to_str()
+                .is_none_or(|name| !named.contains(name))
+            {
                 fs::remove_file(entry.path()).map_err(|e| self.error(e))?;
             }
         }
-        self.manifest.files.retain(|file| named.contains(&file.name));
+        self.manifest
+            .files
+            .retain(|file| named.contains(&file.name));
         self.manifest.files.sort_by(|a, b| a.name.cmp(&b.name));
-        let text = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
+        let text =
+            serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
         self.put(MANIFEST, |out| out.write_all(text.as_bytes()))?;
         // It may have appeared meanwhile.
         check_target(&self.target, self.existing)?;
-        let Writer { folder, target, manifest, .. } = self;
+        let Writer {
+            folder,
+            target,
+            manifest,
+            ..
+        } = self;
         batch.add_folder(folder, target, manifest.files);
         Ok(())
     }
 
     /// Writes a file and remembers its checksum.
-    fn put(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    fn put(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
         let path = self.folder.path().join(name);
         let to_disk = || {
             let mut out = Measured::create(&path)?;
@@ -354,14 +445,27 @@ impl Manifest {
     /// All files that are named, the manifest among them.
     fn names(&self) -> impl Iterator<Item = &str> {
         let local = self.local.iter().flat_map(|entry| {
-            [Some(&entry.u), Some(&entry.sigma), entry.v.as_ref(), entry.rows.as_ref()].into_iter().flatten()
+            [
+                Some(&entry.u),
+                Some(&entry.sigma),
+                entry.v.as_ref(),
+                entry.rows.as_ref(),
+            ]
+            .into_iter()
+            .flatten()
         });
-        let global = self.global.iter().flat_map(|entry| [Some(&entry.z), entry.h.as_ref()].into_iter().flatten());
+        let global = self
+            .global
+            .iter()
+            .flat_map(|entry| [Some(&entry.z), entry.h.as_ref()].into_iter().flatten());
         let joint = self.joint.iter().flat_map(|entry| {
             let arrays = [&entry.left, &entry.right, &entry.motifs, &entry.weights];
             arrays.into_iter().chain(entry.core.as_ref())
         });
-        let arrays = local.chain(global).chain(joint).map(|array| array.file.as_str());
+        let arrays = local
+            .chain(global)
+            .chain(joint)
+            .map(|array| array.file.as_str());
         [MANIFEST, &self.ids].into_iter().chain(arrays)
     }
 }

@@ -43,7 +43,10 @@ impl Format {
 
     /// The format that `name` (an extension without dot) stands for.
     pub fn from_name(name: &str) -> Option<Format> {
-        Format::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|&(format, _)| format)
+        Format::ALL
+            .iter()
+            .find(|(_, known)| known.eq_ignore_ascii_case(name))
+            .map(|&(format, _)| format)
     }
 
     /// Whether it is text.
@@ -61,25 +64,48 @@ impl Format {
         if path.extension().is_none() && is_stream(path) {
             return Ok(Format::Tsv);
         }
-        let extension = |p: &Path| p.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+        let extension = |p: &Path| {
+            p.extension()
+                .and_then(|e| e.to_str())
+                .map(str::to_ascii_lowercase)
+        };
         let outer = extension(path).unwrap_or_default();
         let compressed = matches!(outer.as_str(), "gz" | "zst");
-        let name = if compressed { extension(Path::new(path.file_stem().unwrap_or_default())) } else { Some(outer) };
+        let name = if compressed {
+            extension(Path::new(path.file_stem().unwrap_or_default()))
+        } else {
+            Some(outer)
+        };
         let known = match name.as_deref() {
             Some("emb" | "vec") => Some(Format::Word2vec),
             name => Format::from_name(name.unwrap_or_default()),
         };
         match known {
             Some(format) if !compressed || format.is_text() => Ok(format),
-            Some(_) => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
-            None if path.is_dir() => Err(Error::input(path, "is a folder", "give the name of a file in it")),
+            Some(_) => Err(Error::input(
+                path,
+                "only text formats can be compressed",
+                "drop the .gz or .zst",
+            )),
+            None if path.is_dir() => Err(Error::input(
+                path,
+                "is a folder",
+                "give the name of a file in it",
+            )),
             None => {
-                let known: Vec<_> = Format::ALL.iter().map(|(_, name)| format!(".{name}")).collect();
+                let known: Vec<_> = Format::ALL
+                    .iter()
+                    .map(|(_, name)| format!(".{name}"))
+                    .collect();
                 let message = match name.as_deref() {
                     None | Some("") => "the name has no extension, which names the format",
                     Some(_) => "no embedding format has this extension",
                 };
-                Err(Error::input(path, message, format!("use {}, .emb", known.join(", "))))
+                Err(Error::input(
+                    path,
+                    message,
+                    format!("use {}, .emb", known.join(", ")),
+                ))
             }
         }
     }

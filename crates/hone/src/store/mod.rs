@@ -61,7 +61,11 @@ impl Embedding {
 
     /// Reads an embedding, in the format that the extension names if none is given; what would take more memory than allowed is
     /// refused.
-    pub fn read_within(path: impl AsRef<Path>, format: Option<Format>, allowance: Allowance) -> Result<Self> {
+    pub fn read_within(
+        path: impl AsRef<Path>,
+        format: Option<Format>,
+        allowance: Allowance,
+    ) -> Result<Self> {
         let path = path.as_ref();
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         record::verify(path)?;
@@ -87,14 +91,26 @@ impl Embedding {
     }
 
     /// Writes the embedding in a format of choice, as [`Embedding::write`] does.
-    pub fn write_as(&self, path: impl AsRef<Path>, format: Format, existing: Existing) -> Result<Vec<PathBuf>> {
+    pub fn write_as(
+        &self,
+        path: impl AsRef<Path>,
+        format: Format,
+        existing: Existing,
+    ) -> Result<Vec<PathBuf>> {
         let path = path.as_ref();
-        record::without(path, existing, |batch| self.add_to(batch, path, Some(format)))
+        record::without(path, existing, |batch| {
+            self.add_to(batch, path, Some(format))
+        })
     }
 
     /// Writes the embedding into a batch, where further files may join it, such as a record of the run
     /// ([`crate::record::add_to`]).
-    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, format: Option<Format>) -> Result<()> {
+    pub fn add_to(
+        &self,
+        batch: &mut Batch,
+        path: impl AsRef<Path>,
+        format: Option<Format>,
+    ) -> Result<()> {
         self.add_shared(batch, path, format, &OneWriter)
     }
 
@@ -110,21 +126,33 @@ impl Embedding {
         format: Option<Format>,
         writers: &dyn Writers,
     ) -> Result<()> {
-        assert!(writers.size() > 1 || self.own.is_all(), "rows of other processes are missing");
+        assert!(
+            writers.size() > 1 || self.own.is_all(),
+            "rows of other processes are missing"
+        );
         let path = path.as_ref();
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         if is_folder(path) {
             return parts::write(self, batch, (path, format), writers);
         }
-        let begun = if writers.leads() { begin(batch, path, format).map(Some) } else { Ok(None) };
+        let begun = if writers.leads() {
+            begin(batch, path, format).map(Some)
+        } else {
+            Ok(None)
+        };
         let mut out = writers.agree(path, begun)?;
         let shared = !self.own.is_all() && shared::has_places(format, path);
-        let place = if shared { shared::open(path, out.as_ref(), writers) } else { None };
+        let place = if shared {
+            shared::open(path, out.as_ref(), writers)
+        } else {
+            None
+        };
         let done = match place {
             Some(place) => shared::write(self, (path, format), (out.as_mut(), place), writers),
             None => self.write_from(out.as_mut(), (path, format), writers),
         };
-        let added = done.and_then(|()| out.map_or(Ok(()), |out| self.finish(batch, out, (path, format))));
+        let added =
+            done.and_then(|()| out.map_or(Ok(()), |out| self.finish(batch, out, (path, format))));
         writers.agree(path, added)
     }
 
@@ -141,7 +169,8 @@ impl Embedding {
             return Ok(());
         };
         let plain = |out: &mut dyn Write| {
-            out.write_all(&shared::head(self, path, format)?).map_err(|e| Error::io(path, e))?;
+            out.write_all(&shared::head(self, path, format)?)
+                .map_err(|e| Error::io(path, e))?;
             shared::body(&rows, path, format, out)
         };
         let done = match format {
@@ -156,7 +185,12 @@ impl Embedding {
     }
 
     /// Adds the complete file, and those beside it.
-    fn finish(&self, batch: &mut Batch, out: Output, (path, format): (&Path, Format)) -> Result<()> {
+    fn finish(
+        &self,
+        batch: &mut Batch,
+        out: Output,
+        (path, format): (&Path, Format),
+    ) -> Result<()> {
         batch.add(out)?;
         for sidecar in &Self::files(path, Some(format))?[1..] {
             let mut beside = batch.begin(sidecar)?;
@@ -192,17 +226,31 @@ impl Embedding {
 fn begin(batch: &Batch, path: &Path, format: Format) -> Result<Output> {
     let out = batch.begin(path)?;
     if format == Format::Npz && !out.can_seek() {
-        return Err(Error::input(path, "an .npz archive cannot be written to a pipe", "name a file"));
+        return Err(Error::input(
+            path,
+            "an .npz archive cannot be written to a pipe",
+            "name a file",
+        ));
     }
     Ok(out)
 }
 
 /// What is wrong with a file that has two vectors of one node, in `rows` from 0.
-fn two_vectors(path: &Path, format: Format, ids: &NodeIds, (a, b): (usize, usize), allowance: Allowance) -> Error {
+fn two_vectors(
+    path: &Path,
+    format: Format,
+    ids: &NodeIds,
+    (a, b): (usize, usize),
+    allowance: Allowance,
+) -> Error {
     let text = matches!(format, Format::Tsv | Format::Csv | Format::Word2vec);
-    let lines = text.then(|| records::lines_of([a, b], path, format, allowance)).flatten();
-    let place = lines
-        .map_or_else(|| format!("rows {a} and {b}, from 0"), |[first, second]| format!("lines {first} and {second}"));
+    let lines = text
+        .then(|| records::lines_of([a, b], path, format, allowance))
+        .flatten();
+    let place = lines.map_or_else(
+        || format!("rows {a} and {b}, from 0"),
+        |[first, second]| format!("lines {first} and {second}"),
+    );
     let message = format!("node `{}` has two vectors, in {place}", ids.get(a as u32));
     Error::input(path, message, "write one row per node")
 }
@@ -222,6 +270,8 @@ impl Format {
     /// Bytes of rows that other processes send, in the process that writes.
     pub(crate) fn received(self, rows: u64, columns: u64) -> u64 {
         let piece = rows.min(self.piece(columns as usize) as u64);
-        piece.saturating_mul(columns).saturating_mul(size_of::<f32>() as u64)
+        piece
+            .saturating_mul(columns)
+            .saturating_mul(size_of::<f32>() as u64)
     }
 }

@@ -17,9 +17,15 @@ pub(super) fn are_beside(format: Format) -> bool {
 }
 
 pub(super) fn write(names: &[String], path: &Path, out: &mut dyn Write) -> Result<()> {
-    let escaped = |name: &String| name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r") + "\n";
+    let escaped = |name: &String| {
+        name.replace('\\', "\\\\")
+            .replace('\n', "\\n")
+            .replace('\r', "\\r")
+            + "\n"
+    };
     let text: String = names.iter().map(escaped).collect();
-    out.write_all(text.as_bytes()).map_err(|e| Error::io(path, e))
+    out.write_all(text.as_bytes())
+        .map_err(|e| Error::io(path, e))
 }
 
 /// The names of the `columns` columns of `of`, if the file is there.
@@ -28,17 +34,31 @@ pub(crate) fn read(of: &Path, columns: usize) -> Result<Option<Vec<String>>> {
     if !path.exists() {
         return Ok(None);
     }
-    let size = std::fs::metadata(&path).map_err(|e| Error::io(&path, e))?.len();
+    let size = std::fs::metadata(&path)
+        .map_err(|e| Error::io(&path, e))?
+        .len();
     // A line of one byte is a name of thirty.
     Allowance::new(None).check(&path, size.saturating_mul(32))?;
     let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        Error::input(&path, "text that is not valid UTF-8", "write both files again, or remove this one")
+        Error::input(
+            &path,
+            "text that is not valid UTF-8",
+            "write both files again, or remove this one",
+        )
     })?;
     let names: Vec<String> = text.lines().map(unescaped).collect();
     if names.len() != columns {
-        let message = format!("{} names for {columns} columns of {}", names.len(), of.display());
-        return Err(Error::input(&path, message, "write both files again, or remove this one"));
+        let message = format!(
+            "{} names for {columns} columns of {}",
+            names.len(),
+            of.display()
+        );
+        return Err(Error::input(
+            &path,
+            message,
+            "write both files again, or remove this one",
+        ));
     }
     Ok(Some(names))
 }

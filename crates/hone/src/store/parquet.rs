@@ -24,7 +24,11 @@ pub(super) fn memory(rows: u64, columns: u64) -> u64 {
 /// Writes rows, a piece in each row group.
 pub(super) fn write(rows: &Rows, path: &Path, out: &mut (impl Write + Send)) -> Result<()> {
     let (ids, cols) = (rows.ids(), rows.cols());
-    let id_kind = if matches!(ids, NodeIds::Text { .. }) { Kind::Text } else { Kind::Integer };
+    let id_kind = if matches!(ids, NodeIds::Text { .. }) {
+        Kind::Text
+    } else {
+        Kind::Integer
+    };
     let mut schema = vec![("id".to_owned(), id_kind)];
     schema.extend(rows.names().iter().map(|name| (name.clone(), Kind::Float)));
     let mut table = TableWriter::new(path, out, &schema)?;
@@ -34,7 +38,9 @@ pub(super) fn write(rows: &Rows, path: &Path, out: &mut (impl Write + Send)) -> 
             _ => {
                 let mut values = vec![0.0; range.len()];
                 parallel::for_chunks(&mut values, SERIAL, &|at, part| {
-                    part.iter_mut().zip(at * SERIAL..).for_each(|(to, i)| *to = block[i * cols + j - 1]);
+                    part.iter_mut()
+                        .zip(at * SERIAL..)
+                        .for_each(|(to, i)| *to = block[i * cols + j - 1]);
                 });
                 Column::Floats(values)
             }
@@ -46,18 +52,31 @@ pub(super) fn write(rows: &Rows, path: &Path, out: &mut (impl Write + Send)) -> 
 /// Reads a file, or a folder of parts in the order of their names.
 pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let parts = parts::files(path)?;
-    let tables = parts.iter().map(|part| TableReader::open(part, allowance)).collect::<Result<Vec<_>>>()?;
+    let tables = parts
+        .iter()
+        .map(|part| TableReader::open(part, allowance))
+        .collect::<Result<Vec<_>>>()?;
     let names = names(&parts, &tables)?;
     let ids = ids(path, &tables)?;
-    allowance.check(path, (ids.len() as u64).saturating_mul(4 * names.len() as u64))?;
+    allowance.check(
+        path,
+        (ids.len() as u64).saturating_mul(4 * names.len() as u64),
+    )?;
     let (mut vectors, mut first) = (Block::zeros(ids.len(), names.len()), 0);
     for (part, table) in parts.iter().zip(&tables) {
         let mut rows = 0;
         for (j, name) in names.iter().enumerate() {
             let Column::Floats(values) = table.column(name)? else {
-                return Err(Error::input(part, format!("column `{name}` is not of floats"), "write it as floats"));
+                return Err(Error::input(
+                    part,
+                    format!("column `{name}` is not of floats"),
+                    "write it as floats",
+                ));
             };
-            values.iter().enumerate().for_each(|(i, &value)| vectors.row_mut(first + i)[j] = value);
+            values
+                .iter()
+                .enumerate()
+                .for_each(|(i, &value)| vectors.row_mut(first + i)[j] = value);
             rows = values.len();
         }
         first += rows;
@@ -70,11 +89,19 @@ fn names(parts: &[PathBuf], tables: &[TableReader]) -> Result<Vec<String>> {
     let first = tables[0].columns();
     for (part, table) in parts.iter().zip(tables) {
         if table.columns().first().map(String::as_str) != Some("id") {
-            return Err(Error::input(part, "the first column is not `id`", "an embedding table is expected"));
+            return Err(Error::input(
+                part,
+                "the first column is not `id`",
+                "an embedding table is expected",
+            ));
         }
         if table.columns() != first {
             let message = format!("it has other columns than {}", parts[0].display());
-            return Err(Error::input(part, message, "keep only the parts of one table in the folder"));
+            return Err(Error::input(
+                part,
+                message,
+                "keep only the parts of one table in the folder",
+            ));
         }
     }
     Ok(first[1..].to_vec())
@@ -89,7 +116,11 @@ fn ids(path: &Path, tables: &[TableReader]) -> Result<NodeIds> {
             Column::Texts(ids) => texts.extend(ids),
             _ => {
                 let remedy = "write the ids as integers or text";
-                return Err(Error::input(path, "column `id` is neither integer nor text", remedy));
+                return Err(Error::input(
+                    path,
+                    "column `id` is neither integer nor text",
+                    remedy,
+                ));
             }
         }
     }
@@ -98,7 +129,11 @@ fn ids(path: &Path, tables: &[TableReader]) -> Result<NodeIds> {
         (true, false) => Ok(NodeIds::from_texts(&texts)),
         (false, false) => {
             let message = "column `id` is of integers in some parts and of text in others";
-            Err(Error::input(path, message, "keep only the parts of one table in the folder"))
+            Err(Error::input(
+                path,
+                message,
+                "keep only the parts of one table in the folder",
+            ))
         }
     }
 }

@@ -22,24 +22,50 @@ pub(super) fn write(
 ) -> Result<()> {
     if format != Format::Parquet {
         let remedy = "leave out the `/` at the end, or use .parquet";
-        return Err(Error::input(path, "only a Parquet table can be a folder of parts", remedy));
+        return Err(Error::input(
+            path,
+            "only a Parquet table can be a folder of parts",
+            remedy,
+        ));
     }
     let target = path.components().as_path();
-    let begin = || check_target(target, batch.existing()).and_then(|()| TemporaryFolder::beside(target));
-    let folder = writers.agree(path, if writers.leads() { begin().map(Some) } else { Ok(None) })?;
-    let own = folder.as_ref().and_then(|folder| folder.path().file_name()?.to_str()).unwrap_or_default();
+    let begin =
+        || check_target(target, batch.existing()).and_then(|()| TemporaryFolder::beside(target));
+    let folder = writers.agree(
+        path,
+        if writers.leads() {
+            begin().map(Some)
+        } else {
+            Ok(None)
+        },
+    )?;
+    let own = folder
+        .as_ref()
+        .and_then(|folder| folder.path().file_name()?.to_str())
+        .unwrap_or_default();
     let name = writers.text(0, own);
     // If all processes have all rows, one is enough.
     let writes = writers.leads() || !embedding.own.is_all();
-    let place = folder.as_ref().map_or_else(|| temporary_folder(target, &name), |folder| Ok(folder.path().into()));
+    let place = folder.as_ref().map_or_else(
+        || temporary_folder(target, &name),
+        |folder| Ok(folder.path().into()),
+    );
     let part = |place: PathBuf| write_part(embedding, path, &place.join(part_name(writers.rank())));
-    let done = if writes { place.and_then(part) } else { Ok(Sum::default()) };
+    let done = if writes {
+        place.and_then(part)
+    } else {
+        Ok(Sum::default())
+    };
     let sum = writers.agree(path, done)?;
     let sums = writers.gather(&[sum.bytes(), sum.crc32().into(), writes.into()]);
     if let Some(folder) = folder {
-        let sums = sums.chunks_exact(3).enumerate().filter(|(_, sum)| sum[2] == 1);
-        let written =
-            |(rank, sum): (usize, &[u64])| Written::new(Path::new(&part_name(rank)), &Sum::of(sum[0], sum[1] as u32));
+        let sums = sums
+            .chunks_exact(3)
+            .enumerate()
+            .filter(|(_, sum)| sum[2] == 1);
+        let written = |(rank, sum): (usize, &[u64])| {
+            Written::new(Path::new(&part_name(rank)), &Sum::of(sum[0], sum[1] as u32))
+        };
         batch.add_folder(folder, target.to_path_buf(), sums.map(written).collect());
     }
     Ok(())
@@ -52,7 +78,11 @@ fn temporary_folder(target: &Path, name: &str) -> Result<PathBuf> {
         return Ok(folder);
     }
     let message = "this process does not see the folder that process 0 has made for the parts";
-    Err(Error::input(target, message, "write to a folder that all processes share, or to one file (no `/` at the end)"))
+    Err(Error::input(
+        target,
+        message,
+        "write to a folder that all processes share, or to one file (no `/` at the end)",
+    ))
 }
 
 /// Writes a part; `path` is what the user calls the folder.

@@ -17,15 +17,25 @@ pub(super) struct Quiet<'a> {
 
 impl<'a> Quiet<'a> {
     pub(super) fn new(out: &'a mut dyn ArchiveSink) -> Self {
-        Quiet { out, failed: false, position: 0 }
+        Quiet {
+            out,
+            failed: false,
+            position: 0,
+        }
     }
 
-    fn once<T>(&mut self, after: T, act: impl FnOnce(&mut dyn ArchiveSink) -> io::Result<T>) -> io::Result<T> {
+    fn once<T>(
+        &mut self,
+        after: T,
+        act: impl FnOnce(&mut dyn ArchiveSink) -> io::Result<T>,
+    ) -> io::Result<T> {
         if self.failed {
             return Ok(after);
         }
         let done = act(self.out);
-        self.failed = done.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        self.failed = done
+            .as_ref()
+            .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
         done
     }
 }

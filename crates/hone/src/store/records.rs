@@ -29,21 +29,40 @@ pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<
     if !records.next(&mut fields)? {
         return Err(Error::input(path, "the file is empty", "write it again"));
     }
-    let Head { promised, columns, mut ahead } = head(&records, &mut fields, format)?;
+    let Head {
+        promised,
+        columns,
+        mut ahead,
+    } = head(&records, &mut fields, format)?;
     let (mut ids, mut values) = (Vec::new(), Vec::new());
     while std::mem::take(&mut ahead) || records.next(&mut fields)? {
         if fields.len() != columns.len() + 1 {
-            let message = format!("expected {} fields, found {}", columns.len() + 1, fields.len());
+            let message = format!(
+                "expected {} fields, found {}",
+                columns.len() + 1,
+                fields.len()
+            );
             return Err(records.wrong(&fields.join(" "), &message));
         }
         for field in &fields[1..] {
-            values.push(field.parse::<f32>().map_err(|_| records.wrong(field, "not a number"))?);
+            values.push(
+                field
+                    .parse::<f32>()
+                    .map_err(|_| records.wrong(field, "not a number"))?,
+            );
         }
         ids.push(std::mem::take(&mut fields[0]));
     }
     if let Some(promised) = promised.filter(|&promised| promised != ids.len()) {
-        let message = format!("the first line promises {promised} rows, but there are {}", ids.len());
-        return Err(Error::input(path, message, "the file is truncated or its first line is wrong"));
+        let message = format!(
+            "the first line promises {promised} rows, but there are {}",
+            ids.len()
+        );
+        return Err(Error::input(
+            path,
+            message,
+            "the file is truncated or its first line is wrong",
+        ));
     }
     allowance.check(path, ids.iter().map(|id| 2 * (id.len() as u64 + 16)).sum())?;
     let ids = NodeIds::from_texts(&ids);
@@ -52,11 +71,20 @@ pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<
 }
 
 /// The lines, from 1, on which rows from 0 begin.
-pub(super) fn lines_of(rows: [usize; 2], path: &Path, format: Format, allowance: Allowance) -> Option<[u64; 2]> {
+pub(super) fn lines_of(
+    rows: [usize; 2],
+    path: &Path,
+    format: Format,
+    allowance: Allowance,
+) -> Option<[u64; 2]> {
     let mut records = Records::open(path, format, allowance).ok()?;
     let mut fields = Vec::new();
     records.next(&mut fields).ok()?;
-    let mut lines = if head(&records, &mut fields, format).ok()?.ahead { vec![records.first] } else { Vec::new() };
+    let mut lines = if head(&records, &mut fields, format).ok()?.ahead {
+        vec![records.first]
+    } else {
+        Vec::new()
+    };
     while lines.len() <= rows[1] && records.next(&mut fields).ok()? {
         lines.push(records.first);
     }
@@ -78,30 +106,55 @@ fn head(records: &Records, fields: &mut Vec<String>, format: Format) -> Result<H
     if format == Format::Word2vec {
         let (rows, dim) = records.sizes(fields)?;
         let columns = names::read(&records.path, dim)?.unwrap_or_else(|| numbered(dim));
-        return Ok(Head { promised: Some(rows), columns, ahead: false });
+        return Ok(Head {
+            promised: Some(rows),
+            columns,
+            ahead: false,
+        });
     }
     if fields.len() == 1 && fields[0].contains([' ', '\t', ',', ';', '|']) {
-        let what = if records.separator == ',' { "commas" } else { "tabs" };
-        return Err(records.wrong(&fields[0], &format!("only one column: this format has {what} between columns")));
+        let what = if records.separator == ',' {
+            "commas"
+        } else {
+            "tabs"
+        };
+        return Err(records.wrong(
+            &fields[0],
+            &format!("only one column: this format has {what} between columns"),
+        ));
     }
     let ahead = is_row(fields);
-    let columns = if ahead { numbered(fields.len() - 1) } else { fields.drain(1..).collect() };
-    Ok(Head { promised: None, columns, ahead })
+    let columns = if ahead {
+        numbered(fields.len() - 1)
+    } else {
+        fields.drain(1..).collect()
+    };
+    Ok(Head {
+        promised: None,
+        columns,
+        ahead,
+    })
 }
 
 /// What columns of ids are called.
-const OF_IDS: [&str; 11] = ["", "id", "ids", "index", "key", "label", "name", "node", "vertex", "user", "word"];
+const OF_IDS: [&str; 11] = [
+    "", "id", "ids", "index", "key", "label", "name", "node", "vertex", "user", "word",
+];
 
 /// Whether the first line is a row and not a header: all but its id are numbers, and its id does not name a column.
 fn is_row(fields: &[String]) -> bool {
-    let Some((id, rest)) = fields.split_first() else { return false };
+    let Some((id, rest)) = fields.split_first() else {
+        return false;
+    };
     let values = !rest.is_empty() && rest.iter().all(|field| field.parse::<f32>().is_ok());
     values && !OF_IDS.iter().any(|name| id.eq_ignore_ascii_case(name))
 }
 
 /// Ids of a sidecar file, one per line, as they are quoted there.
 pub(super) fn read_ids(path: &Path, allowance: Allowance) -> Result<NodeIds> {
-    let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+    let size = std::fs::metadata(path)
+        .map_err(|e| Error::io(path, e))?
+        .len();
     // A line of two bytes is an id of thirty.
     allowance.check(path, size.saturating_mul(16))?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
@@ -129,12 +182,28 @@ impl Records {
             Format::Word2vec => ' ',
             _ => '\t',
         };
-        let (reader, quotes) = (BufReader::with_capacity(1 << 16, source), format != Format::Word2vec);
-        Ok(Records { path: path.to_path_buf(), reader, separator, quotes, line: 0, first: 1 })
+        let (reader, quotes) = (
+            BufReader::with_capacity(1 << 16, source),
+            format != Format::Word2vec,
+        );
+        Ok(Records {
+            path: path.to_path_buf(),
+            reader,
+            separator,
+            quotes,
+            line: 0,
+            first: 1,
+        })
     }
 
     pub(super) fn wrong(&self, text: &str, message: &str) -> Error {
-        Error::input_at(&self.path, self.first, text.as_bytes(), message, "fix the line, or write the file again")
+        Error::input_at(
+            &self.path,
+            self.first,
+            text.as_bytes(),
+            message,
+            "fix the line, or write the file again",
+        )
     }
 
     /// The numbers of rows and columns that the first line of a word2vec file has.
@@ -165,7 +234,9 @@ impl Records {
     /// The next line with its end, of at most `longest` bytes.
     fn next_line(&mut self, line: &mut Vec<u8>, longest: usize) -> Result<bool> {
         line.clear();
-        let read = (&mut self.reader).take(longest as u64 + 1).read_until(b'\n', line);
+        let read = (&mut self.reader)
+            .take(longest as u64 + 1)
+            .read_until(b'\n', line);
         self.line += 1;
         match read.map_err(|error| crate::error::unwrapped(&self.path, error))? {
             0 => Ok(false),
@@ -182,7 +253,13 @@ impl Records {
     fn text<'a>(&self, line: &'a [u8]) -> Result<&'a str> {
         let text = std::str::from_utf8(line).map_err(|_| {
             let remedy = "save the file as UTF-8";
-            Error::input_at(&self.path, self.line, line, "text that is not valid UTF-8", remedy)
+            Error::input_at(
+                &self.path,
+                self.line,
+                line,
+                "text that is not valid UTF-8",
+                remedy,
+            )
         })?;
         Ok(if self.quotes { text } else { text.trim_end() })
     }
@@ -241,8 +318,13 @@ mod tests {
     fn a_quote_that_stays_open_is_reported_where_it_opens() {
         let mut text = String::from("id\tz0\na\t1\n\"b\t2\n");
         (0..10_000).for_each(|i| text.push_str(&format!("n{i}\t0.5\n")));
-        let error = read_text(&text, Format::Tsv).expect_err("it never ends").to_string();
-        assert!(error.contains("line 3: a quoted field does not end"), "{error}");
+        let error = read_text(&text, Format::Tsv)
+            .expect_err("it never ends")
+            .to_string();
+        assert!(
+            error.contains("line 3: a quoted field does not end"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -256,21 +338,39 @@ mod tests {
             ("id\tx\nb\t3\n", 1, "x"),
         ] {
             let read = read_text(text, Format::Tsv).expect("well formed");
-            assert_eq!((read.ids.len(), read.columns.join(" ").as_str()), (rows, columns), "{text}");
+            assert_eq!(
+                (read.ids.len(), read.columns.join(" ").as_str()),
+                (rows, columns),
+                "{text}"
+            );
         }
         for text in ["a 1 2\nb 3 4\n", "id,x,y\na,1,2\n"] {
-            let error = read_text(text, Format::Tsv).expect_err("no tabs").to_string();
-            assert!(error.contains("only one column: this format has tabs between columns"), "{error}");
+            let error = read_text(text, Format::Tsv)
+                .expect_err("no tabs")
+                .to_string();
+            assert!(
+                error.contains("only one column: this format has tabs between columns"),
+                "{error}"
+            );
         }
     }
 
     #[test]
     fn word2vec_has_as_many_rows_as_it_says() {
-        assert_eq!(read_text("2 1\na 1\n\"b 2 \n", Format::Word2vec).expect("well formed").ids.len(), 2);
-        for (text, part) in
-            [("3 1\na 1\nb 2\n", "promises 3 rows, but there are 2"), ("1 9999999999\n", "expected the")]
-        {
-            let error = read_text(text, Format::Word2vec).expect_err("wrong").to_string();
+        assert_eq!(
+            read_text("2 1\na 1\n\"b 2 \n", Format::Word2vec)
+                .expect("well formed")
+                .ids
+                .len(),
+            2
+        );
+        for (text, part) in [
+            ("3 1\na 1\nb 2\n", "promises 3 rows, but there are 2"),
+            ("1 9999999999\n", "expected the"),
+        ] {
+            let error = read_text(text, Format::Word2vec)
+                .expect_err("wrong")
+                .to_string();
             assert!(error.contains(part), "{error}");
         }
     }

@@ -20,7 +20,11 @@ const PIECE: usize = 1 << 20;
 impl Format {
     /// Rows in a piece; a piece of a Parquet table is a row group.
     pub(super) fn piece(self, columns: usize) -> usize {
-        if self == Format::Parquet { ROW_GROUP } else { (PIECE / columns.max(1)).max(1) }
+        if self == Format::Parquet {
+            ROW_GROUP
+        } else {
+            (PIECE / columns.max(1)).max(1)
+        }
     }
 }
 
@@ -43,7 +47,9 @@ impl<'a> Rows<'a> {
         let own = &embedding.own;
         let owners = (!own.is_all()).then(|| {
             let ends = writers.gather(&[own.range.start as u64, own.range.end as u64]);
-            let ranges = ends.chunks_exact(2).map(|ends| ends[0] as usize..ends[1] as usize);
+            let ranges = ends
+                .chunks_exact(2)
+                .map(|ends| ends[0] as usize..ends[1] as usize);
             (writers, ranges.collect())
         });
         Self::of(embedding, 0..own.rows, owners, format)
@@ -60,8 +66,17 @@ impl<'a> Rows<'a> {
         owners: Option<(&'a dyn Writers, Vec<Range<usize>>)>,
         format: Format,
     ) -> Self {
-        let (piece, next) = (format.piece(embedding.vectors.cols()), Cell::new(range.start));
-        Rows { embedding, range, owners, piece, next }
+        let (piece, next) = (
+            format.piece(embedding.vectors.cols()),
+            Cell::new(range.start),
+        );
+        Rows {
+            embedding,
+            range,
+            owners,
+            piece,
+            next,
+        }
     }
 
     /// Number of rows.
@@ -85,7 +100,10 @@ impl<'a> Rows<'a> {
     }
 
     /// Hands over the rows piece by piece, with their numbers.
-    pub(super) fn each<E>(&self, mut take: impl FnMut(Range<usize>, &[f32]) -> Result<(), E>) -> Result<(), E> {
+    pub(super) fn each<E>(
+        &self,
+        mut take: impl FnMut(Range<usize>, &[f32]) -> Result<(), E>,
+    ) -> Result<(), E> {
         while let Some(piece) = self.step() {
             let values = self.values(&piece);
             take(piece, &values)?;
@@ -100,7 +118,9 @@ impl<'a> Rows<'a> {
 
     /// Sends the rows of this process to process 0, which reads all.
     pub(super) fn send(&self) {
-        let Some((writers, _)) = &self.owners else { return };
+        let Some((writers, _)) = &self.owners else {
+            return;
+        };
         while let Some(piece) = self.step() {
             let part = common(&piece, &self.embedding.own.range);
             if !part.is_empty() {
@@ -120,20 +140,27 @@ impl<'a> Rows<'a> {
     /// Rows that this process holds.
     fn held(&self, rows: &Range<usize>) -> &'a [f32] {
         let first = self.embedding.own.range.start;
-        self.embedding.vectors.rows_slice(rows.start - first..rows.end - first)
+        self.embedding
+            .vectors
+            .rows_slice(rows.start - first..rows.end - first)
     }
 
     /// The values of a piece, received from their owners where they are elsewhere.
     fn values(&self, piece: &Range<usize>) -> Cow<'a, [f32]> {
         let own = &self.embedding.own.range;
-        let Some((writers, owners)) = self.owners.as_ref().filter(|_| common(piece, own) != *piece) else {
+        let Some((writers, owners)) = self
+            .owners
+            .as_ref()
+            .filter(|_| common(piece, own) != *piece)
+        else {
             return Cow::Borrowed(self.held(piece));
         };
         let cols = self.cols();
         let mut values = vec![0.0; piece.len() * cols];
         for (rank, range) in owners.iter().enumerate() {
             let part = common(piece, range);
-            let to = &mut values[(part.start - piece.start) * cols..(part.end - piece.start) * cols];
+            let to =
+                &mut values[(part.start - piece.start) * cols..(part.end - piece.start) * cols];
             match rank == writers.rank() {
                 _ if part.is_empty() => {}
                 true => to.copy_from_slice(self.held(&part)),

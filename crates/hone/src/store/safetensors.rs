@@ -41,7 +41,9 @@ pub(super) fn write(rows: &Rows, path: &Path, out: &mut dyn Write) -> Result<()>
     let mut header = header.to_string().into_bytes();
     header.resize(header.len().next_multiple_of(8), b' ');
     let begin = [&(header.len() as u64).to_le_bytes()[..], &header].concat();
-    out.write_all(&begin).and_then(|()| npy::write_rows(rows, out)).map_err(|e| Error::io(path, e))?;
+    out.write_all(&begin)
+        .and_then(|()| npy::write_rows(rows, out))
+        .map_err(|e| Error::io(path, e))?;
     if is_text {
         return text::write_plain_ids(ids, path, out);
     }
@@ -62,25 +64,44 @@ fn text_length(ids: &NodeIds) -> usize {
 }
 
 pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
-    let wrong = |message: String| Error::input(path, message, "tensors `embedding` and `ids` are expected");
+    let wrong =
+        |message: String| Error::input(path, message, "tensors `embedding` and `ids` are expected");
     // The file, its values, and what its header says: a tensor of no values has fifty bytes there.
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let size = file.metadata().map_err(|e| Error::io(path, e))?.len();
     let mut length = [0; 8];
-    let header = (&file).read_exact(&mut length).map_or(0, |()| u64::from_le_bytes(length).min(size));
-    allowance.check(path, size.saturating_mul(2).saturating_add(header.saturating_mul(HEADER)))?;
+    let header = (&file)
+        .read_exact(&mut length)
+        .map_or(0, |()| u64::from_le_bytes(length).min(size));
+    allowance.check(
+        path,
+        size.saturating_mul(2)
+            .saturating_add(header.saturating_mul(HEADER)),
+    )?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|e| wrong(e.to_string()))?;
-    let vectors = tensors.tensor("embedding").map_err(|e| wrong(e.to_string()))?;
+    let vectors = tensors
+        .tensor("embedding")
+        .map_err(|e| wrong(e.to_string()))?;
     let (&[rows, cols], Dtype::F32) = (vectors.shape(), vectors.dtype()) else {
-        return Err(wrong("`embedding` is not a two-dimensional float32 tensor".into()));
+        return Err(wrong(
+            "`embedding` is not a two-dimensional float32 tensor".into(),
+        ));
     };
-    let values = vectors.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    let values = vectors
+        .data()
+        .chunks_exact(4)
+        .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .collect();
     let ids = tensors.tensor("ids").map_err(|e| wrong(e.to_string()))?;
     let ids = match ids.dtype() {
         Dtype::I64 => {
             let words = ids.data().chunks_exact(8);
-            NodeIds::from_integers(words.map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes"))).collect())
+            NodeIds::from_integers(
+                words
+                    .map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes")))
+                    .collect(),
+            )
         }
         Dtype::U8 => {
             allowance.check(path, ids.data().len() as u64 * 16)?;
@@ -101,15 +122,28 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
 
 fn wrong_columns(path: &Path) -> impl Fn(String) -> Error {
     move |what| {
-        let remedy = "it is a JSON list of the names of all columns: write the file again, or leave it out";
+        let remedy =
+            "it is a JSON list of the names of all columns: write the file again, or leave it out";
         Error::input(path, format!("`columns` of the metadata {what}"), remedy)
     }
 }
 
 /// Names of the columns, where the metadata has some; what is wrong with them otherwise.
 fn columns(bytes: &[u8], cols: usize) -> Result<Option<Vec<String>>, String> {
-    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| format!("cannot be read ({e})"))?;
-    let Some(text) = header.metadata().as_ref().and_then(|metadata| metadata.get("columns")) else { return Ok(None) };
-    let names: Vec<String> = serde_json::from_str(text).map_err(|e| format!("is not a list of names ({e})"))?;
-    if names.len() == cols { Ok(Some(names)) } else { Err(format!("has {} names for {cols} columns", names.len())) }
+    let (_, header) =
+        SafeTensors::read_metadata(bytes).map_err(|e| format!("cannot be read ({e})"))?;
+    let Some(text) = header
+        .metadata()
+        .as_ref()
+        .and_then(|metadata| metadata.get("columns"))
+    else {
+        return Ok(None);
+    };
+    let names: Vec<String> =
+        serde_json::from_str(text).map_err(|e| format!("is not a list of names ({e})"))?;
+    if names.len() == cols {
+        Ok(Some(names))
+    } else {
+        Err(format!("has {} names for {cols} columns", names.len()))
+    }
 }

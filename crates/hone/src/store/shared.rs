@@ -27,8 +27,12 @@ pub(super) fn has_places(format: Format, path: &Path) -> bool {
 /// output is a stream. `out` is that of process 0.
 pub(super) fn open(path: &Path, out: Option<&Output>, writers: &dyn Writers) -> Option<Place> {
     let name = writers.text(0, out.and_then(Output::temporary_name).unwrap_or_default());
-    let join =
-        || temporary_of(path, &name).ok().filter(|_| !name.is_empty()).and_then(|file| Measured::join(&file).ok());
+    let join = || {
+        temporary_of(path, &name)
+            .ok()
+            .filter(|_| !name.is_empty())
+            .and_then(|file| Measured::join(&file).ok())
+    };
     let place = match out {
         Some(_) => Some(Place::Lead),
         None => join().map(Place::Part),
@@ -72,7 +76,9 @@ pub(super) fn write(
     let (sum, out) = writers.agree(path, done)?;
     let sums = writers.gather(&[sum.bytes(), sum.crc32().into()]);
     if let Some(out) = out {
-        sums.chunks_exact(2).skip(1).for_each(|sum| out.extend(&Sum::of(sum[0], sum[1] as u32)));
+        sums.chunks_exact(2)
+            .skip(1)
+            .for_each(|sum| out.extend(&Sum::of(sum[0], sum[1] as u32)));
     }
     Ok(())
 }
@@ -87,7 +93,9 @@ fn lead(out: &mut Output, head: &[u8], body: impl Fn(&mut dyn Write) -> Result<(
 /// What comes before the rows.
 pub(super) fn head(embedding: &Embedding, path: &Path, format: Format) -> Result<Vec<u8>> {
     match format {
-        Format::Npy => npy::head(embedding.own.rows, embedding.vectors.cols()).map_err(|e| Error::io(path, e)),
+        Format::Npy => {
+            npy::head(embedding.own.rows, embedding.vectors.cols()).map_err(|e| Error::io(path, e))
+        }
         _ => text::head(embedding, path, format),
     }
 }

@@ -58,26 +58,49 @@ impl Layout {
     }
 
     fn of_path(path: &Path) -> Result<Layout> {
-        let lower = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let lower = |path: &Path| {
+            path.extension()
+                .and_then(|e| e.to_str())
+                .unwrap_or_default()
+                .to_ascii_lowercase()
+        };
         match lower(path).as_str() {
             "gz" | "zst" => match Layout::of_path(&path.with_extension(""))? {
                 text @ Layout::Text(_) => Ok(text),
-                _ => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
+                _ => Err(Error::input(
+                    path,
+                    "only text formats can be compressed",
+                    "drop the .gz or .zst",
+                )),
             },
             "tsv" | "txt" => Ok(Layout::Text('\t')),
             "csv" => Ok(Layout::Text(',')),
             "npy" => Ok(Layout::Npy),
             "parquet" => Ok(Layout::Parquet),
             _ if is_stream(path) => Ok(Layout::Text('\t')),
-            _ if path.is_dir() => Err(Error::input(path, "is a folder", "give the name of a file in it")),
-            "" => Err(unknown(path, "the name has no extension, which names the format")),
-            other => Err(unknown(path, &format!("a table cannot be written as `.{other}`"))),
+            _ if path.is_dir() => Err(Error::input(
+                path,
+                "is a folder",
+                "give the name of a file in it",
+            )),
+            "" => Err(unknown(
+                path,
+                "the name has no extension, which names the format",
+            )),
+            other => Err(unknown(
+                path,
+                &format!("a table cannot be written as `.{other}`"),
+            )),
         }
     }
 }
 
 fn unknown(path: &Path, message: &str) -> Error {
-    Error::input(path, message, "use .tsv, .csv (also .gz, .zst), .npy or .parquet")
+    Error::input(
+        path,
+        message,
+        "use .tsv, .csv (also .gz, .zst), .npy or .parquet",
+    )
 }
 
 /// Columns that are computed when they are written.
@@ -92,7 +115,12 @@ pub struct Table<'a> {
 
 impl Table<'_> {
     /// Writes the table into a batch, as text or Parquet.
-    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(
+        &self,
+        batch: &mut Batch,
+        path: impl AsRef<Path>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         self.add_at(batch, path.as_ref(), progress)
     }
 
@@ -102,7 +130,9 @@ impl Table<'_> {
         progress.stage("writing", self.rows as u64);
         match layout {
             Layout::Text(separator) => {
-                compressed(path, &mut out, |out| self.text(separator, path, out, progress))?;
+                compressed(path, &mut out, |out| {
+                    self.text(separator, path, out, progress)
+                })?;
             }
             Layout::Parquet => self.parquet(path, &mut out, progress)?,
             Layout::Npy => {
@@ -117,12 +147,18 @@ impl Table<'_> {
     }
 
     fn head(&self, separator: char) -> String {
-        let names: Vec<_> = self.columns.iter().map(|(name, _)| quoted(name, separator)).collect();
+        let names: Vec<_> = self
+            .columns
+            .iter()
+            .map(|(name, _)| quoted(name, separator))
+            .collect();
         names.join(&separator.to_string()) + "\n"
     }
 
     fn lines(&self, separator: char, rows: Range<usize>) -> String {
-        let columns: Vec<Column> = (0..self.columns.len()).map(|j| (self.values)(j, rows.clone())).collect();
+        let columns: Vec<Column> = (0..self.columns.len())
+            .map(|j| (self.values)(j, rows.clone()))
+            .collect();
         let mut text = String::new();
         for at in 0..rows.len() {
             for (j, column) in columns.iter().enumerate() {
@@ -142,13 +178,21 @@ impl Table<'_> {
         text
     }
 
-    fn text(&self, separator: char, path: &Path, out: &mut dyn Write, progress: &dyn Progress) -> Result<()> {
+    fn text(
+        &self,
+        separator: char,
+        path: &Path,
+        out: &mut dyn Write,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         let failed = |e| Error::io(path, e);
-        out.write_all(self.head(separator).as_bytes()).map_err(failed)?;
+        out.write_all(self.head(separator).as_bytes())
+            .map_err(failed)?;
         for wave in (0..self.rows).step_by(CHUNK * WAVE) {
             progress.check()?;
             let end = self.rows.min(wave + CHUNK * WAVE);
-            let chunk = |rows: Range<usize>| self.lines(separator, wave + rows.start..wave + rows.end);
+            let chunk =
+                |rows: Range<usize>| self.lines(separator, wave + rows.start..wave + rows.end);
             for lines in parallel::stretches(end - wave, CHUNK, chunk) {
                 out.write_all(lines.as_bytes()).map_err(failed)?;
             }
@@ -157,7 +201,12 @@ impl Table<'_> {
         Ok(())
     }
 
-    fn parquet(&self, path: &Path, out: &mut (impl Write + Send), progress: &dyn Progress) -> Result<()> {
+    fn parquet(
+        &self,
+        path: &Path,
+        out: &mut (impl Write + Send),
+        progress: &dyn Progress,
+    ) -> Result<()> {
         let mut table = TableWriter::new(path, out, &self.columns)?;
         for start in (0..self.rows).step_by(ROW_GROUP) {
             progress.check()?;

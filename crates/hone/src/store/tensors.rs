@@ -84,20 +84,38 @@ impl<'a> Writer<'a> {
         let bytes = if cfg!(target_endian = "little") {
             Bytes::Lent(bytemuck::cast_slice(block.as_slice()))
         } else {
-            Bytes::Own(block.as_slice().iter().flat_map(|value| value.to_le_bytes()).collect())
+            Bytes::Own(
+                block
+                    .as_slice()
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes())
+                    .collect(),
+            )
         };
         self.add(name, Kind::F32, vec![block.rows(), block.cols()], bytes);
     }
 
     /// Adds a small matrix.
     pub(crate) fn small(&mut self, name: &str, matrix: &Small) {
-        let bytes = matrix.as_slice().iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.add(name, Kind::F64, vec![matrix.rows(), matrix.cols()], Bytes::Own(bytes));
+        let bytes = matrix
+            .as_slice()
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        self.add(
+            name,
+            Kind::F64,
+            vec![matrix.rows(), matrix.cols()],
+            Bytes::Own(bytes),
+        );
     }
 
     /// Adds numbers.
     pub(crate) fn numbers(&mut self, name: &str, numbers: &[f64]) {
-        let bytes = numbers.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes = numbers
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
         self.add(name, Kind::F64, vec![numbers.len()], Bytes::Own(bytes));
     }
 
@@ -109,7 +127,10 @@ impl<'a> Writer<'a> {
 
     /// Adds integers.
     pub(crate) fn integers(&mut self, name: &str, integers: &[i64]) {
-        let bytes = integers.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes = integers
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
         self.add(name, Kind::I64, vec![integers.len()], Bytes::Own(bytes));
     }
 
@@ -121,21 +142,34 @@ impl<'a> Writer<'a> {
 
     /// Adds the CRC-32 of every `length` bytes of the last tensor, as `NAME.sums`.
     pub(crate) fn sums(&mut self, length: usize) {
-        let Some((name, _, _, bytes)) = self.tensors.last() else { return };
-        let (name, sums): (_, Vec<u32>) =
-            (format!("{name}.sums"), bytes.get().chunks(length.max(1)).map(crc32fast::hash).collect());
+        let Some((name, _, _, bytes)) = self.tensors.last() else {
+            return;
+        };
+        let (name, sums): (_, Vec<u32>) = (
+            format!("{name}.sums"),
+            bytes
+                .get()
+                .chunks(length.max(1))
+                .map(crc32fast::hash)
+                .collect(),
+        );
         self.rows(&name, &sums);
     }
 
     /// CRC-32 of each tensor.
     pub(crate) fn checksums(&self) -> BTreeMap<String, u32> {
-        self.tensors.iter().map(|(name, _, _, bytes)| (name.clone(), crc32fast::hash(bytes.get()))).collect()
+        self.tensors
+            .iter()
+            .map(|(name, _, _, bytes)| (name.clone(), crc32fast::hash(bytes.get())))
+            .collect()
     }
 
     /// Writes everything; the metadata stand first, in the order given.
     pub(crate) fn write(&self, metadata: &[(&str, &str)], out: &mut dyn Write) -> io::Result<()> {
-        let entries: Vec<String> =
-            metadata.iter().map(|(key, value)| format!("{}:{}", json!(key), json!(value))).collect();
+        let entries: Vec<String> = metadata
+            .iter()
+            .map(|(key, value)| format!("{}:{}", json!(key), json!(value)))
+            .collect();
         let (mut described, mut at) = (Map::new(), 0);
         for (name, kind, shape, bytes) in &self.tensors {
             let end = at + bytes.get().len();
@@ -144,12 +178,18 @@ impl<'a> Writer<'a> {
             at = end;
         }
         let described = serde_json::Value::from(described).to_string();
-        let rest = if self.tensors.is_empty() { "}" } else { &format!(",{}", &described[1..]) };
+        let rest = if self.tensors.is_empty() {
+            "}"
+        } else {
+            &format!(",{}", &described[1..])
+        };
         let mut header = format!("{{\"__metadata__\":{{{}}}{rest}", entries.join(",")).into_bytes();
         header.resize(header.len().next_multiple_of(8), b' ');
         out.write_all(&(header.len() as u64).to_le_bytes())?;
         out.write_all(&header)?;
-        self.tensors.iter().try_for_each(|(_, _, _, bytes)| out.write_all(bytes.get()))
+        self.tensors
+            .iter()
+            .try_for_each(|(_, _, _, bytes)| out.write_all(bytes.get()))
     }
 }
 
@@ -181,7 +221,8 @@ impl<'a> Tensors<'a> {
     /// Reads the header of a file in memory.
     pub(crate) fn of(bytes: &'a [u8]) -> Result<Self, String> {
         let head = bytes.first_chunk().ok_or("it is too short")?;
-        let start = usize::try_from(start(*head, bytes.len() as u64)?).map_err(|e| e.to_string())?;
+        let start =
+            usize::try_from(start(*head, bytes.len() as u64)?).map_err(|e| e.to_string())?;
         Self::new(Place::Memory(bytes), &bytes[8..start], bytes.len() as u64)
     }
 
@@ -190,8 +231,12 @@ impl<'a> Tensors<'a> {
         let text = |e: io::Error| e.to_string();
         let length = file.metadata().map_err(text)?.len();
         let (mut head, mut reader) = ([0; 8], file);
-        reader.seek(SeekFrom::Start(0)).and_then(|_| reader.read_exact(&mut head)).map_err(text)?;
-        let mut header = vec![0; usize::try_from(start(head, length)? - 8).map_err(|e| e.to_string())?];
+        reader
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| reader.read_exact(&mut head))
+            .map_err(text)?;
+        let mut header =
+            vec![0; usize::try_from(start(head, length)? - 8).map_err(|e| e.to_string())?];
         reader.read_exact(&mut header).map_err(text)?;
         Self::new(Place::File(file), &header, length)
     }
@@ -199,12 +244,22 @@ impl<'a> Tensors<'a> {
     fn new(place: Place<'a>, header: &[u8], length: u64) -> Result<Self, String> {
         let start = 8 + header.len() as u64;
         let header: Metadata = serde_json::from_slice(header).map_err(|e| e.to_string())?;
-        Ok(Tensors { place, start, length: length - start, header, checksums: BTreeMap::new() })
+        Ok(Tensors {
+            place,
+            start,
+            length: length - start,
+            header,
+            checksums: BTreeMap::new(),
+        })
     }
 
     /// A text of the metadata.
     pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
-        self.header.metadata().as_ref()?.get(key).map(String::as_str)
+        self.header
+            .metadata()
+            .as_ref()?
+            .get(key)
+            .map(String::as_str)
     }
 
     /// Whether there is a tensor of that name.
@@ -215,9 +270,16 @@ impl<'a> Tensors<'a> {
     /// Sets the checksum of every tensor; there may be no other, and none may be missing.
     pub(crate) fn expect(&mut self, checksums: BTreeMap<String, u32>) -> Result<(), String> {
         if self.header.data_len() as u64 != self.length {
-            return Err("its length is not the one in its header: it is truncated or damaged".into());
+            return Err(
+                "its length is not the one in its header: it is truncated or damaged".into(),
+            );
         }
-        if let Some(name) = self.header.offset_keys().iter().find(|name| !checksums.contains_key(*name)) {
+        if let Some(name) = self
+            .header
+            .offset_keys()
+            .iter()
+            .find(|name| !checksums.contains_key(*name))
+        {
             return Err(format!("`{name}` has no checksum"));
         }
         if let Some(name) = checksums.keys().find(|name| !self.has(name)) {
@@ -230,7 +292,9 @@ impl<'a> Tensors<'a> {
     /// A matrix of two dimensions, of finite values.
     pub(crate) fn block(&self, name: &str) -> Result<Block, String> {
         let (shape, values) = self.values::<f32>(name, Kind::F32)?;
-        let [rows, cols] = shape[..] else { return Err(format!("`{name}` does not have two dimensions")) };
+        let [rows, cols] = shape[..] else {
+            return Err(format!("`{name}` does not have two dimensions"));
+        };
         finite(name, values.iter().all(|value| value.is_finite()))?;
         Ok(Block::from_vec(rows, cols, values))
     }
@@ -238,17 +302,25 @@ impl<'a> Tensors<'a> {
     /// Where a matrix of 32-bit numbers lies, for those who read it themselves.
     pub(crate) fn located(&self, name: &str) -> Result<Located, String> {
         let (from, shape) = self.found::<f32>(name, Kind::F32)?;
-        let [rows, cols] = shape[..] else { return Err(format!("`{name}` does not have two dimensions")) };
+        let [rows, cols] = shape[..] else {
+            return Err(format!("`{name}` does not have two dimensions"));
+        };
         if rows.max(cols) > u32::MAX as usize {
             return Err(format!("`{name}` has too many rows or columns"));
         }
-        Ok(Located { start: self.start + from, rows, cols })
+        Ok(Located {
+            start: self.start + from,
+            rows,
+            cols,
+        })
     }
 
     /// A small matrix of finite values.
     pub(crate) fn small(&self, name: &str) -> Result<Small, String> {
         let (shape, values) = self.values::<f64>(name, Kind::F64)?;
-        let [rows, cols] = shape[..] else { return Err(format!("`{name}` does not have two dimensions")) };
+        let [rows, cols] = shape[..] else {
+            return Err(format!("`{name}` does not have two dimensions"));
+        };
         finite(name, values.iter().all(|value| value.is_finite()))?;
         Ok(Small::from_fn(rows, cols, |i, j| values[i * cols + j]))
     }
@@ -282,12 +354,22 @@ impl<'a> Tensors<'a> {
 
     /// Where a tensor begins, and its shape: what it says of its size is compared with the file.
     fn found<T: Pod>(&self, name: &str, kind: Kind) -> Result<(u64, &[usize]), String> {
-        let tensor = self.header.info(name).ok_or_else(|| format!("there is no `{name}`"))?;
+        let tensor = self
+            .header
+            .info(name)
+            .ok_or_else(|| format!("there is no `{name}`"))?;
         if tensor.dtype != kind.dtype() {
-            return Err(format!("`{name}` has type {:?}, not {}", tensor.dtype, kind.name()));
+            return Err(format!(
+                "`{name}` has type {:?}, not {}",
+                tensor.dtype,
+                kind.name()
+            ));
         }
         let (from, to) = tensor.data_offsets;
-        let count = tensor.shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
+        let count = tensor
+            .shape
+            .iter()
+            .try_fold(1usize, |product, &size| product.checked_mul(size));
         let size = count.and_then(|count| count.checked_mul(size_of::<T>()));
         if to as u64 > self.length || from.checked_add(size.unwrap_or(usize::MAX)) != Some(to) {
             return Err(format!("`{name}` is outside the file"));
@@ -300,12 +382,15 @@ impl<'a> Tensors<'a> {
         let (from, shape) = self.found::<T>(name, kind)?;
         let mut values = vec![T::zeroed(); shape.iter().product()];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
-        self.fill(from, bytes).map_err(|e| format!("`{name}`: {e}"))?;
+        self.fill(from, bytes)
+            .map_err(|e| format!("`{name}`: {e}"))?;
         if self.checksums.get(name) != Some(&crc32fast::hash(bytes)) {
             return Err(format!("`{name}` is damaged: the checksum does not match"));
         }
         if cfg!(target_endian = "big") {
-            bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+            bytes
+                .chunks_exact_mut(size_of::<T>())
+                .for_each(<[u8]>::reverse);
         }
         Ok((shape.to_vec(), values))
     }
@@ -325,10 +410,16 @@ impl<'a> Tensors<'a> {
 
 /// Where the values of a file of some bytes begin, by its first eight.
 fn start(head: [u8; 8], length: u64) -> Result<u64, String> {
-    let start = u64::from_le_bytes(head).checked_add(8).filter(|start| *start <= length.min(LARGEST_HEADER));
+    let start = u64::from_le_bytes(head)
+        .checked_add(8)
+        .filter(|start| *start <= length.min(LARGEST_HEADER));
     start.ok_or_else(|| "the length of its header is wrong".into())
 }
 
 fn finite(name: &str, finite: bool) -> Result<(), String> {
-    if finite { Ok(()) } else { Err(format!("`{name}` has values that are not finite")) }
+    if finite {
+        Ok(())
+    } else {
+        Err(format!("`{name}` has values that are not finite"))
+    }
 }

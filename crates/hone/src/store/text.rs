@@ -30,7 +30,13 @@ pub(super) fn memory(columns: u64) -> u64 {
 /// What comes before the rows: names of columns, or the size of a word2vec table. Refuses ids that the format cannot hold.
 pub(super) fn head(embedding: &Embedding, path: &Path, format: Format) -> Result<Vec<u8>> {
     if format == Format::Word2vec {
-        refuse(&embedding.ids, path, char::is_whitespace, "white space", "choose .tsv, .npz or .parquet")?;
+        refuse(
+            &embedding.ids,
+            path,
+            char::is_whitespace,
+            "white space",
+            "choose .tsv, .npz or .parquet",
+        )?;
         return Ok(format!("{} {}\n", embedding.own.rows, embedding.vectors.cols()).into_bytes());
     }
     let style = Style::new(format);
@@ -64,8 +70,13 @@ pub(super) fn write_rows(rows: &Rows, format: Format, out: &mut dyn Write) -> io
 
 /// Whether the extension says that text is compressed.
 pub(super) fn is_compressed(path: &Path) -> bool {
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    ["gz", "zst"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    let extension = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    ["gz", "zst"]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// Writes text, compressed when the extension says so.
@@ -74,7 +85,10 @@ pub(super) fn compressed(
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let extension = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
         "gz" => {
             let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
@@ -117,11 +131,22 @@ pub(super) fn write_plain_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -
 
 /// Refuses ids that do not fit on one line.
 pub(super) fn check_plain_ids(ids: &NodeIds, path: &Path) -> Result<()> {
-    refuse(ids, path, |c| c == '\n' || c == '\r', "a line break", "choose .tsv, .npz or .parquet")
+    refuse(
+        ids,
+        path,
+        |c| c == '\n' || c == '\r',
+        "a line break",
+        "choose .tsv, .npz or .parquet",
+    )
 }
 
 /// Formats rows `0..n` of `width` values by `row` in parallel and writes them in order.
-fn in_chunks(n: usize, width: usize, out: &mut dyn Write, row: impl Fn(usize, &mut String) + Sync) -> io::Result<()> {
+fn in_chunks(
+    n: usize,
+    width: usize,
+    out: &mut dyn Write,
+    row: impl Fn(usize, &mut String) + Sync,
+) -> io::Result<()> {
     let chunk = (VALUES / width.max(1)).clamp(1, CHUNK);
     for wave in (0..n).step_by(chunk * WAVE) {
         let end = n.min(wave + chunk * WAVE);
@@ -137,8 +162,16 @@ fn in_chunks(n: usize, width: usize, out: &mut dyn Write, row: impl Fn(usize, &m
     Ok(())
 }
 
-fn refuse(ids: &NodeIds, path: &Path, bad: impl Fn(char) -> bool, what: &str, remedy: &str) -> Result<()> {
-    let NodeIds::Text { .. } = ids else { return Ok(()) };
+fn refuse(
+    ids: &NodeIds,
+    path: &Path,
+    bad: impl Fn(char) -> bool,
+    what: &str,
+    remedy: &str,
+) -> Result<()> {
+    let NodeIds::Text { .. } = ids else {
+        return Ok(());
+    };
     for i in 0..ids.len() as u32 {
         if let NodeId::Text(id) = ids.get(i)
             && (id.contains(&bad) || id.is_empty())
@@ -167,11 +200,18 @@ impl Style {
             Format::Word2vec => ' ',
             _ => '\t',
         };
-        Style { separator, quotes: format != Format::Word2vec }
+        Style {
+            separator,
+            quotes: format != Format::Word2vec,
+        }
     }
 
     /// A field, quoted as RFC 4180 does when it must be.
     fn push_field(&self, field: &str, line: &mut String) {
-        line.push_str(&if self.quotes { quoted(field, self.separator) } else { field.into() });
+        line.push_str(&if self.quotes {
+            quoted(field, self.separator)
+        } else {
+            field.into()
+        });
     }
 }

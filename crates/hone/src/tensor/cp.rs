@@ -48,17 +48,25 @@ struct Factors {
 /// `task.rank` components of a tensor.
 pub fn cp(tensor: &Tensor, regularization: f64, limits: Limits, task: &Task) -> Result<Cp> {
     let (a, b) = start(tensor, task)?;
-    let mut factors = Factors { c: Small::zeros(tensor.count(), task.rank), a, b };
+    let mut factors = Factors {
+        c: Small::zeros(tensor.count(), task.rank),
+        a,
+        b,
+    };
     let total = tensor.energy();
     let mut descent: Option<Descent> = None;
     loop {
         let (left, overlap) = factors.motifs_and_left(tensor, regularization, task)?;
         let penalty = regularization * factors.squares();
-        let loss = (total - 2.0 * overlap + factors.size() + penalty) / if total > 0.0 { total } else { 1.0 };
+        let loss = (total - 2.0 * overlap + factors.size() + penalty)
+            / if total > 0.0 { total } else { 1.0 };
         let done = match &mut descent {
             Some(descent) => descent.note(loss, limits, "cp")?,
             none => {
-                let first = Descent { converged: total == 0.0, ..Descent::start(loss) };
+                let first = Descent {
+                    converged: total == 0.0,
+                    ..Descent::start(loss)
+                };
                 none.replace(first);
                 limits.iterations == 0 || total == 0.0
             }
@@ -66,9 +74,15 @@ pub fn cp(tensor: &Tensor, regularization: f64, limits: Limits, task: &Task) -> 
         if done {
             break;
         }
-        factors.a = left.times(&inverse(&hadamard(&factors.b.gram(), &gram(&factors.c)), regularization)?);
+        factors.a = left.times(&inverse(
+            &hadamard(&factors.b.gram(), &gram(&factors.c)),
+            regularization,
+        )?);
         let right = factors.right(tensor, task)?;
-        factors.b = right.times(&inverse(&hadamard(&factors.a.gram(), &gram(&factors.c)), regularization)?);
+        factors.b = right.times(&inverse(
+            &hadamard(&factors.a.gram(), &gram(&factors.c)),
+            regularization,
+        )?);
         factors.balance();
         task.progress.advance(1);
     }
@@ -89,7 +103,10 @@ fn start(tensor: &Tensor, task: &Task) -> Result<(Block, Block)> {
     })?;
     let pairs = sum.svd()?;
     let filled = |block: Block, name: &str| fill(block.widened(task.rank), task.key.with(name, 0));
-    Ok((filled(u.times(&pairs.u), "left"), filled(v.times(&pairs.v), "right")))
+    Ok((
+        filled(u.times(&pairs.u), "left"),
+        filled(v.times(&pairs.v), "right"),
+    ))
 }
 
 /// Random columns of length one instead of zero ones.
@@ -107,7 +124,12 @@ fn fill(mut block: Block, key: Key) -> Block {
 
 impl Factors {
     /// The best C for A and B, row by row; then M₁ = Σ_s X_s B diag(c_s) and ⟨X, model⟩.
-    fn motifs_and_left(&mut self, tensor: &Tensor, regularization: f64, task: &Task) -> Result<(Block, f64)> {
+    fn motifs_and_left(
+        &mut self,
+        tensor: &Tensor,
+        regularization: f64,
+        task: &Task,
+    ) -> Result<(Block, f64)> {
         let solve = inverse(&hadamard(&self.a.gram(), &self.b.gram()), regularization)?;
         let Factors { a, b, c } = self;
         let mut work = Workspace::default();
@@ -150,14 +172,24 @@ impl Factors {
 
     /// ‖A‖² + ‖B‖² + ‖C‖².
     fn squares(&self) -> f64 {
-        self.lengths().iter().flatten().map(|length| length * length).sum()
+        self.lengths()
+            .iter()
+            .flatten()
+            .map(|length| length * length)
+            .sum()
     }
 
     /// Lengths of the columns of A, B and C.
     fn lengths(&self) -> [Vec<f64>; 3] {
         let of_c = gram(&self.c);
-        let c = (0..of_c.rows()).map(|r| of_c.get(r, r).max(0.0).sqrt()).collect();
-        [self.a.column_norms(Norm::L2), self.b.column_norms(Norm::L2), c]
+        let c = (0..of_c.rows())
+            .map(|r| of_c.get(r, r).max(0.0).sqrt())
+            .collect();
+        [
+            self.a.column_norms(Norm::L2),
+            self.b.column_norms(Norm::L2),
+            c,
+        ]
     }
 
     /// Gives the columns of all three the same length.
@@ -165,7 +197,10 @@ impl Factors {
         let [a, b, c] = self.lengths();
         let even: Vec<f64> = (0..a.len()).map(|r| (a[r] * b[r] * c[r]).cbrt()).collect();
         let to = |own: &[f64]| -> Vec<f64> {
-            own.iter().zip(&even).map(|(own, even)| if *even > 0.0 { even / own } else { 1.0 }).collect()
+            own.iter()
+                .zip(&even)
+                .map(|(own, even)| if *even > 0.0 { even / own } else { 1.0 })
+                .collect()
         };
         self.a.scale_columns(&to(&a));
         self.b.scale_columns(&to(&b));
@@ -177,13 +212,18 @@ impl Factors {
         let both = hadamard(&self.a.gram(), &self.b.gram());
         let captured = |s: usize| {
             let own = self.c.row(s);
-            (0..own.len()).map(|r| own[r] * (0..own.len()).map(|q| both.get(r, q) * own[q]).sum::<f64>()).sum::<f64>()
+            (0..own.len())
+                .map(|r| own[r] * (0..own.len()).map(|q| both.get(r, q) * own[q]).sum::<f64>())
+                .sum::<f64>()
         };
         let captured = (0..self.c.rows()).map(captured).collect();
         let [a, b, c] = self.lengths();
         let weights: Vec<f64> = (0..a.len()).map(|r| a[r] * b[r] * c[r]).collect();
         let unit = |own: &[f64]| -> Vec<f64> {
-            own.iter().zip(&weights).map(|(own, w)| if *w > 0.0 { 1.0 / own } else { 0.0 }).collect()
+            own.iter()
+                .zip(&weights)
+                .map(|(own, w)| if *w > 0.0 { 1.0 / own } else { 0.0 })
+                .collect()
         };
         self.a.scale_columns(&unit(&a));
         self.b.scale_columns(&unit(&b));
@@ -191,7 +231,13 @@ impl Factors {
         let (of_a, of_b) = (self.a.column_signs(), self.b.column_signs());
         self.a.scale_columns(&of_a);
         self.b.scale_columns(&of_b);
-        self.c.scale_columns(&of_a.iter().zip(&of_b).map(|(a, b)| a * b).collect::<Vec<_>>());
+        self.c.scale_columns(
+            &of_a
+                .iter()
+                .zip(&of_b)
+                .map(|(a, b)| a * b)
+                .collect::<Vec<_>>(),
+        );
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&i, &j| weights[j].total_cmp(&weights[i]));
         Cp {
@@ -208,7 +254,11 @@ impl Factors {
 /// The columns in another order.
 fn picked(block: &Block, order: &[usize]) -> Block {
     let mut out = Block::zeros(block.rows(), order.len());
-    out.update_rows(|i, row| row.iter_mut().zip(order).for_each(|(to, &j)| *to = block.get(i, j)));
+    out.update_rows(|i, row| {
+        row.iter_mut()
+            .zip(order)
+            .for_each(|(to, &j)| *to = block.get(i, j))
+    });
     out
 }
 
@@ -216,14 +266,21 @@ fn picked(block: &Block, order: &[usize]) -> Block {
 fn column_products(a: &Block, b: &Block) -> Vec<f64> {
     let mut product = b.clone();
     product.update_rows(|i, row| row.iter_mut().zip(a.row(i)).for_each(|(x, a)| *x *= a));
-    product.column_means().into_iter().map(|mean| mean * b.rows() as f64).collect()
+    product
+        .column_means()
+        .into_iter()
+        .map(|mean| mean * b.rows() as f64)
+        .collect()
 }
 
 /// Adds `image` diag(c) to the rows that the slice has.
 fn add_scaled(slice: &super::Slice, sum: &mut Block, image: &Block, c: &[f64]) {
     let c: Vec<f32> = c.iter().map(|&c| c as f32).collect();
     slice.change_rows(sum, |i, row| {
-        row.iter_mut().zip(image.row(i)).zip(&c).for_each(|((to, x), c)| *to += x * c);
+        row.iter_mut()
+            .zip(image.row(i))
+            .zip(&c)
+            .for_each(|((to, x), c)| *to += x * c);
     });
 }
 
@@ -238,9 +295,25 @@ fn hadamard(a: &Small, b: &Small) -> Small {
 /// (G + μI)⁻¹ of a semidefinite G, or its pseudo-inverse where that is singular.
 fn inverse(gram: &Small, regularization: f64) -> Result<Small> {
     let eigen = gram.eigen()?;
-    let floor = ZERO * eigen.values.first().map_or(0.0, |most| most.max(0.0) + regularization);
-    let of = |value: f64| if value + regularization > floor { 1.0 / (value + regularization) } else { 0.0 };
+    let floor = ZERO
+        * eigen
+            .values
+            .first()
+            .map_or(0.0, |most| most.max(0.0) + regularization);
+    let of = |value: f64| {
+        if value + regularization > floor {
+            1.0 / (value + regularization)
+        } else {
+            0.0
+        }
+    };
     let mut scaled = eigen.vectors.clone();
-    scaled.scale_columns(&eigen.values.iter().map(|&value| of(value)).collect::<Vec<_>>());
+    scaled.scale_columns(
+        &eigen
+            .values
+            .iter()
+            .map(|&value| of(value))
+            .collect::<Vec<_>>(),
+    );
     Ok(scaled.times(&eigen.vectors.transposed()))
 }

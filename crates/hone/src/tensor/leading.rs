@@ -28,15 +28,25 @@ pub(super) fn leading(
     for _ in 0..rounds.max(1) {
         let mut image = apply(&q)?;
         let h = q.cross(&image);
-        let eigen = Small::from_fn(h.rows(), h.rows(), |i, j| 0.5 * (h.get(i, j) + h.get(j, i))).eigen()?;
+        let eigen =
+            Small::from_fn(h.rows(), h.rows(), |i, j| 0.5 * (h.get(i, j) + h.get(j, i))).eigen()?;
         image.transform(&eigen.vectors);
         orthonormalize(&mut image);
         q = image;
-        let sum: f64 = eigen.values.iter().take(width).map(|value| value.max(0.0)).sum();
+        let sum: f64 = eigen
+            .values
+            .iter()
+            .take(width)
+            .map(|value| value.max(0.0))
+            .sum();
         if sum - before <= GAIN * sum {
             break;
         }
         before = sum;
     }
-    Ok(if width < q.cols() { q.columns(0..width) } else { q })
+    Ok(if width < q.cols() {
+        q.columns(0..width)
+    } else {
+        q
+    })
 }

@@ -109,7 +109,10 @@ impl<'a> Tensor<'a> {
 
     /// ‖X‖², of the slices as they are scaled.
     pub fn energy(&self) -> f64 {
-        self.norms.iter().map(|norm| (norm.frobenius * norm.factor).powi(2)).sum()
+        self.norms
+            .iter()
+            .map(|norm| (norm.frobenius * norm.factor).powi(2))
+            .sum()
     }
 
     /// Passes on every nonzero slice, scaled, with its number.
@@ -123,8 +126,20 @@ impl<'a> Tensor<'a> {
                 return Ok(());
             }
             let inner = Arc::new(slice.operator.clone());
-            let operator = Operator::Scaled(Scaled { shift: None, scale, left: None, inner, right: None });
-            each(number, &Slice { operator, ..slice.clone() })
+            let operator = Operator::Scaled(Scaled {
+                shift: None,
+                scale,
+                left: None,
+                inner,
+                right: None,
+            });
+            each(
+                number,
+                &Slice {
+                    operator,
+                    ..slice.clone()
+                },
+            )
         })
     }
 
@@ -150,11 +165,17 @@ impl<'a> Tensor<'a> {
                     let inner = slice.times(q, !transpose, &mut work);
                     let mut outer = work.block(inner.rows(), inner.cols());
                     if transpose {
-                        slice.operator.apply_transposed_into(&inner, &mut outer, &mut work);
+                        slice
+                            .operator
+                            .apply_transposed_into(&inner, &mut outer, &mut work);
                     } else {
                         slice.operator.apply_into(&inner, &mut outer, &mut work);
                     }
-                    slice.change_rows(&mut sum, |i, row| row.iter_mut().zip(outer.row(i)).for_each(|(to, x)| *to += x));
+                    slice.change_rows(&mut sum, |i, row| {
+                        row.iter_mut()
+                            .zip(outer.row(i))
+                            .for_each(|(to, x)| *to += x)
+                    });
                     work.give(inner);
                     work.give(outer);
                     Ok(())
@@ -163,14 +184,22 @@ impl<'a> Tensor<'a> {
             })
         };
         let left = space(false)?;
-        let right = if self.is_symmetric(task)? { left.clone() } else { space(true)? };
+        let right = if self.is_symmetric(task)? {
+            left.clone()
+        } else {
+            space(true)?
+        };
         Ok((left, right))
     }
 }
 
 impl Descent {
     fn start(loss: f64) -> Self {
-        Descent { iterations: 0, converged: false, losses: vec![loss] }
+        Descent {
+            iterations: 0,
+            converged: false,
+            losses: vec![loss],
+        }
     }
 
     /// Notes the loss after a sweep; whether it was the last.
@@ -193,10 +222,17 @@ impl Descent {
 
 /// The sum of the products of the entries.
 fn inner(a: &Small, b: &Small) -> f64 {
-    a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum()
+    a.as_slice()
+        .iter()
+        .zip(b.as_slice())
+        .map(|(a, b)| a * b)
+        .sum()
 }
 
 /// to ← to + factor · from.
 fn add(to: &mut Small, from: &Small, factor: f64) {
-    to.as_mut_slice().iter_mut().zip(from.as_slice()).for_each(|(to, from)| *to += factor * from);
+    to.as_mut_slice()
+        .iter_mut()
+        .zip(from.as_slice())
+        .for_each(|(to, from)| *to += factor * from);
 }

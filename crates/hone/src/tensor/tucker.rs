@@ -46,7 +46,9 @@ enum Side {
 
 /// `task.rank` node factors and at most `motif_rank` motif factors of a tensor.
 pub fn tucker(tensor: &Tensor, motif_rank: usize, limits: Limits, task: &Task) -> Result<Tucker> {
-    start(tensor, motif_rank, ROUNDS, task)?.sweeps(tensor, limits, task)?.finish(tensor, task.rank)
+    start(tensor, motif_rank, ROUNDS, task)?
+        .sweeps(tensor, limits, task)?
+        .finish(tensor, task.rank)
 }
 
 /// Factors and the projected slices.
@@ -62,11 +64,27 @@ pub(super) struct State {
 }
 
 /// The higher-order SVD.
-pub(super) fn start(tensor: &Tensor, motif_rank: usize, rounds: usize, task: &Task) -> Result<State> {
+pub(super) fn start(
+    tensor: &Tensor,
+    motif_rank: usize,
+    rounds: usize,
+    task: &Task,
+) -> Result<State> {
     let (u, v) = tensor.node_spaces(task.rank.min(tensor.nodes()), rounds, task)?;
     let rank = motif_rank.min(tensor.count());
-    let (c, k) = (Small::zeros(tensor.count(), rank), project(tensor, &u, &v, task)?);
-    let mut state = State { u, v, c, k, total: tensor.energy(), captured: 0.0, descent: None };
+    let (c, k) = (
+        Small::zeros(tensor.count(), rank),
+        project(tensor, &u, &v, task)?,
+    );
+    let mut state = State {
+        u,
+        v,
+        c,
+        k,
+        total: tensor.energy(),
+        captured: 0.0,
+        descent: None,
+    };
     state.improve_motifs()?;
     Ok(state)
 }
@@ -87,8 +105,12 @@ fn project(tensor: &Tensor, u: &Block, v: &Block, task: &Task) -> Result<Vec<Sma
 /// Σ_s C_sr K_s, one per column of C.
 fn core(c: &Small, k: &[Small]) -> Vec<Small> {
     let of = |r: usize| {
-        let mut sum = k.first().map_or(Small::zeros(0, 0), |k| Small::zeros(k.rows(), k.cols()));
-        k.iter().enumerate().for_each(|(s, k)| add(&mut sum, k, c.get(s, r)));
+        let mut sum = k
+            .first()
+            .map_or(Small::zeros(0, 0), |k| Small::zeros(k.rows(), k.cols()));
+        k.iter()
+            .enumerate()
+            .for_each(|(s, k)| add(&mut sum, k, c.get(s, r)));
         sum
     };
     (0..c.cols()).map(of).collect()
@@ -96,7 +118,9 @@ fn core(c: &Small, k: &[Small]) -> Vec<Small> {
 
 /// ⟨A_i, A_j⟩ of matrices.
 fn grams(matrices: &[Small]) -> Small {
-    Small::from_fn(matrices.len(), matrices.len(), |i, j| inner(&matrices[i], &matrices[j]))
+    Small::from_fn(matrices.len(), matrices.len(), |i, j| {
+        inner(&matrices[i], &matrices[j])
+    })
 }
 
 impl State {
@@ -110,7 +134,11 @@ impl State {
     }
 
     fn loss(&self) -> f64 {
-        if self.total > 0.0 { 1.0 - self.captured / self.total } else { 0.0 }
+        if self.total > 0.0 {
+            1.0 - self.captured / self.total
+        } else {
+            0.0
+        }
     }
 
     /// A better U or V, and then the best C.
@@ -118,13 +146,20 @@ impl State {
         let (left, core) = (side == Side::Left, core(&self.c, &self.k));
         let other = if left { &self.v } else { &self.u };
         let mut work = Workspace::default();
-        let mut sum = Block::zeros(tensor.nodes(), if left { self.u.cols() } else { self.v.cols() });
+        let mut sum = Block::zeros(
+            tensor.nodes(),
+            if left { self.u.cols() } else { self.v.cols() },
+        );
         tensor.visit(task, &mut |s, slice| {
             let mut mixed = Small::zeros(self.u.cols(), self.v.cols());
-            core.iter().enumerate().for_each(|(r, core)| add(&mut mixed, core, self.c.get(s, r)));
+            core.iter()
+                .enumerate()
+                .for_each(|(r, core)| add(&mut mixed, core, self.c.get(s, r)));
             let image = slice.times(other, !left, &mut work);
             let part = image.times(&if left { mixed.transposed() } else { mixed });
-            slice.change_rows(&mut sum, |i, row| row.iter_mut().zip(part.row(i)).for_each(|(to, x)| *to += x));
+            slice.change_rows(&mut sum, |i, row| {
+                row.iter_mut().zip(part.row(i)).for_each(|(to, x)| *to += x)
+            });
             work.give(image);
             Ok(())
         })?;
@@ -152,8 +187,10 @@ impl State {
     /// Rotates the factors so that the core is orthogonal in every mode, largest first.
     fn finish(mut self, tensor: &Tensor, rank: usize) -> Result<Tucker> {
         let mut core = core(&self.c, &self.k);
-        let (mut rows, mut columns) =
-            (Small::zeros(self.u.cols(), self.u.cols()), Small::zeros(self.v.cols(), self.v.cols()));
+        let (mut rows, mut columns) = (
+            Small::zeros(self.u.cols(), self.u.cols()),
+            Small::zeros(self.v.cols(), self.v.cols()),
+        );
         for core in &core {
             add(&mut rows, &core.times(&core.transposed()), 1.0);
             add(&mut columns, &core.transposed().times(core), 1.0);
@@ -169,14 +206,26 @@ impl State {
         let left = rows.vectors.transposed();
         for (core, sign) in core.iter_mut().zip(&of_c) {
             let turned = left.times(core).times(&columns.vectors);
-            *core = Small::from_fn(turned.rows(), turned.cols(), |i, j| sign * of_u[i] * of_v[j] * turned.get(i, j));
+            *core = Small::from_fn(turned.rows(), turned.cols(), |i, j| {
+                sign * of_u[i] * of_v[j] * turned.get(i, j)
+            });
         }
         let between = grams(&core);
         let captured = |s: usize| -> f64 {
             let c = self.c.row(s);
-            (0..c.len()).map(|r| (0..c.len()).map(|q| c[r] * c[q] * between.get(r, q)).sum::<f64>()).sum()
+            (0..c.len())
+                .map(|r| {
+                    (0..c.len())
+                        .map(|q| c[r] * c[q] * between.get(r, q))
+                        .sum::<f64>()
+                })
+                .sum()
         };
-        let mut weights: Vec<f64> = rows.values.iter().map(|value| value.max(0.0).sqrt()).collect();
+        let mut weights: Vec<f64> = rows
+            .values
+            .iter()
+            .map(|value| value.max(0.0).sqrt())
+            .collect();
         weights.resize(rank, 0.0);
         Ok(Tucker {
             captured: (0..tensor.count()).map(captured).collect(),
@@ -192,8 +241,14 @@ impl State {
 
 /// The sign of each column's entry of largest absolute value.
 fn signs(matrix: &Small) -> Vec<f64> {
-    let largest = |j: usize| (0..matrix.rows()).map(|i| matrix.get(i, j)).fold(0.0f64, larger);
-    (0..matrix.cols()).map(|j| if largest(j) < 0.0 { -1.0 } else { 1.0 }).collect()
+    let largest = |j: usize| {
+        (0..matrix.rows())
+            .map(|i| matrix.get(i, j))
+            .fold(0.0f64, larger)
+    };
+    (0..matrix.cols())
+        .map(|j| if largest(j) < 0.0 { -1.0 } else { 1.0 })
+        .collect()
 }
 
 fn larger(most: f64, x: f64) -> f64 {

@@ -20,7 +20,11 @@ fn truth(edges: &[Edge], directed: bool) -> (BTreeMap<(u32, u32), f32>, u64, u64
             loops += 1;
             continue;
         }
-        let key = if directed { (u, v) } else { (u.min(v), u.max(v)) };
+        let key = if directed {
+            (u, v)
+        } else {
+            (u.min(v), u.max(v))
+        };
         let group = groups.entry(key).or_default();
         duplicates += u64::from(!group.is_empty());
         group.push(w);
@@ -38,9 +42,17 @@ fn truth(edges: &[Edge], directed: bool) -> (BTreeMap<(u32, u32), f32>, u64, u64
 }
 
 fn build(n: usize, edges: &[Edge], directed: bool, weighted: bool) -> Graph {
-    let builder = if directed { GraphBuilder::directed(n) } else { GraphBuilder::undirected(n) };
+    let builder = if directed {
+        GraphBuilder::directed(n)
+    } else {
+        GraphBuilder::undirected(n)
+    };
     let builder = builder.edges(edges.iter().map(|e| (e.0, e.1)).collect());
-    let builder = if weighted { builder.weights(edges.iter().map(|e| e.2).collect()) } else { builder };
+    let builder = if weighted {
+        builder.weights(edges.iter().map(|e| e.2).collect())
+    } else {
+        builder
+    };
     builder.build().unwrap()
 }
 
@@ -49,12 +61,19 @@ fn positions(graph: &Graph) -> BTreeMap<(u32, u32), f32> {
     let pattern = graph.pattern();
     let weight = |p: usize| graph.weights().map_or(1.0, |w| w[p]);
     (0..graph.nodes())
-        .flat_map(|i| pattern.range(i).map(move |p| ((i as u32, pattern.columns()[p]), weight(p))))
+        .flat_map(|i| {
+            pattern
+                .range(i)
+                .map(move |p| ((i as u32, pattern.columns()[p]), weight(p)))
+        })
         .collect()
 }
 
 fn edges(n: u32, most: usize) -> impl Strategy<Value = Vec<Edge>> {
-    prop::collection::vec((0..n, 0..n, (0u32..1000).prop_map(|w| w as f32 / 7.0)), 0..most)
+    prop::collection::vec(
+        (0..n, 0..n, (0u32..1000).prop_map(|w| w as f32 / 7.0)),
+        0..most,
+    )
 }
 
 proptest! {
@@ -127,10 +146,20 @@ proptest! {
 fn many_edges(n: u32, m: usize) -> Vec<Edge> {
     let mut state = 1u64;
     let mut next = move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (state >> 33) as u32
     };
-    (0..m).map(|e| (if e % 3 == 0 { 7 } else { next() % n }, next() % n, (next() % 100) as f32 / 3.0)).collect()
+    (0..m)
+        .map(|e| {
+            (
+                if e % 3 == 0 { 7 } else { next() % n },
+                next() % n,
+                (next() % 100) as f32 / 3.0,
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -140,10 +169,19 @@ fn many_buckets_and_any_number_of_threads_give_the_truth() {
     for directed in [false, true] {
         let (expected, loops, duplicates) = truth(&edges, directed);
         for threads in [1, 3] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
             let graph = pool.install(|| build(n as usize, &edges, directed, true));
-            assert!(positions(&graph) == expected, "directed {directed}, {threads} threads");
-            assert_eq!((graph.dropped().self_loops, graph.dropped().duplicates), (loops, duplicates));
+            assert!(
+                positions(&graph) == expected,
+                "directed {directed}, {threads} threads"
+            );
+            assert_eq!(
+                (graph.dropped().self_loops, graph.dropped().duplicates),
+                (loops, duplicates)
+            );
             let unweighted = pool.install(|| build(n as usize, &edges, directed, false));
             assert_eq!(unweighted.pattern(), graph.pattern());
         }
@@ -154,7 +192,14 @@ fn many_buckets_and_any_number_of_threads_give_the_truth() {
 fn empty_and_isolated() {
     for n in [0, 1, 5] {
         let graph = build(n, &[], false, true);
-        assert_eq!((graph.nodes(), graph.edges(), graph.weights().map(|w| w.len())), (n, 0, Some(0)));
+        assert_eq!(
+            (
+                graph.nodes(),
+                graph.edges(),
+                graph.weights().map(|w| w.len())
+            ),
+            (n, 0, Some(0))
+        );
         assert_eq!(build(n, &[], true, false).underlying().nodes(), n);
     }
 }
@@ -163,20 +208,37 @@ fn empty_and_isolated() {
 fn wrong_input_is_an_error_that_names_it() {
     let pair = || GraphBuilder::undirected(2).edges(vec![(0, 1)]);
     let cases = [
-        (GraphBuilder::directed(2).edges(vec![(0, 1), (1, 2)]).build(), "edge 1 is (1, 2), but there are 2 nodes"),
+        (
+            GraphBuilder::directed(2)
+                .edges(vec![(0, 1), (1, 2)])
+                .build(),
+            "edge 1 is (1, 2), but there are 2 nodes",
+        ),
         (pair().weights(vec![]).build(), "0 weights for 1 edges"),
         (pair().weights(vec![-1.0]).build(), "weight 0 is -1"),
         (pair().weights(vec![f32::NAN]).build(), "weight 0 is NaN"),
-        (pair().weights(vec![f32::INFINITY]).build(), "weight 0 is inf"),
-        (GraphBuilder::undirected(u32::MAX as usize + 1).build(), "4294967296 nodes"),
         (
-            GraphBuilder::undirected(2).edges(vec![(0, 1), (1, 0)]).weights(vec![3e38, 3e38]).build(),
+            pair().weights(vec![f32::INFINITY]).build(),
+            "weight 0 is inf",
+        ),
+        (
+            GraphBuilder::undirected(u32::MAX as usize + 1).build(),
+            "4294967296 nodes",
+        ),
+        (
+            GraphBuilder::undirected(2)
+                .edges(vec![(0, 1), (1, 0)])
+                .weights(vec![3e38, 3e38])
+                .build(),
             "more than f32 can hold",
         ),
     ];
     for (result, expected) in cases {
         let error = result.expect_err(expected);
-        assert!(error.is_input() && error.to_string().contains(expected), "{error}");
+        assert!(
+            error.is_input() && error.to_string().contains(expected),
+            "{error}"
+        );
     }
 }
 
@@ -194,12 +256,37 @@ fn broken_patterns_are_refused() {
     assert!(make(path(vec![1, 0, 2, 1]), None, false, 3).is_ok());
     let wide = Arc::new(Pattern::new(vec![0, 1], vec![3], 4));
     let cases = [
-        (make(path(vec![1, 0, 2, 0]), None, false, 3), "(1, 2) is there but not (2, 1)"),
+        (
+            make(path(vec![1, 0, 2, 0]), None, false, 3),
+            "(1, 2) is there but not (2, 1)",
+        ),
         (make(path(vec![0, 0, 2, 1]), None, true, 3), "self-loop"),
-        (make(path(vec![1, 0, 2, 1]), None, false, 4), "4 ids for 3 nodes"),
-        (make(path(vec![1, 0, 2, 1]), Some(vec![1.0; 3]), false, 3), "3 weights for 4"),
-        (make(path(vec![1, 0, 2, 1]), Some(vec![1.0, 2.0, 1.0, 1.0]), false, 3), "(0, 1) and (1, 0) differ"),
-        (make(path(vec![1, 0, 2, 1]), Some(vec![1.0, 1.0, -1.0, 1.0]), false, 3), "weight 2 is -1"),
+        (
+            make(path(vec![1, 0, 2, 1]), None, false, 4),
+            "4 ids for 3 nodes",
+        ),
+        (
+            make(path(vec![1, 0, 2, 1]), Some(vec![1.0; 3]), false, 3),
+            "3 weights for 4",
+        ),
+        (
+            make(
+                path(vec![1, 0, 2, 1]),
+                Some(vec![1.0, 2.0, 1.0, 1.0]),
+                false,
+                3,
+            ),
+            "(0, 1) and (1, 0) differ",
+        ),
+        (
+            make(
+                path(vec![1, 0, 2, 1]),
+                Some(vec![1.0, 1.0, -1.0, 1.0]),
+                false,
+                3,
+            ),
+            "weight 2 is -1",
+        ),
         (make(wide, None, true, 1), "1 rows and 4 columns"),
     ];
     for (result, expected) in cases {
@@ -210,7 +297,15 @@ fn broken_patterns_are_refused() {
 
 #[test]
 fn dropped_prints_as_one_line() {
-    let graph = build(3, &[(0, 1, 1.0), (1, 0, 1.0), (0, 1, 1.0), (2, 2, 1.0)], false, false);
-    assert_eq!(graph.dropped().to_string(), "dropped 1 self-loop, 2 duplicate edges");
+    let graph = build(
+        3,
+        &[(0, 1, 1.0), (1, 0, 1.0), (0, 1, 1.0), (2, 2, 1.0)],
+        false,
+        false,
+    );
+    assert_eq!(
+        graph.dropped().to_string(),
+        "dropped 1 self-loop, 2 duplicate edges"
+    );
     assert!(build(3, &[(0, 1, 1.0)], false, false).dropped().is_empty());
 }

@@ -8,8 +8,17 @@ use hone::random::Key;
 use naive::{Matrix, block, distance, times, transpose, wide};
 
 /// Shapes around chunk, lane and page boundaries.
-const SHAPES: [(usize, usize); 9] =
-    [(0, 3), (1, 1), (5, 0), (31, 7), (1024, 24), (1025, 16), (4099, 3), (70_001, 2), (90_000, 24)];
+const SHAPES: [(usize, usize); 9] = [
+    (0, 3),
+    (1, 1),
+    (5, 0),
+    (31, 7),
+    (1024, 24),
+    (1025, 16),
+    (4099, 3),
+    (70_001, 2),
+    (90_000, 24),
+];
 
 fn small(matrix: &Small) -> Matrix {
     (0..matrix.rows()).map(|i| matrix.row(i).to_vec()).collect()
@@ -32,8 +41,14 @@ fn gram_and_cross_are_f64_sums() {
     for (rows, cols) in SHAPES {
         let x = block(rows, cols, 1);
         let y = block(rows, cols + 1, 2);
-        assert!(distance(&small(&x.gram()), &gram(&x, &x)) < 1e-13, "{rows} × {cols}");
-        assert!(distance(&small(&x.cross(&y)), &gram(&x, &y)) < 1e-11, "{rows} × {cols}");
+        assert!(
+            distance(&small(&x.gram()), &gram(&x, &x)) < 1e-13,
+            "{rows} × {cols}"
+        );
+        assert!(
+            distance(&small(&x.cross(&y)), &gram(&x, &y)) < 1e-11,
+            "{rows} × {cols}"
+        );
     }
 }
 
@@ -42,7 +57,10 @@ fn gram_keeps_what_f32_would_lose() {
     // 1 + 2^-12 squared needs 25 bits; a thousand such rows need exact products and f64 sums.
     let value = 1.0 + (-12f32).exp2();
     let x = Block::from_vec(1000, 1, vec![value; 1000]);
-    assert_eq!(x.gram().get(0, 0), 1000.0 * f64::from(value) * f64::from(value));
+    assert_eq!(
+        x.gram().get(0, 0),
+        1000.0 * f64::from(value) * f64::from(value)
+    );
 }
 
 #[test]
@@ -52,7 +70,10 @@ fn products_with_small_matrices() {
         let m = Small::from_fn(cols, cols, |i, j| ((3 * i + 5 * j) % 7) as f64 - 2.5);
         let expected = times(&wide(&x), &small(&m));
         let found = x.times(&m);
-        assert!(rows * cols == 0 || distance(&wide(&found), &expected) < 1e-6, "{rows} × {cols}");
+        assert!(
+            rows * cols == 0 || distance(&wide(&found), &expected) < 1e-6,
+            "{rows} × {cols}"
+        );
         let mut inside = x.clone();
         inside.transform(&m);
         assert_eq!(inside, found);
@@ -69,12 +90,20 @@ fn products_with_small_matrices() {
 
 #[test]
 fn norms_scaling_and_signs() {
-    let mut x = Block::from_vec(3, 4, vec![3.0, 0.0, -1.0, 2.0, -4.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5, 0.0]);
+    let mut x = Block::from_vec(
+        3,
+        4,
+        vec![3.0, 0.0, -1.0, 2.0, -4.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5, 0.0],
+    );
     assert_eq!(x.column_norms(Norm::L2), [5.0, 0.0, 1.5, 2.0]);
     assert_eq!(x.column_norms(Norm::L1), [7.0, 0.0, 2.5, 2.0]);
     assert_eq!(x.column_norms(Norm::Max), [4.0, 0.0, 1.0, 2.0]);
     assert_eq!(x.column_norms(Norm::None), [1.0; 4]);
-    assert_eq!(x.column_signs(), [-1.0, 1.0, -1.0, 1.0], "the topmost of equals decides");
+    assert_eq!(
+        x.column_signs(),
+        [-1.0, 1.0, -1.0, 1.0],
+        "the topmost of equals decides"
+    );
     let before = x.clone();
     x.normalize_columns(Norm::None);
     assert_eq!(x, before);
@@ -94,7 +123,9 @@ fn disorder(q: &Block, kept: &[bool]) -> f64 {
     let expected = |i: usize, j: usize| f64::from(u8::from(i == j && kept[i]));
     (0..kept.len())
         .flat_map(|i| (0..kept.len()).map(move |j| (i, j)))
-        .fold(0.0, |d: f64, (i, j)| d.max((gram[i][j] - expected(i, j)).abs()))
+        .fold(0.0, |d: f64, (i, j)| {
+            d.max((gram[i][j] - expected(i, j)).abs())
+        })
 }
 
 #[test]
@@ -138,22 +169,47 @@ fn dependent_columns_become_zero_and_are_named() {
         assert_eq!((x.get(i, 2), x.get(i, 4), x.get(i, 6)), (0.0, 0.0, 0.0));
     }
     let mut few = block(3, 5, 8);
-    assert_eq!(orthonormalize(&mut few).iter().filter(|&&kept| kept).count(), 3);
+    assert_eq!(
+        orthonormalize(&mut few)
+            .iter()
+            .filter(|&&kept| kept)
+            .count(),
+        3
+    );
     let mut none = Block::zeros(9, 4);
     assert_eq!(orthonormalize(&mut none), [false; 4]);
     assert_eq!(none, Block::zeros(9, 4));
-    assert!(orthonormalize(&mut Block::zeros(0, 2)).iter().all(|kept| !kept));
+    assert!(
+        orthonormalize(&mut Block::zeros(0, 2))
+            .iter()
+            .all(|kept| !kept)
+    );
 }
 
 #[test]
 fn small_decompositions() {
-    let a = Small::from_fn(6, 6, |i, j| if i == j { 3.0 + i as f64 } else { 1.0 / (1 + i + j) as f64 });
+    let a = Small::from_fn(6, 6, |i, j| {
+        if i == j {
+            3.0 + i as f64
+        } else {
+            1.0 / (1 + i + j) as f64
+        }
+    });
     let eigen = a.eigen().expect("finite");
     let (values, _) = naive::jacobi(&small(&a));
-    eigen.values.iter().zip(&values).for_each(|(x, y)| assert!((x - y).abs() < 1e-12));
+    eigen
+        .values
+        .iter()
+        .zip(&values)
+        .for_each(|(x, y)| assert!((x - y).abs() < 1e-12));
     let mut scaled = eigen.vectors.clone();
     scaled.scale_columns(&eigen.values);
-    assert!(distance(&small(&scaled.times(&eigen.vectors.transposed())), &small(&a)) < 1e-13);
+    assert!(
+        distance(
+            &small(&scaled.times(&eigen.vectors.transposed())),
+            &small(&a)
+        ) < 1e-13
+    );
     let lower = a.cholesky().expect("positive definite");
     assert!(distance(&small(&lower.times(&lower.transposed())), &small(&a)) < 1e-13);
     assert!(Small::from_fn(2, 2, |_, _| 1.0 - 3.0).cholesky().is_none());
@@ -200,7 +256,11 @@ fn random_blocks_depend_on_the_key_and_look_uniform() {
     assert_eq!(x, Block::random(50_000, 3, Key::new(1)));
     assert_ne!(x, Block::random(50_000, 3, Key::new(2)));
     assert_ne!(x, Block::random(50_000, 3, Key::new(1).with("other", 0)));
-    assert!(x.as_slice().iter().all(|value| value.abs() < 1.0 && *value != 0.0));
+    assert!(
+        x.as_slice()
+            .iter()
+            .all(|value| value.abs() < 1.0 && *value != 0.0)
+    );
     let gram = x.gram();
     for i in 0..3 {
         for j in 0..3 {
@@ -217,15 +277,25 @@ fn same_bits_for_any_number_of_threads() {
         let y = Block::random(100_003, 8, Key::new(6));
         let mut numbers: Vec<f64> = x.gram().as_slice().to_vec();
         numbers.extend(x.cross(&y).as_slice());
-        [Norm::L1, Norm::L2, Norm::Max].into_iter().for_each(|norm| numbers.extend(x.column_norms(norm)));
+        [Norm::L1, Norm::L2, Norm::Max]
+            .into_iter()
+            .for_each(|norm| numbers.extend(x.column_norms(norm)));
         orthonormalize(&mut x);
         let bits: Vec<u64> = numbers.iter().map(|x| x.to_bits()).collect();
-        (bits, x.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+        (
+            bits,
+            x.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+        )
     });
 }
 
 #[test]
 fn transposes_and_gram_of_transposes_agree() {
     let x = block(50, 6, 2);
-    assert!(distance(&transpose(&wide(&x.times(&x.gram()))), &times(&gram(&x, &x), &transpose(&wide(&x)))) < 1e-6);
+    assert!(
+        distance(
+            &transpose(&wide(&x.times(&x.gram()))),
+            &times(&gram(&x, &x), &transpose(&wide(&x)))
+        ) < 1e-6
+    );
 }

@@ -25,7 +25,13 @@ fn run(config: Config, graph: &Graph) -> Run {
 }
 
 fn config(settings: &[(&str, &str)]) -> Config {
-    settings.iter().fold(Layers::new(), |layers, (key, value)| layers.set(key, value).unwrap()).build().unwrap()
+    settings
+        .iter()
+        .fold(Layers::new(), |layers, (key, value)| {
+            layers.set(key, value).unwrap()
+        })
+        .build()
+        .unwrap()
 }
 
 /// A ring of `n` nodes with some chords, and an isolated node at the end.
@@ -33,8 +39,11 @@ fn chorded_ring(n: u32, directed: bool) -> Graph {
     let mut edges: Vec<(u32, u32)> = (0..n).map(|i| (i, (i + 1) % n)).collect();
     edges.extend((0..n).step_by(3).map(|i| (i, (i * 7 + 2) % n)));
     edges.extend((0..n).step_by(4).map(|i| (i, (i + 2) % n)));
-    let builder =
-        if directed { GraphBuilder::directed(n as usize + 1) } else { GraphBuilder::undirected(n as usize + 1) };
+    let builder = if directed {
+        GraphBuilder::directed(n as usize + 1)
+    } else {
+        GraphBuilder::undirected(n as usize + 1)
+    };
     builder.edges(edges).build().unwrap()
 }
 
@@ -43,16 +52,26 @@ fn every_preset_embeds_directed_and_undirected_graphs() {
     for directed in [false, true] {
         let graph = chorded_ring(40, directed);
         for (preset, _) in hone::config::PRESETS {
-            let layers = Layers::new().preset(preset).unwrap().set("structure.depth", "0").unwrap();
+            let layers = Layers::new()
+                .preset(preset)
+                .unwrap()
+                .set("structure.depth", "0")
+                .unwrap();
             let run = run(layers.build().unwrap(), &graph);
             let z = &run.embedding.vectors;
             assert_eq!((z.rows(), z.cols()), (41, 128), "{preset}");
             assert!(z.as_slice().iter().all(|v| v.is_finite()), "{preset}");
             let zero = z.row(40).iter().all(|&v| v == 0.0);
-            assert!(zero || preset == "hone", "{preset}: an isolated node has a zero vector");
+            assert!(
+                zero || preset == "hone",
+                "{preset}: an isolated node has a zero vector"
+            );
             assert!(z.row(0).iter().any(|&v| v != 0.0), "{preset}");
             let shares: f64 = run.report.importance.iter().map(|part| part.share).sum();
-            assert!((shares - 1.0).abs() < 1e-6, "{preset}: shares sum to {shares}");
+            assert!(
+                (shares - 1.0).abs() < 1e-6,
+                "{preset}: shares sum to {shares}"
+            );
         }
     }
 }
@@ -61,22 +80,34 @@ fn every_preset_embeds_directed_and_undirected_graphs() {
 #[test]
 fn z_keeps_the_inner_products_of_y() {
     let graph = chorded_ring(30, false);
-    let base = [("local.dim", "4"), ("steps", "2"), ("motifs", "[\"edge\", \"path3\", \"triangle\"]")];
+    let base = [
+        ("local.dim", "4"),
+        ("steps", "2"),
+        ("motifs", "[\"edge\", \"path3\", \"triangle\"]"),
+    ];
     let with = |extra: (&str, &str)| config(&[&base[..], &[extra]].concat());
-    let y = run(with(("global.output", "local")), &graph).embedding.vectors;
+    let y = run(with(("global.output", "local")), &graph)
+        .embedding
+        .vectors;
     assert_eq!(y.cols(), 3 * 2 * 4);
     let z = run(with(("global.dim", "24")), &graph).embedding.vectors;
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>();
     for i in 0..y.rows() {
         for j in 0..y.rows() {
             let (of_y, of_z) = (dot(y.row(i), y.row(j)), dot(z.row(i), z.row(j)));
-            assert!((of_y - of_z).abs() < 1e-4, "rows {i}, {j}: {of_y} and {of_z}");
+            assert!(
+                (of_y - of_z).abs() < 1e-4,
+                "rows {i}, {j}: {of_y} and {of_z}"
+            );
         }
     }
     let column = |j: usize| (0..z.rows()).map(|i| z.row(i)[j]).collect::<Vec<_>>();
     for i in 0..24 {
         for j in 0..i {
-            assert!(dot(&column(i), &column(j)).abs() < 1e-4, "columns {i}, {j} are not orthogonal");
+            assert!(
+                dot(&column(i), &column(j)).abs() < 1e-4,
+                "columns {i}, {j} are not orthogonal"
+            );
         }
     }
 }
@@ -86,24 +117,44 @@ fn z_keeps_the_inner_products_of_y() {
 fn local_embeddings_are_singular_vectors_of_the_explicit_matrix() {
     let graph = chorded_ring(24, false);
     let n = graph.nodes();
-    let settings = [("local.dim", "5"), ("steps", "2"), ("motifs", "[\"edge\"]"), ("global.output", "local")];
+    let settings = [
+        ("local.dim", "5"),
+        ("steps", "2"),
+        ("motifs", "[\"edge\"]"),
+        ("global.output", "local"),
+    ];
     let run = run(config(&settings), &graph);
     let y = &run.embedding.vectors;
     let mut p = vec![vec![0.0; n]; n];
     for i in 0..n as u32 {
-        graph.neighbors(i).iter().for_each(|&j| p[i as usize][j as usize] = 1.0 / graph.degree(i) as f64);
+        graph
+            .neighbors(i)
+            .iter()
+            .for_each(|&j| p[i as usize][j as usize] = 1.0 / graph.degree(i) as f64);
     }
-    let square: Vec<Vec<f64>> =
-        (0..n).map(|i| (0..n).map(|j| (0..n).map(|l| p[i][l] * p[l][j]).sum()).collect()).collect();
+    let square: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            (0..n)
+                .map(|j| (0..n).map(|l| p[i][l] * p[l][j]).sum())
+                .collect()
+        })
+        .collect();
     for (step, matrix) in [(1, &p), (2, &square)] {
         let facts = &run.report.local[step - 1];
         for (c, sigma) in facts.singular_values.iter().enumerate() {
-            let u: Vec<f64> = (0..n).map(|i| f64::from(y.row(i)[(step - 1) * 5 + c])).collect();
+            let u: Vec<f64> = (0..n)
+                .map(|i| f64::from(y.row(i)[(step - 1) * 5 + c]))
+                .collect();
             // S Sᵀ u = sigma² u
-            let v: Vec<f64> = (0..n).map(|j| (0..n).map(|i| matrix[i][j] * u[i]).sum()).collect();
+            let v: Vec<f64> = (0..n)
+                .map(|j| (0..n).map(|i| matrix[i][j] * u[i]).sum())
+                .collect();
             for i in 0..n {
                 let image: f64 = (0..n).map(|j| matrix[i][j] * v[j]).sum();
-                assert!((image - sigma * sigma * u[i]).abs() < 2e-3, "step {step}, column {c}, row {i}");
+                assert!(
+                    (image - sigma * sigma * u[i]).abs() < 2e-3,
+                    "step {step}, column {c}, row {i}"
+                );
             }
         }
     }
@@ -113,7 +164,10 @@ fn local_embeddings_are_singular_vectors_of_the_explicit_matrix() {
 fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
     let graph = chorded_ring(500, true);
     let with_threads = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(|| run(Config::default(), &graph).embedding)
     };
     let one = with_threads(1);
@@ -122,11 +176,24 @@ fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
 
 #[test]
 fn motifs_that_do_not_occur_are_zero_and_said_so() {
-    let star = GraphBuilder::undirected(9).edges((1..9).map(|i| (0, i)).collect()).build().unwrap();
+    let star = GraphBuilder::undirected(9)
+        .edges((1..9).map(|i| (0, i)).collect())
+        .build()
+        .unwrap();
     let run = run(config(&[("global.output", "local"), ("steps", "1")]), &star);
-    assert!(run.report.notes.iter().any(|note| note.contains("triangle")), "{:?}", run.report.notes);
+    assert!(
+        run.report
+            .notes
+            .iter()
+            .any(|note| note.contains("triangle")),
+        "{:?}",
+        run.report.notes
+    );
     let names = &run.embedding.columns;
-    let triangle = names.iter().position(|name| name == "triangle.k1.0").unwrap();
+    let triangle = names
+        .iter()
+        .position(|name| name == "triangle.k1.0")
+        .unwrap();
     assert!((0..9).all(|i| run.embedding.vectors.row(i)[triangle] == 0.0));
 }
 
@@ -147,9 +214,20 @@ fn automatic_steps_stop_where_nothing_is_new() {
     let graph = builtin("karate").unwrap();
     let w = run(config(&[("psi", "w"), ("steps", "auto")]), &graph);
     let chosen = w.report.automatic_steps.unwrap();
-    assert_eq!(chosen.steps, 1, "powers of W have the vectors of W: {chosen:?}");
+    assert_eq!(
+        chosen.steps, 1,
+        "powers of W have the vectors of W: {chosen:?}"
+    );
     assert!(w.report.local.iter().all(|facts| facts.step == 1));
-    let p = run(config(&[("psi", "p"), ("steps", "auto"), ("local.dim", "4"), ("global.dim", "8")]), &graph);
+    let p = run(
+        config(&[
+            ("psi", "p"),
+            ("steps", "auto"),
+            ("local.dim", "4"),
+            ("global.dim", "8"),
+        ]),
+        &graph,
+    );
     assert!(p.report.automatic_steps.unwrap().novelty.len() == 4);
 }
 
@@ -157,13 +235,29 @@ fn automatic_steps_stop_where_nothing_is_new() {
 fn more_dimensions_than_columns_are_zero_and_said_so() {
     let graph = builtin("karate").unwrap();
     for solver in ["svd", "als", "ccd", "nmf"] {
-        let few = [("motifs", "[\"edge\"]"), ("steps", "1"), ("local.dim", "4"), ("global.solver.method", solver)];
+        let few = [
+            ("motifs", "[\"edge\"]"),
+            ("steps", "1"),
+            ("local.dim", "4"),
+            ("global.solver.method", solver),
+        ];
         let found = run(config(&few), &graph);
         let z = &found.embedding.vectors;
         assert_eq!(z.cols(), 128, "{solver}");
-        assert!((0..34).all(|i| z.row(i)[4..].iter().all(|&x| x == 0.0)), "{solver}");
-        let notes: Vec<_> = found.report.notes.iter().filter(|note| note.contains("proximity columns are")).collect();
-        assert!(notes.len() == 1 && notes[0].contains("124 of 128"), "{solver}: {notes:?}");
+        assert!(
+            (0..34).all(|i| z.row(i)[4..].iter().all(|&x| x == 0.0)),
+            "{solver}"
+        );
+        let notes: Vec<_> = found
+            .report
+            .notes
+            .iter()
+            .filter(|note| note.contains("proximity columns are"))
+            .collect();
+        assert!(
+            notes.len() == 1 && notes[0].contains("124 of 128"),
+            "{solver}: {notes:?}"
+        );
     }
 }
 
@@ -172,9 +266,17 @@ fn more_dimensions_than_columns_are_zero_and_said_so() {
 fn columns_are_shared_by_a_rule() {
     let karate = builtin("karate").unwrap();
     let of = |preset: &str, settings: &[(&str, &str)]| {
-        let layers = Layers::new().preset(preset).unwrap().set_all(settings.iter().copied()).unwrap();
+        let layers = Layers::new()
+            .preset(preset)
+            .unwrap()
+            .set_all(settings.iter().copied())
+            .unwrap();
         let config = layers.build().unwrap().resolved();
-        (config.local_dim(), config.log_window_dim(&karate), config.components_dim())
+        (
+            config.local_dim(),
+            config.log_window_dim(&karate),
+            config.components_dim(),
+        )
     };
     assert_eq!(of("hone", &[]), (112, 56, 16));
     assert_eq!(of("hone", &[("local.log-window.steps", "0")]), (112, 0, 16));
@@ -183,19 +285,35 @@ fn columns_are_shared_by_a_rule() {
     assert_eq!(of("hone", &[("global.dim", "3")]), (16, 8, 1));
     assert_eq!(of("hone", &[("global.dim", "8")]), (16, 8, 2));
     assert_eq!(of("hone", &[("global.dim", "64")]), (56, 28, 8));
-    assert_eq!(of("hone", &[("global.dim", "1024"), ("steps", "auto")]), (1008, 0, 16));
-    assert_eq!(of("hone", &[("motifs", "[\"edge\", \"triangle\"]")]), (56, 28, 16));
+    assert_eq!(
+        of("hone", &[("global.dim", "1024"), ("steps", "auto")]),
+        (1008, 0, 16)
+    );
+    assert_eq!(
+        of("hone", &[("motifs", "[\"edge\", \"triangle\"]")]),
+        (56, 28, 16)
+    );
     assert_eq!(of("hone", &[("structure.enabled", "false")]), (128, 64, 16));
     assert_eq!(of("hone-p", &[]), (16, 0, 0));
     assert_eq!(of("hone-p", &[("global.dim", "1024")]), (40, 0, 0));
-    assert_eq!(of("hone-p", &[("motifs", "[\"edge\"]"), ("steps", "1")]), (128, 0, 0));
+    assert_eq!(
+        of("hone-p", &[("motifs", "[\"edge\"]"), ("steps", "1")]),
+        (128, 0, 0)
+    );
 }
 
 #[test]
 fn a_run_that_does_not_fit_is_refused_with_a_remedy() {
     let graph = builtin("karate").unwrap();
-    let error = Hone::new(Config::default()).unwrap().memory_limit(1000).embed(&graph, &Silent).unwrap_err();
-    assert!(matches!(error, Error::Memory { .. }) && error.to_string().contains("memory limit"), "{error}");
+    let error = Hone::new(Config::default())
+        .unwrap()
+        .memory_limit(1000)
+        .embed(&graph, &Silent)
+        .unwrap_err();
+    assert!(
+        matches!(error, Error::Memory { .. }) && error.to_string().contains("memory limit"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -207,14 +325,19 @@ fn a_cancelled_run_stops() {
         }
     }
     let graph = builtin("karate").unwrap();
-    let result = Hone::new(Config::default()).unwrap().embed(&graph, &Cancelled);
+    let result = Hone::new(Config::default())
+        .unwrap()
+        .embed(&graph, &Cancelled);
     assert!(matches!(result, Err(Error::Interrupted)));
 }
 
 #[test]
 fn a_report_repeats_its_run() {
     let graph = builtin("karate").unwrap();
-    let first = run(config(&[("psi", "l-rw"), ("seed", "7"), ("local.dim", "6")]), &graph);
+    let first = run(
+        config(&[("psi", "l-rw"), ("seed", "7"), ("local.dim", "6")]),
+        &graph,
+    );
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), first.report.to_json()).unwrap();
     let config = Layers::new().file(file.path()).unwrap().build().unwrap();
@@ -240,17 +363,39 @@ fn wrong_settings_are_refused_by_name() {
         ("local.solver.tolerance", "-1", "tolerance"),
     ];
     for (key, value, named) in cases {
-        let error = Layers::new().set(key, value).and_then(Layers::build).unwrap_err();
-        assert!(matches!(error, Error::Config { .. }), "{key}={value}: {error}");
-        assert!(error.to_string().contains(named), "{key}={value} should name {named}: {error}");
+        let error = Layers::new()
+            .set(key, value)
+            .and_then(Layers::build)
+            .unwrap_err();
+        assert!(
+            matches!(error, Error::Config { .. }),
+            "{key}={value}: {error}"
+        );
+        assert!(
+            error.to_string().contains(named),
+            "{key}={value} should name {named}: {error}"
+        );
     }
 }
 
 #[test]
 fn settings_are_laid_over_each_other() {
-    let layers = Layers::new().preset("hone-l").unwrap().set("psi", "w").unwrap().set("steps", "auto").unwrap();
-    let config = layers.set("global.output", "local").unwrap().build().unwrap();
-    assert_eq!((config.psi, config.steps), (hone::matrix::Psi::W, Steps::Auto));
+    let layers = Layers::new()
+        .preset("hone-l")
+        .unwrap()
+        .set("psi", "w")
+        .unwrap()
+        .set("steps", "auto")
+        .unwrap();
+    let config = layers
+        .set("global.output", "local")
+        .unwrap()
+        .build()
+        .unwrap();
+    assert_eq!(
+        (config.psi, config.steps),
+        (hone::matrix::Psi::W, Steps::Auto)
+    );
     assert_eq!(config.global.output, Output::Local);
     assert!(Layers::new().preset("hone-x").is_err());
 }
@@ -259,7 +404,12 @@ fn settings_are_laid_over_each_other() {
 fn norms_scale_the_columns() {
     let graph = chorded_ring(20, false);
     for (norm, of) in [("l2", 2), ("l1", 1), ("max", 0)] {
-        let settings = [("local.norm", norm), ("global.output", "local"), ("steps", "1"), ("motifs", "[\"edge\"]")];
+        let settings = [
+            ("local.norm", norm),
+            ("global.output", "local"),
+            ("steps", "1"),
+            ("motifs", "[\"edge\"]"),
+        ];
         let y: Block = run(config(&settings), &graph).embedding.vectors;
         let column = (0..y.rows()).map(|i| f64::from(y.row(i)[0]).abs());
         let size = match of {
@@ -274,18 +424,42 @@ fn norms_scale_the_columns() {
 /// Eq. 24 with counts: the mean of W, W², W³ and W⁴, not of multiples of them. Figures by LAPACK, in f64.
 #[test]
 fn steps_accumulate_as_they_were_counted() {
-    let settings = [("motifs", "[\"path3\"]"), ("steps", "4"), ("first-step", "4"), ("global.output", "local")];
+    let settings = [
+        ("motifs", "[\"path3\"]"),
+        ("steps", "4"),
+        ("first-step", "4"),
+        ("global.output", "local"),
+    ];
     let decay = "{ decay = 0.3 }";
     for (psi, accumulate, most, expected) in [
-        ("w", "\"mean\"", 11_672_454.1, [1.0, 0.518326, 0.162958, 0.119392]),
-        ("w", decay, 97_336.435_7, [1.0, 0.487534, 0.165833, 0.110781]),
-        ("l", "\"mean\"", 17_197_802.5, [1.0, 0.978679, 0.901957, 0.824857]),
+        (
+            "w",
+            "\"mean\"",
+            11_672_454.1,
+            [1.0, 0.518326, 0.162958, 0.119392],
+        ),
+        (
+            "w",
+            decay,
+            97_336.435_7,
+            [1.0, 0.487534, 0.165833, 0.110781],
+        ),
+        (
+            "l",
+            "\"mean\"",
+            17_197_802.5,
+            [1.0, 0.978679, 0.901957, 0.824857],
+        ),
         ("l", decay, 146_774.485, [1.0, 0.945743, 0.872135, 0.799556]),
     ] {
         let config = config(&[&settings[..], &[("psi", psi), ("accumulate", accumulate)]].concat());
         let facts = &run(config, &builtin("karate").unwrap()).report.local[0];
         for (found, expected) in facts.singular_values.iter().zip(expected) {
-            assert!((found / most - expected).abs() < 2e-6, "{psi} {accumulate}: {} {expected}", found / most);
+            assert!(
+                (found / most - expected).abs() < 2e-6,
+                "{psi} {accumulate}: {} {expected}",
+                found / most
+            );
         }
         assert_eq!(facts.scale, 1.0);
     }
@@ -298,29 +472,72 @@ fn losses_that_depend_on_the_scale_see_the_counts() {
     let graph = builtin("karate").unwrap();
     let counts = hone::motif::count(&graph, &Silent).unwrap();
     for motif in ["edge", "path3", "star4", "clique4"] {
-        let w = counts.motif_graph(&graph, motif.parse().unwrap(), Weighting::default()).unwrap();
+        let w = counts
+            .motif_graph(&graph, motif.parse().unwrap(), Weighting::default())
+            .unwrap();
         let n = w.matrix.rows() as f64;
-        let entries = || w.matrix.values().iter().map(|&x| f64::from(x)).filter(|&x| x > 0.0);
-        assert!(entries().all(|x| x >= 1.0 && x.fract() == 0.0), "{motif}: counts");
+        let entries = || {
+            w.matrix
+                .values()
+                .iter()
+                .map(|&x| f64::from(x))
+                .filter(|&x| x > 0.0)
+        };
+        assert!(
+            entries().all(|x| x >= 1.0 && x.fract() == 0.0),
+            "{motif}: counts"
+        );
         let mean = entries().sum::<f64>() / (n * n);
         let deviance = entries().map(|s| s * (s / mean).ln()).sum::<f64>() / (n * n);
-        let settings = [("psi", "w"), ("steps", "1"), ("local.dim", "4"), ("global.output", "local")];
+        let settings = [
+            ("psi", "w"),
+            ("steps", "1"),
+            ("local.dim", "4"),
+            ("global.output", "local"),
+        ];
         let with = |extra: &[(&str, &str)]| {
             let motifs = format!("[\"{motif}\"]");
             config(&[&settings[..], &[("motifs", &*motifs)], extra].concat())
         };
-        let poisson = with(&[("local.solver.method", "bregman"), ("local.solver.loss", "poisson")]);
-        let loss = run(poisson, &graph).report.local[0].loss.clone().unwrap().values;
-        assert!((loss[0] / deviance - 1.0).abs() < 0.05, "{motif}: {} {deviance}", loss[0]);
-        assert!(loss[loss.len() - 1] < 0.3 * deviance, "{motif}: {loss:?} {deviance}");
+        let poisson = with(&[
+            ("local.solver.method", "bregman"),
+            ("local.solver.loss", "poisson"),
+        ]);
+        let loss = run(poisson, &graph).report.local[0]
+            .loss
+            .clone()
+            .unwrap()
+            .values;
+        assert!(
+            (loss[0] / deviance - 1.0).abs() < 0.05,
+            "{motif}: {} {deviance}",
+            loss[0]
+        );
+        assert!(
+            loss[loss.len() - 1] < 0.3 * deviance,
+            "{motif}: {loss:?} {deviance}"
+        );
         // min ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²) has the singular values of S less λ, or none.
-        let plain = run(with(&[]), &graph).report.local[0].singular_values.clone();
+        let plain = run(with(&[]), &graph).report.local[0]
+            .singular_values
+            .clone();
         let penalty = plain[1] / 3.0;
-        let als = [("local.solver.method", "als"), ("local.solver.regularization", &*format!("{penalty}"))];
-        let shrunk =
-            run(with(&[&als[..], &[("local.solver.tolerance", "1e-9")]].concat()), &graph).report.local[0].clone();
+        let als = [
+            ("local.solver.method", "als"),
+            ("local.solver.regularization", &*format!("{penalty}")),
+        ];
+        let shrunk = run(
+            with(&[&als[..], &[("local.solver.tolerance", "1e-9")]].concat()),
+            &graph,
+        )
+        .report
+        .local[0]
+            .clone();
         for (found, sigma) in shrunk.singular_values.iter().zip(&plain).take(2) {
-            assert!((found - (sigma - penalty)).abs() < 1e-3 * plain[0], "{motif}: {found}, {sigma} less {penalty}");
+            assert!(
+                (found - (sigma - penalty)).abs() < 1e-3 * plain[0],
+                "{motif}: {found}, {sigma} less {penalty}"
+            );
         }
     }
 }

@@ -25,12 +25,33 @@ fn unordered(edges: &[(u32, u32)]) -> BTreeSet<(u32, u32)> {
 
 fn models() -> [Generator; 6] {
     [
-        Generator::Er { nodes: 50_000, degree: 7.5 },
-        Generator::Ba { nodes: 30_000, degree: 7.0 },
-        Generator::Rmat { nodes: 50_001, degree: 8.0, quadrants: GRAPH500 },
-        Generator::Sbm { nodes: 50_000, degree: 8.0, communities: 7, mixing: 0.25 },
-        Generator::RingOfCliques { cliques: 3000, size: 7 },
-        Generator::Barbell { size: 300, path: 40_000 },
+        Generator::Er {
+            nodes: 50_000,
+            degree: 7.5,
+        },
+        Generator::Ba {
+            nodes: 30_000,
+            degree: 7.0,
+        },
+        Generator::Rmat {
+            nodes: 50_001,
+            degree: 8.0,
+            quadrants: GRAPH500,
+        },
+        Generator::Sbm {
+            nodes: 50_000,
+            degree: 8.0,
+            communities: 7,
+            mixing: 0.25,
+        },
+        Generator::RingOfCliques {
+            cliques: 3000,
+            size: 7,
+        },
+        Generator::Barbell {
+            size: 300,
+            path: 40_000,
+        },
     ]
 }
 
@@ -38,11 +59,18 @@ fn models() -> [Generator; 6] {
 fn thread_count_leaves_no_trace() {
     for model in models() {
         let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("threads");
             pool.install(|| drawn(&model, 3))
         };
         let one = with(1);
-        assert!(one.len() > 20_000, "{model}: only {} edges, perhaps one chunk", one.len());
+        assert!(
+            one.len() > 20_000,
+            "{model}: only {} edges, perhaps one chunk",
+            one.len()
+        );
         assert!(one == with(2) && one == with(7), "{model}");
     }
 }
@@ -56,8 +84,15 @@ fn seeds_matter_where_there_is_chance() {
 
 #[test]
 fn all_but_rmat_draw_simple_graphs() {
-    for model in models().into_iter().filter(|m| !matches!(m, Generator::Rmat { .. })) {
-        assert_eq!(model.graph(5, &Silent).expect("valid").dropped(), Dropped::default(), "{model}");
+    for model in models()
+        .into_iter()
+        .filter(|m| !matches!(m, Generator::Rmat { .. }))
+    {
+        assert_eq!(
+            model.graph(5, &Silent).expect("valid").dropped(),
+            Dropped::default(),
+            "{model}"
+        );
     }
 }
 
@@ -65,61 +100,134 @@ fn all_but_rmat_draw_simple_graphs() {
 #[test]
 fn er_pairs_are_equally_likely() {
     let (n, runs) = (9, 4000);
-    let model = Generator::Er { nodes: n, degree: 2.0 };
+    let model = Generator::Er {
+        nodes: n,
+        degree: 2.0,
+    };
     let mut count = vec![0.0; (n * n) as usize];
     for seed in 0..runs {
-        drawn(&model, seed).iter().for_each(|&(u, v)| count[u as usize * n as usize + v as usize] += 1.0);
+        drawn(&model, seed)
+            .iter()
+            .for_each(|&(u, v)| count[u as usize * n as usize + v as usize] += 1.0);
     }
     let p = 2.0 / 8.0;
     let (mean, sigma) = (runs as f64 * p, (runs as f64 * p * (1.0 - p)).sqrt());
     for u in 0..n as usize {
         for v in 0..n as usize {
             let (seen, expected) = (count[u * n as usize + v], if u < v { mean } else { 0.0 });
-            assert!((seen - expected).abs() <= 4.5 * sigma * f64::from(u8::from(u < v)), "({u}, {v}): {seen}");
+            assert!(
+                (seen - expected).abs() <= 4.5 * sigma * f64::from(u8::from(u < v)),
+                "({u}, {v}): {seen}"
+            );
         }
     }
 }
 
 #[test]
 fn er_has_its_degree_over_many_chunks() {
-    let edges = drawn(&Generator::Er { nodes: 200_000, degree: 10.0 }, 1).len() as f64;
+    let edges = drawn(
+        &Generator::Er {
+            nodes: 200_000,
+            degree: 10.0,
+        },
+        1,
+    )
+    .len() as f64;
     assert!((edges - 1e6).abs() < 5.0 * 1e6f64.sqrt(), "{edges}");
 }
 
 #[test]
 fn er_extremes_are_empty_and_complete() {
-    assert!(drawn(&Generator::Er { nodes: 1000, degree: 0.0 }, 1).is_empty());
-    assert!(drawn(&Generator::Er { nodes: 1, degree: 0.0 }, 1).is_empty());
-    assert_eq!(drawn(&Generator::Er { nodes: 500, degree: 499.0 }, 1).len(), 500 * 499 / 2);
+    assert!(
+        drawn(
+            &Generator::Er {
+                nodes: 1000,
+                degree: 0.0
+            },
+            1
+        )
+        .is_empty()
+    );
+    assert!(
+        drawn(
+            &Generator::Er {
+                nodes: 1,
+                degree: 0.0
+            },
+            1
+        )
+        .is_empty()
+    );
+    assert_eq!(
+        drawn(
+            &Generator::Er {
+                nodes: 500,
+                degree: 499.0
+            },
+            1
+        )
+        .len(),
+        500 * 499 / 2
+    );
 }
 
 #[test]
 fn sbm_mixes_as_told() {
     let (nodes, communities) = (10_007u64, 13u64);
-    let edges = drawn(&Generator::Sbm { nodes, degree: 20.0, communities, mixing: 0.3 }, 2);
+    let edges = drawn(
+        &Generator::Sbm {
+            nodes,
+            degree: 20.0,
+            communities,
+            mixing: 0.3,
+        },
+        2,
+    );
     // The community of u by counting, not by formula.
     let mut community = Vec::new();
     for c in 0..communities {
         community.resize(((c + 1) * nodes / communities) as usize, c);
     }
-    let outer = edges.iter().filter(|(u, v)| community[*u as usize] != community[*v as usize]).count() as f64;
+    let outer = edges
+        .iter()
+        .filter(|(u, v)| community[*u as usize] != community[*v as usize])
+        .count() as f64;
     let total = edges.len() as f64;
-    assert!((total - 100_070.0).abs() < 5.0 * 100_070f64.sqrt(), "{total}");
-    assert!((outer / total - 0.3).abs() < 5.0 * (0.21 / total).sqrt(), "{}", outer / total);
+    assert!(
+        (total - 100_070.0).abs() < 5.0 * 100_070f64.sqrt(),
+        "{total}"
+    );
+    assert!(
+        (outer / total - 0.3).abs() < 5.0 * (0.21 / total).sqrt(),
+        "{}",
+        outer / total
+    );
 }
 
 #[test]
 fn sbm_of_one_community_or_of_single_nodes() {
-    let one = Generator::Sbm { nodes: 100, degree: 99.0, communities: 1, mixing: 0.0 };
+    let one = Generator::Sbm {
+        nodes: 100,
+        degree: 99.0,
+        communities: 1,
+        mixing: 0.0,
+    };
     assert_eq!(drawn(&one, 1).len(), 4950);
-    let apart = Generator::Sbm { nodes: 100, degree: 99.0, communities: 100, mixing: 1.0 };
+    let apart = Generator::Sbm {
+        nodes: 100,
+        degree: 99.0,
+        communities: 100,
+        mixing: 1.0,
+    };
     assert_eq!(unordered(&drawn(&apart, 1)).len(), 4950);
 }
 
 #[test]
 fn ba_has_its_edges_and_its_power_law() {
     let (nodes, joins) = (100_000u64, 4);
-    let graph = Generator::Ba { nodes, degree: 8.0 }.graph(1, &Silent).expect("valid");
+    let graph = Generator::Ba { nodes, degree: 8.0 }
+        .graph(1, &Silent)
+        .expect("valid");
     assert_eq!(graph.edges(), 10 + (nodes as usize - 5) * joins);
     let degree: Vec<usize> = (0..nodes as u32).map(|u| graph.degree(u)).collect();
     assert_eq!(degree.iter().min(), Some(&joins));
@@ -131,23 +239,56 @@ fn ba_has_its_edges_and_its_power_law() {
 
 #[test]
 fn ba_takes_fractions_of_an_edge() {
-    let edges = drawn(&Generator::Ba { nodes: 10_000, degree: 3.0 }, 1).len();
+    let edges = drawn(
+        &Generator::Ba {
+            nodes: 10_000,
+            degree: 3.0,
+        },
+        1,
+    )
+    .len();
     assert!((14_990..=15_010).contains(&edges), "{edges}");
-    let tree = Generator::Ba { nodes: 1000, degree: 2.0 }.graph(1, &Silent).expect("valid");
+    let tree = Generator::Ba {
+        nodes: 1000,
+        degree: 2.0,
+    }
+    .graph(1, &Silent)
+    .expect("valid");
     assert_eq!(tree.edges(), 999);
-    assert!(drawn(&Generator::Ba { nodes: 10, degree: 0.0 }, 1).is_empty());
+    assert!(
+        drawn(
+            &Generator::Ba {
+                nodes: 10,
+                degree: 0.0
+            },
+            1
+        )
+        .is_empty()
+    );
 }
 
 #[test]
 fn rmat_quadrants_have_their_shares() {
-    let edges = drawn(&Generator::Rmat { nodes: 1 << 12, degree: 50.0, quadrants: GRAPH500 }, 4);
+    let edges = drawn(
+        &Generator::Rmat {
+            nodes: 1 << 12,
+            degree: 50.0,
+            quadrants: GRAPH500,
+        },
+        4,
+    );
     assert_eq!(edges.len(), (1 << 12) * 25);
     for level in [11, 5, 0] {
         let mut count = [0.0; 4];
-        edges.iter().for_each(|(u, v)| count[(u >> level & 1) as usize * 2 + (v >> level & 1) as usize] += 1.0);
+        edges.iter().for_each(|(u, v)| {
+            count[(u >> level & 1) as usize * 2 + (v >> level & 1) as usize] += 1.0
+        });
         for (seen, p) in count.iter().zip(GRAPH500) {
             let share = seen / edges.len() as f64;
-            assert!((share - p).abs() < 5.0 * (p / edges.len() as f64).sqrt(), "level {level}: {count:?}");
+            assert!(
+                (share - p).abs() < 5.0 * (p / edges.len() as f64).sqrt(),
+                "level {level}: {count:?}"
+            );
         }
     }
 }
@@ -163,7 +304,16 @@ fn ring_of_cliques_by_definition() {
         let (last, next) = (c * s + s - 1, (c + 1) % k * s);
         expected.insert((last.min(next), last.max(next)));
     }
-    assert_eq!(unordered(&drawn(&Generator::RingOfCliques { cliques: 5, size: 4 }, 1)), expected);
+    assert_eq!(
+        unordered(&drawn(
+            &Generator::RingOfCliques {
+                cliques: 5,
+                size: 4
+            },
+            1
+        )),
+        expected
+    );
 }
 
 #[test]
@@ -176,7 +326,13 @@ fn barbell_by_definition() {
             }
         }
         expected.extend((3..4 + path).map(|u| (u, u + 1)));
-        let drawn = drawn(&Generator::Barbell { size: 4, path: u64::from(path) }, 1);
+        let drawn = drawn(
+            &Generator::Barbell {
+                size: 4,
+                path: u64::from(path),
+            },
+            1,
+        );
         assert_eq!(unordered(&drawn), expected, "path of {path}");
         assert_eq!(drawn.len(), expected.len());
     }
@@ -185,27 +341,162 @@ fn barbell_by_definition() {
 #[test]
 fn impossible_graphs_are_errors_that_name_the_parameter() {
     let cases = [
-        (Generator::Er { nodes: 0, degree: 0.0 }, "nodes"),
-        (Generator::Er { nodes: 1 << 32, degree: 1.0 }, "nodes"),
-        (Generator::Er { nodes: 10, degree: 9.5 }, "degree"),
-        (Generator::Er { nodes: 10, degree: -1.0 }, "degree"),
-        (Generator::Er { nodes: 10, degree: f64::NAN }, "degree"),
-        (Generator::Ba { nodes: 10, degree: f64::INFINITY }, "degree"),
-        (Generator::Rmat { nodes: 10, degree: 2.0, quadrants: [0.5, 0.5, 0.5, 0.5] }, "quadrants"),
-        (Generator::Rmat { nodes: 10, degree: 2.0, quadrants: [1.5, -0.5, 0.0, 0.0] }, "quadrants"),
-        (Generator::Rmat { nodes: 10, degree: 2.0, quadrants: [f64::NAN, 0.5, 0.0, 0.5] }, "quadrants"),
-        (Generator::Sbm { nodes: 10, degree: 2.0, communities: 0, mixing: 0.1 }, "communities"),
-        (Generator::Sbm { nodes: 10, degree: 2.0, communities: 11, mixing: 0.1 }, "communities"),
-        (Generator::Sbm { nodes: 10, degree: 2.0, communities: 2, mixing: 1.5 }, "mixing"),
-        (Generator::Sbm { nodes: 10, degree: 5.0, communities: 5, mixing: 0.0 }, "degree"),
-        (Generator::Sbm { nodes: 10, degree: 5.0, communities: 1, mixing: 0.5 }, "degree"),
-        (Generator::Sbm { nodes: 10, degree: 5.0, communities: 10, mixing: 0.5 }, "degree"),
-        (Generator::RingOfCliques { cliques: 1, size: 5 }, "cliques"),
-        (Generator::RingOfCliques { cliques: u64::MAX, size: 5 }, "nodes"),
+        (
+            Generator::Er {
+                nodes: 0,
+                degree: 0.0,
+            },
+            "nodes",
+        ),
+        (
+            Generator::Er {
+                nodes: 1 << 32,
+                degree: 1.0,
+            },
+            "nodes",
+        ),
+        (
+            Generator::Er {
+                nodes: 10,
+                degree: 9.5,
+            },
+            "degree",
+        ),
+        (
+            Generator::Er {
+                nodes: 10,
+                degree: -1.0,
+            },
+            "degree",
+        ),
+        (
+            Generator::Er {
+                nodes: 10,
+                degree: f64::NAN,
+            },
+            "degree",
+        ),
+        (
+            Generator::Ba {
+                nodes: 10,
+                degree: f64::INFINITY,
+            },
+            "degree",
+        ),
+        (
+            Generator::Rmat {
+                nodes: 10,
+                degree: 2.0,
+                quadrants: [0.5, 0.5, 0.5, 0.5],
+            },
+            "quadrants",
+        ),
+        (
+            Generator::Rmat {
+                nodes: 10,
+                degree: 2.0,
+                quadrants: [1.5, -0.5, 0.0, 0.0],
+            },
+            "quadrants",
+        ),
+        (
+            Generator::Rmat {
+                nodes: 10,
+                degree: 2.0,
+                quadrants: [f64::NAN, 0.5, 0.0, 0.5],
+            },
+            "quadrants",
+        ),
+        (
+            Generator::Sbm {
+                nodes: 10,
+                degree: 2.0,
+                communities: 0,
+                mixing: 0.1,
+            },
+            "communities",
+        ),
+        (
+            Generator::Sbm {
+                nodes: 10,
+                degree: 2.0,
+                communities: 11,
+                mixing: 0.1,
+            },
+            "communities",
+        ),
+        (
+            Generator::Sbm {
+                nodes: 10,
+                degree: 2.0,
+                communities: 2,
+                mixing: 1.5,
+            },
+            "mixing",
+        ),
+        (
+            Generator::Sbm {
+                nodes: 10,
+                degree: 5.0,
+                communities: 5,
+                mixing: 0.0,
+            },
+            "degree",
+        ),
+        (
+            Generator::Sbm {
+                nodes: 10,
+                degree: 5.0,
+                communities: 1,
+                mixing: 0.5,
+            },
+            "degree",
+        ),
+        (
+            Generator::Sbm {
+                nodes: 10,
+                degree: 5.0,
+                communities: 10,
+                mixing: 0.5,
+            },
+            "degree",
+        ),
+        (
+            Generator::RingOfCliques {
+                cliques: 1,
+                size: 5,
+            },
+            "cliques",
+        ),
+        (
+            Generator::RingOfCliques {
+                cliques: u64::MAX,
+                size: 5,
+            },
+            "nodes",
+        ),
         (Generator::Barbell { size: 1, path: 5 }, "size"),
-        (Generator::Barbell { size: 1 << 30, path: 0 }, "size"),
-        (Generator::Er { nodes: 1 << 30, degree: 1e6 }, "degree"),
-        (Generator::Barbell { size: u64::MAX, path: u64::MAX }, "nodes"),
+        (
+            Generator::Barbell {
+                size: 1 << 30,
+                path: 0,
+            },
+            "size",
+        ),
+        (
+            Generator::Er {
+                nodes: 1 << 30,
+                degree: 1e6,
+            },
+            "degree",
+        ),
+        (
+            Generator::Barbell {
+                size: u64::MAX,
+                path: u64::MAX,
+            },
+            "nodes",
+        ),
     ];
     for (model, parameter) in cases {
         match model.edges(1, &Silent, |_| Ok(())) {
@@ -217,11 +508,29 @@ fn impossible_graphs_are_errors_that_name_the_parameter() {
 
 #[test]
 fn a_graph_that_cannot_fit_is_an_error() {
-    let model = Generator::Ba { nodes: u64::from(u32::MAX), degree: 40.0 };
-    assert!(matches!(model.edges(1, &Silent, |_| Ok(())), Err(Error::Memory { .. })));
+    let model = Generator::Ba {
+        nodes: u64::from(u32::MAX),
+        degree: 40.0,
+    };
+    assert!(matches!(
+        model.edges(1, &Silent, |_| Ok(())),
+        Err(Error::Memory { .. })
+    ));
     #[cfg(target_os = "linux")] // elsewhere nobody tells what is free
-    for model in [Generator::Er { nodes: 1 << 30, degree: 180.0 }, Generator::Barbell { size: 300_000, path: 0 }] {
-        assert!(matches!(model.graph(1, &Silent), Err(Error::Memory { .. })), "{model}");
+    for model in [
+        Generator::Er {
+            nodes: 1 << 30,
+            degree: 180.0,
+        },
+        Generator::Barbell {
+            size: 300_000,
+            path: 0,
+        },
+    ] {
+        assert!(
+            matches!(model.graph(1, &Silent), Err(Error::Memory { .. })),
+            "{model}"
+        );
     }
 }
 

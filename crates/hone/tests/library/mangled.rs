@@ -22,9 +22,21 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("comments.txt", 0, "only comments or blank lines"),
     ("header-only.csv", 0, "no edges after the header"),
     ("one-column.txt", 1, "only one column: `1`"),
-    ("one-column-later.txt", 3, "1 column where 2 are expected: `3`"),
-    ("three-then-two.txt", 2, "2 columns where 3 are expected: `1 2`"),
-    ("two-then-three.csv", 3, "3 columns where 2 are expected: `1,2,3`"),
+    (
+        "one-column-later.txt",
+        3,
+        "1 column where 2 are expected: `3`",
+    ),
+    (
+        "three-then-two.txt",
+        2,
+        "2 columns where 3 are expected: `1 2`",
+    ),
+    (
+        "two-then-three.csv",
+        3,
+        "3 columns where 2 are expected: `1,2,3`",
+    ),
     ("empty-id.csv", 2, "an empty node id: `,c`"),
     ("empty-quoted-id.csv", 3, "an empty node id"),
     ("unclosed-quote.csv", 2, "a quoted field is not closed"),
@@ -43,7 +55,11 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("truncated.txt.gz", 0, "gzip data is truncated or damaged"),
     ("header-only.txt.gz", 0, "gzip data is truncated or damaged"),
     ("damaged.txt.gz", 0, "gzip data is truncated or damaged"),
-    ("garbage-after.txt.gz", 0, "gzip data is truncated or damaged"),
+    (
+        "garbage-after.txt.gz",
+        0,
+        "gzip data is truncated or damaged",
+    ),
     ("plain.txt.gz", 0, "not compressed data"),
     ("empty-inside.txt.gz", 0, "the file is empty"),
     ("truncated.txt.zst", 0, "zstd data is truncated or damaged"),
@@ -73,10 +89,22 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("index-beyond.mtx", 4, "index 4 is not within 1..3"),
     ("index-negative.mtx", 3, "`-1` is not an index"),
     ("index-word.mtx", 3, "`a` is not an index"),
-    ("index-huge.mtx", 3, "`99999999999999999999` is not an index"),
+    (
+        "index-huge.mtx",
+        3,
+        "`99999999999999999999` is not an index",
+    ),
     ("lying-nodes.mtx", 2, "4294967295 nodes but only 1 entries"),
-    ("lying-entries.mtx", 0, "promises 1000000000000000000 entries, but there are 1"),
-    ("lying-both.mtx", 0, "promises 1000000000000000000 entries, but there are 1"),
+    (
+        "lying-entries.mtx",
+        0,
+        "promises 1000000000000000000 entries, but there are 1",
+    ),
+    (
+        "lying-both.mtx",
+        0,
+        "promises 1000000000000000000 entries, but there are 1",
+    ),
     ("beyond-u32.mtx", 2, "4294967296 nodes"),
     ("value-missing.mtx", 3, "2 columns where 3 are expected"),
     ("value-extra.mtx", 3, "3 columns where 2 are expected"),
@@ -84,7 +112,11 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("comments.graph", 0, "no header"),
     ("word-header.graph", 1, "not a METIS header"),
     ("short-header.graph", 1, "not a METIS header"),
-    ("too-few-lines.graph", 0, "promises 3 nodes, but there are lines for 1"),
+    (
+        "too-few-lines.graph",
+        0,
+        "promises 3 nodes, but there are lines for 1",
+    ),
     ("too-many-lines.graph", 4, "beyond the 2 nodes"),
     ("one-sided.graph", 0, "between 1 and 2"),
     ("wrong-count.graph", 0, "promises 5 edges, but there are 2"),
@@ -99,12 +131,24 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("weighted-negative.txt", 2, "a negative weight: `-0.5`"),
     ("weighted-nan.txt", 2, "not a number: `nan`"),
     ("weighted-infinite.txt", 1, "infinite"),
-    ("weighted-overflow.txt", 2, "infinite or beyond 32-bit floating point: `1e39`"),
-    ("weighted-underflow.txt", 2, "below the range of 32-bit floating point: `1e-320`"),
+    (
+        "weighted-overflow.txt",
+        2,
+        "infinite or beyond 32-bit floating point: `1e39`",
+    ),
+    (
+        "weighted-underflow.txt",
+        2,
+        "below the range of 32-bit floating point: `1e-320`",
+    ),
     ("weighted-word.csv", 3, "not a number: `heavy`"),
     ("weighted-empty.csv", 2, "not a number"),
     ("weighted-missing.txt", 1, "no weight among the 2 columns"),
-    ("weighted-unnamed.csv", 1, "none of the columns source, target, when, where has the name of a weight"),
+    (
+        "weighted-unnamed.csv",
+        1,
+        "none of the columns source, target, when, where has the name of a weight",
+    ),
     ("weighted-pattern.mtx", 1, "a pattern matrix has no weights"),
     ("weighted-negative.mtx", 3, "a negative weight"),
     ("weighted-none.graph", 1, "no edge weights"),
@@ -122,11 +166,24 @@ fn load(path: &Path, options: &ReadOptions) -> Result<Graph, Error> {
 #[test]
 fn every_mangled_file_is_refused_with_its_place_and_reason() {
     for &(name, line, part) in EXPECTED {
-        let options = ReadOptions { weighted: name.starts_with("weighted-"), ..ReadOptions::default() };
+        let options = ReadOptions {
+            weighted: name.starts_with("weighted-"),
+            ..ReadOptions::default()
+        };
         let error = load(&mangled().join(name), &options).expect_err(name);
         let shown = error.to_string();
-        assert!(error.is_input() && shown.contains(name) && shown.contains(part), "{name}: {shown}");
-        let Error::Input { line: found, remedy, .. } = &error else { panic!("{name}: {shown}") };
+        assert!(
+            error.is_input() && shown.contains(name) && shown.contains(part),
+            "{name}: {shown}"
+        );
+        let Error::Input {
+            line: found,
+            remedy,
+            ..
+        } = &error
+        else {
+            panic!("{name}: {shown}")
+        };
         assert_eq!(found.unwrap_or(0), line, "{name}: {shown}");
         assert!(!remedy.is_empty(), "{name}: no remedy in {shown}");
     }
@@ -134,8 +191,10 @@ fn every_mangled_file_is_refused_with_its_place_and_reason() {
 
 #[test]
 fn every_mangled_file_is_expected() {
-    let files: BTreeSet<String> =
-        std::fs::read_dir(mangled()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let files: BTreeSet<String> = std::fs::read_dir(mangled())
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
     let expected: BTreeSet<String> = EXPECTED.iter().map(|e| e.0.to_string()).collect();
     assert_eq!(files, expected);
     assert!(files.len() >= 40);
@@ -145,9 +204,15 @@ fn every_mangled_file_is_expected() {
 fn missing_unreadable_and_directory() {
     let folder = tempfile::tempdir().unwrap();
     let error = load(&folder.path().join("nothing.txt"), &ReadOptions::default()).unwrap_err();
-    assert!(error.is_input() && error.to_string().contains("nothing.txt"), "{error}");
+    assert!(
+        error.is_input() && error.to_string().contains("nothing.txt"),
+        "{error}"
+    );
     let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
-    assert!(error.is_input() && error.to_string().contains("directory"), "{error}");
+    assert!(
+        error.is_input() && error.to_string().contains("directory"),
+        "{error}"
+    );
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -168,27 +233,96 @@ fn options_that_do_not_fit_are_refused() {
     std::fs::write(&path, "one,two,three\n1,2,3\n").unwrap();
     let base = ReadOptions::default;
     let cases = [
-        (ReadOptions { source: Some("four".into()), ..base() }, "no column `four`; the columns are one, two, three"),
-        (ReadOptions { target: Some("7".into()), ..base() }, "no column 7, only 0 to 2"),
-        (ReadOptions { source: Some("1".into()), target: Some("1".into()), ..base() }, "given twice"),
-        (ReadOptions { source: Some("one".into()), header: Some(false), ..base() }, "header:"),
-        (ReadOptions { delimiter: Some("é".into()), ..base() }, "delimiter:"),
-        (ReadOptions { delimiter: Some("\"".into()), ..base() }, "delimiter:"),
-        (ReadOptions { delimiter: Some(";".into()), ..base() }, "only one column"),
-        (ReadOptions { nodes: Some(folder.path().join("none")), ..base() }, "none"),
-        (ReadOptions { format: Some(InputFormat::Metis), ..base() }, "not a METIS header"),
-        (ReadOptions { format: Some(InputFormat::Parquet), ..base() }, "not a valid Parquet"),
+        (
+            ReadOptions {
+                source: Some("four".into()),
+                ..base()
+            },
+            "no column `four`; the columns are one, two, three",
+        ),
+        (
+            ReadOptions {
+                target: Some("7".into()),
+                ..base()
+            },
+            "no column 7, only 0 to 2",
+        ),
+        (
+            ReadOptions {
+                source: Some("1".into()),
+                target: Some("1".into()),
+                ..base()
+            },
+            "given twice",
+        ),
+        (
+            ReadOptions {
+                source: Some("one".into()),
+                header: Some(false),
+                ..base()
+            },
+            "header:",
+        ),
+        (
+            ReadOptions {
+                delimiter: Some("é".into()),
+                ..base()
+            },
+            "delimiter:",
+        ),
+        (
+            ReadOptions {
+                delimiter: Some("\"".into()),
+                ..base()
+            },
+            "delimiter:",
+        ),
+        (
+            ReadOptions {
+                delimiter: Some(";".into()),
+                ..base()
+            },
+            "only one column",
+        ),
+        (
+            ReadOptions {
+                nodes: Some(folder.path().join("none")),
+                ..base()
+            },
+            "none",
+        ),
+        (
+            ReadOptions {
+                format: Some(InputFormat::Metis),
+                ..base()
+            },
+            "not a METIS header",
+        ),
+        (
+            ReadOptions {
+                format: Some(InputFormat::Parquet),
+                ..base()
+            },
+            "not a valid Parquet",
+        ),
     ];
     for (options, part) in cases {
         let error = load(&path, &options).expect_err(part);
-        assert!(error.is_input() && error.to_string().contains(part), "{error}");
+        assert!(
+            error.is_input() && error.to_string().contains(part),
+            "{error}"
+        );
     }
 }
 
 /// Sound files to be damaged, by format.
 fn sound(format: InputFormat) -> Vec<Vec<u8>> {
     let parquet = || {
-        let columns = [("source", Kind::Integer), ("target", Kind::Text), ("weight", Kind::Float)];
+        let columns = [
+            ("source", Kind::Integer),
+            ("target", Kind::Text),
+            ("weight", Kind::Float),
+        ];
         let values = |j: usize, rows: Range<usize>| match j {
             0 => Column::Integers(rows.map(|i| i as i64).collect()),
             1 => Column::Texts(rows.map(|i| format!("n{i}")).collect()),
@@ -198,16 +332,29 @@ fn sound(format: InputFormat) -> Vec<Vec<u8>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sound.parquet");
         let mut batch = Batch::new(Existing::Refuse);
-        Table { columns, rows: 20, values: &values }.add_to(&mut batch, &path, &Silent).unwrap();
+        Table {
+            columns,
+            rows: 20,
+            values: &values,
+        }
+        .add_to(&mut batch, &path, &Silent)
+        .unwrap();
         batch.commit().unwrap();
         std::fs::read(path).unwrap()
     };
     let text: &[&str] = match format {
-        InputFormat::Edges => {
-            &["source,target,weight\n1,2,0.5\n\"a\",3,1e3\n", "1 2\n3 4\r\n# c\n5 6\n", "a\tb\t1\nb\tc\t2\n"]
+        InputFormat::Edges => &[
+            "source,target,weight\n1,2,0.5\n\"a\",3,1e3\n",
+            "1 2\n3 4\r\n# c\n5 6\n",
+            "a\tb\t1\nb\tc\t2\n",
+        ],
+        InputFormat::MatrixMarket => {
+            &["%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 2\n2 1 0.5\n3 2 1\n"]
         }
-        InputFormat::MatrixMarket => &["%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 2\n2 1 0.5\n3 2 1\n"],
-        InputFormat::Metis => &["3 2 011 2\n9 9 2 5\n9 9 1 5 3 7\n9 9 2 7\n", "3 2\n2\n1 3\n2\n"],
+        InputFormat::Metis => &[
+            "3 2 011 2\n9 9 2 5\n9 9 1 5 3 7\n9 9 2 7\n",
+            "3 2\n2\n1 3\n2\n",
+        ],
         InputFormat::Parquet => return vec![parquet()],
         other => unreachable!("{other:?} has no samples"),
     };
@@ -217,25 +364,27 @@ fn sound(format: InputFormat) -> Vec<Vec<u8>> {
 /// A sound file with some bytes changed, doubled or cut off, perhaps compressed (and then changed).
 fn damaged(format: InputFormat) -> impl Strategy<Value = Vec<u8>> {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..6);
-    (prop::sample::select(sound(format)), 0..3, changes).prop_map(|(mut bytes, packing, changes)| {
-        bytes = match packing {
-            1 => zstd::encode_all(&bytes[..], 1).unwrap(),
-            _ => bytes,
-        };
-        for (at, byte, kind) in changes {
-            if bytes.is_empty() {
-                break;
+    (prop::sample::select(sound(format)), 0..3, changes).prop_map(
+        |(mut bytes, packing, changes)| {
+            bytes = match packing {
+                1 => zstd::encode_all(&bytes[..], 1).unwrap(),
+                _ => bytes,
+            };
+            for (at, byte, kind) in changes {
+                if bytes.is_empty() {
+                    break;
+                }
+                let at = at.index(bytes.len());
+                match kind {
+                    0 => bytes[at] = byte,
+                    1 => bytes.truncate(at),
+                    2 => bytes.insert(at, byte),
+                    _ => bytes.extend_from_within(at..),
+                }
             }
-            let at = at.index(bytes.len());
-            match kind {
-                0 => bytes[at] = byte,
-                1 => bytes.truncate(at),
-                2 => bytes.insert(at, byte),
-                _ => bytes.extend_from_within(at..),
-            }
-        }
-        bytes
-    })
+            bytes
+        },
+    )
 }
 
 /// Reads bytes with every combination of the options that matter; a graph that comes out is sound.
@@ -244,12 +393,28 @@ fn try_reading(bytes: &[u8], format: InputFormat) {
     let path = folder.path().join("input");
     std::fs::write(&path, bytes).unwrap();
     for (directed, weighted) in [(false, false), (true, true)] {
-        let options = ReadOptions { format: Some(format), directed, weighted, ..ReadOptions::default() };
+        let options = ReadOptions {
+            format: Some(format),
+            directed,
+            weighted,
+            ..ReadOptions::default()
+        };
         match load(&path, &options) {
             Ok(graph) => {
                 let (pattern, weights) = (graph.pattern().clone(), graph.weights().cloned());
-                Graph::from_pattern(pattern, weights, Orientation::directed_if(directed), graph.ids().clone()).unwrap();
-                assert!(graph.nodes() <= 1 << 21, "{} nodes from {} bytes", graph.nodes(), bytes.len());
+                Graph::from_pattern(
+                    pattern,
+                    weights,
+                    Orientation::directed_if(directed),
+                    graph.ids().clone(),
+                )
+                .unwrap();
+                assert!(
+                    graph.nodes() <= 1 << 21,
+                    "{} nodes from {} bytes",
+                    graph.nodes(),
+                    bytes.len()
+                );
             }
             Err(error) => assert!(error.to_string().contains("input"), "{error}"),
         }

@@ -18,7 +18,14 @@ fn every(check: impl Fn(&MotifMatrix)) {
             for degree in DEGREES {
                 for accumulate in ACCUMULATES {
                     for (regularize, laziness) in [(0.0, 0.0), (0.7, 0.0), (0.7, 0.3)] {
-                        check(&MotifMatrix { psi, order, degree, accumulate, regularize, laziness });
+                        check(&MotifMatrix {
+                            psi,
+                            order,
+                            degree,
+                            accumulate,
+                            regularize,
+                            laziness,
+                        });
                     }
                 }
             }
@@ -37,9 +44,15 @@ fn every_combination_equals_the_explicit_matrix() {
                 let dense = explicit(&w, m, k, directed);
                 let what = format!("{m:?} k {k} directed {directed}: {}", s.formula());
                 assert_eq!((s.rows(), s.cols()), (w.len(), w.len()));
-                assert!(distance(&wide(&s.apply(&x)), &times(&dense, &wide(&x))) < 2e-5, "{what}");
+                assert!(
+                    distance(&wide(&s.apply(&x)), &times(&dense, &wide(&x))) < 2e-5,
+                    "{what}"
+                );
                 let transposed = wide(&s.apply_transposed(&x));
-                assert!(distance(&transposed, &times(&transpose(&dense), &wide(&x))) < 2e-5, "{what} transposed");
+                assert!(
+                    distance(&transposed, &times(&transpose(&dense), &wide(&x))) < 2e-5,
+                    "{what} transposed"
+                );
                 let really = distance(&dense, &transpose(&dense)) < 1e-9;
                 assert!(!s.is_symmetric() || really, "{what} claims symmetry");
             }
@@ -52,8 +65,18 @@ fn symmetry_is_known_where_the_form_shows_it() {
     let w = graph(9, 0.4, false, 1);
     for (psi, known) in PSIS.into_iter().zip([true, false, true, true, false, true]) {
         for order in ORDERS {
-            let m = MotifMatrix { psi, order, ..MotifMatrix::default() };
-            assert_eq!(m.operator(&leaf(&w, true), 3).expect("in range").is_symmetric(), known, "{psi:?} {order:?}");
+            let m = MotifMatrix {
+                psi,
+                order,
+                ..MotifMatrix::default()
+            };
+            assert_eq!(
+                m.operator(&leaf(&w, true), 3)
+                    .expect("in range")
+                    .is_symmetric(),
+                known,
+                "{psi:?} {order:?}"
+            );
         }
     }
 }
@@ -64,7 +87,10 @@ fn nodes_without_the_motif_have_zero_rows() {
         let w = graph(12, 0.3, directed, 8);
         let x = block(w.len(), 3, 4);
         every(|m| {
-            let y = m.operator(&leaf(&w, !directed), 2).expect("in range").apply(&x);
+            let y = m
+                .operator(&leaf(&w, !directed), 2)
+                .expect("in range")
+                .apply(&x);
             for i in 10..12 {
                 assert!(y.row(i).iter().all(|&value| value == 0.0), "{m:?} row {i}");
             }
@@ -88,15 +114,27 @@ fn empty_graphs_give_zero_operators() {
 #[test]
 fn huge_weights_are_scaled_and_not_lost() {
     for directed in [false, true] {
-        let w: Matrix = graph(14, 0.4, directed, 2).iter().map(|r| r.iter().map(|x| x * 3e14).collect()).collect();
+        let w: Matrix = graph(14, 0.4, directed, 2)
+            .iter()
+            .map(|r| r.iter().map(|x| x * 3e14).collect())
+            .collect();
         let x = block(w.len(), 4, 9);
         every(|m| {
             for k in [1, 4] {
-                let (factor, s) = m.scaled_operator(&leaf(&w, !directed), 1.0, k).expect("in range");
+                let (factor, s) = m
+                    .scaled_operator(&leaf(&w, !directed), 1.0, k)
+                    .expect("in range");
                 let found = wide(&s.apply(&x));
                 let exact = times(&explicit(&w, m, k, directed), &wide(&x));
-                let back: Matrix = found.iter().map(|row| row.iter().map(|x| x / factor).collect()).collect();
-                assert!(distance(&back, &exact) < 2e-5, "{m:?} k {k}: {}", s.formula());
+                let back: Matrix = found
+                    .iter()
+                    .map(|row| row.iter().map(|x| x / factor).collect())
+                    .collect();
+                assert!(
+                    distance(&back, &exact) < 2e-5,
+                    "{m:?} k {k}: {}",
+                    s.formula()
+                );
             }
         });
     }
@@ -106,7 +144,12 @@ fn huge_weights_are_scaled_and_not_lost() {
 fn formulas_read_like_the_paper() {
     let w = leaf(&graph(6, 0.5, false, 1), true);
     let of = |psi, order, accumulate, k| {
-        let m = MotifMatrix { psi, order, accumulate, ..MotifMatrix::default() };
+        let m = MotifMatrix {
+            psi,
+            order,
+            accumulate,
+            ..MotifMatrix::default()
+        };
         m.operator(&w, k).expect("in range").formula()
     };
     let (auto, none) = (Order::Auto, Accumulate::None);
@@ -115,17 +158,47 @@ fn formulas_read_like_the_paper() {
     assert_eq!(of(Psi::P, auto, none, 2), "(diag(d^-1)·W)²");
     assert_eq!(of(Psi::P, Order::PsiOfPower, none, 2), "diag(d^-1)·W²");
     assert_eq!(of(Psi::L, auto, none, 2), "diag(d) − W²");
-    assert_eq!(of(Psi::LNorm, auto, none, 3), "diag(1) − diag(d^-1/2)·W³·diag(d^-1/2)");
-    assert_eq!(of(Psi::LRw, Order::PowerOfPsi, none, 2), "(diag(1) − diag(d^-1)·W)²");
+    assert_eq!(
+        of(Psi::LNorm, auto, none, 3),
+        "diag(1) − diag(d^-1/2)·W³·diag(d^-1/2)"
+    );
+    assert_eq!(
+        of(Psi::LRw, Order::PowerOfPsi, none, 2),
+        "(diag(1) − diag(d^-1)·W)²"
+    );
     assert_eq!(of(Psi::W, auto, Accumulate::Mean, 2), "0.5·W + 0.5·W²");
-    assert_eq!(of(Psi::L, auto, Accumulate::Decay(0.5), 2), "0.25·(diag(d) − W) + 0.125·(diag(d) − W²)");
+    assert_eq!(
+        of(Psi::L, auto, Accumulate::Decay(0.5), 2),
+        "0.25·(diag(d) − W) + 0.125·(diag(d) − W²)"
+    );
 }
 
 #[test]
 fn names_are_those_of_configuration_files() {
-    let names: Vec<String> = PSIS.iter().map(|psi| serde_json::to_string(psi).expect("json")).collect();
-    assert_eq!(names, ["\"w\"", "\"p\"", "\"l\"", "\"l-norm\"", "\"l-rw\"", "\"a-norm\""]);
-    let m: MotifMatrix = serde_json::from_str(r#"{"psi":"l-norm","accumulate":{"decay":0.5}}"#).expect("json");
-    assert_eq!(m, MotifMatrix { psi: Psi::LNorm, accumulate: Accumulate::Decay(0.5), ..MotifMatrix::default() });
+    let names: Vec<String> = PSIS
+        .iter()
+        .map(|psi| serde_json::to_string(psi).expect("json"))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "\"w\"",
+            "\"p\"",
+            "\"l\"",
+            "\"l-norm\"",
+            "\"l-rw\"",
+            "\"a-norm\""
+        ]
+    );
+    let m: MotifMatrix =
+        serde_json::from_str(r#"{"psi":"l-norm","accumulate":{"decay":0.5}}"#).expect("json");
+    assert_eq!(
+        m,
+        MotifMatrix {
+            psi: Psi::LNorm,
+            accumulate: Accumulate::Decay(0.5),
+            ..MotifMatrix::default()
+        }
+    );
     assert!(serde_json::from_str::<MotifMatrix>(r#"{"psy":"w"}"#).is_err());
 }

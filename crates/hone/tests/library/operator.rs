@@ -13,8 +13,16 @@ use proptest::prelude::*;
 
 fn rectangular(rows: usize, cols: usize, density: f64, seed: u64) -> Matrix {
     let mut numbers = naive::Numbers(seed);
-    let mut entry = || if numbers.next() < density { numbers.next() * 4.0 - 2.0 } else { 0.0 };
-    (0..rows).map(|_| (0..cols).map(|_| f64::from(entry() as f32)).collect()).collect()
+    let mut entry = || {
+        if numbers.next() < density {
+            numbers.next() * 4.0 - 2.0
+        } else {
+            0.0
+        }
+    };
+    (0..rows)
+        .map(|_| (0..cols).map(|_| f64::from(entry() as f32)).collect())
+        .collect()
 }
 
 /// Distance that accepts shapes without entries.
@@ -129,9 +137,16 @@ proptest! {
     }
 }
 
-fn scaled(inner: Operator, shift: Option<&[f64]>, scale: f64, left: Option<&[f64]>, right: Option<&[f64]>) -> Operator {
+fn scaled(
+    inner: Operator,
+    shift: Option<&[f64]>,
+    scale: f64,
+    left: Option<&[f64]>,
+    right: Option<&[f64]>,
+) -> Operator {
     let diagonal = |values: Option<&[f64]>, name| {
-        values.map(|values| Diagonal::new(name, values.iter().map(|&x| x as f32).collect::<Vec<_>>()))
+        values
+            .map(|values| Diagonal::new(name, values.iter().map(|&x| x as f32).collect::<Vec<_>>()))
     };
     Operator::Scaled(Scaled {
         shift: diagonal(shift, "s"),
@@ -142,23 +157,38 @@ fn scaled(inner: Operator, shift: Option<&[f64]>, scale: f64, left: Option<&[f64
     })
 }
 
-fn scaled_dense(a: &Matrix, shift: Option<&[f64]>, scale: f64, left: Option<&[f64]>, right: Option<&[f64]>) -> Matrix {
-    let at = |values: Option<&[f64]>, i: usize, absent: f64| values.map_or(absent, |values| values[i]);
+fn scaled_dense(
+    a: &Matrix,
+    shift: Option<&[f64]>,
+    scale: f64,
+    left: Option<&[f64]>,
+    right: Option<&[f64]>,
+) -> Matrix {
+    let at =
+        |values: Option<&[f64]>, i: usize, absent: f64| values.map_or(absent, |values| values[i]);
     let n = a.len();
     let entry = |i: usize, j: usize| {
         let shift = if i == j { at(shift, i, 0.0) } else { 0.0 };
         shift + scale * at(left, i, 1.0) * a[i][j] * at(right, j, 1.0)
     };
-    (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
+    (0..n)
+        .map(|i| (0..n).map(|j| entry(i, j)).collect())
+        .collect()
 }
 
 fn check(operator: &Operator, dense: &Matrix) {
     for width in [1, 8, 13] {
         let x = block(operator.cols(), width, 4);
         let what = operator.formula();
-        assert!(distance(&wide(&operator.apply(&x)), &times(dense, &wide(&x))) < 1e-5, "{what}");
+        assert!(
+            distance(&wide(&operator.apply(&x)), &times(dense, &wide(&x))) < 1e-5,
+            "{what}"
+        );
         let transposed = operator.apply_transposed(&x);
-        assert!(distance(&wide(&transposed), &times(&transpose(dense), &wide(&x))) < 1e-5, "{what} transposed");
+        assert!(
+            distance(&wide(&transposed), &times(&transpose(dense), &wide(&x))) < 1e-5,
+            "{what} transposed"
+        );
         // Into dirty blocks, twice, with one workspace.
         let mut work = Workspace::default();
         for _ in 0..2 {
@@ -185,15 +215,26 @@ fn expressions_nest() {
         let w = leaf(&a, !directed);
         check(&w, &a);
         check(&Operator::power(w.clone(), 3), &power(&a, 3));
-        for (shift, scale, left, right) in
-            [(None, 2.0, None, None), (s, -1.0, l, r), (None, 0.5, l, None), (s, 1.0, None, r), (None, 1.0, l, l)]
-        {
+        for (shift, scale, left, right) in [
+            (None, 2.0, None, None),
+            (s, -1.0, l, r),
+            (None, 0.5, l, None),
+            (s, 1.0, None, r),
+            (None, 1.0, l, l),
+        ] {
             let one = scaled(w.clone(), shift, scale, left, right);
             let one_dense = scaled_dense(&a, shift, scale, left, right);
             check(&one, &one_dense);
             check(&Operator::power(one.clone(), 2), &power(&one_dense, 2));
-            check(&scaled(one.clone(), s, 0.5, r, l), &scaled_dense(&one_dense, s, 0.5, r, l));
-            let sum = Operator::Sum(vec![(0.5, one.clone()), (-2.0, Operator::power(w.clone(), 2)), (1.0, w.clone())]);
+            check(
+                &scaled(one.clone(), s, 0.5, r, l),
+                &scaled_dense(&one_dense, s, 0.5, r, l),
+            );
+            let sum = Operator::Sum(vec![
+                (0.5, one.clone()),
+                (-2.0, Operator::power(w.clone(), 2)),
+                (1.0, w.clone()),
+            ]);
             let square = power(&a, 2);
             let mut sum_dense = one_dense.clone();
             for i in 0..n {
@@ -202,7 +243,10 @@ fn expressions_nest() {
                 }
             }
             check(&sum, &sum_dense);
-            check(&scaled(sum.clone(), s, -1.0, l, r), &scaled_dense(&sum_dense, s, -1.0, l, r));
+            check(
+                &scaled(sum.clone(), s, -1.0, l, r),
+                &scaled_dense(&sum_dense, s, -1.0, l, r),
+            );
             check(&Operator::power(sum, 2), &power(&sum_dense, 2));
         }
     }
@@ -212,10 +256,18 @@ fn expressions_nest() {
 fn dense_leaves_multiply_too() {
     let y = block(30, 6, 1);
     let operator = Operator::dense("Y", Columns::from(y.clone()));
-    assert_eq!((operator.rows(), operator.cols(), operator.cost()), (30, 6, 180));
+    assert_eq!(
+        (operator.rows(), operator.cols(), operator.cost()),
+        (30, 6, 180)
+    );
     let (x, z) = (block(6, 4, 2), block(30, 4, 3));
     assert!(distance(&wide(&operator.apply(&x)), &times(&wide(&y), &wide(&x))) < 1e-6);
-    assert!(distance(&wide(&operator.apply_transposed(&z)), &times(&transpose(&wide(&y)), &wide(&z))) < 1e-6);
+    assert!(
+        distance(
+            &wide(&operator.apply_transposed(&z)),
+            &times(&transpose(&wide(&y)), &wide(&z))
+        ) < 1e-6
+    );
 }
 
 #[test]
@@ -244,8 +296,11 @@ fn same_bits_for_any_number_of_threads() {
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); n];
     for _ in 0..200_000 {
         // One row in a thousand is heavy.
-        let i =
-            if numbers.next() < 0.3 { (numbers.next() * 20.0) as usize } else { (numbers.next() * n as f64) as usize };
+        let i = if numbers.next() < 0.3 {
+            (numbers.next() * 20.0) as usize
+        } else {
+            (numbers.next() * n as f64) as usize
+        };
         rows[i].push((numbers.next() * n as f64) as u32);
     }
     let mut offsets = vec![0];
@@ -257,14 +312,21 @@ fn same_bits_for_any_number_of_threads() {
         offsets.push(columns.len());
     }
     let values: Vec<f32> = columns.iter().map(|&j| 1.0 + j as f32 * 1e-4).collect();
-    let sparse = hone::sparse::Csr::new(Arc::new(hone::sparse::Pattern::new(offsets, columns, n)), values.into());
+    let sparse = hone::sparse::Csr::new(
+        Arc::new(hone::sparse::Pattern::new(offsets, columns, n)),
+        values.into(),
+    );
     let x = block(n, 24, 5);
     naive::same_on_any_threads(|| {
         let operator = Operator::sparse("W", sparse.clone());
         let y = operator.apply_transposed(&operator.apply(&x));
         let sums = sparse.times_vector(&vec![1.0; n]);
         let rounded = [24, 40, 170].map(|width| {
-            let x = Rounded::of(&block(n, width, 6), None, Block::zeros(n, Rounded::words(width)));
+            let x = Rounded::of(
+                &block(n, width, 6),
+                None,
+                Block::zeros(n, Rounded::words(width)),
+            );
             let mut y = Block::zeros(n, width);
             sparse.multiply_rounded(&x, &mut y, &Fused::default());
             y.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>()

@@ -13,15 +13,23 @@ fn folder() -> tempfile::TempDir {
 
 fn listing(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("readable");
-    let mut names: Vec<String> =
-        entries.map(|e| e.expect("readable").file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .map(|e| {
+            e.expect("readable")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
     names.sort();
     names
 }
 
 fn write(path: &Path, overwrite: bool, text: &str) -> hone::Result<()> {
     let mut output = Output::create(path, Existing::replaced_if(overwrite))?;
-    output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
+    output
+        .write_all(text.as_bytes())
+        .map_err(|e| output.error(e))?;
     output.commit()
 }
 
@@ -64,19 +72,32 @@ fn what_is_write_protected_stays() {
     std::os::unix::fs::symlink(&path, &link).expect("writable");
     for name in [&path, &link].into_iter().filter(|name| name.exists()) {
         let refused = write(name, true, "new").expect_err("protected");
-        assert!(refused.is_input() && refused.to_string().contains("write-protected"), "{refused}");
+        assert!(
+            refused.is_input() && refused.to_string().contains("write-protected"),
+            "{refused}"
+        );
     }
     // So does a file that belongs to an older output of the same name.
     let (vectors, ids) = (dir.path().join("b.npy"), dir.path().join("b.ids.txt"));
     write(&ids, false, "old ids").expect("writable");
     protect(&ids, true);
-    assert!(write(&vectors, true, "new").expect_err("protected").to_string().contains("b.ids.txt"));
+    assert!(
+        write(&vectors, true, "new")
+            .expect_err("protected")
+            .to_string()
+            .contains("b.ids.txt")
+    );
     assert_eq!(
-        (fs::read(&path).expect("there"), fs::read(&ids).expect("there")),
+        (
+            fs::read(&path).expect("there"),
+            fs::read(&ids).expect("there")
+        ),
         (b"old".to_vec(), b"old ids".to_vec())
     );
     assert!(!vectors.exists());
-    [&path, &ids].into_iter().for_each(|path| protect(path, false));
+    [&path, &ids]
+        .into_iter()
+        .for_each(|path| protect(path, false));
 }
 
 #[test]
@@ -84,7 +105,10 @@ fn replaces_only_when_asked() {
     let dir = folder();
     let path = dir.path().join("a.txt");
     write(&path, false, "old").expect("writable");
-    assert!(matches!(write(&path, false, "new"), Err(Error::Exists { .. })));
+    assert!(matches!(
+        write(&path, false, "new"),
+        Err(Error::Exists { .. })
+    ));
     assert_eq!(fs::read(&path).expect("there"), b"old");
     write(&path, true, "new").expect("writable");
     assert_eq!(fs::read(&path).expect("there"), b"new");
@@ -115,7 +139,10 @@ fn impossible_places_are_input_errors_with_a_remedy() {
     ];
     for (path, text) in cases {
         let error = Output::create(&path, Existing::Replace).expect_err("impossible");
-        assert!(error.is_input() && error.to_string().contains(text), "{error}");
+        assert!(
+            error.is_input() && error.to_string().contains(text),
+            "{error}"
+        );
     }
     assert_eq!(listing(dir.path()), ["file"]);
 }
@@ -150,7 +177,10 @@ mod unix {
         let (link, file) = (dir.path().join("link"), dir.path().join("far/file"));
         symlink("far/file", &link).expect("links");
         write(&link, false, "dangling").expect("writable");
-        assert!(matches!(write(&link, false, "again"), Err(Error::Exists { .. })));
+        assert!(matches!(
+            write(&link, false, "again"),
+            Err(Error::Exists { .. })
+        ));
         write(&link, true, "again").expect("writable");
         assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
         assert_eq!(fs::read(&file).expect("there"), b"again");
@@ -171,7 +201,13 @@ mod unix {
         assert!(!fs::metadata("/dev/null").expect("there").is_file());
         let dir = folder();
         let fifo = dir.path().join("fifo");
-        assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
+        assert!(
+            Command::new("mkfifo")
+                .arg(&fifo)
+                .status()
+                .expect("mkfifo")
+                .success()
+        );
         let reader = std::thread::spawn({
             let fifo = fifo.clone();
             move || fs::read(fifo).expect("a pipe")
@@ -191,7 +227,8 @@ fn temporary_folders_go_with_all_in_them() {
     assert!(path.starts_with(parent.path()) && path.is_dir());
     drop(folder);
     assert!(!path.exists());
-    let error = hone::output::TemporaryFolder::create_in(parent.path().join("absent")).expect_err("no folder");
+    let error = hone::output::TemporaryFolder::create_in(parent.path().join("absent"))
+        .expect_err("no folder");
     assert!(error.to_string().contains("there is no folder"), "{error}");
 }
 
@@ -200,14 +237,21 @@ fn batch(dir: &Path, files: &[(&str, &str)]) -> hone::Result<Batch> {
     let mut batch = Batch::new(Existing::Replace);
     for (name, text) in files {
         let mut output = batch.begin(dir.join(name))?;
-        output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
+        output
+            .write_all(text.as_bytes())
+            .map_err(|e| output.error(e))?;
         batch.add(output)?;
     }
     Ok(batch)
 }
 
 fn texts(dir: &Path) -> Vec<(String, String)> {
-    let read = |name: String| (name.clone(), fs::read_to_string(dir.join(name)).unwrap_or_else(|_| "a folder".into()));
+    let read = |name: String| {
+        (
+            name.clone(),
+            fs::read_to_string(dir.join(name)).unwrap_or_else(|_| "a folder".into()),
+        )
+    };
     listing(dir).into_iter().map(read).collect()
 }
 
@@ -219,11 +263,23 @@ fn files_of_a_batch_appear_together_or_not_at_all() {
     drop(first);
     assert!(listing(dir.path()).is_empty());
     let first = batch(dir.path(), &[("a", "1"), ("b", "2")]).expect("writable");
-    let written: Vec<_> = first.written().iter().map(|w| (w.name.as_str(), w.bytes, w.crc32.as_str())).collect();
+    let written: Vec<_> = first
+        .written()
+        .iter()
+        .map(|w| (w.name.as_str(), w.bytes, w.crc32.as_str()))
+        .collect();
     // Checksums as every other tool gives them.
     assert_eq!(written, [("a", 1, "83dcefb7"), ("b", 1, "1ad5be0d")]);
-    assert_eq!(first.commit().expect("in place"), [dir.path().join("a"), dir.path().join("b")]);
-    let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
+    assert_eq!(
+        first.commit().expect("in place"),
+        [dir.path().join("a"), dir.path().join("b")]
+    );
+    let pairs = |pairs: &[(&str, &str)]| {
+        pairs
+            .iter()
+            .map(|(a, b)| (a.to_string(), b.to_string()))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(texts(dir.path()), pairs(&[("a", "1"), ("b", "2")]));
     // A rename that fails, whichever it is, leaves all as it was.
     for stuck in ["a", "b", "new"] {
@@ -239,7 +295,9 @@ fn files_of_a_batch_appear_together_or_not_at_all() {
         expected.push((stuck, "a folder"));
         expected.sort_unstable();
         assert_eq!(kept, pairs(&expected), "{stuck}");
-        batch(dir.path(), &[("a", "1"), ("b", "2")]).and_then(Batch::commit).expect("restored");
+        batch(dir.path(), &[("a", "1"), ("b", "2")])
+            .and_then(Batch::commit)
+            .expect("restored");
     }
 }
 
@@ -249,11 +307,16 @@ fn a_batch_takes_obsolete_files_along_and_no_file_twice() {
     write(&dir.path().join("old"), false, "old").expect("writable");
     let mut second = batch(dir.path(), &[("a", "1")]).expect("writable");
     second.obsolete(dir.path().join("old")).expect("there");
-    second.obsolete(dir.path().join("never")).expect("nothing to do");
+    second
+        .obsolete(dir.path().join("never"))
+        .expect("nothing to do");
     assert!(dir.path().join("old").exists());
     second.commit().expect("in place");
     assert_eq!(listing(dir.path()), ["a"]);
-    assert!(matches!(Batch::new(Existing::Refuse).obsolete(dir.path().join("a")), Err(Error::Exists { .. })));
+    assert!(matches!(
+        Batch::new(Existing::Refuse).obsolete(dir.path().join("a")),
+        Err(Error::Exists { .. })
+    ));
     let twice = batch(dir.path(), &[("a", "1"), ("a", "2")]).expect_err("twice the same");
     assert!(twice.to_string().contains("two outputs go to"), "{twice}");
 }
@@ -267,5 +330,8 @@ fn checksums_are_of_the_file_also_where_it_was_written_over() {
     output.seek(SeekFrom::Start(0)).expect("a file");
     output.write_all(b"head").expect("writable");
     batch.add(output).expect("on disk");
-    assert_eq!((batch.written()[0].bytes, batch.written()[0].crc32.as_str()), (9, "6a6b90ab"));
+    assert_eq!(
+        (batch.written()[0].bytes, batch.written()[0].crc32.as_str()),
+        (9, "6a6b90ab")
+    );
 }

@@ -13,18 +13,40 @@ use hone::random::Key;
 use hone::{Config, Error, Hone, Progress, Run, Shortage, Silent};
 
 fn graph(nodes: usize, seed: u64) -> Graph {
-    let model = Generator::Rmat { nodes: nodes as u64, degree: 6.0, quadrants: [0.45, 0.22, 0.22, 0.11] };
+    let model = Generator::Rmat {
+        nodes: nodes as u64,
+        degree: 6.0,
+        quadrants: [0.45, 0.22, 0.22, 0.11],
+    };
     model.graph(seed, &Silent).unwrap()
 }
 
 /// Few iterations: what is tested does not depend on them.
 fn config(preset: &str, settings: &[(&str, &str)]) -> Config {
-    let layers = Layers::new().preset(preset).unwrap().set("local.solver.iterations", "2").unwrap();
-    settings.iter().fold(layers, |layers, (key, value)| layers.set(key, value).unwrap()).build().unwrap()
+    let layers = Layers::new()
+        .preset(preset)
+        .unwrap()
+        .set("local.solver.iterations", "2")
+        .unwrap();
+    settings
+        .iter()
+        .fold(layers, |layers, (key, value)| {
+            layers.set(key, value).unwrap()
+        })
+        .build()
+        .unwrap()
 }
 
 fn bits(run: &Run) -> (Vec<String>, Vec<u32>) {
-    (run.embedding.columns.clone(), run.embedding.vectors.as_slice().iter().map(|value| value.to_bits()).collect())
+    (
+        run.embedding.columns.clone(),
+        run.embedding
+            .vectors
+            .as_slice()
+            .iter()
+            .map(|value| value.to_bits())
+            .collect(),
+    )
 }
 
 fn embed(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
@@ -34,7 +56,9 @@ fn embed(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
 /// The limit that a refusal names is enough, whether it comes before or after counting.
 fn check_refusals(hone: &Hone, graph: &Graph, what: &str) {
     let limited = |limit: u64| embed(&hone.clone().memory_limit(limit), graph);
-    let Err(Error::Memory { need, .. }) = limited(1) else { panic!("{what}: a byte is enough") };
+    let Err(Error::Memory { need, .. }) = limited(1) else {
+        panic!("{what}: a byte is enough")
+    };
     limited(need).unwrap();
     if let Err(Error::Memory { need, .. }) = limited(need - need / 8) {
         limited(need).unwrap();
@@ -43,9 +67,18 @@ fn check_refusals(hone: &Hone, graph: &Graph, what: &str) {
 
 #[test]
 fn a_refusal_names_a_limit_that_is_enough() {
-    for (nodes, preset) in [(100, "hone"), (5_000, "hone-p"), (8_000, "hone-l+x"), (8_000, "hone")] {
+    for (nodes, preset) in [
+        (100, "hone"),
+        (5_000, "hone-p"),
+        (8_000, "hone-l+x"),
+        (8_000, "hone"),
+    ] {
         let hone = Hone::new(config(preset, &[("motifs", "[\"edge\", \"triangle\"]")])).unwrap();
-        check_refusals(&hone, &graph(nodes, 5), &format!("{preset} of {nodes} nodes"));
+        check_refusals(
+            &hone,
+            &graph(nodes, 5),
+            &format!("{preset} of {nodes} nodes"),
+        );
     }
 }
 
@@ -53,26 +86,51 @@ fn a_refusal_names_a_limit_that_is_enough() {
 #[test]
 fn a_refusal_names_a_limit_that_is_enough_for_pairs_and_networks() {
     let pairs = ("pairs", "occurrences");
-    let [far, near] =
-        ["[\"path3\", \"path4\", \"triangle\"]", "[\"path3\", \"diamond\"]"].map(|motifs| ("motifs", motifs));
-    let network = [("local.solver.method", "autoencoder"), ("local.solver.epochs", "1"), ("steps", "1"), near];
+    let [far, near] = [
+        "[\"path3\", \"path4\", \"triangle\"]",
+        "[\"path3\", \"diamond\"]",
+    ]
+    .map(|motifs| ("motifs", motifs));
+    let network = [
+        ("local.solver.method", "autoencoder"),
+        ("local.solver.epochs", "1"),
+        ("steps", "1"),
+        near,
+    ];
     let few = ("global.dim", "8");
     type Settings<'a> = &'a [(&'a str, &'a str)];
     let cases: [(usize, bool, Settings); 5] = [
         (250, false, &[pairs, far, few]),
         (800, false, &[pairs, near, few]),
         (800, true, &[pairs, near, few]),
-        (800, false, &[pairs, near, few, ("model", "tucker"), ("joint.iterations", "1")]),
-        (300, false, &[network[0], network[1], network[2], network[3], few]),
+        (
+            800,
+            false,
+            &[
+                pairs,
+                near,
+                few,
+                ("model", "tucker"),
+                ("joint.iterations", "1"),
+            ],
+        ),
+        (
+            300,
+            false,
+            &[network[0], network[1], network[2], network[3], few],
+        ),
     ];
     for (nodes, directed, settings) in cases {
         let mut graph = graph(nodes, 5);
         if directed {
-            let arcs = (0..nodes as u32).flat_map(|u| graph.neighbors(u).iter().map(move |&v| (u, v)));
+            let arcs =
+                (0..nodes as u32).flat_map(|u| graph.neighbors(u).iter().map(move |&v| (u, v)));
             let some = arcs.filter(|(u, v)| (u + v) % 3 != 0 || u < v).collect();
             graph = GraphBuilder::directed(nodes).edges(some).build().unwrap();
         }
-        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| layers.set(key, value).unwrap());
+        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| {
+            layers.set(key, value).unwrap()
+        });
         let hone = Hone::new(layers.build().unwrap()).unwrap();
         check_refusals(&hone, &graph, &format!("{nodes} nodes, {settings:?}"));
     }
@@ -87,13 +145,35 @@ fn parts_in_files_change_no_bit() {
     let small = ("global.dim", "4");
     let cases = [
         config("hone-p", &[few]),
-        config("hone", &[few, ("local.dim", "96"), ("local.log-window.steps", "0")]),
+        config(
+            "hone",
+            &[few, ("local.dim", "96"), ("local.log-window.steps", "0")],
+        ),
         config("hone-l-norm+x", &[few, ("structure.depth", "0")]),
-        config("hone-p+x", &[few, ("structure.depth", "0"), ("features.combine", "after")]),
+        config(
+            "hone-p+x",
+            &[few, ("structure.depth", "0"), ("features.combine", "after")],
+        ),
         config("hone-w", &[few, ("global.output", "local")]),
         config("hone-p", &[few, ("steps", "auto"), ("global.dim", "16")]),
-        config("hone-p", &[few, small, ("global.solver.method", "autoencoder"), ("global.solver.epochs", "1")]),
-        config("hone-p", &[few, small, ("global.solver.method", "als"), ("global.solver.iterations", "2")]),
+        config(
+            "hone-p",
+            &[
+                few,
+                small,
+                ("global.solver.method", "autoencoder"),
+                ("global.solver.epochs", "1"),
+            ],
+        ),
+        config(
+            "hone-p",
+            &[
+                few,
+                small,
+                ("global.solver.method", "als"),
+                ("global.solver.iterations", "2"),
+            ],
+        ),
     ];
     for config in cases {
         let hone = Hone::new(config.clone()).unwrap();
@@ -131,10 +211,18 @@ fn factors_that_wait_in_files_change_no_bit() {
 fn a_folder_without_room_for_files_is_named() {
     let graph = graph(6_000, 1);
     for (preset, shortage) in [("hone-p", Shortage::Parts), ("hone", Shortage::Factors)] {
-        let hone = Hone::new(config(preset, &[])).unwrap().as_if_short(shortage).temp_dir("/no/such/folder");
-        let Err(error) = embed(&hone, &graph) else { panic!("{preset}: no file is needed") };
+        let hone = Hone::new(config(preset, &[]))
+            .unwrap()
+            .as_if_short(shortage)
+            .temp_dir("/no/such/folder");
+        let Err(error) = embed(&hone, &graph) else {
+            panic!("{preset}: no file is needed")
+        };
         let text = error.to_string();
-        assert!(text.contains("/no/such/folder") && text.contains("temp_dir") && error.is_input(), "{text}");
+        assert!(
+            text.contains("/no/such/folder") && text.contains("temp_dir") && error.is_input(),
+            "{text}"
+        );
     }
 }
 
@@ -144,7 +232,14 @@ struct StopAfter(usize, AtomicUsize);
 impl Progress for StopAfter {
     fn stage(&self, name: &str, _total: u64) {
         // Counting has a stage of its own, with units of its own.
-        self.1.store(if name == "local embeddings" { 0 } else { usize::MAX / 2 }, Ordering::Relaxed);
+        self.1.store(
+            if name == "local embeddings" {
+                0
+            } else {
+                usize::MAX / 2
+            },
+            Ordering::Relaxed,
+        );
     }
     fn advance(&self, done: u64) {
         self.1.fetch_add(done as usize, Ordering::Relaxed);
@@ -164,8 +259,12 @@ fn interrupted(hone: &Hone, graph: &Graph, parts: usize) -> tempfile::TempDir {
 }
 
 fn parts(folder: &Path) -> Vec<PathBuf> {
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut parts: Vec<PathBuf> = names.filter(|path| path.extension().is_some_and(|e| e == "part")).collect();
+    let names = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut parts: Vec<PathBuf> = names
+        .filter(|path| path.extension().is_some_and(|e| e == "part"))
+        .collect();
     parts.sort();
     parts
 }
@@ -176,9 +275,20 @@ fn an_interrupted_run_goes_on_to_the_same_bits() {
     let few = ("motifs", "[\"edge\", \"path3\", \"triangle\"]");
     let cases = [
         config("hone-p", &[few, ("global.dim", "32")]),
-        config("hone-p+x", &[few, ("structure.depth", "0"), ("global.dim", "32")]),
+        config(
+            "hone-p+x",
+            &[few, ("structure.depth", "0"), ("global.dim", "32")],
+        ),
         config("hone-w", &[few, ("sample", "8"), ("global.dim", "32")]),
-        config("hone", &[few, ("first-step", "1"), ("global.dim", "32"), ("local.log-window.steps", "2")]),
+        config(
+            "hone",
+            &[
+                few,
+                ("first-step", "1"),
+                ("global.dim", "32"),
+                ("local.log-window.steps", "2"),
+            ],
+        ),
     ];
     for config in cases {
         let hone = Hone::new(config).unwrap();
@@ -189,7 +299,10 @@ fn an_interrupted_run_goes_on_to_the_same_bits() {
             let resumed = embed(&hone.clone().resume(folder.path()), &graph).unwrap();
             assert!(bits(&plain) == bits(&resumed), "stopped after {done}");
             assert_eq!(plain.report.notes, resumed.report.notes);
-            assert_eq!(plain.report.sampled.is_some(), resumed.report.sampled.is_some());
+            assert_eq!(
+                plain.report.sampled.is_some(),
+                resumed.report.sampled.is_some()
+            );
             // Once more, with nothing left to do.
             let again = embed(&hone.clone().resume(folder.path()), &graph).unwrap();
             assert!(bits(&plain) == bits(&again));
@@ -204,7 +317,11 @@ fn a_budget_and_a_checkpoint_go_together() {
     let hone = Hone::new(config("hone-p", &[few, ("global.dim", "32")])).unwrap();
     let plain = embed(&hone, &graph).unwrap();
     let folder = interrupted(&hone, &graph, 3);
-    let resumed = embed(&hone.resume(folder.path()).as_if_short(Shortage::Parts), &graph).unwrap();
+    let resumed = embed(
+        &hone.resume(folder.path()).as_if_short(Shortage::Parts),
+        &graph,
+    )
+    .unwrap();
     assert!(resumed.report.plan.unwrap().spilled > 0);
     assert!(bits(&plain) == bits(&resumed));
 }
@@ -226,13 +343,27 @@ fn damaged_files_are_refused_by_name_and_made_anew_when_deleted() {
         for wrong in [&flipped[..], &whole[..whole.len() - 1]] {
             fs::write(&file, wrong).unwrap();
             let error = resume().unwrap_err();
-            let (text, name) = (error.to_string(), file.file_name().unwrap().to_str().unwrap());
-            assert!(text.contains(name) && text.contains("damaged") && text.contains("delete"), "{text}");
+            let (text, name) = (
+                error.to_string(),
+                file.file_name().unwrap().to_str().unwrap(),
+            );
+            assert!(
+                text.contains(name) && text.contains("damaged") && text.contains("delete"),
+                "{text}"
+            );
             assert!(error.is_input());
         }
         fs::remove_file(&file).unwrap();
-        fs::write(folder.path().join(".hone-left.part"), "of a write that was cut short").unwrap();
-        assert!(bits(&plain) == bits(&resume().unwrap()), "{}", file.display());
+        fs::write(
+            folder.path().join(".hone-left.part"),
+            "of a write that was cut short",
+        )
+        .unwrap();
+        assert!(
+            bits(&plain) == bits(&resume().unwrap()),
+            "{}",
+            file.display()
+        );
         assert!(!folder.path().join(".hone-left.part").exists());
     }
 }
@@ -241,26 +372,36 @@ fn damaged_files_are_refused_by_name_and_made_anew_when_deleted() {
 #[test]
 fn crafted_checkpoints_are_refused() {
     let graph = graph(300, 5);
-    let hone = Hone::new(config("hone-p", &[("motifs", "[\"edge\", \"clique4\"]"), ("global.dim", "4")])).unwrap();
+    let hone = Hone::new(config(
+        "hone-p",
+        &[("motifs", "[\"edge\", \"clique4\"]"), ("global.dim", "4")],
+    ))
+    .unwrap();
     let folder = tempfile::tempdir().unwrap();
     embed(&hone.clone().checkpoint(folder.path()), &graph).unwrap();
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
     let (manifest, part, counts) = (read("manifest.json"), read("edge.k1.part"), read("counts"));
     let crafted = |name: &str, bytes: Vec<u8>| {
         let mut json: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
-        json["files"][name] = serde_json::json!({ "bytes": bytes.len(), "crc32": crc32fast::hash(&bytes) });
+        json["files"][name] =
+            serde_json::json!({ "bytes": bytes.len(), "crc32": crc32fast::hash(&bytes) });
         fs::write(folder.path().join("manifest.json"), json.to_string()).unwrap();
         fs::write(folder.path().join(name), bytes).unwrap();
         let error = embed(&hone.clone().resume(folder.path()), &graph).unwrap_err();
         fs::write(folder.path().join("edge.k1.part"), &part).unwrap();
         fs::write(folder.path().join("counts"), &counts).unwrap();
-        assert!(error.is_input() && error.to_string().contains("the next run creates it again"), "{error}");
+        assert!(
+            error.is_input() && error.to_string().contains("the next run creates it again"),
+            "{error}"
+        );
     };
     for other in ["edge.k2.part", "clique4.k1.part"] {
         crafted("edge.k1.part", read(other));
     }
     // Half as many rows of twice as many columns.
-    let (mut wide, number) = (part.clone(), |at: usize| u64::from_le_bytes(part[at..at + 8].try_into().unwrap()));
+    let (mut wide, number) = (part.clone(), |at: usize| {
+        u64::from_le_bytes(part[at..at + 8].try_into().unwrap())
+    });
     wide[16..24].copy_from_slice(&(number(16) / 2).to_le_bytes());
     wide[24..32].copy_from_slice(&(number(24) * 2).to_le_bytes());
     crafted("edge.k1.part", wide);
@@ -281,13 +422,20 @@ fn foreign_checkpoints_are_refused_with_the_difference() {
     let folder = interrupted(&hone, &mine, 2);
     let refusal = |hone: &Hone, graph: &Graph, resume: bool| {
         let hone = hone.clone();
-        let hone = if resume { hone.resume(folder.path()) } else { hone.checkpoint(folder.path()) };
+        let hone = if resume {
+            hone.resume(folder.path())
+        } else {
+            hone.checkpoint(folder.path())
+        };
         let error = embed(&hone, graph).unwrap_err();
         assert!(error.is_input(), "{error}");
         error.to_string()
     };
     let text = refusal(&hone, &mine, false);
-    assert!(text.contains("not empty") && text.contains("resume = true"), "{text}");
+    assert!(
+        text.contains("not empty") && text.contains("resume = true"),
+        "{text}"
+    );
     let smaller = Hone::new(config("hone-p", &[few, ("local.dim", "8")])).unwrap();
     let text = refusal(&smaller, &mine, true);
     assert!(text.contains("local.dim is 16 there and 8 here"), "{text}");
@@ -295,7 +443,11 @@ fn foreign_checkpoints_are_refused_with_the_difference() {
     assert!(text.contains("another graph"), "{text}");
     let names = vec!["age".to_owned()];
     let block = Block::random(300, 1, Key::new(1));
-    let attributed = hone.clone().with_attributes(Named { origins: vec![Origin::default()], names, block });
+    let attributed = hone.clone().with_attributes(Named {
+        origins: vec![Origin::default()],
+        names,
+        block,
+    });
     let text = refusal(&attributed, &mine, true);
     assert!(text.contains("other attributes"), "{text}");
     let lock = fs::File::open(folder.path().join("lock")).unwrap();
@@ -310,7 +462,10 @@ fn foreign_checkpoints_are_refused_with_the_difference() {
     assert!(text.contains("version 0.0.9"), "{text}");
     fs::write(&manifest, &whole[..whole.len() / 2]).unwrap();
     let text = refusal(&hone, &mine, true);
-    assert!(text.contains("manifest.json") && text.contains("delete"), "{text}");
+    assert!(
+        text.contains("manifest.json") && text.contains("delete"),
+        "{text}"
+    );
     fs::remove_file(&manifest).unwrap();
     let text = refusal(&hone, &mine, true);
     assert!(text.contains("no checkpoint here"), "{text}");
@@ -330,10 +485,19 @@ fn fingerprints_tell_graphs_apart() {
         undirected(&edges).build().unwrap(),
         undirected(&turned).build().unwrap(),
         undirected(&edges[1..]).build().unwrap(),
-        GraphBuilder::undirected(5).edges(edges.clone()).build().unwrap(),
-        GraphBuilder::directed(4).edges(edges.clone()).build().unwrap(),
+        GraphBuilder::undirected(5)
+            .edges(edges.clone())
+            .build()
+            .unwrap(),
+        GraphBuilder::directed(4)
+            .edges(edges.clone())
+            .build()
+            .unwrap(),
         undirected(&edges).weights(vec![1.0; 5]).build().unwrap(),
-        undirected(&edges).weights(vec![1.0, 1.0, 2.0, 1.0, 1.0]).build().unwrap(),
+        undirected(&edges)
+            .weights(vec![1.0, 1.0, 2.0, 1.0, 1.0])
+            .build()
+            .unwrap(),
         named(NodeIds::from_integers(vec![0, 1, 2, 4])),
         names(["a", "b", "c", "d"]),
         names(["a", "b", "d", "c"]),
@@ -342,12 +506,21 @@ fn fingerprints_tell_graphs_apart() {
     ];
     let marks: Vec<String> = some.iter().map(Graph::fingerprint).collect();
     for (at, mark) in marks.iter().enumerate() {
-        assert!(mark.len() == 32 && !marks[..at].contains(mark), "graph {at} of {marks:?}");
+        assert!(
+            mark.len() == 32 && !marks[..at].contains(mark),
+            "graph {at} of {marks:?}"
+        );
     }
     // The content counts, not how it is held, nor how many threads look at it.
     assert_eq!(marks[0], graph(300, 5).fingerprint());
-    assert_eq!(marks[3], named(NodeIds::Integers(vec![0, 1, 2, 3])).fingerprint());
+    assert_eq!(
+        marks[3],
+        named(NodeIds::Integers(vec![0, 1, 2, 3])).fingerprint()
+    );
     let large = graph(200_000, 1);
-    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let alone = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
     assert_eq!(large.fingerprint(), alone.install(|| large.fingerprint()));
 }

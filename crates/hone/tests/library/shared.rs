@@ -61,7 +61,10 @@ impl Desk {
                 })
             };
             let threads: Vec<_> = (0..4).map(thread).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
         })
     }
 }
@@ -102,7 +105,8 @@ impl Writers for Thread<'_> {
 }
 
 fn whole(ids: NodeIds) -> Embedding {
-    let values = (0..ROWS * COLS).map(|i| ((i * 37 % 101) as f32 - 50.0) * 10f32.powi((i % 9) as i32 - 4));
+    let values =
+        (0..ROWS * COLS).map(|i| ((i * 37 % 101) as f32 - 50.0) * 10f32.powi((i % 9) as i32 - 4));
     Embedding::new(ids, Block::from_vec(ROWS, COLS, values.collect()))
 }
 
@@ -118,29 +122,70 @@ fn part(of: &Embedding, rank: usize) -> Embedding {
 fn write(embedding: &Embedding, path: &Path, writers: &dyn Writers) -> Result<()> {
     let mut batch = Batch::new(Existing::Refuse);
     part(embedding, writers.rank()).add_shared(&mut batch, path, None, writers)?;
-    if writers.leads() { batch.commit().map(drop) } else { Ok(()) }
+    if writers.leads() {
+        batch.commit().map(drop)
+    } else {
+        Ok(())
+    }
 }
 
 fn all_ids() -> [NodeIds; 3] {
-    let texts: Vec<String> = (0..ROWS).map(|i| if i < 800 { format!("{i}") } else { format!("no, {i}") }).collect();
-    [NodeIds::Sequential(ROWS), NodeIds::from_integers((5..5 + ROWS as i64).collect()), NodeIds::from_texts(&texts)]
+    let texts: Vec<String> = (0..ROWS)
+        .map(|i| {
+            if i < 800 {
+                format!("{i}")
+            } else {
+                format!("no, {i}")
+            }
+        })
+        .collect();
+    [
+        NodeIds::Sequential(ROWS),
+        NodeIds::from_integers((5..5 + ROWS as i64).collect()),
+        NodeIds::from_texts(&texts),
+    ]
 }
 
 #[test]
 fn files_of_several_writers_have_the_bytes_of_one() {
-    let names = ["a.tsv", "a.csv", "a.tsv.gz", "a.csv.zst", "a.npy", "a.npz", "a.parquet", "a.safetensors", "a.w2v"];
+    let names = [
+        "a.tsv",
+        "a.csv",
+        "a.tsv.gz",
+        "a.csv.zst",
+        "a.npy",
+        "a.npz",
+        "a.parquet",
+        "a.safetensors",
+        "a.w2v",
+    ];
     for (number, embedding) in all_ids().map(whole).into_iter().enumerate() {
         // Blanks in ids.
-        for name in names.into_iter().filter(|name| number < 2 || !name.ends_with("w2v")) {
+        for name in names
+            .into_iter()
+            .filter(|name| number < 2 || !name.ends_with("w2v"))
+        {
             let [one, some] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-            embedding.write(one.path().join(name), Existing::Refuse).unwrap();
-            for done in Desk::new().run(|writers| write(&embedding, &some.path().join(name), writers)) {
+            embedding
+                .write(one.path().join(name), Existing::Refuse)
+                .unwrap();
+            for done in
+                Desk::new().run(|writers| write(&embedding, &some.path().join(name), writers))
+            {
                 done.unwrap();
             }
             let files = |folder: &Path| {
-                let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-                let mut files: Vec<_> =
-                    entries.map(|path| (path.file_name().unwrap().to_owned(), fs::read(path).unwrap())).collect();
+                let entries = fs::read_dir(folder)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path());
+                let mut files: Vec<_> = entries
+                    .map(|path| {
+                        (
+                            path.file_name().unwrap().to_owned(),
+                            fs::read(path).unwrap(),
+                        )
+                    })
+                    .collect();
                 files.sort();
                 files
             };
@@ -156,9 +201,15 @@ fn folders_of_parts_are_read_as_one_table() {
         let path = folder.path().join("a.parquet/");
         Desk::new().run(|writers| write(&embedding, &path, writers).unwrap());
         let parts = fs::read_dir(&path).unwrap().count();
-        assert_eq!((parts, fs::read_dir(folder.path()).unwrap().count()), (4, 1));
+        assert_eq!(
+            (parts, fs::read_dir(folder.path()).unwrap().count()),
+            (4, 1)
+        );
         assert_eq!(Embedding::read(&path).unwrap(), embedding);
-        assert_eq!(Embedding::read(folder.path().join("a.parquet")).unwrap(), embedding);
+        assert_eq!(
+            Embedding::read(folder.path().join("a.parquet")).unwrap(),
+            embedding
+        );
     }
 }
 
@@ -166,20 +217,34 @@ fn folders_of_parts_are_read_as_one_table() {
 fn a_writer_that_fails_fails_all_and_leaves_nothing() {
     let embedding = whole(NodeIds::Sequential(ROWS));
     // A name without a folder, and a folder that cannot be one.
-    for name in ["nowhere/a.npy", "nowhere/a.tsv.gz", "nowhere/a.parquet/", "a.npy/"] {
+    for name in [
+        "nowhere/a.npy",
+        "nowhere/a.tsv.gz",
+        "nowhere/a.parquet/",
+        "a.npy/",
+    ] {
         let folder = tempfile::tempdir().unwrap();
-        for done in Desk::new().run(|writers| write(&embedding, &folder.path().join(name), writers)) {
+        for done in Desk::new().run(|writers| write(&embedding, &folder.path().join(name), writers))
+        {
             assert!(done.is_err_and(|error| error.is_input()), "{name}");
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{name}");
     }
     // One of them fails alone: each learns of it.
     let errors = Desk::new().run(|writers| {
-        let done = if writers.rank() == 2 { Err(Error::config("here", "no room")) } else { Ok(()) };
+        let done = if writers.rank() == 2 {
+            Err(Error::config("here", "no room"))
+        } else {
+            Ok(())
+        };
         writers.agree("a.npy", done).unwrap_err().to_string()
     });
     assert_eq!(errors[2], "here: no room");
-    assert!(errors[0] == errors[3] && errors[0] == "process 2 of 4: here: no room", "{}", errors[0]);
+    assert!(
+        errors[0] == errors[3] && errors[0] == "process 2 of 4: here: no room",
+        "{}",
+        errors[0]
+    );
 }
 
 #[test]
@@ -192,15 +257,20 @@ fn rows_reach_the_first_writer_if_the_others_do_not_see_its_folder() {
             let path = folders[writers.rank()].path().join("a");
             let mut batch = Batch::new(Existing::Refuse);
             let part = part(&embedding, writers.rank());
-            part.add_shared(&mut batch, &path, Some(format), writers).unwrap();
+            part.add_shared(&mut batch, &path, Some(format), writers)
+                .unwrap();
             if writers.leads() {
                 batch.commit().unwrap();
             }
         });
-        let [here, there] = [0, 1].map(|rank: usize| fs::read_dir(folders[rank].path()).unwrap().count());
+        let [here, there] =
+            [0, 1].map(|rank: usize| fs::read_dir(folders[rank].path()).unwrap().count());
         assert!(here > 0 && there == 0);
-        let read =
-            Embedding::read_within(folders[0].path().join("a"), Some(format), hone::memory::Allowance::new(None));
+        let read = Embedding::read_within(
+            folders[0].path().join("a"),
+            Some(format),
+            hone::memory::Allowance::new(None),
+        );
         assert_eq!(read.unwrap(), embedding);
     }
 }

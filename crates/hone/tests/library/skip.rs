@@ -9,7 +9,11 @@ pub(crate) fn skip(reason: &str) {
     let line = format!("{}: {reason}\n", thread.name().unwrap_or("a test"));
     eprint!("skipped {line}");
     if let Some(file) = std::env::var_os("HONE_SKIPPED") {
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(file);
-        file.and_then(|mut file| file.write_all(line.as_bytes())).expect("HONE_SKIPPED names a file");
+        let file = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(file);
+        file.and_then(|mut file| file.write_all(line.as_bytes()))
+            .expect("HONE_SKIPPED names a file");
     }
 }

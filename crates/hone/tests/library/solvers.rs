@@ -34,11 +34,19 @@ fn every() -> Vec<Solver> {
         r#"{"method":"bregman","iterations":3,"loss":"gamma-inverse","entries":"observed"}"#,
         r#"{"method":"bregman","iterations":3,"loss":"bernoulli"}"#,
     ];
-    more.iter().map(|text| serde_json::from_str(text).unwrap_or_else(|e| panic!("{text}: {e}"))).collect()
+    more.iter()
+        .map(|text| serde_json::from_str(text).unwrap_or_else(|e| panic!("{text}: {e}")))
+        .collect()
 }
 
 fn task(rank: usize) -> Task<'static> {
-    Task { rank, right: true, key: Key::new(3), progress: &Silent, aside: None }
+    Task {
+        rank,
+        right: true,
+        key: Key::new(3),
+        progress: &Silent,
+        aside: None,
+    }
 }
 
 /// A multiple c of S under a penalty of cλ has the factors of S under λ, times √c: so it is near the largest norm that each
@@ -48,25 +56,37 @@ fn the_largest_matrices_are_factored_like_others() {
     let w = naive::graph(60, 0.1, true, 4);
     for (text, exponent) in [
         (r#"{"method":"als","iterations":30}"#, 66),
-        (r#"{"method":"als","iterations":30,"observed-only":true}"#, 66),
+        (
+            r#"{"method":"als","iterations":30,"observed-only":true}"#,
+            66,
+        ),
         (r#"{"method":"ccd","iterations":30}"#, 66),
         (r#"{"method":"nmf","iterations":30}"#, 66),
         (r#"{"method":"sgd","iterations":10}"#, 66),
         (r#"{"method":"bregman","iterations":30}"#, 114),
     ] {
-        let large: naive::Matrix = w.iter().map(|row| row.iter().map(|x| x * 2f64.powi(exponent)).collect()).collect();
+        let large: naive::Matrix = w
+            .iter()
+            .map(|row| row.iter().map(|x| x * 2f64.powi(exponent)).collect())
+            .collect();
         let factor = |w: &naive::Matrix, penalty: f64| {
             let mut json: serde_json::Value = serde_json::from_str(text).expect("json");
             json["regularization"] = penalty.into();
             let solver: Solver = serde_json::from_value(json).expect("options");
-            assert!(!solver.is_scale_free() && solver.largest() >= f64::from(exponent) + 6.0, "{text}");
+            assert!(
+                !solver.is_scale_free() && solver.largest() >= f64::from(exponent) + 6.0,
+                "{text}"
+            );
             solver.factor(&leaf(w, false), &task(4)).expect("in range")
         };
         let (found, plain) = (factor(&large, 0.3 * 2f64.powi(exponent)), factor(&w, 0.3));
         assert!(plain.info.rank > 0, "{text}");
         for (found, plain) in found.sigma.iter().zip(&plain.sigma) {
             let found = found / 2f64.powi(exponent);
-            assert!((found - plain).abs() < 1e-3 * plain.abs().max(1e-3), "{text}: {found} {plain}");
+            assert!(
+                (found - plain).abs() < 1e-3 * plain.abs().max(1e-3),
+                "{text}: {found} {plain}"
+            );
         }
     }
 }
@@ -76,14 +96,25 @@ fn the_table_lists_every_solver() {
     let names: Vec<&str> = SOLVERS.iter().map(|(name, _)| *name).collect();
     for solver in every() {
         let json = serde_json::to_value(&solver).expect("json");
-        assert!(names.contains(&json["method"].as_str().expect("a name")), "{json}");
+        assert!(
+            names.contains(&json["method"].as_str().expect("a name")),
+            "{json}"
+        );
     }
-    assert!(SOLVERS.iter().all(|(name, line)| !name.is_empty() && line.ends_with('.') && !line.starts_with(' ')));
+    assert!(
+        SOLVERS
+            .iter()
+            .all(|(name, line)| !name.is_empty() && line.ends_with('.') && !line.starts_with(' '))
+    );
     for (name, _) in SOLVERS {
-        let solver: Solver = serde_json::from_value(serde_json::json!({ "method": name })).expect("defaults");
+        let solver: Solver =
+            serde_json::from_value(serde_json::json!({ "method": name })).expect("defaults");
         solver.check("local.solver").expect("defaults are in range");
         let odd = serde_json::json!({ "method": name, "tolerence": 0.1 });
-        assert!(serde_json::from_value::<Solver>(odd).is_err(), "{name} takes unknown options");
+        assert!(
+            serde_json::from_value::<Solver>(odd).is_err(),
+            "{name} takes unknown options"
+        );
     }
 }
 
@@ -98,17 +129,36 @@ fn empty_and_zero_matrices_and_ranks_beyond_the_size() {
         for (n, rank) in [(0, 3), (1, 3), (6, 2)] {
             let found = solver.factor(&leaf(&zeros(n, n), true), &task(rank));
             let found = found.unwrap_or_else(|e| panic!("{solver:?} of {n} × {n} zeros: {e}"));
-            assert_eq!((found.u.rows(), found.u.cols(), found.sigma.len()), (n, rank, rank), "{solver:?}");
-            assert!(found.u.as_slice().iter().all(|&x| x == 0.0), "{solver:?}: nothing has no columns");
+            assert_eq!(
+                (found.u.rows(), found.u.cols(), found.sigma.len()),
+                (n, rank, rank),
+                "{solver:?}"
+            );
+            assert!(
+                found.u.as_slice().iter().all(|&x| x == 0.0),
+                "{solver:?}: nothing has no columns"
+            );
             assert_eq!((found.info.rank, found.sigma[0]), (0, 0.0), "{solver:?}");
         }
         let found = solver.factor(&leaf(&path(3), true), &task(8));
         let found = found.unwrap_or_else(|e| panic!("{solver:?} of a path: {e}"));
         assert_eq!((found.u.cols(), found.sigma.len()), (8, 8), "{solver:?}");
-        assert!(found.info.rank <= 3 && found.sigma[found.info.rank..].iter().all(|&x| x == 0.0), "{solver:?}");
-        assert!(found.sigma.windows(2).all(|pair| pair[0] >= pair[1]), "{solver:?}: {:?}", found.sigma);
+        assert!(
+            found.info.rank <= 3 && found.sigma[found.info.rank..].iter().all(|&x| x == 0.0),
+            "{solver:?}"
+        );
+        assert!(
+            found.sigma.windows(2).all(|pair| pair[0] >= pair[1]),
+            "{solver:?}: {:?}",
+            found.sigma
+        );
         let norms = found.u.column_norms(hone::dense::Norm::L2);
-        assert!(norms[..found.info.rank].iter().all(|norm| (norm - 1.0).abs() < 1e-4), "{solver:?}: {norms:?}");
+        assert!(
+            norms[..found.info.rank]
+                .iter()
+                .all(|norm| (norm - 1.0).abs() < 1e-4),
+            "{solver:?}: {norms:?}"
+        );
     }
 }
 
@@ -116,18 +166,40 @@ fn empty_and_zero_matrices_and_ranks_beyond_the_size() {
 fn same_bits_for_any_number_of_threads() {
     for solver in every() {
         // All entries are examined by some: they get less to do. The others get more than one chunk of everything.
-        let (n, rank) = if matches!(solver, Solver::Bregman(_)) { (150, 3) } else { (1100, 16) };
+        let (n, rank) = if matches!(solver, Solver::Bregman(_)) {
+            (150, 3)
+        } else {
+            (1100, 16)
+        };
         let w = naive::csr(&naive::graph(n, 4.0 / n as f64, false, 8), n);
         let y = naive::block(n, 2 * rank, 3);
         let positive = Block::from_vec(n, 2 * rank, y.as_slice().iter().map(|x| x.abs()).collect());
         naive::same_on_any_threads(|| {
             let w = Operator::symmetric("W", w.clone());
-            let s = MotifMatrix { psi: Psi::P, ..MotifMatrix::default() }.operator(&w, 2).expect("in range");
-            let local = solver.factor(&s, &task(rank)).unwrap_or_else(|e| panic!("{solver:?}: {e}"));
+            let s = MotifMatrix {
+                psi: Psi::P,
+                ..MotifMatrix::default()
+            }
+            .operator(&w, 2)
+            .expect("in range");
+            let local = solver
+                .factor(&s, &task(rank))
+                .unwrap_or_else(|e| panic!("{solver:?}: {e}"));
             let global = solver.factor(&Operator::dense("Y", positive.clone()), &task(rank));
             let global = global.unwrap_or_else(|e| panic!("{solver:?}: {e}"));
-            let bits = |block: &Block| block.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            (bits(&local.u), bits(&global.u), bits(&global.v.expect("asked for")), local.info)
+            let bits = |block: &Block| {
+                block
+                    .as_slice()
+                    .iter()
+                    .map(|x| x.to_bits())
+                    .collect::<Vec<_>>()
+            };
+            (
+                bits(&local.u),
+                bits(&global.u),
+                bits(&global.v.expect("asked for")),
+                local.info,
+            )
         });
     }
 }
@@ -140,7 +212,10 @@ fn numbers_out_of_range_are_errors_not_vectors() {
     let s = Operator::power(leaf(&w, false), 2);
     for solver in every() {
         if let Err(error) = solver.factor(&s, &task(2)) {
-            let told = matches!(error, hone::Error::Numeric { .. } | hone::Error::Config { .. });
+            let told = matches!(
+                error,
+                hone::Error::Numeric { .. } | hone::Error::Config { .. }
+            );
             assert!(told, "{solver:?}: {error}");
         } else {
             panic!("{solver:?} made numbers of overflow");
@@ -149,7 +224,10 @@ fn numbers_out_of_range_are_errors_not_vectors() {
 }
 
 fn run(settings: &[(&str, &str)]) -> hone::Result<hone::Run> {
-    let mut layers = Layers::new().preset("hone-p")?.set("global.dim", "6")?.set("local.dim", "4")?;
+    let mut layers = Layers::new()
+        .preset("hone-p")?
+        .set("global.dim", "6")?
+        .set("local.dim", "4")?;
     layers = layers.set("motifs", "[\"edge\", \"triangle\", \"clique4\"]")?;
     for (key, value) in settings {
         layers = layers.set(key, value)?;
@@ -161,33 +239,70 @@ fn run(settings: &[(&str, &str)]) -> hone::Result<hone::Run> {
 fn embeddings_by_every_solver_report_their_losses() {
     // The autoencoder has losses of its own.
     for (name, _) in SOLVERS.iter().filter(|(name, _)| *name != "autoencoder") {
-        let run = run(&[("local.solver.method", name), ("global.solver.method", name)]);
+        let run = run(&[
+            ("local.solver.method", name),
+            ("global.solver.method", name),
+        ]);
         let run = run.unwrap_or_else(|e| panic!("{name}: {e}"));
         let report = &run.report;
-        assert!(run.embedding.vectors.as_slice().iter().all(|x| x.is_finite()), "{name}");
-        assert!(report.local.iter().all(|facts| facts.loss.is_some()), "{name}");
+        assert!(
+            run.embedding
+                .vectors
+                .as_slice()
+                .iter()
+                .all(|x| x.is_finite()),
+            "{name}"
+        );
+        assert!(
+            report.local.iter().all(|facts| facts.loss.is_some()),
+            "{name}"
+        );
         let global = report.global.as_ref().expect("a global stage");
         let share: f64 = report.importance.iter().map(|part| part.share).sum();
         assert!((share - 1.0).abs() < 1e-4, "{name}: {share}");
-        assert!((0.0..1.0).contains(&global.residual), "{name}: {}", global.residual);
+        assert!(
+            (0.0..1.0).contains(&global.residual),
+            "{name}: {}",
+            global.residual
+        );
         let loss = global.loss.as_ref().expect("followed");
         if *name != "bregman" {
             let least = loss.values.iter().copied().fold(f64::INFINITY, f64::min);
-            assert!((least - global.residual).abs() < 1e-4, "{name}: {least} {}", global.residual);
+            assert!(
+                (least - global.residual).abs() < 1e-4,
+                "{name}: {least} {}",
+                global.residual
+            );
         }
-        let back: hone::report::Report = serde_json::from_str(&report.to_json()).expect("a report reads back");
+        let back: hone::report::Report =
+            serde_json::from_str(&report.to_json()).expect("a report reads back");
         let measures = |report: &hone::report::Report| -> Vec<_> {
-            report.local.iter().filter_map(|facts| facts.loss.clone()).map(|loss| loss.measure).collect()
+            report
+                .local
+                .iter()
+                .filter_map(|facts| facts.loss.clone())
+                .map(|loss| loss.measure)
+                .collect()
         };
-        assert_eq!((measures(&back), &back.config), (measures(report), &report.config));
+        assert_eq!(
+            (measures(&back), &back.config),
+            (measures(report), &report.config)
+        );
     }
 }
 
 /// The loss reported of Y ≈ ZH with non-negative factors, which are not orthogonal, is that of Z and H.
 #[test]
 fn shares_and_residual_hold_for_factors_that_are_not_orthogonal() {
-    let run = run(&[("local.solver.method", "nmf"), ("global.solver.method", "nmf")]).expect("non-negative");
-    assert!(run.embedding.vectors.as_slice().iter().all(|&x| x >= 0.0), "Z is not negative");
+    let run = run(&[
+        ("local.solver.method", "nmf"),
+        ("global.solver.method", "nmf"),
+    ])
+    .expect("non-negative");
+    assert!(
+        run.embedding.vectors.as_slice().iter().all(|&x| x >= 0.0),
+        "Z is not negative"
+    );
     let global = run.report.global.expect("a global stage");
     let loss = global.loss.expect("followed");
     assert!((global.residual - loss.values.last().expect("values")).abs() < 1e-4);
@@ -196,15 +311,31 @@ fn shares_and_residual_hold_for_factors_that_are_not_orthogonal() {
 #[test]
 fn errors_of_solvers_name_field_stage_and_motif() {
     let refused = |settings: &[(&str, &str)]| run(settings).expect_err("refused").to_string();
-    let poisson = [("local.solver.method", "bregman"), ("local.solver.loss", "poisson"), ("psi", "l")];
+    let poisson = [
+        ("local.solver.method", "bregman"),
+        ("local.solver.loss", "poisson"),
+        ("psi", "l"),
+    ];
     assert_eq!(
         refused(&poisson),
         "local.solver.loss: Poisson needs non-negative entries: matrix L has negative ones; use psi = \"w\" or psi = \"p\""
     );
-    let global = refused(&[("global.solver.method", "bregman"), ("global.solver.loss", "poisson")]);
-    assert!(global.starts_with("global.solver.loss: ") && global.contains("matrix Y"), "{global}");
-    let gamma = refused(&[("local.solver.method", "bregman"), ("local.solver.loss", "gamma-log")]);
-    assert!(gamma.contains("motif edge, step 1") && gamma.contains("entries = \"observed\""), "{gamma}");
+    let global = refused(&[
+        ("global.solver.method", "bregman"),
+        ("global.solver.loss", "poisson"),
+    ]);
+    assert!(
+        global.starts_with("global.solver.loss: ") && global.contains("matrix Y"),
+        "{global}"
+    );
+    let gamma = refused(&[
+        ("local.solver.method", "bregman"),
+        ("local.solver.loss", "gamma-log"),
+    ]);
+    assert!(
+        gamma.contains("motif edge, step 1") && gamma.contains("entries = \"observed\""),
+        "{gamma}"
+    );
     for (method, option, value) in [
         ("als", "tolerance", "-1"),
         ("als", "regularization", "nan"),
@@ -216,38 +347,72 @@ fn errors_of_solvers_name_field_stage_and_motif() {
         ("bregman", "loss", "cauchy"),
         ("nmf", "orthogonal", "left"),
     ] {
-        let message = refused(&[("local.solver.method", method), (&format!("local.solver.{option}"), value)]);
+        let message = refused(&[
+            ("local.solver.method", method),
+            (&format!("local.solver.{option}"), value),
+        ]);
         let named = message.contains(option) || message.contains(value);
-        assert!(message.contains("local.solver") && named, "{method} {option}: {message}");
+        assert!(
+            message.contains("local.solver") && named,
+            "{method} {option}: {message}"
+        );
     }
-    let both =
-        [("local.solver.method", "als"), ("local.solver.orthogonal", "left"), ("local.solver.observed-only", "true")];
-    assert!(refused(&both).starts_with("local.solver.orthogonal: "), "{}", refused(&both));
+    let both = [
+        ("local.solver.method", "als"),
+        ("local.solver.orthogonal", "left"),
+        ("local.solver.observed-only", "true"),
+    ];
+    assert!(
+        refused(&both).starts_with("local.solver.orthogonal: "),
+        "{}",
+        refused(&both)
+    );
 }
 
 #[test]
 fn a_method_set_later_replaces_the_options_of_another() {
-    let layers = Layers::new().set("local.solver.oversampling", "4").expect("a setting");
-    let config = layers.set("local.solver.method", "als").and_then(Layers::build).expect("options of als alone");
-    assert_eq!(config.local.solver, Solver::Als(hone::factor::als::Als::default()));
+    let layers = Layers::new()
+        .set("local.solver.oversampling", "4")
+        .expect("a setting");
+    let config = layers
+        .set("local.solver.method", "als")
+        .and_then(Layers::build)
+        .expect("options of als alone");
+    assert_eq!(
+        config.local.solver,
+        Solver::Als(hone::factor::als::Als::default())
+    );
 }
 
 #[test]
 fn columns_beyond_the_shape_are_zero_whatever_the_solver() {
     for name in ["als", "ccd", "nmf"] {
-        let settings =
-            [("local.solver.method", name), ("global.solver.method", name), ("local.dim", "40"), ("steps", "1")];
+        let settings = [
+            ("local.solver.method", name),
+            ("global.solver.method", name),
+            ("local.dim", "40"),
+            ("steps", "1"),
+        ];
         let found = run(&[&settings[..], &[("global.dim", "100")]].concat()).expect("fits");
         let z = &found.embedding.vectors;
         assert_eq!((z.rows(), z.cols()), (34, 100), "{name}");
-        assert!((0..34).all(|i| z.row(i)[34..].iter().all(|&x| x == 0.0)), "{name}");
+        assert!(
+            (0..34).all(|i| z.row(i)[34..].iter().all(|&x| x == 0.0)),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn losses_that_the_global_stage_cannot_have_are_refused_before_any_work() {
-    let poisson = [("global.solver.method", "bregman"), ("global.solver.loss", "poisson")];
+    let poisson = [
+        ("global.solver.method", "bregman"),
+        ("global.solver.loss", "poisson"),
+    ];
     let error = run(&poisson).expect_err("Y has both signs").to_string();
-    assert!(error.contains("global.solver.loss") && error.contains("matrix Y has negative ones"), "{error}");
+    assert!(
+        error.contains("global.solver.loss") && error.contains("matrix Y has negative ones"),
+        "{error}"
+    );
     run(&[&poisson[..], &[("local.solver.method", "nmf")]].concat()).expect("Y is not negative");
 }

@@ -35,21 +35,34 @@ struct Shared {
 fn ranges(rows: usize) -> Vec<Range<usize>> {
     let (length, lanes) = (lane_rows(rows), rows.div_ceil(lane_rows(rows)));
     let at = |owner: usize| (owner * lanes / 3 * length).min(rows);
-    (0..3).map(|owner| at(owner)..if owner == 2 { rows } else { at(owner + 1) }).collect()
+    (0..3)
+        .map(|owner| at(owner)..if owner == 2 { rows } else { at(owner + 1) })
+        .collect()
 }
 
 impl Shared {
     fn of(block: &Block) -> Self {
         let part = |range: Range<usize>| {
             let values = block.rows_slice(range.clone()).to_vec();
-            (range.clone(), Block::from_vec(range.len(), block.cols(), values))
+            (
+                range.clone(),
+                Block::from_vec(range.len(), block.cols(), values),
+            )
         };
-        Shared { rows: block.rows(), cols: block.cols(), owned: ranges(block.rows()).into_iter().map(part).collect() }
+        Shared {
+            rows: block.rows(),
+            cols: block.cols(),
+            owned: ranges(block.rows()).into_iter().map(part).collect(),
+        }
     }
 
     /// What all owners would gather before a product.
     fn gathered(&self) -> Block {
-        let values = self.owned.iter().flat_map(|(_, block)| block.as_slice().to_vec()).collect();
+        let values = self
+            .owned
+            .iter()
+            .flat_map(|(_, block)| block.as_slice().to_vec())
+            .collect();
         Block::from_vec(self.rows, self.cols, values)
     }
 }
@@ -60,11 +73,16 @@ fn of_owner(x: &[Shared], owner: usize) -> Vec<Block> {
 }
 
 fn own(x: &[Shared], owner: usize) -> Own {
-    Own { rows: x[0].rows, range: x[0].owned[owner].0.clone() }
+    Own {
+        rows: x[0].rows,
+        range: x[0].owned[owner].0.clone(),
+    }
 }
 
 fn give_back(x: &mut [Shared], owner: usize, blocks: Vec<Block>) {
-    x.iter_mut().zip(blocks).for_each(|(panel, block)| panel.owned[owner].1 = block);
+    x.iter_mut()
+        .zip(blocks)
+        .for_each(|(panel, block)| panel.owned[owner].1 = block);
 }
 
 impl Space for Owners {
@@ -75,8 +93,13 @@ impl Space for Owners {
     }
 
     fn random(&self, rows: usize, cols: Range<usize>, key: Key) -> Shared {
-        let draw = |range: Range<usize>| (range.clone(), Block::random_part(range, cols.clone(), key));
-        Shared { rows, cols: cols.len(), owned: ranges(rows).into_iter().map(draw).collect() }
+        let draw =
+            |range: Range<usize>| (range.clone(), Block::random_part(range, cols.clone(), key));
+        Shared {
+            rows,
+            cols: cols.len(),
+            owned: ranges(rows).into_iter().map(draw).collect(),
+        }
     }
 
     fn import(&self, block: &Block) -> Shared {
@@ -95,15 +118,26 @@ impl Space for Owners {
         (x.rows, x.cols)
     }
 
-    fn multiply(&self, a: &Leaf, x: &Shared, y: &mut Shared, then: &Fused<Shared>, _work: &mut Workspace<Shared>) {
+    fn multiply(
+        &self,
+        a: &Leaf,
+        x: &Shared,
+        y: &mut Shared,
+        then: &Fused<Shared>,
+        _work: &mut Workspace<Shared>,
+    ) {
         let mut all = y.gathered();
-        gathered(then, |then| Host.multiply(a, &x.gathered(), &mut all, then, &mut Workspace::default()));
+        gathered(then, |then| {
+            Host.multiply(a, &x.gathered(), &mut all, then, &mut Workspace::default())
+        });
         *y = Shared::of(&all);
     }
 
     fn finish(&self, product: &Shared, y: &mut Shared, then: &Fused<Shared>) {
         let mut all = y.gathered();
-        gathered(then, |then| Host.finish(&product.gathered(), &mut all, then));
+        gathered(then, |then| {
+            Host.finish(&product.gathered(), &mut all, then)
+        });
         *y = Shared::of(&all);
     }
 
@@ -134,13 +168,18 @@ impl Space for Owners {
         let [a, b] = [x, y].map(|side| side.iter().map(|panel| panel.cols).sum());
         let mut sum = Small::zeros(a, b);
         for o in 0..3 {
-            panels::cross_parts(&of_owner(x, o), &of_owner(y, o), &own(x, o), |part| sum.add(&part));
+            panels::cross_parts(&of_owner(x, o), &of_owner(y, o), &own(x, o), |part| {
+                sum.add(&part)
+            });
         }
         sum
     }
 
     fn times(&self, x: &[Shared], matrix: &Small, widths: &[usize]) -> Vec<Shared> {
-        let mut out: Vec<Shared> = widths.iter().map(|&cols| self.zeros(x[0].rows, cols)).collect();
+        let mut out: Vec<Shared> = widths
+            .iter()
+            .map(|&cols| self.zeros(x[0].rows, cols))
+            .collect();
         (0..3).for_each(|o| give_back(&mut out, o, panels::times(&of_owner(x, o), matrix, widths)));
         out
     }
@@ -165,17 +204,29 @@ impl Space for Owners {
         let of = |panel: &Shared| -> Vec<f64> {
             let mut folded = vec![0.0f64; panel.cols];
             for (range, block) in &panel.owned {
-                let own = Own { rows: panel.rows, range: range.clone() };
+                let own = Own {
+                    rows: panel.rows,
+                    range: range.clone(),
+                };
                 match fold {
                     Fold::Length => block.square_parts(&own, |part| {
                         folded.iter_mut().zip(part).for_each(|(to, x)| *to += x);
                     }),
-                    Fold::Extreme => folded.iter_mut().zip(block.column_extremes()).for_each(|(most, x)| {
-                        *most = if x.abs() > most.abs() { x } else { *most };
-                    }),
+                    Fold::Extreme => {
+                        folded
+                            .iter_mut()
+                            .zip(block.column_extremes())
+                            .for_each(|(most, x)| {
+                                *most = if x.abs() > most.abs() { x } else { *most };
+                            })
+                    }
                 }
             }
-            if fold == Fold::Length { folded.into_iter().map(f64::sqrt).collect() } else { folded }
+            if fold == Fold::Length {
+                folded.into_iter().map(f64::sqrt).collect()
+            } else {
+                folded
+            }
         };
         x.iter().flat_map(of).collect()
     }
@@ -196,7 +247,9 @@ impl Space for Owners {
                 match map {
                     Map::Zero => block.as_mut_slice().fill(0.0),
                     Map::Scale(factors) => block.scale_columns(&factors[cols.clone()]),
-                    Map::Redraw(which, key) => block.redraw(cols.clone(), range.start, &which[cols.clone()], *key),
+                    Map::Redraw(which, key) => {
+                        block.redraw(cols.clone(), range.start, &which[cols.clone()], *key)
+                    }
                     Map::Shorten(_) => unreachable!("done above"),
                 }
             }
@@ -206,18 +259,35 @@ impl Space for Owners {
     fn pick(&self, x: &[Shared], rows: &[usize]) -> Block {
         let mut out = Block::zeros(rows.len(), x.iter().map(|panel| panel.cols).sum());
         for (k, row) in rows.iter().enumerate() {
-            let owner = x[0].owned.iter().position(|(range, _)| range.contains(row)).unwrap();
+            let owner = x[0]
+                .owned
+                .iter()
+                .position(|(range, _)| range.contains(row))
+                .unwrap();
             let own = panels::pick(&of_owner(x, owner), &[row - x[0].owned[owner].0.start]);
             out.row_mut(k).copy_from_slice(own.row(0));
         }
         out
     }
 
-    fn log_times(&self, x: &[Shared], logs: (&Diagonal, Logs), matrix: &Small, widths: &[usize]) -> Vec<Shared> {
-        let mut out: Vec<Shared> = widths.iter().map(|&cols| self.zeros(x[0].rows, cols)).collect();
+    fn log_times(
+        &self,
+        x: &[Shared],
+        logs: (&Diagonal, Logs),
+        matrix: &Small,
+        widths: &[usize],
+    ) -> Vec<Shared> {
+        let mut out: Vec<Shared> = widths
+            .iter()
+            .map(|&cols| self.zeros(x[0].rows, cols))
+            .collect();
         for o in 0..3 {
             let factors = &logs.0.values()[x[0].owned[o].0.clone()];
-            give_back(&mut out, o, logs.1.times(&of_owner(x, o), factors, matrix, widths));
+            give_back(
+                &mut out,
+                o,
+                logs.1.times(&of_owner(x, o), factors, matrix, widths),
+            );
         }
         out
     }
@@ -226,13 +296,25 @@ impl Space for Owners {
 /// What follows a product, with the summands gathered.
 fn gathered<T>(then: &Fused<Shared>, go: impl FnOnce(&Fused) -> T) -> T {
     let blocks: Vec<Block> = then.plus.iter().map(|plus| plus.block.gathered()).collect();
-    let summand = |(plus, block): (&Plus<Shared>, &'_ Block)| (plus.factor, plus.diagonal.cloned(), block.clone());
-    let parts: Vec<(f32, Option<Diagonal>, Block)> = then.plus.iter().zip(&blocks).map(summand).collect();
+    let summand = |(plus, block): (&Plus<Shared>, &'_ Block)| {
+        (plus.factor, plus.diagonal.cloned(), block.clone())
+    };
+    let parts: Vec<(f32, Option<Diagonal>, Block)> =
+        then.plus.iter().zip(&blocks).map(summand).collect();
     let plus: Vec<Plus> = parts
         .iter()
-        .map(|(factor, diagonal, block)| Plus { factor: *factor, diagonal: diagonal.as_ref(), block })
+        .map(|(factor, diagonal, block)| Plus {
+            factor: *factor,
+            diagonal: diagonal.as_ref(),
+            block,
+        })
         .collect();
-    go(&Fused { scale: then.scale, left: then.left, plus: &plus, accumulate: then.accumulate })
+    go(&Fused {
+        scale: then.scale,
+        left: then.left,
+        plus: &plus,
+        accumulate: then.accumulate,
+    })
 }
 
 /// An engine on that space: only the singular value decomposition and its log window.
@@ -276,20 +358,42 @@ fn rows_of_several_owners_keep_the_laws() {
 #[should_panic(expected = "are not whole lanes")]
 fn owners_must_have_whole_lanes() {
     let x = [Block::random(1300, 40, Key::new(7))];
-    panels::gram_parts(&x, &Own { rows: 5000, range: 0..1300 }, drop);
+    panels::gram_parts(
+        &x,
+        &Own {
+            rows: 5000,
+            range: 0..1300,
+        },
+        drop,
+    );
 }
 
 fn graph() -> Graph {
     let quadrants = [0.57, 0.19, 0.19, 0.05];
-    Generator::Rmat { nodes: 1500, degree: 6.0, quadrants }.graph(5, &Silent).unwrap()
+    Generator::Rmat {
+        nodes: 1500,
+        degree: 6.0,
+        quadrants,
+    }
+    .graph(5, &Silent)
+    .unwrap()
 }
 
 #[test]
 fn an_embedding_has_the_same_bits_on_any_engine() {
     let graph = graph();
-    for (preset, iterations) in [("hone", "2"), ("hone-w", "9"), ("hone-p", "3"), ("hone-l-norm", "9")] {
+    for (preset, iterations) in [
+        ("hone", "2"),
+        ("hone-w", "9"),
+        ("hone-p", "3"),
+        ("hone-l-norm", "9"),
+    ] {
         let run = |engine: Option<ThreeOwners>| {
-            let config = Layers::new().preset(preset).unwrap().set("motifs", "edge,triangle").unwrap();
+            let config = Layers::new()
+                .preset(preset)
+                .unwrap()
+                .set("motifs", "edge,triangle")
+                .unwrap();
             let config = config.set("local.solver.iterations", iterations).unwrap();
             let mut hone = Hone::new(config.build().unwrap()).unwrap();
             if let Some(engine) = engine {
@@ -298,8 +402,14 @@ fn an_embedding_has_the_same_bits_on_any_engine() {
             hone.embed(&graph, &Silent).unwrap()
         };
         let (host, other) = (run(None), run(Some(ThreeOwners)));
-        assert_eq!((host.report.engine.as_str(), other.report.engine.as_str()), ("cpu", "three owners"));
-        assert!(host.embedding.vectors == other.embedding.vectors, "{preset}");
+        assert_eq!(
+            (host.report.engine.as_str(), other.report.engine.as_str()),
+            ("cpu", "three owners")
+        );
+        assert!(
+            host.embedding.vectors == other.embedding.vectors,
+            "{preset}"
+        );
     }
 }
 
@@ -307,11 +417,25 @@ fn an_embedding_has_the_same_bits_on_any_engine() {
 fn solvers_that_an_engine_lacks_are_refused_by_name() {
     for (setting, value, what) in [
         ("local.solver.method", "als", "local.solver.method: als"),
-        ("global.solver.method", "autoencoder", "global.solver.method: autoencoder"),
+        (
+            "global.solver.method",
+            "autoencoder",
+            "global.solver.method: autoencoder",
+        ),
         ("model", "tucker", "model: tucker"),
     ] {
-        let config = Layers::new().preset("hone-p").unwrap().set(setting, value).unwrap().build().unwrap();
-        let error = Hone::new(config).unwrap().on(ThreeOwners).embed(&graph(), &Silent).unwrap_err();
+        let config = Layers::new()
+            .preset("hone-p")
+            .unwrap()
+            .set(setting, value)
+            .unwrap()
+            .build()
+            .unwrap();
+        let error = Hone::new(config)
+            .unwrap()
+            .on(ThreeOwners)
+            .embed(&graph(), &Silent)
+            .unwrap_err();
         assert!(matches!(error, Error::Config { .. }), "{error}");
         for part in [what, "three owners", "cpu"] {
             assert!(error.to_string().contains(part), "{error}");

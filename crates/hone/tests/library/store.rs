@@ -13,13 +13,24 @@ use hone::output::Existing;
 use hone::store::{Embedding, Format};
 use proptest::prelude::*;
 
-const FORMATS: [&str; 10] =
-    ["a.tsv", "a.csv", "a.tsv.gz", "a.csv.zst", "a.npy", "a.npz", "a.parquet", "a.w2v", "a.w2v.gz", "a.safetensors"];
+const FORMATS: [&str; 10] = [
+    "a.tsv",
+    "a.csv",
+    "a.tsv.gz",
+    "a.csv.zst",
+    "a.npy",
+    "a.npz",
+    "a.parquet",
+    "a.w2v",
+    "a.w2v.gz",
+    "a.safetensors",
+];
 /// A folder of parts.
 const PARTS: &str = "a.parquet/";
 
 fn sample(ids: NodeIds, cols: usize) -> Embedding {
-    let values = (0..ids.len() * cols).map(|i| ((i * 37 % 101) as f32 - 50.0) / 7.0 * 10f32.powi((i % 21) as i32 - 10));
+    let values = (0..ids.len() * cols)
+        .map(|i| ((i * 37 % 101) as f32 - 50.0) / 7.0 * 10f32.powi((i % 21) as i32 - 10));
     let vectors = Block::from_vec(ids.len(), cols, values.collect());
     Embedding::new(ids, vectors)
 }
@@ -30,7 +41,11 @@ fn round_trip(embedding: &Embedding, name: &str) -> Embedding {
     embedding.write(&path, Existing::Refuse).unwrap();
     let back = Embedding::read(&path).unwrap();
     let stray = fs::read_dir(folder.path()).unwrap().count();
-    let files = if name.ends_with(".npy") { 3 } else { 1 + usize::from(name.contains(".w2v")) };
+    let files = if name.ends_with(".npy") {
+        3
+    } else {
+        1 + usize::from(name.contains(".w2v"))
+    };
     assert_eq!(stray, files, "{name}: nothing else is left behind");
     back
 }
@@ -38,7 +53,11 @@ fn round_trip(embedding: &Embedding, name: &str) -> Embedding {
 #[test]
 fn every_format_gives_back_the_same_vectors_and_ids() {
     let texts = NodeIds::from_texts(&["ada", "grace", "émilie", "007"]);
-    for ids in [NodeIds::Sequential(5), NodeIds::from_integers(vec![7, -3, 10_000_000_000]), texts] {
+    for ids in [
+        NodeIds::Sequential(5),
+        NodeIds::from_integers(vec![7, -3, 10_000_000_000]),
+        texts,
+    ] {
         let embedding = sample(ids, 3);
         for name in FORMATS.into_iter().chain([PARTS]) {
             assert_eq!(round_trip(&embedding, name), embedding, "{name}");
@@ -48,11 +67,23 @@ fn every_format_gives_back_the_same_vectors_and_ids() {
 
 #[test]
 fn every_format_gives_back_the_names_of_columns() {
-    let names = ["z0", "edge.k1.0", "city=New\nYork", "a\\b\r", " blank ", "émilie"].map(str::to_owned);
+    let names = [
+        "z0",
+        "edge.k1.0",
+        "city=New\nYork",
+        "a\\b\r",
+        " blank ",
+        "émilie",
+    ]
+    .map(str::to_owned);
     let plain = sample(NodeIds::Sequential(4), names.len());
     let embedding = Embedding::with_columns(plain.ids, plain.vectors, names.to_vec());
     for name in FORMATS.into_iter().chain([PARTS]) {
-        assert_eq!(round_trip(&embedding, name).columns, embedding.columns, "{name}");
+        assert_eq!(
+            round_trip(&embedding, name).columns,
+            embedding.columns,
+            "{name}"
+        );
     }
 }
 
@@ -61,10 +92,15 @@ fn names_of_other_columns_are_refused() {
     for name in ["a.npy", "a.w2v"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
-        sample(NodeIds::Sequential(4), 3).write(&path, Existing::Refuse).unwrap();
+        sample(NodeIds::Sequential(4), 3)
+            .write(&path, Existing::Refuse)
+            .unwrap();
         fs::write(folder.path().join(format!("{name}.columns.txt")), "a\nb\n").unwrap();
         let error = Embedding::read(&path).unwrap_err().to_string();
-        assert!(error.contains("2 names for 3 columns") && error.contains("columns.txt"), "{error}");
+        assert!(
+            error.contains("2 names for 3 columns") && error.contains("columns.txt"),
+            "{error}"
+        );
         fs::remove_file(folder.path().join(format!("{name}.columns.txt"))).unwrap();
         assert_eq!(Embedding::read(&path).unwrap().columns, ["z0", "z1", "z2"]);
     }
@@ -88,15 +124,24 @@ fn more_rows_than_a_chunk_and_a_row_group() {
 
 #[test]
 fn awkward_ids_are_quoted_or_refused() {
-    let embedding = sample(NodeIds::from_texts(&["a b", "c\td", "e\"f", "g,h", "i\nj"]), 2);
+    let embedding = sample(
+        NodeIds::from_texts(&["a b", "c\td", "e\"f", "g,h", "i\nj"]),
+        2,
+    );
     for name in ["a.tsv", "a.csv", "a.npz", "a.npy", "a.parquet"] {
         assert_eq!(round_trip(&embedding, name), embedding, "{name}");
     }
     for name in ["a.w2v", "a.safetensors"] {
         let folder = tempfile::tempdir().unwrap();
-        let error = embedding.write(folder.path().join(name), Existing::Refuse).unwrap_err();
+        let error = embedding
+            .write(folder.path().join(name), Existing::Refuse)
+            .unwrap_err();
         assert!(matches!(error, Error::Input { .. }), "{name}: {error}");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{name}: nothing is left behind");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            0,
+            "{name}: nothing is left behind"
+        );
     }
 }
 
@@ -106,7 +151,10 @@ fn existing_files_are_kept_unless_told_otherwise() {
     let path = folder.path().join("a.tsv");
     fs::write(&path, "mine").unwrap();
     let embedding = sample(NodeIds::Sequential(2), 1);
-    assert!(matches!(embedding.write(&path, Existing::Refuse), Err(Error::Exists { .. })));
+    assert!(matches!(
+        embedding.write(&path, Existing::Refuse),
+        Err(Error::Exists { .. })
+    ));
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     embedding.write(&path, Existing::Replace).unwrap();
     assert_eq!(Embedding::read(&path).unwrap(), embedding);
@@ -118,7 +166,10 @@ fn formats_are_known_by_extension() {
     assert_eq!(Format::of("y.csv.gz").unwrap(), Format::Csv);
     assert_eq!(Format::of("-").unwrap(), Format::Tsv);
     for wrong in ["y", "y.xyz", "y.npy.gz", "y.gz"] {
-        assert!(matches!(Format::of(wrong), Err(Error::Input { .. })), "{wrong}");
+        assert!(
+            matches!(Format::of(wrong), Err(Error::Input { .. })),
+            "{wrong}"
+        );
     }
 }
 
@@ -170,14 +221,20 @@ fn damaged_files_never_make_a_panic() {
             fs::write(&path, bytes).unwrap();
             if let Err(error) = Embedding::read(&path) {
                 let shown = error.to_string();
-                assert!(error.is_input() && shown.contains("a."), "{name}, byte {at}: {shown}");
+                assert!(
+                    error.is_input() && shown.contains("a."),
+                    "{name}, byte {at}: {shown}"
+                );
                 assert!(
                     shown.ends_with(')') || shown.contains("the memory limit"),
                     "{name}, byte {at}: no remedy in {shown}"
                 );
             }
             fs::write(&path, &whole[..at]).unwrap();
-            assert!(Embedding::read(&path).is_err_and(|error| error.is_input()), "{name} cut to {at}");
+            assert!(
+                Embedding::read(&path).is_err_and(|error| error.is_input()),
+                "{name} cut to {at}"
+            );
         }
     }
 }
@@ -191,10 +248,12 @@ fn compressed_archives_are_read() {
     embedding.write(&stored, Existing::Refuse).unwrap();
     let mut from = zip::ZipArchive::new(fs::File::open(&stored).unwrap()).unwrap();
     let mut to = zip::ZipWriter::new(fs::File::create(&packed).unwrap());
-    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    let options = zip::write::SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Deflated);
     for i in 0..from.len() {
         let mut member = from.by_index(i).unwrap();
-        to.start_file(member.name().unwrap().into_owned(), options).unwrap();
+        to.start_file(member.name().unwrap().into_owned(), options)
+            .unwrap();
         std::io::copy(&mut member, &mut to).unwrap();
     }
     to.finish().unwrap();
@@ -217,19 +276,34 @@ fn what_expands_beyond_its_allowance_is_refused() {
         path
     };
     let line = packed("b.csv.zst", "id,z0\n", b'7');
-    let error = Embedding::read_within(&line, None, allowance()).unwrap_err().to_string();
-    assert!(error.contains("line 2: a record of more than 16 MiB"), "{error}");
+    let error = Embedding::read_within(&line, None, allowance())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("line 2: a record of more than 16 MiB"),
+        "{error}"
+    );
     let nodes = packed("nodes.zst", "1\n", b'\n');
     let metis = packed("a.graph.zst", "", b'\n');
     let plain = folder.path().join("edges");
     fs::write(&plain, "1 2\n").unwrap();
     let limit = || Some(hone::memory::resident().unwrap() + (48 << 20));
     let read = |input: &Path, nodes: Option<&Path>| {
-        let options = ReadOptions { nodes: nodes.map(Path::to_path_buf), memory: limit(), ..ReadOptions::default() };
+        let options = ReadOptions {
+            nodes: nodes.map(Path::to_path_buf),
+            memory: limit(),
+            ..ReadOptions::default()
+        };
         hone::graph::read(input, &options, &hone::Silent)
     };
-    for error in [read(&metis, None).unwrap_err(), read(&plain, Some(&nodes)).unwrap_err()] {
-        assert!(matches!(error, Error::Memory { .. }) && error.to_string().contains("reading"), "{error}");
+    for error in [
+        read(&metis, None).unwrap_err(),
+        read(&plain, Some(&nodes)).unwrap_err(),
+    ] {
+        assert!(
+            matches!(error, Error::Memory { .. }) && error.to_string().contains("reading"),
+            "{error}"
+        );
     }
     let npy = packed("a.npy.zst", "", 0);
     let mut head = Vec::new();
@@ -254,14 +328,23 @@ fn tables_are_measured_before_they_are_decoded() {
     use parquet::data_type::Int64Type;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
-    let schema = parquet::schema::parser::parse_message_type("message m { required int64 id; required int64 x; }");
+    let schema = parquet::schema::parser::parse_message_type(
+        "message m { required int64 id; required int64 x; }",
+    );
     let file = fs::File::create(&path).unwrap();
-    let mut writer =
-        parquet::file::writer::SerializedFileWriter::new(file, schema.unwrap().into(), Default::default()).unwrap();
+    let mut writer = parquet::file::writer::SerializedFileWriter::new(
+        file,
+        schema.unwrap().into(),
+        Default::default(),
+    )
+    .unwrap();
     let mut group = writer.next_row_group().unwrap();
     while let Some(mut column) = group.next_column().unwrap() {
         for _ in 0..40 {
-            column.typed::<Int64Type>().write_batch(&[7; 1 << 16], None, None).unwrap();
+            column
+                .typed::<Int64Type>()
+                .write_batch(&[7; 1 << 16], None, None)
+                .unwrap();
         }
         column.close().unwrap();
     }
@@ -270,11 +353,13 @@ fn tables_are_measured_before_they_are_decoded() {
     assert!(fs::metadata(&path).unwrap().len() < 50_000, "few bytes");
     let limit = Some(hone::memory::resident().unwrap() + (32 << 20));
     let table = hone::attributes::Table::default();
-    let error = hone::attributes::read(&path, &table, &NodeIds::Sequential(9), limit, &hone::Silent);
+    let error =
+        hone::attributes::read(&path, &table, &NodeIds::Sequential(9), limit, &hone::Silent);
     let error = error.unwrap_err();
     assert!(matches!(error, Error::Memory { .. }), "{error}");
     assert!(
-        Embedding::read_within(&path, None, Allowance::new(limit)).is_err_and(|e| matches!(e, Error::Memory { .. }))
+        Embedding::read_within(&path, None, Allowance::new(limit))
+            .is_err_and(|e| matches!(e, Error::Memory { .. }))
     );
 }
 
@@ -292,20 +377,39 @@ fn folders_of_other_parts_are_refused() {
     // Renamed together.
     let moved = folder.path().join("b.parquet");
     fs::rename(&path, &moved).unwrap();
-    fs::rename(folder.path().join("a.parquet.run.json"), folder.path().join("b.parquet.run.json")).unwrap();
+    fs::rename(
+        folder.path().join("a.parquet.run.json"),
+        folder.path().join("b.parquet.run.json"),
+    )
+    .unwrap();
     assert_eq!(Embedding::read(&moved).unwrap(), embedding);
     // A part of another run joins.
     let other = sample(NodeIds::from_integers(vec![7, 8]), 3);
-    other.write(moved.join("part-00001.parquet"), Existing::Refuse).unwrap();
+    other
+        .write(moved.join("part-00001.parquet"), Existing::Refuse)
+        .unwrap();
     let error = Embedding::read(&moved).unwrap_err().to_string();
-    assert!(error.contains("part-00001.parquet is not listed"), "{error}");
+    assert!(
+        error.contains("part-00001.parquet is not listed"),
+        "{error}"
+    );
     fs::remove_file(folder.path().join("b.parquet.run.json")).unwrap();
     assert_eq!(Embedding::read(&moved).unwrap().vectors.rows(), 7);
     // Other columns, other ids.
-    sample(NodeIds::from_integers(vec![9]), 2).write(moved.join("part-00002.parquet"), Existing::Refuse).unwrap();
+    sample(NodeIds::from_integers(vec![9]), 2)
+        .write(moved.join("part-00002.parquet"), Existing::Refuse)
+        .unwrap();
     let error = Embedding::read(&moved).unwrap_err().to_string();
-    assert!(error.contains("part-00002.parquet") && error.contains("other columns"), "{error}");
-    sample(NodeIds::from_texts(&["x"]), 3).write(moved.join("part-00002.parquet"), Existing::Replace).unwrap();
+    assert!(
+        error.contains("part-00002.parquet") && error.contains("other columns"),
+        "{error}"
+    );
+    sample(NodeIds::from_texts(&["x"]), 3)
+        .write(moved.join("part-00002.parquet"), Existing::Replace)
+        .unwrap();
     let error = Embedding::read(&moved).unwrap_err().to_string();
-    assert!(error.contains("integers in some parts and of text in others"), "{error}");
+    assert!(
+        error.contains("integers in some parts and of text in others"),
+        "{error}"
+    );
 }

@@ -122,18 +122,36 @@ impl ScaleArgs {
 
     pub(super) fn lay(&self, mut hone: Hone, output: &Path) -> Hone {
         let file = || is_folder(output) || output.is_file() || !output.exists();
-        let beside = || output.parent().filter(|_| output.as_os_str() != "-" && file());
-        let beside = || beside().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        let beside = || {
+            output
+                .parent()
+                .filter(|_| output.as_os_str() != "-" && file())
+        };
+        let beside = || {
+            beside().map(|folder| {
+                if folder.as_os_str().is_empty() {
+                    Path::new(".")
+                } else {
+                    folder
+                }
+            })
+        };
         if let Some(folder) = self.temp_dir.as_deref().or_else(beside) {
             hone = hone.temp_dir(folder);
         }
         match &self.checkpoint {
             Some(folder) => {
                 exit::keep(Kept::Stages(folder.clone()));
-                if self.resume { hone.resume(folder) } else { hone.checkpoint(folder) }
+                if self.resume {
+                    hone.resume(folder)
+                } else {
+                    hone.checkpoint(folder)
+                }
             }
             None => {
-                exit::could_save("start again with --checkpoint DIR to be able to continue after an interruption");
+                exit::could_save(
+                    "start again with --checkpoint DIR to be able to continue after an interruption",
+                );
                 hone
             }
         }

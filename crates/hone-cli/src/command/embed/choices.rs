@@ -110,8 +110,14 @@ impl AttributeArgs {
     pub(crate) fn flags(&self) -> [Flag; 2] {
         // Quoted, so that any file name is text, not a TOML value.
         let text = |text: &String| serde_json::Value::from(text.as_str()).to_string();
-        let id = self.attribute_id.as_ref().map(|id| id.parse::<u32>().map_or_else(|_| text(id), |at| at.to_string()));
-        [("attributes.file", self.attributes.as_ref().map(text)), ("attributes.table.id", id)]
+        let id = self.attribute_id.as_ref().map(|id| {
+            id.parse::<u32>()
+                .map_or_else(|_| text(id), |at| at.to_string())
+        });
+        [
+            ("attributes.file", self.attributes.as_ref().map(text)),
+            ("attributes.table.id", id),
+        ]
     }
 }
 
@@ -131,7 +137,9 @@ impl ConfigArgs {
 
     /// Adds the files that these choices name.
     pub(super) fn files(&self, files: Files, config: &Config) -> Files {
-        files.read("--config", &self.config).read_vectors("--attributes", &config.attributes.file)
+        files
+            .read("--config", &self.config)
+            .read_vectors("--attributes", &config.attributes.file)
     }
 
     /// Preset, file, flags and single settings, later ones on top.
@@ -147,7 +155,10 @@ impl ConfigArgs {
     fn of_file(&self, error: Error) -> Error {
         match (error, &self.config) {
             (Error::Config { field, message }, Some(file)) if !self.any_setting() => {
-                Error::Config { field, message: format!("{message} (a setting of {})", file.display()) }
+                Error::Config {
+                    field,
+                    message: format!("{message} (a setting of {})", file.display()),
+                }
             }
             (error, _) => error,
         }
@@ -170,19 +181,31 @@ impl ConfigArgs {
             ("global.output", vectors),
             ("seed", self.seed.map(|v| v.to_string())),
         ];
-        let solvers =
-            self.solver.iter().flat_map(|name| solver_settings(name).iter().map(|key| (*key, Some(name.clone()))));
-        flags.into_iter().chain(solvers).chain(self.attributes.flags()).collect()
+        let solvers = self.solver.iter().flat_map(|name| {
+            solver_settings(name)
+                .iter()
+                .map(|key| (*key, Some(name.clone())))
+        });
+        flags
+            .into_iter()
+            .chain(solvers)
+            .chain(self.attributes.flags())
+            .collect()
     }
 
     /// Notes options that were given and have no effect on the embedding of this graph.
     pub(super) fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
         let mut found = idle::given(&self.flags(), &self.set, OPTIONS, &config.idle(graph));
-        let motifs = self.motif_size.and_then(|_| Some((self.lay_all().ok()?.motifs, config.motifs.clone())));
+        let motifs = self
+            .motif_size
+            .and_then(|_| Some((self.lay_all().ok()?.motifs, config.motifs.clone())));
         if let Some((all, kept)) = motifs
             && all.motifs() == kept.motifs()
         {
-            found.push(("--motif-size".into(), format!("no motif of {all} is larger")));
+            found.push((
+                "--motif-size".into(),
+                format!("no motif of {all} is larger"),
+            ));
         }
         idle::note(&found, context);
     }
@@ -198,7 +221,9 @@ impl ConfigArgs {
 
     /// With motifs of any size.
     fn lay_all(&self) -> Result<Config, Error> {
-        self.config.as_deref().map_or(Ok(()), repeat::refuse_others)?;
+        self.config
+            .as_deref()
+            .map_or(Ok(()), repeat::refuse_others)?;
         let layers = match (&self.preset, &self.config) {
             (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
             (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,

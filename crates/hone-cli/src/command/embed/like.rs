@@ -28,30 +28,52 @@ impl Asked {
     pub(super) fn of(args: &Args) -> Result<Option<Asked>, Error> {
         if let Some(model) = &args.like.like {
             let (structure_only, new_only) = (args.like.structure_only, args.like.new_only);
-            return Ok(Some(Asked { model: model.clone(), structure_only, new_only, repeated: None }));
+            return Ok(Some(Asked {
+                model: model.clone(),
+                structure_only,
+                new_only,
+                repeated: None,
+            }));
         }
-        let Some(record) = &args.choices.config else { return Ok(None) };
-        let Some(alike) = repeat::alike(record) else { return Ok(None) };
+        let Some(record) = &args.choices.config else {
+            return Ok(None);
+        };
+        let Some(alike) = repeat::alike(record) else {
+            return Ok(None);
+        };
         if args.choices.any_setting() || args.model.is_some() || args.factors.is_some() {
             let message = "it is the record of an embedding like a model, which has the settings; leave out all others";
             return Err(Error::config("--config", message));
         }
         let named = alike.like.model.as_deref().ok_or_else(|| {
             let remedy = "give the graph and --like MODEL, without --config";
-            Error::input(record, "it is the record of an embedding like a model that was in no file", remedy)
+            Error::input(
+                record,
+                "it is the record of an embedding like a model that was in no file",
+                remedy,
+            )
         })?;
         let model = record::locate(record, alike.folder.as_deref(), named)?.into();
         let (structure_only, new_only) = (alike.like.structure_only, alike.like.new_only);
-        Ok(Some(Asked { model, structure_only, new_only, repeated: Some((record.clone(), alike)) }))
+        Ok(Some(Asked {
+            model,
+            structure_only,
+            new_only,
+            repeated: Some((record.clone(), alike)),
+        }))
     }
 
     /// Refuses or notes a model other than that of the record.
     fn compare(&self, fit: &Model, changed: Changed, context: &Context) -> Result<(), Error> {
-        let Some((record, Alike { like, config, .. })) = &self.repeated else { return Ok(()) };
+        let Some((record, Alike { like, config, .. })) = &self.repeated else {
+            return Ok(());
+        };
         let facts = fit.facts();
         let how = match () {
             () if like.fingerprint != facts.fingerprint => "it was fitted to another graph",
-            () if serde_json::to_value(&facts.config).is_ok_and(|now| now != *config) => "it has other settings",
+            () if serde_json::to_value(&facts.config).is_ok_and(|now| now != *config) => {
+                "it has other settings"
+            }
             () => return Ok(()),
         };
         let message = format!("not the model of {}: {how}", record.display());
@@ -65,25 +87,41 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let record = asked.repeated.as_ref().map(|(record, _)| record.as_path());
     let source = args.input.resolve(record)?;
-    let inputs = source.files().read("--like", [model]).read("--config", record);
+    let inputs = source
+        .files()
+        .read("--like", [model])
+        .read("--config", record);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let leads = context.engine().leads();
     let mut batch = outputs.check_by(leads, args.table.force)?;
     let memory = context.memory(args.input.memory());
     let start = Start::now();
-    let fit = if asked.new_only { Model::open(model) } else { Model::read_within(model, Allowance::new(memory)) }?;
+    let fit = if asked.new_only {
+        Model::open(model)
+    } else {
+        Model::read_within(model, Allowance::new(memory))
+    }?;
     asked.compare(&fit, source.changed, context)?;
     let opened = Stage::since("read model", &start);
     let reading = Start::now();
     let graph = source.open(true, memory, context)?;
     let read = Stage::since("read", &reading);
-    let like = Like { structure_only: asked.structure_only, new_only: asked.new_only, memory_limit: memory };
-    let run = fit.embed(&graph, &like, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
+    let like = Like {
+        structure_only: asked.structure_only,
+        new_only: asked.new_only,
+        memory_limit: memory,
+    };
+    let run = fit
+        .embed(&graph, &like, context.progress())
+        .map_err(|error| options::translated(error, OPTIONS))?;
     context.engine().meet();
     if !leads {
         return Ok(());
     }
-    let Run { embedding, mut report } = run;
+    let Run {
+        embedding,
+        mut report,
+    } = run;
     drop((graph, fit));
     report.input = Some(source.input);
     report.stages.splice(0..0, [opened, read]);
@@ -92,14 +130,20 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     }
     report.work = start.work();
     context.progress().stage("writing", 0);
-    report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
+    report.time("write", |_| {
+        embedding.add_to(&mut batch, &args.output, args.table.output_format)
+    })?;
     record::add_to(&mut batch, &args.output, &report)?;
     let paths = batch.commit()?;
     context.progress_done();
     if let Some(like) = report.like.as_ref().filter(|_| !asked.structure_only) {
         let (shared, new, kept) = (like.shared, like.new, like.kept);
         let of = model.display();
-        let written = if asked.new_only { "; only new nodes are written" } else { "" };
+        let written = if asked.new_only {
+            "; only new nodes are written"
+        } else {
+            ""
+        };
         context.note(format_args!(
             "nodes: {shared} in {of} ({kept} with unchanged proximity columns), {new} new{written}"
         ));
@@ -116,7 +160,10 @@ fn check(args: &Args) -> Result<(), Error> {
         ("--device", args.device.is_some()),
     ];
     match idle.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Error::config(*option, "has no effect with --like; leave it out")),
+        Some((option, _)) => Err(Error::config(
+            *option,
+            "has no effect with --like; leave it out",
+        )),
         None => Ok(()),
     }
 }

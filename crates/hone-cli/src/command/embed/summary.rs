@@ -15,7 +15,10 @@ pub(super) fn summary(report: &Report, written: &[PathBuf], output: &Path) -> St
     if let Some(files) = files::listed(written, output) {
         let _ = writeln!(out, "files: {files}");
     }
-    let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
+    let stages = report
+        .stages
+        .iter()
+        .map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
     let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
     if let Some(chosen) = &report.automatic_steps {
         let _ = writeln!(out, "note: --steps auto chose {}", chosen.steps);
@@ -33,9 +36,17 @@ pub(super) fn summary(report: &Report, written: &[PathBuf], output: &Path) -> St
 fn blocks(report: &Report) -> String {
     let blocks = report.blocks.iter().map(|block| {
         let name = block.kind();
-        let name = if block.step > 0 { format!("{name}.k{}", block.step) } else { name.to_owned() };
+        let name = if block.step > 0 {
+            format!("{name}.k{}", block.step)
+        } else {
+            name.to_owned()
+        };
         let last = (block.first + block.count).saturating_sub(1);
-        if block.first == last { format!("{name} {last}") } else { format!("{name} {}–{last}", block.first) }
+        if block.first == last {
+            format!("{name} {last}")
+        } else {
+            format!("{name} {}–{last}", block.first)
+        }
     });
     let all: Vec<String> = blocks.collect();
     match all.as_slice() {

@@ -60,7 +60,10 @@ impl Folders {
     pub(super) fn finish(&self, context: &Context) -> anyhow::Result<()> {
         if let Some(save) = &self.save {
             let count = save.finish()?;
-            context.note(format_args!("{} lists {count} files of vectors", save.manifest().display()));
+            context.note(format_args!(
+                "{} lists {count} files of vectors",
+                save.manifest().display()
+            ));
         }
         Ok(())
     }
@@ -76,21 +79,38 @@ impl BenchArgs {
         let named = self.methods.iter().flat_map(|text| split_methods(text));
         let paths = named.filter_map(|method| method.strip_prefix("file:").map(str::to_owned));
         let seeds = self.first_seed..self.first_seed + self.seeds;
-        let of_seeds = |path: String| seeds.clone().map(move |seed| path.replace("{seed}", &seed.to_string()));
+        let of_seeds = |path: String| {
+            seeds
+                .clone()
+                .map(move |seed| path.replace("{seed}", &seed.to_string()))
+        };
         let files = files.read_vectors("--embedding", &self.embedding);
         let files = files.read_vectors("--methods", paths.flat_map(of_seeds));
         let saved = if force { Use::Rewritten } else { Use::Filled };
-        files.folder("--save", self.save.as_deref(), saved).folder("--cache", self.cache.as_deref(), Use::Filled)
+        files.folder("--save", self.save.as_deref(), saved).folder(
+            "--cache",
+            self.cache.as_deref(),
+            Use::Filled,
+        )
     }
 
     /// Creates the folders in which results and vectors are stored.
     pub(super) fn folders(&self, force: bool) -> anyhow::Result<Folders> {
-        let cache = self.cache.as_deref().map_or(Ok(Cache::none()), Cache::open)?;
+        let cache = self
+            .cache
+            .as_deref()
+            .map_or(Ok(Cache::none()), Cache::open)?;
         match &self.cache {
             Some(folder) => exit::keep(Kept::Cells(folder.clone())),
-            None => exit::could_save("start again with --cache DIR to be able to continue after an interruption"),
+            None => exit::could_save(
+                "start again with --cache DIR to be able to continue after an interruption",
+            ),
         }
-        let save = self.save.as_deref().map(|folder| Save::open(folder, Existing::replaced_if(force))).transpose()?;
+        let save = self
+            .save
+            .as_deref()
+            .map(|folder| Save::open(folder, Existing::replaced_if(force)))
+            .transpose()?;
         Ok(Folders { cache, save })
     }
 
@@ -101,8 +121,19 @@ impl BenchArgs {
         progress: &'a dyn Progress,
     ) -> Bench<'a> {
         let seeds = self.first_seed..self.first_seed + self.seeds;
-        let search = if self.search_once { Search::Once } else { Search::Every };
-        Bench { methods, seeds, search, cache: &folders.cache, save: folders.save.as_ref(), progress }
+        let search = if self.search_once {
+            Search::Once
+        } else {
+            Search::Every
+        };
+        Bench {
+            methods,
+            seeds,
+            search,
+            cache: &folders.cache,
+            save: folders.save.as_ref(),
+            progress,
+        }
     }
 }
 
@@ -113,10 +144,18 @@ pub(super) fn parse_methods(
     default: &str,
     grid: bool,
 ) -> anyhow::Result<Vec<Method>> {
-    let given = if named.is_empty() { vec![default.to_string()] } else { named.to_vec() };
+    let given = if named.is_empty() {
+        vec![default.to_string()]
+    } else {
+        named.to_vec()
+    };
     let mut methods = Vec::new();
     for text in given.iter().flat_map(|text| split_methods(text)) {
-        let parsed = if grid { Method::parse_searched(&text) } else { Method::parse(&text) };
+        let parsed = if grid {
+            Method::parse_searched(&text)
+        } else {
+            Method::parse(&text)
+        };
         methods.push(parsed.map_err(|error| translated(error, &[("methods", "--methods")]))?);
     }
     for path in files {
@@ -124,10 +163,14 @@ pub(super) fn parse_methods(
     }
     let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
     if names.is_empty() {
-        return Err(Error::config("--methods", "none is named; `hone eval list` lists them").into());
+        return Err(
+            Error::config("--methods", "none is named; `hone eval list` lists them").into(),
+        );
     }
     if let Some(twice) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-        return Err(Error::config("--methods", format!("`{}` is named twice", names[twice])).into());
+        return Err(
+            Error::config("--methods", format!("`{}` is named twice", names[twice])).into(),
+        );
     }
     Ok(methods)
 }
@@ -135,10 +178,16 @@ pub(super) fn parse_methods(
 /// Says which methods do not use the weights that were requested.
 pub(super) fn note_ignored_weights(methods: &[Method], graphs: &[Named], context: &Context) {
     let blind = |method: &&Method| match &method.kind {
-        Kind::Vectors(candidates) => candidates.iter().all(|(_, embedder)| !embedder.uses_weights()),
+        Kind::Vectors(candidates) => candidates
+            .iter()
+            .all(|(_, embedder)| !embedder.uses_weights()),
         Kind::Score(_) => true,
     };
-    let names: Vec<&str> = methods.iter().filter(blind).map(|method| method.name.as_str()).collect();
+    let names: Vec<&str> = methods
+        .iter()
+        .filter(blind)
+        .map(|method| method.name.as_str())
+        .collect();
     if graphs.iter().any(|named| named.graph.weights().is_some()) && !names.is_empty() {
         let verb = if names.len() == 1 { "uses" } else { "use" };
         context.note(format_args!("note: {} {verb} no weights", names.join(", ")));
@@ -150,7 +199,9 @@ pub(super) fn note_ignored_weights(methods: &[Method], graphs: &[Named], context
 fn split_methods(text: &str) -> Vec<String> {
     let mut methods: Vec<String> = Vec::new();
     for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
-        let option = part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
+        let option = part
+            .split_once('=')
+            .is_some_and(|(key, _)| !key.contains(':'));
         match methods.last_mut() {
             Some(last) if option && last.contains(':') => last.push_str(&format!(",{part}")),
             _ => methods.push(part.to_string()),
@@ -163,9 +214,17 @@ fn split_methods(text: &str) -> Vec<String> {
 pub(super) fn open(input: &str, how: &ReadArgs, context: &Context) -> anyhow::Result<Named> {
     let graph = how.open(input, context)?;
     if graph.edges() == 0 {
-        return Err(Error::input(input, "the graph has no edges", "nothing can be learnt from it").into());
+        return Err(Error::input(
+            input,
+            "the graph has no edges",
+            "nothing can be learnt from it",
+        )
+        .into());
     }
-    Ok(Named { name: stem(input), graph })
+    Ok(Named {
+        name: stem(input),
+        graph,
+    })
 }
 
 #[cfg(test)]
@@ -174,7 +233,10 @@ mod tests {
 
     #[test]
     fn options_stay_with_their_method() {
-        assert_eq!(split_methods("hone-p,node2vec:p=0.5|2,q=1, degree"), ["hone-p", "node2vec:p=0.5|2,q=1", "degree"]);
+        assert_eq!(
+            split_methods("hone-p,node2vec:p=0.5|2,q=1, degree"),
+            ["hone-p", "node2vec:p=0.5|2,q=1", "degree"]
+        );
         assert_eq!(split_methods("a,b"), ["a", "b"]);
     }
 }

@@ -77,8 +77,14 @@ impl Args {
             true => PairOperator::usual_directed(),
             false => PairOperator::usual(),
         };
-        let mutual = graphs.iter().find(|named| Negatives::usual(&named.graph) == Negatives::Random);
-        let usual = if mutual.is_none() { Negatives::Mixed } else { Negatives::Random };
+        let mutual = graphs
+            .iter()
+            .find(|named| Negatives::usual(&named.graph) == Negatives::Random);
+        let usual = if mutual.is_none() {
+            Negatives::Mixed
+        } else {
+            Negatives::Random
+        };
         if let (true, None, Some(Named { name, .. })) = (directed, self.negatives, mutual) {
             context.note(format_args!(
                 "note: every arc of {name} has its reverse, so none can be reversed: pairs without an arc are random"
@@ -86,7 +92,9 @@ impl Args {
         }
         let negatives = self.negatives.unwrap_or(usual);
         // An undirected graph is refused if direction matters, for any operator.
-        let blind = |operator: &&PairOperator| directed && operator.is_symmetric() && negatives != Negatives::Random;
+        let blind = |operator: &&PairOperator| {
+            directed && operator.is_symmetric() && negatives != Negatives::Random
+        };
         if let Some(operator) = operators.iter().find(blind) {
             context.note(format_args!(
                 "note: {operator} is the same for a pair and its reverse: it cannot tell which way an arc goes; use concat, \
@@ -111,7 +119,10 @@ fn in_options(error: Error) -> Error {
     match error {
         Error::Config { field, message } => match field.rsplit_once(": ") {
             Some((graph, setting)) => match translated(Error::config(setting, message), OPTIONS) {
-                Error::Config { field, message } => Error::Config { field: format!("{graph}: {field}"), message },
+                Error::Config { field, message } => Error::Config {
+                    field: format!("{graph}: {field}"),
+                    message,
+                },
                 other => other,
             },
             None => translated(Error::Config { field, message }, OPTIONS),
@@ -121,14 +132,28 @@ fn in_options(error: Error) -> Error {
 }
 
 pub(super) fn scaling(standardize: bool) -> Scaling {
-    if standardize { Scaling::Standardize } else { Scaling::Keep }
+    if standardize {
+        Scaling::Standardize
+    } else {
+        Scaling::Keep
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let methods = args.bench.methods(if args.read.is_directed() { DIRECTED } else { METHODS })?;
-    args.output.check(args.bench.files(args.read.files(&args.inputs), args.output.force()))?;
-    let mut graphs =
-        args.inputs.iter().map(|input| open(input, &args.read, context)).collect::<anyhow::Result<Vec<_>>>()?;
+    let methods = args.bench.methods(if args.read.is_directed() {
+        DIRECTED
+    } else {
+        METHODS
+    })?;
+    args.output.check(
+        args.bench
+            .files(args.read.files(&args.inputs), args.output.force()),
+    )?;
+    let mut graphs = args
+        .inputs
+        .iter()
+        .map(|input| open(input, &args.read, context))
+        .collect::<anyhow::Result<Vec<_>>>()?;
     name_apart(&mut graphs, &args.inputs)?;
     note_ignored_weights(&methods, &graphs, context);
     let (operators, negatives) = args.choices(&graphs, context);
@@ -141,7 +166,10 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         ..LinkConfig::default()
     };
     let folders = args.bench.folders(args.output.force())?;
-    let report = args.bench.bench(&methods, &folders, context.progress()).link_report(&graphs, &config);
+    let report = args
+        .bench
+        .bench(&methods, &folders, context.progress())
+        .link_report(&graphs, &config);
     let report = report.map_err(in_options)?;
     folders.finish(context)?;
     args.output.write(&report, context)
@@ -150,7 +178,10 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 /// Graphs whose files have the same name are identified by their paths.
 fn name_apart(graphs: &mut [Named], inputs: &[String]) -> Result<(), Error> {
     if let Some(at) = (1..inputs.len()).find(|&at| inputs[..at].contains(&inputs[at])) {
-        return Err(Error::config("INPUT", format!("{} is given twice", inputs[at])));
+        return Err(Error::config(
+            "INPUT",
+            format!("{} is given twice", inputs[at]),
+        ));
     }
     let names: Vec<String> = graphs.iter().map(|g| g.name.clone()).collect();
     for (graph, input) in graphs.iter_mut().zip(inputs) {
@@ -199,14 +230,34 @@ pub(crate) struct SplitArgs {
 }
 
 pub(super) fn split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
-    args.read.files([&args.input]).write("--output", export::files(&args.output)).check_places()?;
+    args.read
+        .files([&args.input])
+        .write("--output", export::files(&args.output))
+        .check_places()?;
     let graph = open(&args.input, &args.read, context)?.graph;
     let negatives = args.negatives.unwrap_or_else(|| Negatives::usual(&graph));
-    let origin = Origin { graph: GraphFacts::of(&graph), removed: args.removed, seed: args.seed, negatives };
-    let removal = Removal { share: args.removed, negatives, seed: args.seed, ..Removal::default() };
+    let origin = Origin {
+        graph: GraphFacts::of(&graph),
+        removed: args.removed,
+        seed: args.seed,
+        negatives,
+    };
+    let removal = Removal {
+        share: args.removed,
+        negatives,
+        seed: args.seed,
+        ..Removal::default()
+    };
     let split = LinkSplit::of(graph, &removal).map_err(in_options)?;
-    export::write(&split, &origin, &args.output, Existing::replaced_if(args.force))?;
+    export::write(
+        &split,
+        &origin,
+        &args.output,
+        Existing::replaced_if(args.force),
+    )?;
     let (edges, pairs) = (split.train.graph().edges(), split.pairs.len());
-    context.note(format_args!("wrote {edges} training edges and {pairs} pairs"));
+    context.note(format_args!(
+        "wrote {edges} training edges and {pairs} pairs"
+    ));
     Ok(())
 }

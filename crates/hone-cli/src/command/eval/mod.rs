@@ -60,7 +60,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 fn list(context: &Context) -> anyhow::Result<()> {
     let all = method::registry();
     let width = all.iter().map(|m| m.0.len()).max().unwrap_or(0);
-    let lines: String = all.iter().map(|(name, summary)| format!("{name:width$}  {summary}\n")).collect();
+    let lines: String = all
+        .iter()
+        .map(|(name, summary)| format!("{name:width$}  {summary}\n"))
+        .collect();
     context.print(
         lines
             + &format!(

@@ -48,7 +48,10 @@ Methods, if none are given: {METHODS}."
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|c: &f64| *c > 0.0 && c.is_finite()).ok_or_else(|| "give a positive number".into())
+    text.parse()
+        .ok()
+        .filter(|c: &f64| *c > 0.0 && c.is_finite())
+        .ok_or_else(|| "give a positive number".into())
 }
 
 /// Node classification: micro and macro F1 of one-vs-rest logistic regression.
@@ -76,14 +79,22 @@ pub(crate) struct RolesArgs {
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     for (at, share) in args.train.iter().enumerate() {
         if !(*share > 0.0 && *share < 100.0) {
-            return Err(Error::config("--train", format!("{share} is not a percentage above 0 and below 100")).into());
+            return Err(Error::config(
+                "--train",
+                format!("{share} is not a percentage above 0 and below 100"),
+            )
+            .into());
         }
         if args.train[..at].contains(share) {
             return Err(Error::config("--train", format!("{share} is given twice")).into());
         }
     }
     let shares = args.train.iter().map(|t| t / 100.0).collect();
-    let config = NodesConfig { shares, cluster: args.cluster, ..NodesConfig::classification() };
+    let config = NodesConfig {
+        shares,
+        cluster: args.cluster,
+        ..NodesConfig::classification()
+    };
     judge(&args.common, config, "Node classification", context)
 }
 
@@ -91,17 +102,28 @@ pub(super) fn roles(args: &RolesArgs, context: &Context) -> anyhow::Result<()> {
     judge(&args.common, NodesConfig::roles(), "Role recovery", context)
 }
 
-fn judge(args: &Labelled, mut config: NodesConfig, title: &str, context: &Context) -> anyhow::Result<()> {
+fn judge(
+    args: &Labelled,
+    mut config: NodesConfig,
+    title: &str,
+    context: &Context,
+) -> anyhow::Result<()> {
     (config.c, config.scaling) = (args.penalty, scaling(args.standardize));
     let methods = args.bench.methods(METHODS)?;
-    let inputs = args.read.files([&args.input]).read("--labels", [&args.labels]);
-    args.output.check(args.bench.files(inputs, args.output.force()))?;
+    let inputs = args
+        .read
+        .files([&args.input])
+        .read("--labels", [&args.labels]);
+    args.output
+        .check(args.bench.files(inputs, args.output.force()))?;
     let named = open(&args.input, &args.read, context)?;
     note_ignored_weights(&methods, std::slice::from_ref(&named), context);
     let labels = NodeLabels::read(&args.labels, &named.graph)?;
     let folders = args.bench.folders(args.output.force())?;
-    let report =
-        args.bench.bench(&methods, &folders, context.progress()).nodes_report(&named, &labels, &config, title)?;
+    let report = args
+        .bench
+        .bench(&methods, &folders, context.progress())
+        .nodes_report(&named, &labels, &config, title)?;
     folders.finish(context)?;
     args.output.write(&report, context)
 }
@@ -122,7 +144,10 @@ pub(crate) struct StructureArgs {
 
 pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Result<()> {
     let methods = args.bench.methods(METHODS)?;
-    args.output.check(args.bench.files(args.read.files([&args.input]), args.output.force()))?;
+    args.output.check(
+        args.bench
+            .files(args.read.files([&args.input]), args.output.force()),
+    )?;
     let base = open(&args.input, &args.read, context)?.graph;
     note_idle_weights(&base, context);
     let folders = args.bench.folders(args.output.force())?;

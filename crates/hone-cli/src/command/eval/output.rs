@@ -45,7 +45,9 @@ impl OutputArgs {
             ("--html", &self.html, Report::html),
             ("--svg", &self.svg, Report::figure),
         ];
-        all.into_iter().filter_map(|(option, path, render)| path.as_ref().map(|p| (option, p, render))).collect()
+        all.into_iter()
+            .filter_map(|(option, path, render)| path.as_ref().map(|p| (option, p, render)))
+            .collect()
     }
 
     /// Whether existing files may be replaced.
@@ -56,7 +58,12 @@ impl OutputArgs {
     /// Refuses, before the work, outputs that exist or are inputs; `files` are the inputs of the run and its
     /// further outputs.
     pub(crate) fn check(&self, files: Files) -> Result<(), Error> {
-        let all = self.files().into_iter().fold(files, |files, (option, path, _)| files.write(option, [path]));
+        let all = self
+            .files()
+            .into_iter()
+            .fold(files, |files, (option, path, _)| {
+                files.write(option, [path])
+            });
         all.check(self.force).map(drop)
     }
 
@@ -76,7 +83,8 @@ impl OutputArgs {
         let files = self.files();
         let standard = |path: &Path| path.as_os_str() == "-";
         if !files.iter().any(|(_, path, _)| standard(path)) {
-            let color = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+            let color = io::stdout().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
             context.print(report.text(if color { Bold::Ansi } else { Bold::Never }))?;
         }
         if let Some((path, text)) = further {
@@ -84,7 +92,10 @@ impl OutputArgs {
         }
         for (option, path, render) in files {
             if report.plots.is_empty() && option == "--svg" {
-                context.note(format_args!("note: there is no figure to write to {}", path.display()));
+                context.note(format_args!(
+                    "note: there is no figure to write to {}",
+                    path.display()
+                ));
                 continue;
             }
             add(&mut batch, path, &render(report))?;
@@ -98,6 +109,8 @@ impl OutputArgs {
 
 fn add(batch: &mut Batch, path: &Path, text: &str) -> Result<(), Error> {
     let mut output = batch.begin(path)?;
-    output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
+    output
+        .write_all(text.as_bytes())
+        .map_err(|e| output.error(e))?;
     batch.add(output)
 }

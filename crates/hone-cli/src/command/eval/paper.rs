@@ -20,7 +20,8 @@ const METHODS: &str = "hone,hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,NODE2VEC,
 const NODE2VEC: &str = "node2vec:q=0.25|1|4";
 const DIFFUSED: &str = "hone-w+x,hone-p+x,hone-l+x,hone-l-norm+x,hone-l-rw+x";
 const NODE_METHODS: &str = "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,degree";
-const ROLE_METHODS: &str = "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,degree,degree:columns=1";
+const ROLE_METHODS: &str =
+    "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,degree,degree:columns=1";
 /// Seeds of a role experiment per seed of the others: two small graphs, noisy and cheap.
 const ROLE_SEEDS: u64 = 5;
 
@@ -54,13 +55,20 @@ pub(crate) struct Args {
 impl Args {
     /// The command that repeats the run.
     fn command(&self) -> String {
-        let mut command = format!("hone eval paper --data DIR --seeds {} --largest {}", self.bench.seeds, self.largest);
+        let mut command = format!(
+            "hone eval paper --data DIR --seeds {} --largest {}",
+            self.bench.seeds, self.largest
+        );
         if self.bench.first_seed != 1 {
             command.push_str(&format!(" --first-seed {}", self.bench.first_seed));
         }
         command.push_str(if self.bench.grid { " --grid" } else { "" });
         command.push_str(if self.printed { " --printed" } else { "" });
-        command.push_str(if self.bench.search_once { " --search-once" } else { "" });
+        command.push_str(if self.bench.search_once {
+            " --search-once"
+        } else {
+            ""
+        });
         if !self.bench.methods.is_empty() {
             command.push_str(&format!(" --methods '{}'", self.bench.methods.join(",")));
         }
@@ -73,49 +81,107 @@ impl Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if !args.data.is_dir() {
-        return Err(Error::config("--data", format!("{} is not a folder", args.data.display())).into());
+        return Err(
+            Error::config("--data", format!("{} is not a folder", args.data.display())).into(),
+        );
     }
     if !paper::any_graph(&args.data) {
         let remedy = "give the folder that holds NAME.edges files, such as soc-hamsterster.edges";
         return Err(Error::input(&args.data, "none of the paper's graphs is in it", remedy).into());
     }
-    if let Some(unknown) = args.skip.iter().find(|name| !paper::names().contains(&name.as_str())) {
-        let message = format!("`{unknown}` is not one of the graphs: {}", paper::names().join(", "));
+    if let Some(unknown) = args
+        .skip
+        .iter()
+        .find(|name| !paper::names().contains(&name.as_str()))
+    {
+        let message = format!(
+            "`{unknown}` is not one of the graphs: {}",
+            paper::names().join(", ")
+        );
         return Err(Error::config("--skip", message).into());
     }
-    let default = METHODS.replace("NODE2VEC", if args.bench.grid { "node2vec" } else { NODE2VEC });
+    let default = METHODS.replace(
+        "NODE2VEC",
+        if args.bench.grid {
+            "node2vec"
+        } else {
+            NODE2VEC
+        },
+    );
     let methods = args.bench.methods(&default)?;
     let names = paper::names();
-    let data = names.iter().flat_map(|name| ["edges", "labels"].map(|kind| args.data.join(format!("{name}.{kind}"))));
-    let inputs = args.bench.files(Files::default().read("--data", data), args.output.force());
+    let data = names
+        .iter()
+        .flat_map(|name| ["edges", "labels"].map(|kind| args.data.join(format!("{name}.{kind}"))));
+    let inputs = args
+        .bench
+        .files(Files::default().read("--data", data), args.output.force());
     args.output.check(inputs.write("--write", [&args.write]))?;
     let folders = args.bench.folders(args.output.force())?;
-    let parse = |list: &str| list.split(',').map(Method::parse).collect::<Result<Vec<_>, _>>();
-    let searched = |list: &str| list.split(',').map(Method::parse_searched).collect::<Result<Vec<_>, _>>();
-    let diffused = if args.bench.grid { searched(DIFFUSED) } else { parse(DIFFUSED) }?;
+    let parse = |list: &str| {
+        list.split(',')
+            .map(Method::parse)
+            .collect::<Result<Vec<_>, _>>()
+    };
+    let searched = |list: &str| {
+        list.split(',')
+            .map(Method::parse_searched)
+            .collect::<Result<Vec<_>, _>>()
+    };
+    let diffused = if args.bench.grid {
+        searched(DIFFUSED)
+    } else {
+        parse(DIFFUSED)
+    }?;
     let node_methods = parse(NODE_METHODS)?;
     let further = claims::further_methods();
-    let further = further.into_iter().map(Method::parse).collect::<Result<Vec<_>, _>>()?;
+    let further = further
+        .into_iter()
+        .map(Method::parse)
+        .collect::<Result<Vec<_>, _>>()?;
     let (role_methods, timed) = (parse(ROLE_METHODS)?, parse("hone-p,node2vec")?);
-    let sizes: Vec<usize> = (2..8).map(|p| 10usize.pow(p)).filter(|n| *n <= args.largest).collect();
-    let operators = paper::OPERATORS.iter().map(|operator| operator.parse()).collect::<Result<Vec<_>, _>>();
+    let sizes: Vec<usize> = (2..8)
+        .map(|p| 10usize.pow(p))
+        .filter(|n| *n <= args.largest)
+        .collect();
+    let operators = paper::OPERATORS
+        .iter()
+        .map(|operator| operator.parse())
+        .collect::<Result<Vec<_>, _>>();
     let config = PaperConfig {
         data: args.data.clone(),
         skip: args.skip.clone(),
         printed: args.printed,
-        link: LinkConfig { operators: operators?, ..LinkConfig::default() },
+        link: LinkConfig {
+            operators: operators?,
+            ..LinkConfig::default()
+        },
         nodes: NodesConfig::classification(),
-        runtime: (!sizes.is_empty()).then(|| RuntimeConfig { sizes, ..RuntimeConfig::default() }),
+        runtime: (!sizes.is_empty()).then(|| RuntimeConfig {
+            sizes,
+            ..RuntimeConfig::default()
+        }),
     };
     let bench = |methods| args.bench.bench(methods, &folders, context.progress());
     let mut roles = bench(&role_methods);
     roles.seeds = role_seeds(&roles.seeds);
     let (link, diffused, further) = (bench(&methods), bench(&diffused), bench(&further));
     let (nodes, runtime) = (bench(&node_methods), bench(&timed));
-    let (report, claims) = paper::run(&Benches { link, diffused, further, nodes, roles, runtime }, &config)?;
+    let (report, claims) = paper::run(
+        &Benches {
+            link,
+            diffused,
+            further,
+            nodes,
+            roles,
+            runtime,
+        },
+        &config,
+    )?;
     folders.finish(context)?;
     let document = paper::markdown(&report, &claims, &args.command());
-    args.output.write_with(Some((&args.write, document)), &report, context)
+    args.output
+        .write_with(Some((&args.write, document)), &report, context)
 }
 
 /// Seeds of the role experiments: more, and disjoint from others whenever those of the other experiments are.

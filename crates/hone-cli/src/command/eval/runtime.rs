@@ -18,7 +18,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAMES", default_value = "hone-p,node2vec")]
     methods: Vec<String>,
     /// Numbers of nodes.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "100,1000,10000,100000,1000000")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "100,1000,10000,100000,1000000"
+    )]
     sizes: Vec<usize>,
     /// Average degree.
     #[arg(long, value_name = "D", default_value_t = 10.0)]
@@ -38,7 +43,11 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.output.check(Files::default())?;
     let mut sizes = args.sizes.clone();
     sizes.sort_unstable();
-    let config = RuntimeConfig { sizes, degree: args.degree, cap: args.cap };
+    let config = RuntimeConfig {
+        sizes,
+        degree: args.degree,
+        cap: args.cap,
+    };
     let cache = Cache::none();
     let bench = Bench {
         methods: &methods,
@@ -48,7 +57,9 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         save: None,
         progress: context.progress(),
     };
-    let times = bench.run_times(&config).map_err(|error| translated(error, OPTIONS))?;
+    let times = bench
+        .run_times(&config)
+        .map_err(|error| translated(error, OPTIONS))?;
     let report = bench.runtime_report(&times, &config);
     args.output.write(&report, context)
 }

@@ -23,9 +23,13 @@ fn root() -> PathBuf {
 
 /// The pages; none where the crate is tested outside the repository.
 fn pages() -> Vec<PathBuf> {
-    let Ok(docs) = fs::read_dir(root().join("docs")) else { return Vec::new() };
+    let Ok(docs) = fs::read_dir(root().join("docs")) else {
+        return Vec::new();
+    };
     let docs = docs.map(|entry| entry.expect("readable").path());
-    let mut all: Vec<PathBuf> = docs.filter(|path| path.extension().is_some_and(|kind| kind == "md")).collect();
+    let mut all: Vec<PathBuf> = docs
+        .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
+        .collect();
     all.sort();
     all.extend(["README.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
     all
@@ -43,7 +47,10 @@ fn blocks(text: &str) -> Vec<(String, Vec<String>)> {
                 all.push((info.trim().to_owned(), Vec::new()));
             }
             None if open => all.last_mut().expect("a block").1.push(line.to_owned()),
-            None => assert!(!line.starts_with("    hone "), "an example outside a console block: {line}"),
+            None => assert!(
+                !line.starts_with("    hone "),
+                "an example outside a console block: {line}"
+            ),
         }
     }
     assert!(!open, "a block without an end");
@@ -54,15 +61,25 @@ fn steps(text: &str) -> Vec<Step> {
     let mut all: Vec<Step> = Vec::new();
     for (info, lines) in blocks(text) {
         let is_console = info.split(' ').next() == Some("console");
-        assert!(is_console || !lines.iter().any(|line| line.starts_with("$ ")), "commands in a block of {info}");
+        assert!(
+            is_console || !lines.iter().any(|line| line.starts_with("$ ")),
+            "commands in a block of {info}"
+        );
         if !is_console || info.starts_with("console skip: ") {
             continue;
         }
         assert_eq!(info, "console");
         for line in lines {
             match line.strip_prefix("$ ") {
-                Some(command) => all.push(Step { command: command.to_owned(), expected: Vec::new() }),
-                None => all.last_mut().expect("a command before its output").expected.push(line),
+                Some(command) => all.push(Step {
+                    command: command.to_owned(),
+                    expected: Vec::new(),
+                }),
+                None => all
+                    .last_mut()
+                    .expect("a command before its output")
+                    .expected
+                    .push(line),
             }
         }
     }
@@ -72,21 +89,45 @@ fn steps(text: &str) -> Vec<Step> {
 /// Files that examples read, small.
 fn stand_ins(folder: &Path) {
     let names = ["alice", "bob", "king", "woman", "man"];
-    let name = |i: usize| names.get(i).map_or_else(|| i.to_string(), ToString::to_string);
+    let name = |i: usize| {
+        names
+            .get(i)
+            .map_or_else(|| i.to_string(), ToString::to_string)
+    };
     let edge = |i: usize, step: usize| format!("{}\t{}\n", name(i), name((i * step + 1) % 60));
-    let graph: String = (0..60).flat_map(|i| [edge(i, 7), edge(i, 3), edge(i, 11)]).collect();
+    let graph: String = (0..60)
+        .flat_map(|i| [edge(i, 7), edge(i, 3), edge(i, 11)])
+        .collect();
     let lines = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<String>();
     let write = |file: &str, text: &str| fs::write(folder.join(file), text).expect("writable");
     for inner in ["DIR", "docs"] {
         fs::create_dir(folder.join(inner)).expect("writable");
     }
-    for file in ["graph.tsv", "hubs.tsv", "a.tsv", "b.tsv", "DIR/soc-hamsterster.edges"] {
+    for file in [
+        "graph.tsv",
+        "hubs.tsv",
+        "a.tsv",
+        "b.tsv",
+        "DIR/soc-hamsterster.edges",
+    ] {
         write(file, &graph);
     }
     let paid = |(i, line): (usize, &str)| format!("{line}\t{}\n", 1 + i % 9);
-    write("transfers.tsv", &graph.lines().enumerate().map(paid).collect::<String>());
-    write("people.csv", &format!("id,age\n{}", lines(&|i| format!("{},{}\n", name(i), 20 + i % 7))));
-    write("labels.tsv", &lines(&|i| format!("{}\t{}\n", name(i), i / 30)));
+    write(
+        "transfers.tsv",
+        &graph.lines().enumerate().map(paid).collect::<String>(),
+    );
+    write(
+        "people.csv",
+        &format!(
+            "id,age\n{}",
+            lines(&|i| format!("{},{}\n", name(i), 20 + i % 7))
+        ),
+    );
+    write(
+        "labels.tsv",
+        &lines(&|i| format!("{}\t{}\n", name(i), i / 30)),
+    );
 }
 
 /// A line without what differs from run to run or from machine to machine: sizes of memory, seconds, last digits.
@@ -95,19 +136,34 @@ fn settled(line: &str) -> String {
     let words: Vec<&str> = line.split([' ', '\t']).collect();
     let timed = line.starts_with("seconds: ");
     let settle = |(at, word): (usize, &&str)| match word.trim_end_matches(',').parse::<f64>() {
-        Ok(_) if timed || words.get(at + 1).is_some_and(|unit| UNITS.contains(unit)) => "#".to_owned(),
-        Ok(number) if word.split_once('.').is_some_and(|(_, decimals)| decimals.len() > 5) => format!("{number:.4}"),
+        Ok(_) if timed || words.get(at + 1).is_some_and(|unit| UNITS.contains(unit)) => {
+            "#".to_owned()
+        }
+        Ok(number)
+            if word
+                .split_once('.')
+                .is_some_and(|(_, decimals)| decimals.len() > 5) =>
+        {
+            format!("{number:.4}")
+        }
         _ if UNITS.contains(word) => String::new(),
         _ => (*word).to_owned(),
     };
-    words.iter().enumerate().map(settle).collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .enumerate()
+        .map(settle)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Whether the lines are those expected.
 fn agree(expected: &[String], found: &[String]) -> bool {
     match expected.split_first() {
         None => found.is_empty(),
-        Some((any, rest)) if any == "..." => (0..=found.len()).any(|skipped| agree(rest, &found[skipped..])),
+        Some((any, rest)) if any == "..." => {
+            (0..=found.len()).any(|skipped| agree(rest, &found[skipped..]))
+        }
         Some((line, rest)) => match found.split_first() {
             Some((first, others)) => settled(line) == settled(first) && agree(rest, others),
             None => false,
@@ -120,7 +176,11 @@ fn run(page: &Path) {
     let folder = folder();
     stand_ins(folder.path());
     let binary = assert_cmd::cargo::cargo_bin("hone");
-    let path = format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("set"));
+    let path = format!(
+        "{}:{}",
+        binary.parent().expect("a folder").display(),
+        std::env::var("PATH").expect("set")
+    );
     for Step { command, expected } in steps(&text) {
         let without_comment = command.split("  #").next().unwrap_or(&command).trim_end();
         let line = smaller(&without_comment.replace("cargo run --profile quick -- ", "hone "));
@@ -135,7 +195,10 @@ fn run(page: &Path) {
         let place = format!("{}: $ {command}", page.display());
         assert!(run.status.success(), "{place}\n{said}");
         let found: Vec<String> = said.lines().map(str::to_owned).collect();
-        assert!(expected.is_empty() || agree(&expected, &found), "{place}\n{said}");
+        assert!(
+            expected.is_empty() || agree(&expected, &found),
+            "{place}\n{said}"
+        );
     }
 }
 
@@ -152,9 +215,14 @@ fn rust_of_the_pages_is_in_the_examples() {
     for page in pages() {
         for (info, lines) in blocks(&fs::read_to_string(&page).expect("readable")) {
             let examples = fs::read_dir(root().join("crates/hone/examples")).expect("a folder");
-            let mut examples = examples.map(|entry| fs::read_to_string(entry.expect("a file").path()).expect("text"));
+            let mut examples = examples
+                .map(|entry| fs::read_to_string(entry.expect("a file").path()).expect("text"));
             let code = lines.join("\n");
-            assert!(info != "rust" || examples.any(|example| example.contains(&code)), "{}:\n{code}", page.display());
+            assert!(
+                info != "rust" || examples.any(|example| example.contains(&code)),
+                "{}:\n{code}",
+                page.display()
+            );
         }
     }
 }
@@ -163,14 +231,24 @@ fn rust_of_the_pages_is_in_the_examples() {
 #[test]
 fn the_page_of_settings_is_what_the_command_prints() {
     let path = root().join("docs/configuration.md");
-    let Ok(page) = fs::read_to_string(&path) else { return };
+    let Ok(page) = fs::read_to_string(&path) else {
+        return;
+    };
     let printed = |preset: &str| {
-        let run = hone().args(["config", "--preset", preset]).assert().success();
-        String::from_utf8_lossy(&run.get_output().stdout).trim_end().to_owned()
+        let run = hone()
+            .args(["config", "--preset", preset])
+            .assert()
+            .success();
+        String::from_utf8_lossy(&run.get_output().stdout)
+            .trim_end()
+            .to_owned()
     };
     let mut made = page.clone();
     for preset in ["hone", "hone-p"] {
-        let (begin, end) = (format!("<!-- hone config --preset {preset} -->\n```toml\n"), "\n```\n");
+        let (begin, end) = (
+            format!("<!-- hone config --preset {preset} -->\n```toml\n"),
+            "\n```\n",
+        );
         let at = made.find(&begin).expect("a mark") + begin.len();
         let length = made[at..].find(end).expect("an end");
         made.replace_range(at..at + length, &printed(preset));
@@ -178,5 +256,8 @@ fn the_page_of_settings_is_what_the_command_prints() {
     if std::env::var_os("HONE_WRITE_DOCS").is_some() {
         fs::write(&path, &made).expect("writable");
     }
-    assert!(page == made, "docs/configuration.md is out of date: run this test once with HONE_WRITE_DOCS=1");
+    assert!(
+        page == made,
+        "docs/configuration.md is out of date: run this test once with HONE_WRITE_DOCS=1"
+    );
 }

@@ -10,85 +10,178 @@ use super::{bytes, files, folder, hone};
 
 fn fit(folder: &Path, graph: &str) {
     let out = folder.join("a.tsv");
-    hone().args(["-q", "embed", graph, "-o"]).arg(out).arg("--model").arg(folder.join("m.hone")).assert().success();
+    hone()
+        .args(["-q", "embed", graph, "-o"])
+        .arg(out)
+        .arg("--model")
+        .arg(folder.join("m.hone"))
+        .assert()
+        .success();
 }
 
 fn rows(path: &Path) -> Vec<Vec<String>> {
     let text = fs::read_to_string(path).expect("written");
-    text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+    text.lines()
+        .skip(1)
+        .map(|line| line.split('\t').map(str::to_owned).collect())
+        .collect()
 }
 
 #[test]
 fn the_same_graph_has_the_same_bytes_and_new_nodes_their_place() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
-    let edges: String = (0..40).map(|i| format!("{i}\t{}\n{i}\t{}\n", (i + 1) % 40, (i * 7 + 3) % 40)).collect();
+    let edges: String = (0..40)
+        .map(|i| format!("{i}\t{}\n{i}\t{}\n", (i + 1) % 40, (i * 7 + 3) % 40))
+        .collect();
     fs::write(at("g.tsv"), &edges).expect("written");
     fit(folder.path(), at("g.tsv").to_str().expect("a plain name"));
     let like = |graph: &Path, out: &str| {
         let mut run = hone();
-        run.arg("embed").arg(graph).arg("-o").arg(at(out)).arg("--like").arg(at("m.hone"));
+        run.arg("embed")
+            .arg(graph)
+            .arg("-o")
+            .arg(at(out))
+            .arg("--like")
+            .arg(at("m.hone"));
         run
     };
-    like(&at("g.tsv"), "b.tsv").assert().success().stderr(contains("(40 with unchanged proximity columns), 0 new"));
+    like(&at("g.tsv"), "b.tsv")
+        .assert()
+        .success()
+        .stderr(contains("(40 with unchanged proximity columns), 0 new"));
     assert_eq!(bytes(&at("a.tsv")), bytes(&at("b.tsv")));
     fs::write(at("h.tsv"), format!("{edges}newcomer\t0\nnewcomer\t33\n")).expect("written");
-    like(&at("h.tsv"), "c.tsv").assert().success().stderr(contains("nodes: 40 in ").and(contains("1 new")));
+    like(&at("h.tsv"), "c.tsv")
+        .assert()
+        .success()
+        .stderr(contains("nodes: 40 in ").and(contains("1 new")));
     let (before, after) = (rows(&at("a.tsv")), rows(&at("c.tsv")));
     assert_eq!(after.len(), 41);
     for row in &before {
-        let now = after.iter().find(|now| now[0] == row[0]).expect("still there");
-        assert_eq!(row[..113], now[..113], "node {} keeps its proximity", row[0]);
+        let now = after
+            .iter()
+            .find(|now| now[0] == row[0])
+            .expect("still there");
+        assert_eq!(
+            row[..113],
+            now[..113],
+            "node {} keeps its proximity",
+            row[0]
+        );
     }
-    let report: serde_json::Value = serde_json::from_slice(&bytes(&at("c.tsv.run.json"))).expect("JSON");
-    assert_eq!((&report["like"]["new"], &report["like"]["same"]), (&1.into(), &false.into()));
-    assert!(report["like"]["model"].as_str().is_some_and(|model| model.ends_with("m.hone")));
-    let again = hone().args(["embed", "-o"]).arg(at("d.tsv")).arg("--config").arg(at("c.tsv.run.json")).assert();
+    let report: serde_json::Value =
+        serde_json::from_slice(&bytes(&at("c.tsv.run.json"))).expect("JSON");
+    assert_eq!(
+        (&report["like"]["new"], &report["like"]["same"]),
+        (&1.into(), &false.into())
+    );
+    assert!(
+        report["like"]["model"]
+            .as_str()
+            .is_some_and(|model| model.ends_with("m.hone"))
+    );
+    let again = hone()
+        .args(["embed", "-o"])
+        .arg(at("d.tsv"))
+        .arg("--config")
+        .arg(at("c.tsv.run.json"))
+        .assert();
     again.success();
     assert_eq!(bytes(&at("c.tsv")), bytes(&at("d.tsv")));
-    let other =
-        hone().args(["embed", "--dim", "8", "-o"]).arg(at("e.tsv")).arg("--config").arg(at("c.tsv.run.json")).assert();
-    other.code(2).stderr(contains("like a model").and(contains("leave out")));
+    let other = hone()
+        .args(["embed", "--dim", "8", "-o"])
+        .arg(at("e.tsv"))
+        .arg("--config")
+        .arg(at("c.tsv.run.json"))
+        .assert();
+    other
+        .code(2)
+        .stderr(contains("like a model").and(contains("leave out")));
     fs::create_dir(at("other")).expect("made");
     fit(&at("other"), "builtin:karate");
     fs::rename(at("other/m.hone"), at("m.hone")).expect("moved");
-    let again = hone().args(["embed", "-o"]).arg(at("e.tsv")).arg("--config").arg(at("c.tsv.run.json")).assert();
-    again.code(2).stderr(contains("not the model of").and(contains("--changed allow")));
+    let again = hone()
+        .args(["embed", "-o"])
+        .arg(at("e.tsv"))
+        .arg("--config")
+        .arg(at("c.tsv.run.json"))
+        .assert();
+    again
+        .code(2)
+        .stderr(contains("not the model of").and(contains("--changed allow")));
 }
 
 #[test]
 fn new_nodes_alone_have_the_rows_they_have_among_all() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
-    let edges: String = (0..40).map(|i| format!("{i}\t{}\n{i}\t{}\n", (i + 1) % 40, (i * 7 + 3) % 40)).collect();
+    let edges: String = (0..40)
+        .map(|i| format!("{i}\t{}\n{i}\t{}\n", (i + 1) % 40, (i * 7 + 3) % 40))
+        .collect();
     fs::write(at("g.tsv"), &edges).expect("written");
-    fs::write(at("h.tsv"), format!("{edges}newcomer\t0\nnewcomer\t33\nfriend\tnewcomer\n")).expect("written");
+    fs::write(
+        at("h.tsv"),
+        format!("{edges}newcomer\t0\nnewcomer\t33\nfriend\tnewcomer\n"),
+    )
+    .expect("written");
     fit(folder.path(), at("g.tsv").to_str().expect("a plain name"));
     let like = |graph: &str, out: &str, more: &[&str]| {
         let mut run = hone();
-        run.arg("embed").arg(at(graph)).arg("-o").arg(at(out)).arg("--like").arg(at("m.hone")).args(more);
+        run.arg("embed")
+            .arg(at(graph))
+            .arg("-o")
+            .arg(at(out))
+            .arg("--like")
+            .arg(at("m.hone"))
+            .args(more);
         run
     };
     like("h.tsv", "all.tsv", &[]).assert().success();
     let told = contains("nodes: 40 in ").and(contains("2 new; only new nodes are written"));
-    like("h.tsv", "new.tsv", &["--new-only"]).assert().success().stderr(told);
+    like("h.tsv", "new.tsv", &["--new-only"])
+        .assert()
+        .success()
+        .stderr(told);
     let (all, new) = (rows(&at("all.tsv")), rows(&at("new.tsv")));
     assert_eq!(new.len(), 2);
-    assert!(new.iter().all(|row| all.contains(row)) && new[0][0] == "newcomer" && new[1][0] == "friend");
-    let report: serde_json::Value = serde_json::from_slice(&bytes(&at("new.tsv.run.json"))).expect("JSON");
-    assert_eq!((&report["like"]["new_only"], &report["like"]["new"]), (&true.into(), &2.into()));
-    let again = hone().args(["embed", "-o"]).arg(at("d.tsv")).arg("--config").arg(at("new.tsv.run.json")).assert();
+    assert!(
+        new.iter().all(|row| all.contains(row)) && new[0][0] == "newcomer" && new[1][0] == "friend"
+    );
+    let report: serde_json::Value =
+        serde_json::from_slice(&bytes(&at("new.tsv.run.json"))).expect("JSON");
+    assert_eq!(
+        (&report["like"]["new_only"], &report["like"]["new"]),
+        (&true.into(), &2.into())
+    );
+    let again = hone()
+        .args(["embed", "-o"])
+        .arg(at("d.tsv"))
+        .arg("--config")
+        .arg(at("new.tsv.run.json"))
+        .assert();
     again.success();
     assert_eq!(bytes(&at("new.tsv")), bytes(&at("d.tsv")));
-    like("h.tsv", "new.npy", &["--new-only", "-q"]).assert().success().stderr("");
+    like("h.tsv", "new.npy", &["--new-only", "-q"])
+        .assert()
+        .success()
+        .stderr("");
     let ids = fs::read_to_string(at("new.ids.txt")).expect("beside the vectors");
     assert_eq!(ids.lines().collect::<Vec<_>>(), ["newcomer", "friend"]);
     for out in ["none.tsv", "none.npy", "none.parquet", "none.w2v"] {
-        like("g.tsv", out, &["--new-only"]).assert().success().stderr(contains("0 new").and(contains("has no rows")));
+        like("g.tsv", out, &["--new-only"])
+            .assert()
+            .success()
+            .stderr(contains("0 new").and(contains("has no rows")));
         assert!(at(out).exists());
     }
     assert!(rows(&at("none.tsv")).is_empty());
-    hone().args(["embed", "builtin:karate", "-o"]).arg(at("e.tsv")).arg("--new-only").assert().code(2);
+    hone()
+        .args(["embed", "builtin:karate", "-o"])
+        .arg(at("e.tsv"))
+        .arg("--new-only")
+        .assert()
+        .code(2);
 }
 
 #[test]
@@ -98,13 +191,28 @@ fn structure_alone_needs_no_shared_nodes() {
     fit(folder.path(), "builtin:karate");
     let like = |out: &str, more: &[&str]| {
         let mut run = hone();
-        run.args(["embed", "builtin:florentine", "-o"]).arg(at(out)).arg("--like").arg(at("m.hone")).args(more);
+        run.args(["embed", "builtin:florentine", "-o"])
+            .arg(at(out))
+            .arg("--like")
+            .arg(at("m.hone"))
+            .args(more);
         run
     };
-    like("x.tsv", &[]).assert().success().stderr(contains("proximity columns are zero; --structure-only"));
-    like("y.tsv", &["--structure-only"]).assert().success().stderr(contains("structure 0–15"));
+    like("x.tsv", &[])
+        .assert()
+        .success()
+        .stderr(contains("proximity columns are zero; --structure-only"));
+    like("y.tsv", &["--structure-only"])
+        .assert()
+        .success()
+        .stderr(contains("structure 0–15"));
     assert_eq!(rows(&at("y.tsv"))[0].len(), 17);
-    let lines = |name: &str, from: usize| rows(&at(name)).iter().map(|row| row[from..].to_vec()).collect::<Vec<_>>();
+    let lines = |name: &str, from: usize| {
+        rows(&at(name))
+            .iter()
+            .map(|row| row[from..].to_vec())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(lines("x.tsv", 113), lines("y.tsv", 1));
 }
 
@@ -114,10 +222,21 @@ fn what_a_model_is_can_be_seen() {
     let model = folder.path().join("m.hone");
     fit(folder.path(), "builtin:karate");
     let shown = hone().arg("info").arg(&model).assert().success();
-    shown.stdout(contains("112 proximity, 16 structure").and(contains("edge, 3 steps")).and(contains("34")));
-    let json = hone().args(["info", "--json"]).arg(&model).assert().success();
+    shown.stdout(
+        contains("112 proximity, 16 structure")
+            .and(contains("edge, 3 steps"))
+            .and(contains("34")),
+    );
+    let json = hone()
+        .args(["info", "--json"])
+        .arg(&model)
+        .assert()
+        .success();
     let facts: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
-    assert_eq!((&facts["graph"]["nodes"], &facts["config"]["psi"]), (&34.into(), &"a-norm".into()));
+    assert_eq!(
+        (&facts["graph"]["nodes"], &facts["config"]["psi"]),
+        (&34.into(), &"a-norm".into())
+    );
 }
 
 #[test]
@@ -127,27 +246,64 @@ fn models_are_refused_where_they_have_no_meaning() {
     let out = at("z.npy");
     let embed = |more: &[&str]| {
         let mut run = hone();
-        run.args(["embed", "builtin:karate", "-o"]).arg(&out).args(more);
+        run.args(["embed", "builtin:karate", "-o"])
+            .arg(&out)
+            .args(more);
         run
     };
-    let paper = embed(&["--preset", "hone-p", "--model"]).arg(at("p.hone")).assert().code(2);
+    let paper = embed(&["--preset", "hone-p", "--model"])
+        .arg(at("p.hone"))
+        .assert()
+        .code(2);
     paper.stderr(contains("psi").and(contains("a model needs")));
     embed(&["--structure-only"]).assert().code(2);
     assert_eq!(files(folder.path()), 0, "nothing is left behind");
     fit(folder.path(), "builtin:karate");
-    embed(&["--seed", "3", "--like"]).arg(at("m.hone")).assert().code(2).stderr(contains("--seed"));
-    embed(&["--checkpoint", "c", "--like"]).arg(at("m.hone")).assert().code(2).stderr(contains("--checkpoint"));
-    embed(&["--like"]).arg(at("a.tsv")).assert().code(2).stderr(contains("not a model"));
+    embed(&["--seed", "3", "--like"])
+        .arg(at("m.hone"))
+        .assert()
+        .code(2)
+        .stderr(contains("--seed"));
+    embed(&["--checkpoint", "c", "--like"])
+        .arg(at("m.hone"))
+        .assert()
+        .code(2)
+        .stderr(contains("--checkpoint"));
+    embed(&["--like"])
+        .arg(at("a.tsv"))
+        .assert()
+        .code(2)
+        .stderr(contains("not a model"));
     fs::write(at("v.npy"), b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4'}").expect("written");
-    embed(&["--like"]).arg(at("v.npy")).assert().code(2).stderr(contains("not a model, or truncated (give"));
-    let as_graph = hone().arg("embed").arg(at("m.hone")).arg("-o").arg(&out).assert().code(2);
+    embed(&["--like"])
+        .arg(at("v.npy"))
+        .assert()
+        .code(2)
+        .stderr(contains("not a model, or truncated (give"));
+    let as_graph = hone()
+        .arg("embed")
+        .arg(at("m.hone"))
+        .arg("-o")
+        .arg(&out)
+        .assert()
+        .code(2);
     as_graph.stderr(contains("this is a model, by its extension").and(contains("give a graph")));
     let mut damaged = bytes(&at("m.hone"));
     let last = damaged.len() - 1;
     damaged[last] ^= 1;
     fs::write(at("m.hone"), damaged).expect("written");
-    embed(&["--like"]).arg(at("m.hone")).assert().code(2).stderr(contains("damaged").and(contains("save it again")));
+    embed(&["--like"])
+        .arg(at("m.hone"))
+        .assert()
+        .code(2)
+        .stderr(contains("damaged").and(contains("save it again")));
     assert!(!out.exists());
-    let twice = hone().args(["embed", "builtin:karate", "--model"]).arg(&out).arg("-o").arg(&out).assert().code(2);
+    let twice = hone()
+        .args(["embed", "builtin:karate", "--model"])
+        .arg(&out)
+        .arg("-o")
+        .arg(&out)
+        .assert()
+        .code(2);
     twice.stderr(contains("two outputs go to"));
 }

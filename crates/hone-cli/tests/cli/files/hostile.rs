@@ -13,7 +13,11 @@ use super::{after, folder, hone};
 /// A JSON file of tensors without data, as safetensors has it.
 fn safetensors(path: &Path, header: &str, data: &[u8]) {
     let header = header.as_bytes();
-    fs::write(path, [&(header.len() as u64).to_le_bytes()[..], header, data].concat()).expect("writable");
+    fs::write(
+        path,
+        [&(header.len() as u64).to_le_bytes()[..], header, data].concat(),
+    )
+    .expect("writable");
 }
 
 #[test]
@@ -33,13 +37,19 @@ fn records_that_are_none_are_refused_with_the_field() {
         (r#"{"files": [{"name": 7}]}"#, "`files`"),
     ] {
         fs::write(&record, text).expect("writable");
-        hone(folder.path(), "similar z.npy --node n0").code(2).stderr(contains("z.npy.run.json").and(contains(what)));
+        hone(folder.path(), "similar z.npy --node n0")
+            .code(2)
+            .stderr(contains("z.npy.run.json").and(contains(what)));
     }
     // What another tool has put there.
     fs::write(&record, "{}").expect("writable");
     hone(folder.path(), "-q similar z.npy --node n0").success();
     for (field, from, to) in [
-        ("`version`", "\"version\": \"", "\"version\": 7, \"was\": \""),
+        (
+            "`version`",
+            "\"version\": \"",
+            "\"version\": 7, \"was\": \"",
+        ),
         ("`folder`", "\"folder\": \"", "\"folder\": 7, \"was\": \""),
     ] {
         assert!(whole.contains(from), "{whole}");
@@ -54,11 +64,22 @@ fn names_of_columns_that_are_wrong_are_refused() {
     let folder = folder();
     let path = folder.path().join("z.safetensors");
     let tensors = r#""embedding":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},"ids":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}"#;
-    let data = [&1f32.to_le_bytes()[..], &2f32.to_le_bytes(), &7i64.to_le_bytes()].concat();
-    for (columns, what) in
-        [(r#"7"#, "not a list of names"), (r#"[\"a\"]"#, "1 names for 2"), ("[1,2]", "not a list of names")]
-    {
-        safetensors(&path, &format!(r#"{{"__metadata__":{{"columns":"{columns}"}},{tensors}}}"#), &data);
+    let data = [
+        &1f32.to_le_bytes()[..],
+        &2f32.to_le_bytes(),
+        &7i64.to_le_bytes(),
+    ]
+    .concat();
+    for (columns, what) in [
+        (r#"7"#, "not a list of names"),
+        (r#"[\"a\"]"#, "1 names for 2"),
+        ("[1,2]", "not a list of names"),
+    ] {
+        safetensors(
+            &path,
+            &format!(r#"{{"__metadata__":{{"columns":"{columns}"}},{tensors}}}"#),
+            &data,
+        );
         let refused = hone(folder.path(), "similar z.safetensors --node 7").code(2);
         refused.stderr(contains("`columns` of the metadata").and(contains(what)));
     }
@@ -69,12 +90,25 @@ fn names_of_columns_that_are_wrong_are_refused() {
 #[test]
 fn tensors_without_number_keep_to_the_budget() {
     let folder = folder();
-    let empty: Vec<String> =
-        (0..200_000).map(|i| format!(r#""t{i}":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}"#)).collect();
-    safetensors(&folder.path().join("many.safetensors"), &format!("{{{}}}", empty.join(",")), &[]);
-    let refused = hone(folder.path(), "similar many.safetensors --node 0 --memory 60M").code(2);
+    let empty: Vec<String> = (0..200_000)
+        .map(|i| format!(r#""t{i}":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}"#))
+        .collect();
+    safetensors(
+        &folder.path().join("many.safetensors"),
+        &format!("{{{}}}", empty.join(",")),
+        &[],
+    );
+    let refused = hone(
+        folder.path(),
+        "similar many.safetensors --node 0 --memory 60M",
+    )
+    .code(2);
     refused.stderr(contains("many.safetensors needs more than").and(contains("only 60 MiB")));
-    safetensors(&folder.path().join("few.safetensors"), &format!("{{{}}}", empty[..9].join(",")), &[]);
+    safetensors(
+        &folder.path().join("few.safetensors"),
+        &format!("{{{}}}", empty[..9].join(",")),
+        &[],
+    );
     hone(folder.path(), "similar few.safetensors --node 0")
         .code(2)
         .stderr(contains("`embedding` and `ids` are expected"));
@@ -100,14 +134,28 @@ fn frames_of_zstd_are_read_or_refused() {
     let graph = fs::read(folder.path().join("g.tsv")).expect("written");
     let frame = zstd::encode_all(&graph[..], 3).expect("in memory");
     let skipped = [&[0x5a, 0x2a, 0x4d, 0x18, 4, 0, 0, 0], &b"note"[..]].concat();
-    fs::write(folder.path().join("s.tsv.zst"), [&skipped[..], &frame, &skipped, &frame].concat()).expect("writable");
-    hone(folder.path(), "-q info s.tsv.zst").success().stdout(contains("nodes               40"));
+    fs::write(
+        folder.path().join("s.tsv.zst"),
+        [&skipped[..], &frame, &skipped, &frame].concat(),
+    )
+    .expect("writable");
+    hone(folder.path(), "-q info s.tsv.zst")
+        .success()
+        .stdout(contains("nodes               40"));
     let mut long = zstd::Encoder::new(Vec::new(), 1).expect("in memory");
     long.window_log(27).expect("a window of 128 MB");
     long.write_all(&graph).expect("in memory");
-    fs::write(folder.path().join("l.tsv.zst"), long.finish().expect("in memory")).expect("writable");
+    fs::write(
+        folder.path().join("l.tsv.zst"),
+        long.finish().expect("in memory"),
+    )
+    .expect("writable");
     let refused = hone(folder.path(), "info l.tsv.zst --memory 60M").code(2);
-    refused.stderr(contains("a longer window").and(contains("--memory")).and(contains("--long")));
+    refused.stderr(
+        contains("a longer window")
+            .and(contains("--memory"))
+            .and(contains("--long")),
+    );
     hone(folder.path(), "-q info l.tsv.zst --memory 600M").success();
 }
 
@@ -115,28 +163,46 @@ fn frames_of_zstd_are_read_or_refused() {
 fn links_in_folders_of_our_own_are_replaced() {
     let folder = folder();
     let cells = "-q eval link g.tsv --methods degree --seeds 1 --cache cells";
-    let first = hone(folder.path(), cells).success().get_output().stdout.clone();
+    let first = hone(folder.path(), cells)
+        .success()
+        .get_output()
+        .stdout
+        .clone();
     let names = |folder: &Path| -> Vec<_> {
-        fs::read_dir(folder).expect("made").map(|entry| entry.expect("readable").path()).collect()
+        fs::read_dir(folder)
+            .expect("made")
+            .map(|entry| entry.expect("readable").path())
+            .collect()
     };
     let victim = folder.path().join("victim");
     fs::write(&victim, "mine").expect("writable");
     let cell = names(&folder.path().join("cells")).remove(0);
     fs::remove_file(&cell).expect("there");
     symlink(&victim, &cell).expect("made");
-    assert_eq!(hone(folder.path(), cells).success().get_output().stdout, first);
+    assert_eq!(
+        hone(folder.path(), cells).success().get_output().stdout,
+        first
+    );
     assert_eq!(fs::read(&victim).expect("there"), b"mine");
     assert!(!cell.is_symlink() && cell.is_file(), "it is a cell again");
     // So are the stages of a checkpoint.
     let embed = "-q embed g.tsv -o z.npy --checkpoint saved";
     hone(folder.path(), embed).success();
-    for path in names(&folder.path().join("saved")).iter().filter(|path| !path.ends_with("lock")) {
+    for path in names(&folder.path().join("saved"))
+        .iter()
+        .filter(|path| !path.ends_with("lock"))
+    {
         let aside = folder.path().join("aside");
         fs::rename(path, &aside).expect("there");
         symlink(&aside, path).expect("made");
         let before = fs::read(&aside).expect("there");
         hone(folder.path(), &format!("{embed} --resume -f")).success();
-        assert_eq!(fs::read(&aside).expect("there"), before, "{}", path.display());
+        assert_eq!(
+            fs::read(&aside).expect("there"),
+            before,
+            "{}",
+            path.display()
+        );
         fs::remove_file(&aside).expect("there");
         if path.is_symlink() {
             fs::remove_file(path).expect("there");
@@ -154,14 +220,23 @@ fn what_the_system_refuses_has_a_remedy() {
         "similar self.npy --node n0",
         "info self.npy",
     ] {
-        hone(folder.path(), args).code(2).stderr(contains("leads back to itself").or(contains("cannot be read")));
+        hone(folder.path(), args)
+            .code(2)
+            .stderr(contains("leads back to itself").or(contains("cannot be read")));
     }
     for files in 4..6 {
-        let run = after(folder.path(), &format!("ulimit -n {files}"), "-q embed g.tsv -o z.npy");
+        let run = after(
+            folder.path(),
+            &format!("ulimit -n {files}"),
+            "-q embed g.tsv -o z.npy",
+        );
         // With the fewest not even the libraries of the system can be loaded.
         let said = run.get_output();
         let text = String::from_utf8_lossy(&said.stderr);
-        assert!(said.status.code() != Some(1) || text.contains("ulimit -n"), "{files}: {text}");
+        assert!(
+            said.status.code() != Some(1) || text.contains("ulimit -n"),
+            "{files}: {text}"
+        );
         assert!(!text.contains(".part"), "{text}");
     }
 }
@@ -172,10 +247,18 @@ fn help_that_cannot_be_written_is_a_failure() {
         return super::skip("there is no /dev/full here");
     }
     let folder = folder();
-    for args in ["--help", "embed --help", "--version", "help count", "completions bash"] {
+    for args in [
+        "--help",
+        "embed --help",
+        "--version",
+        "help count",
+        "completions bash",
+    ] {
         let run = after(folder.path(), "exec >/dev/full", args).code(1);
         run.stderr(contains("standard output").and(contains("free some space")));
         hone(folder.path(), args).success();
     }
-    after(folder.path(), "exec >/dev/full", "embed --no-such-option").code(2).stderr(contains("--no-such-option"));
+    after(folder.path(), "exec >/dev/full", "embed --no-such-option")
+        .code(2)
+        .stderr(contains("--no-such-option"));
 }

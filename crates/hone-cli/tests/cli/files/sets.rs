@@ -15,8 +15,12 @@ use crate::skip::skip;
 
 /// The names in a folder, hidden ones too.
 fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").file_name());
-    let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+    let entries = fs::read_dir(folder)
+        .expect("readable")
+        .map(|entry| entry.expect("readable").file_name());
+    let mut names: Vec<String> = entries
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
@@ -27,11 +31,20 @@ fn record(path: &Path) -> Value {
 
 /// CRC-32 bit by bit, after its definition.
 fn crc32(bytes: &[u8]) -> u32 {
-    let bit = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
-    !bytes.iter().fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), bit))
+    let bit = |crc: u32, _| {
+        if crc & 1 == 1 {
+            crc >> 1 ^ 0xedb8_8320
+        } else {
+            crc >> 1
+        }
+    };
+    !bytes.iter().fold(u32::MAX, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), bit)
+    })
 }
 
-const FACTORS: &str = "embed g.tsv -q --preset hone-p --motifs edge,path3 --dim 16 -o z.tsv --factors f";
+const FACTORS: &str =
+    "embed g.tsv -q --preset hone-p --motifs edge,path3 --dim 16 -o z.tsv --factors f";
 
 #[test]
 fn factors_appear_with_the_vectors_and_are_listed() {
@@ -40,21 +53,38 @@ fn factors_appear_with_the_vectors_and_are_listed() {
     hone(folder.path(), FACTORS).success();
     let said = record(&path("z.tsv.run.json"));
     assert_eq!(said["folders"][0]["path"], "f");
-    let files = said["folders"][0]["files"].as_array().expect("files").clone();
+    let files = said["folders"][0]["files"]
+        .as_array()
+        .expect("files")
+        .clone();
     assert_eq!(names(&path("f")).len(), files.len(), "every file is listed");
     for file in &files {
-        let bytes = fs::read(path("f").join(file["name"].as_str().expect("a name"))).expect("there");
+        let bytes =
+            fs::read(path("f").join(file["name"].as_str().expect("a name"))).expect("there");
         assert_eq!(file["crc32"], format!("{:08x}", crc32(&bytes)), "{file}");
         assert_eq!(file["bytes"], bytes.len(), "{file}");
     }
     // A limit that every array keeps to, but not the text of the vectors: then there is neither.
-    let largest = files.iter().filter_map(|file| file["bytes"].as_u64()).max().expect("files");
+    let largest = files
+        .iter()
+        .filter_map(|file| file["bytes"].as_u64())
+        .max()
+        .expect("files");
     let text = fs::metadata(path("z.tsv")).expect("there").len();
     assert!(text > largest + 1024, "{text} {largest}");
     let limit = format!("ulimit -f {}", largest.div_ceil(512) + 1);
     let (before, inside) = (content(folder.path()), content(&path("f")));
-    after(folder.path(), &limit, &format!("{FACTORS} --force --seed 5")).code(1).stderr(contains("z.tsv"));
-    assert_eq!((content(folder.path()), content(&path("f"))), (before, inside));
+    after(
+        folder.path(),
+        &limit,
+        &format!("{FACTORS} --force --seed 5"),
+    )
+    .code(1)
+    .stderr(contains("z.tsv"));
+    assert_eq!(
+        (content(folder.path()), content(&path("f"))),
+        (before, inside)
+    );
     fs::remove_dir_all(path("f")).expect("there");
     fs::remove_file(path("z.tsv")).expect("there");
     fs::remove_file(path("z.tsv.run.json")).expect("there");
@@ -63,7 +93,17 @@ fn factors_appear_with_the_vectors_and_are_listed() {
     // Replaced together, with nothing left aside.
     hone(folder.path(), FACTORS).success();
     hone(folder.path(), &format!("{FACTORS} --force --steps 1")).success();
-    assert_eq!(names(folder.path()), ["f", "g.tsv", "nodes.txt", "people.csv", "z.tsv", "z.tsv.run.json"]);
+    assert_eq!(
+        names(folder.path()),
+        [
+            "f",
+            "g.tsv",
+            "nodes.txt",
+            "people.csv",
+            "z.tsv",
+            "z.tsv.run.json"
+        ]
+    );
     let again = record(&path("z.tsv.run.json"));
     assert_ne!(again["folders"], said["folders"]);
 }
@@ -75,18 +115,29 @@ fn renamed_files_are_compared_under_their_new_names() {
     let labels: String = (0..40).map(|i| format!("n{i}\t{}\n", i % 2)).collect();
     fs::write(path("labels.tsv"), labels).expect("writable");
     hone(folder.path(), &format!("{EMBED} -q -o z.npy")).success();
-    for (from, to) in [("z.npy", "y.npy"), ("z.ids.txt", "y.ids.txt"), ("z.npy.run.json", "y.npy.run.json")] {
+    for (from, to) in [
+        ("z.npy", "y.npy"),
+        ("z.ids.txt", "y.ids.txt"),
+        ("z.npy.run.json", "y.npy.run.json"),
+    ] {
         fs::rename(path(from), path(to)).expect("there");
     }
     if path("z.npy.columns.txt").exists() {
         fs::rename(path("z.npy.columns.txt"), path("y.npy.columns.txt")).expect("there");
     }
-    let judge = || hone(folder.path(), "eval nodes g.tsv --labels labels.tsv --methods degree,file:y.npy --seeds 1");
+    let judge = || {
+        hone(
+            folder.path(),
+            "eval nodes g.tsv --labels labels.tsv --methods degree,file:y.npy --seeds 1",
+        )
+    };
     judge().success();
     let ids = fs::read_to_string(path("y.ids.txt")).expect("text");
     let turned: Vec<&str> = ids.lines().rev().collect();
     fs::write(path("y.ids.txt"), turned.join("\n") + "\n").expect("writable");
-    judge().code(2).stderr(contains("y.ids.txt has different content").and(contains("files of two runs")));
+    judge()
+        .code(2)
+        .stderr(contains("y.ids.txt has different content").and(contains("files of two runs")));
     fs::remove_file(path("y.ids.txt")).expect("there");
     judge().code(2).stderr(contains("y.ids.txt is missing"));
     fs::write(path("y.ids.txt"), ids).expect("writable");
@@ -122,7 +173,9 @@ fn records_that_cannot_be_ours_are_not_read() {
         "embed g.tsv -q -o a.npy --checkpoint saved --resume",
     ] {
         // Within 400 MB of addresses: nothing of it is held.
-        after(folder.path(), "ulimit -v 400000", command).code(2).stderr(contains("error: "));
+        after(folder.path(), "ulimit -v 400000", command)
+            .code(2)
+            .stderr(contains("error: "));
     }
     assert!(!path("a.npy").exists() && !path("a.tsv").exists());
 }
@@ -149,21 +202,32 @@ fn what_an_interrupted_run_says_is_true() {
             .expect("starts");
         let start = Instant::now();
         // The record comes first, the vectors last.
-        let sign = if round % 2 == 0 { "z.npy.run.json" } else { "z.npy" };
+        let sign = if round % 2 == 0 {
+            "z.npy.run.json"
+        } else {
+            "z.npy"
+        };
         while !path(sign).exists() && start.elapsed() < Duration::from_secs(60) {
             std::hint::spin_loop();
         }
         kill("-TERM", &child);
         let done = child.wait_with_output().expect("ends");
-        let (said, all) = (String::from_utf8_lossy(&done.stderr).into_owned(), path("z.npy").exists());
+        let (said, all) = (
+            String::from_utf8_lossy(&done.stderr).into_owned(),
+            path("z.npy").exists(),
+        );
         assert!(all, "renames are not interrupted");
-        assert!(matches!(done.status.code(), Some(0 | 130)), "{:?}", done.status);
+        assert!(
+            matches!(done.status.code(), Some(0 | 130)),
+            "{:?}",
+            done.status
+        );
         // The run may end by itself while the line is written.
         if done.status.code() == Some(130) || !said.is_empty() {
             interrupted += 1;
             assert_eq!(said.lines().count(), 1, "{said}");
-            let true_line =
-                said.starts_with("interrupted: z.npy, ") && said.ends_with(" had already been written in full\n");
+            let true_line = said.starts_with("interrupted: z.npy, ")
+                && said.ends_with(" had already been written in full\n");
             assert!(true_line, "{said}");
         }
     }
@@ -180,7 +244,9 @@ fn a_folder_of_factors_with_anything_else_in_it_is_not_replaced() {
     let again = |more: &str| hone(folder.path(), &format!("{FACTORS} --force{more}"));
     hone(folder.path(), FACTORS).success();
     fs::copy(path("g.tsv"), path("f/notes.txt")).expect("writable");
-    again("").code(2).stderr(contains("f: holds notes.txt, which its manifest.json does not list"));
+    again("").code(2).stderr(contains(
+        "f: holds notes.txt, which its manifest.json does not list",
+    ));
     fs::remove_file(path("f/notes.txt")).expect("there");
     fs::create_dir(path("f/sub")).expect("writable");
     again("").code(2).stderr(contains("holds sub,"));
@@ -194,18 +260,30 @@ fn a_folder_of_factors_with_anything_else_in_it_is_not_replaced() {
     // Inputs, outputs and other folders of the run.
     fs::copy(path("f/Z.npy"), path("z.npy")).expect("writable");
     let before = content(&path("f"));
-    again(" --attributes f/Z.npy").code(2).stderr(contains("f/Z.npy, the input of --attributes, is in the folder f"));
+    again(" --attributes f/Z.npy").code(2).stderr(contains(
+        "f/Z.npy, the input of --attributes, is in the folder f",
+    ));
     fs::copy(path("g.tsv"), path("f/g.tsv")).expect("writable");
     let moved = FACTORS.replace("g.tsv", "./f/g.tsv") + " --force";
-    hone(folder.path(), &moved).code(2).stderr(contains("./f/g.tsv, the input, is in the folder f"));
+    hone(folder.path(), &moved)
+        .code(2)
+        .stderr(contains("./f/g.tsv, the input, is in the folder f"));
     fs::remove_file(path("f/g.tsv")).expect("there");
     let inside = FACTORS.replace("z.tsv", "f/z.tsv") + " --force";
-    hone(folder.path(), &inside).code(2).stderr(contains("f/z.tsv, the file of --output, is in the folder f"));
+    hone(folder.path(), &inside).code(2).stderr(contains(
+        "f/z.tsv, the file of --output, is in the folder f",
+    ));
     for (folders, said) in [
-        (" --checkpoint f", "--checkpoint: f and f, that of --factors, share a folder"),
+        (
+            " --checkpoint f",
+            "--checkpoint: f and f, that of --factors, share a folder",
+        ),
         (" --checkpoint ./f/ck", "share a folder"),
         (" --temp-dir f", "share a folder"),
-        (" --checkpoint z.tsv", "--checkpoint: z.tsv is also the file of --output"),
+        (
+            " --checkpoint z.tsv",
+            "--checkpoint: z.tsv is also the file of --output",
+        ),
     ] {
         again(folders).code(2).stderr(contains(said));
     }
@@ -213,8 +291,14 @@ fn a_folder_of_factors_with_anything_else_in_it_is_not_replaced() {
     again("").success();
     // Nothing is made for what is refused.
     let new = "embed g.tsv -q --preset hone-p --motifs edge --dim 4";
-    hone(folder.path(), &format!("{new} -o n.npy --checkpoint n.npy")).code(2).stderr(contains("also the file of"));
-    hone(folder.path(), &format!("{new} -o n.npy --checkpoint ck --factors ./ck")).code(2);
+    hone(folder.path(), &format!("{new} -o n.npy --checkpoint n.npy"))
+        .code(2)
+        .stderr(contains("also the file of"));
+    hone(
+        folder.path(),
+        &format!("{new} -o n.npy --checkpoint ck --factors ./ck"),
+    )
+    .code(2);
     assert!(!path("n.npy").exists() && !path("ck").exists());
 }
 
@@ -224,13 +308,25 @@ fn outputs_of_one_place_are_refused_however_it_is_spelled() {
     let path = |name: &str| folder.path().join(name);
     fs::create_dir(path("sub")).expect("writable");
     std::os::unix::fs::symlink(path("sub"), path("link")).expect("links");
-    for (csv, json) in [("x", "x"), ("x", "./x"), ("x", "sub/../x"), ("sub/x", "link/x"), ("sub/x", "sub//./x")] {
-        let command = format!("eval nodes g.tsv --labels nodes.txt --methods degree --csv {csv} --json {json}");
-        hone(folder.path(), &command).code(2).stderr(contains("two outputs go to"));
+    for (csv, json) in [
+        ("x", "x"),
+        ("x", "./x"),
+        ("x", "sub/../x"),
+        ("sub/x", "link/x"),
+        ("sub/x", "sub//./x"),
+    ] {
+        let command = format!(
+            "eval nodes g.tsv --labels nodes.txt --methods degree --csv {csv} --json {json}"
+        );
+        hone(folder.path(), &command)
+            .code(2)
+            .stderr(contains("two outputs go to"));
     }
     let absolute = format!("--csv x --json {}", path("x").display());
     let command = format!("eval nodes g.tsv --labels nodes.txt --methods degree {absolute}");
-    hone(folder.path(), &command).code(2).stderr(contains("two outputs go to"));
+    hone(folder.path(), &command)
+        .code(2)
+        .stderr(contains("two outputs go to"));
 }
 
 #[test]
@@ -239,13 +335,19 @@ fn a_split_is_not_written_over_its_own_graph() {
     let path = |name: &str| folder.path().join(name);
     hone(folder.path(), "eval split g.tsv -q -o sp").success();
     let before = content(&path("sp"));
-    hone(folder.path(), "eval split sp/train.tsv -q -f -o sp").code(2).stderr(contains("sp/train.tsv is the input"));
+    hone(folder.path(), "eval split sp/train.tsv -q -f -o sp")
+        .code(2)
+        .stderr(contains("sp/train.tsv is the input"));
     let nodes = "eval split g.tsv --nodes sp/nodes.txt -q -f -o ./sp";
-    hone(folder.path(), nodes).code(2).stderr(contains("is the input of --nodes"));
+    hone(folder.path(), nodes)
+        .code(2)
+        .stderr(contains("is the input of --nodes"));
     assert_eq!(content(&path("sp")), before);
     hone(folder.path(), "eval split g.tsv -q -f -o sp").success();
     let few = "eval split g.tsv -q -o few --removed 1e-9";
-    hone(folder.path(), few).code(2).stderr(contains("give a larger share"));
+    hone(folder.path(), few)
+        .code(2)
+        .stderr(contains("give a larger share"));
     assert!(!path("few").exists());
 }
 
@@ -259,12 +361,25 @@ fn a_record_with_a_damaged_list_is_an_error_and_another_version_is_noted() {
     fs::write(path("old.json"), said.to_string()).expect("writable");
     let repeated = hone(folder.path(), "embed -o y.npy --config old.json").success();
     repeated.stderr(contains("old.json is of version 0.0.9, this is version"));
-    assert_eq!(fs::read(path("y.npy")).expect("there"), fs::read(path("z.npy")).expect("there"));
-    for list in [Value::from("none"), serde_json::json!([{"name": "z.npy"}]), 3.into()] {
+    assert_eq!(
+        fs::read(path("y.npy")).expect("there"),
+        fs::read(path("z.npy")).expect("there")
+    );
+    for list in [
+        Value::from("none"),
+        serde_json::json!([{"name": "z.npy"}]),
+        3.into(),
+    ] {
         said["files"] = list;
         fs::write(path("z.npy.run.json"), said.to_string()).expect("writable");
-        let read = hone(folder.path(), "features g.tsv -q -o - --no-structure --attributes z.npy").code(2);
-        read.stderr(contains("z.npy.run.json: the record of z.npy is damaged: `files`:"));
+        let read = hone(
+            folder.path(),
+            "features g.tsv -q -o - --no-structure --attributes z.npy",
+        )
+        .code(2);
+        read.stderr(contains(
+            "z.npy.run.json: the record of z.npy is damaged: `files`:",
+        ));
     }
 }
 
@@ -275,17 +390,28 @@ fn errors_of_the_system_have_their_own_remedies() {
     let full = format!("{EMBED} -q -o - --output-format tsv");
     let script = |setup: &str, command: &str, more: &str| {
         let line = format!("{setup} exec \"$0\" {command} {more}");
-        assert_cmd::Command::new("sh").current_dir(folder.path()).args(["-c", &line]).arg(binary()).assert()
+        assert_cmd::Command::new("sh")
+            .current_dir(folder.path())
+            .args(["-c", &line])
+            .arg(binary())
+            .assert()
     };
     if Path::new("/dev/full").exists() {
         for command in [&full, "info g.tsv", "count g.tsv -q"] {
-            script("", command, ">/dev/full").code(1).stderr(contains("standard output: No space left"));
+            script("", command, ">/dev/full")
+                .code(1)
+                .stderr(contains("standard output: No space left"));
         }
     }
     let few = script("ulimit -n 5;", &format!("{EMBED} -q -o u.npy"), "");
-    few.code(1).stderr(contains("too many open files").or(contains("Too many open files")));
-    hone(folder.path(), &format!("{EMBED} -q -o /proc/x.tsv")).code(2).stderr(contains("there is no folder").not());
-    hone(folder.path(), &format!("{EMBED} --set seed -o u.npy")).code(2).stderr(contains("such as local.dim=8"));
+    few.code(1)
+        .stderr(contains("too many open files").or(contains("Too many open files")));
+    hone(folder.path(), &format!("{EMBED} -q -o /proc/x.tsv"))
+        .code(2)
+        .stderr(contains("there is no folder").not());
+    hone(folder.path(), &format!("{EMBED} --set seed -o u.npy"))
+        .code(2)
+        .stderr(contains("such as local.dim=8"));
 }
 
 #[test]
@@ -301,9 +427,17 @@ fn companions_of_a_replaced_file_go_with_it() {
     hone(folder.path(), "count g.tsv -q -f --by edge -o z.npy").success();
     assert!(!path("z.ids.txt").exists() && !path("z.npy.columns.txt").exists());
     // The record of an embedding does not describe a generated graph.
-    hone(folder.path(), "generate er --nodes 9 --degree 2 -q -f -o z.tsv").success();
+    hone(
+        folder.path(),
+        "generate er --nodes 9 --degree 2 -q -f -o z.tsv",
+    )
+    .success();
     assert!(!path("z.tsv.run.json").exists());
-    assert!(!names(folder.path()).iter().any(|name| name.starts_with(".hone-")));
+    assert!(
+        !names(folder.path())
+            .iter()
+            .any(|name| name.starts_with(".hone-"))
+    );
 }
 
 #[test]
@@ -313,9 +447,19 @@ fn configurations_are_small_and_their_numbers_in_range() {
     let tables: String = (0..100_000).map(|i| format!("[a{i}]\nx=1\n")).collect();
     fs::write(path("t.toml"), tables).expect("writable");
     let maps = vec!["{\"a\":1}"; 100_000].join(",");
-    fs::write(path("r.json"), format!("{{\"config\":{{\"motifs\":[{maps}]}}}}")).expect("writable");
-    for (file, named) in [("t.toml", "at most 512 KiB"), ("r.json", "at most 20000 values")] {
-        let refused = hone(folder.path(), &format!("{EMBED} -q -o u.npy --config {file}"));
+    fs::write(
+        path("r.json"),
+        format!("{{\"config\":{{\"motifs\":[{maps}]}}}}"),
+    )
+    .expect("writable");
+    for (file, named) in [
+        ("t.toml", "at most 512 KiB"),
+        ("r.json", "at most 20000 values"),
+    ] {
+        let refused = hone(
+            folder.path(),
+            &format!("{EMBED} -q -o u.npy --config {file}"),
+        );
         refused.code(2).stderr(contains(named).and(contains(file)));
     }
     for setting in [
@@ -327,9 +471,17 @@ fn configurations_are_small_and_their_numbers_in_range() {
         "features.form.components.size-decay=1e-300",
     ] {
         let (field, _) = setting.split_once(['=', '{']).expect("a value");
-        let refused = hone(folder.path(), &format!("embed g.tsv -q -o u.npy --set {setting}"));
+        let refused = hone(
+            folder.path(),
+            &format!("embed g.tsv -q -o u.npy --set {setting}"),
+        );
         refused.code(2).stderr(contains(field));
     }
-    hone(folder.path(), &format!("{EMBED} -q -o u.npy --checkpoint g.tsv")).code(2).stderr(contains("is not a folder"));
+    hone(
+        folder.path(),
+        &format!("{EMBED} -q -o u.npy --checkpoint g.tsv"),
+    )
+    .code(2)
+    .stderr(contains("is not a folder"));
     assert!(!path("u.npy").exists());
 }

@@ -10,7 +10,8 @@ use super::{binary, content, hone};
 
 /// Starts a long run that has begun a file, after some shell commands.
 fn begun(folder: &Path, setup: &str) -> std::process::Child {
-    let script = format!("{setup}; exec \"$0\" -q generate er --nodes 4000000000 --degree 1 -o a.tsv");
+    let script =
+        format!("{setup}; exec \"$0\" -q generate er --nodes 4000000000 --degree 1 -o a.tsv");
     let child = Process::new("sh")
         .args(["-c", &script])
         .arg(binary())
@@ -31,14 +32,23 @@ fn wait_for(condition: impl Fn() -> bool) {
 }
 
 pub(crate) fn kill(signal: &str, child: &std::process::Child) {
-    assert!(Process::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
+    assert!(
+        Process::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status()
+            .expect("kill")
+            .success()
+    );
 }
 
 /// Whether whoever runs the tests has these signals ignored, which stay so by design.
 #[cfg(target_os = "linux")]
 pub(crate) fn ignored_already(signals: &[u32]) -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("Linux");
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("Linux");
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .expect("Linux");
     let mask = u64::from_str_radix(mask.trim(), 16).expect("a mask");
     signals.iter().any(|signal| mask >> (signal - 1) & 1 == 1)
 }
@@ -68,7 +78,10 @@ fn signals_that_are_not_ignored_are_handled() {
         let done = child.wait_with_output().expect("ends");
         assert_eq!(done.status.code(), Some(130), "{ignored} {signal}");
         let said = String::from_utf8_lossy(&done.stderr);
-        assert_eq!(said, "interrupted: nothing was written\n", "{ignored} {signal}");
+        assert_eq!(
+            said, "interrupted: nothing was written\n",
+            "{ignored} {signal}"
+        );
         assert!(content(folder.path()).is_empty(), "{ignored} {signal}");
     }
 }
@@ -77,7 +90,11 @@ fn signals_that_are_not_ignored_are_handled() {
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    hone(folder.path(), "generate er --nodes 30000 --degree 6 -o g.tsv").success();
+    hone(
+        folder.path(),
+        "generate er --nodes 30000 --degree 6 -o g.tsv",
+    )
+    .success();
     let child = Process::new(binary())
         .args("embed g.tsv -q -o z.npy --preset hone-w --steps 8 --checkpoint saved".split(' '))
         .current_dir(folder.path())
@@ -93,5 +110,9 @@ fn an_interrupted_run_says_how_to_go_on() {
         said,
         "interrupted: finished stages are saved in saved; run the same command with --resume to continue\n"
     );
-    assert!(!content(folder.path()).keys().any(|name| name.starts_with('.') || name.starts_with('z')));
+    assert!(
+        !content(folder.path())
+            .keys()
+            .any(|name| name.starts_with('.') || name.starts_with('z'))
+    );
 }

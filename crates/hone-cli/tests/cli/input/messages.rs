@@ -45,25 +45,73 @@ fn messages_name_options_and_no_settings() {
         (&["info", "words.csv", "--weighted"], "--weight"),
         (&["info", "years.csv", "--weighted"], "--weight"),
         (&["info", "named.csv", "--weighted"], "--weight"),
-        (&["info", "twice.csv", "--header", "no", "--source", "a"], "--header"),
+        (
+            &["info", "twice.csv", "--header", "no", "--source", "a"],
+            "--header",
+        ),
         (&["info", "x.gml"], "--input-format"),
         (&["info", "bad.graph"], "--input-format"),
-        (&["generate", "er", "--nodes", "9", "--degree", "2", "-o", "a.xyz"], "--output-format"),
+        (
+            &[
+                "generate", "er", "--nodes", "9", "--degree", "2", "-o", "a.xyz",
+            ],
+            "--output-format",
+        ),
         (&["embed", karate, "-o", "-", "--dim", "0"], "--dim"),
-        (&["embed", karate, "-o", "-", "--local-dim", "0"], "--local-dim"),
+        (
+            &["embed", karate, "-o", "-", "--local-dim", "0"],
+            "--local-dim",
+        ),
         (&["embed", karate, "-o", "-", "--steps", "99"], "--steps"),
         (&["embed", karate, "-o", "-", "--memory", "2M"], "--memory"),
-        (&["embed", karate, "-o", "-", "--pairs", "occurrences", "--sample", "8"], "--sample exact"),
-        (&["embed", karate, "-o", "-", "--pairs", "occurrences", "--motifs", "path4-end"], "--motifs graphlets"),
-        (&["embed", karate, "-o", "-", "--attributes", "people.csv"], "--attribute-id"),
-        (&["features", karate, "--no-structure"], "--set structure.enabled=true"),
+        (
+            &[
+                "embed",
+                karate,
+                "-o",
+                "-",
+                "--pairs",
+                "occurrences",
+                "--sample",
+                "8",
+            ],
+            "--sample exact",
+        ),
+        (
+            &[
+                "embed",
+                karate,
+                "-o",
+                "-",
+                "--pairs",
+                "occurrences",
+                "--motifs",
+                "path4-end",
+            ],
+            "--motifs graphlets",
+        ),
+        (
+            &["embed", karate, "-o", "-", "--attributes", "people.csv"],
+            "--attribute-id",
+        ),
+        (
+            &["features", karate, "--no-structure"],
+            "--set structure.enabled=true",
+        ),
         (&["features", karate, "--memory", "2M"], "--memory"),
         (&["count", karate, "--memory", "2M"], "--memory"),
     ];
     for (arguments, option) in cases {
-        let run = hone().current_dir(dir.path()).args(arguments).assert().code(2);
+        let run = hone()
+            .current_dir(dir.path())
+            .args(arguments)
+            .assert()
+            .code(2);
         let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-        let error = said.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
+        let error = said
+            .lines()
+            .find(|line| line.starts_with("error: "))
+            .unwrap_or_default();
         // What a shell is given in quotes is a value.
         let error = error.split('\'').step_by(2).collect::<String>();
         assert!(error.contains(option), "{arguments:?}: {said}");
@@ -75,10 +123,15 @@ fn messages_name_options_and_no_settings() {
 #[test]
 fn notes_name_options_and_no_settings() {
     let dir = folder();
-    let arcs: String = (17..60).map(|i| format!("{i}\t{}\n", (i * i + 1) % 17)).collect();
+    let arcs: String = (17..60)
+        .map(|i| format!("{i}\t{}\n", (i * i + 1) % 17))
+        .collect();
     fs::write(dir.path().join("d.tsv"), arcs).expect("writable");
     let cases: [(&[&str], &str); 4] = [
-        (&["embed", "d.tsv", "--directed", "-o", "-", "--dim", "8"], "--set direction=ignore"),
+        (
+            &["embed", "d.tsv", "--directed", "-o", "-", "--dim", "8"],
+            "--set direction=ignore",
+        ),
         (
             &[
                 "embed",
@@ -95,7 +148,10 @@ fn notes_name_options_and_no_settings() {
             ],
             "--set direction=keep",
         ),
-        (&["embed", "builtin:karate", "-o", "-", "--dim", "1"], "--dim 1 leaves no column for structure"),
+        (
+            &["embed", "builtin:karate", "-o", "-", "--dim", "1"],
+            "--dim 1 leaves no column for structure",
+        ),
         (
             &[
                 "embed",
@@ -117,11 +173,21 @@ fn notes_name_options_and_no_settings() {
         ),
     ];
     for (arguments, option) in cases {
-        let run = hone().current_dir(dir.path()).args(arguments).assert().success();
+        let run = hone()
+            .current_dir(dir.path())
+            .args(arguments)
+            .assert()
+            .success();
         let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         assert!(said.contains(option), "{arguments:?}: {said}");
-        for note in said.lines().filter(|line| line.starts_with("note: ") && !line.contains("K = ")) {
-            assert!(!SETTINGS.iter().any(|form| note.contains(form)), "{arguments:?}: {note}");
+        for note in said
+            .lines()
+            .filter(|line| line.starts_with("note: ") && !line.contains("K = "))
+        {
+            assert!(
+                !SETTINGS.iter().any(|form| note.contains(form)),
+                "{arguments:?}: {note}"
+            );
         }
     }
 }

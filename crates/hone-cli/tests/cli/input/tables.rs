@@ -11,9 +11,16 @@ use super::{folder, hone, nodes_and_notes, size};
 /// The weights of all edges, in order, as `hone eval split` writes them, with what was said on the way.
 fn weighted(content: &str, name: &str, options: &[&str], dir: &Path) -> (bool, String) {
     fs::write(dir.join(name), content).expect("writable");
-    let run = hone().current_dir(dir).args(["info", name, "--no-motifs", "--weighted"]).args(options).assert();
+    let run = hone()
+        .current_dir(dir)
+        .args(["info", name, "--no-motifs", "--weighted"])
+        .args(options)
+        .assert();
     let output = run.get_output();
-    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    (
+        output.status.success(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
 }
 
 #[test]
@@ -22,30 +29,71 @@ fn columns_that_may_be_weights_are_named_and_others_are_refused() {
     for name in ["amount", "volume", "x", "days"] {
         let content = format!("source,target,{name}\n1,2,5\n2,3,1.5\n3,1,2\n");
         let (read, said) = weighted(&content, "a.csv", &[], dir.path());
-        let note = format!("column 2 of a.csv, `{name}`, is read as the weights; --weight chooses another");
+        let note = format!(
+            "column 2 of a.csv, `{name}`, is read as the weights; --weight chooses another"
+        );
         assert!(read && said.contains(&note), "{said}");
         let (read, said) = weighted(&content, "a.csv", &["--weight", name], dir.path());
-        assert!(read && said.is_empty(), "what is chosen needs no note: {said}");
+        assert!(
+            read && said.is_empty(),
+            "what is chosen needs no note: {said}"
+        );
     }
     for name in ["weight", "Weight", "count", "message_count", "edgeWeight"] {
         let content = format!("source,target,{name}\n1,2,5\n2,3,1.5\n");
-        assert_eq!(weighted(&content, "a.csv", &[], dir.path()), (true, String::new()), "{name}");
+        assert_eq!(
+            weighted(&content, "a.csv", &[], dir.path()),
+            (true, String::new()),
+            "{name}"
+        );
     }
-    for name in ["year", "count_id", "id", "edgeid", "timestamp", "created_at", "type", "label", "startTime"] {
+    for name in [
+        "year",
+        "count_id",
+        "id",
+        "edgeid",
+        "timestamp",
+        "created_at",
+        "type",
+        "label",
+        "startTime",
+    ] {
         let content = format!("source,target,{name}\n1,2,5\n2,3,1\n");
         let (read, said) = weighted(&content, "a.csv", &[], dir.path());
         let error = format!("none of the columns source, target, {name} has the name of a weight");
-        assert!(!read && said.contains(&error) && said.contains("with --weight"), "{said}");
+        assert!(
+            !read && said.contains(&error) && said.contains("with --weight"),
+            "{said}"
+        );
     }
     // The one column that is left of several.
-    let (read, said) = weighted("id,source,target,since,load\n1,a,b,9,5\n2,b,c,8,6\n", "a.csv", &[], dir.path());
-    assert!(read && said.contains("column 4 of a.csv, `load`, is read as the weights"), "{said}");
-    let (read, said) = weighted("source,target,load,cost\na,b,9,5\nb,c,8,6\n", "a.csv", &[], dir.path());
-    assert!(!read && said.contains("none of the columns source, target, load, cost"), "{said}");
+    let (read, said) = weighted(
+        "id,source,target,since,load\n1,a,b,9,5\n2,b,c,8,6\n",
+        "a.csv",
+        &[],
+        dir.path(),
+    );
+    assert!(
+        read && said.contains("column 4 of a.csv, `load`, is read as the weights"),
+        "{said}"
+    );
+    let (read, said) = weighted(
+        "source,target,load,cost\na,b,9,5\nb,c,8,6\n",
+        "a.csv",
+        &[],
+        dir.path(),
+    );
+    assert!(
+        !read && said.contains("none of the columns source, target, load, cost"),
+        "{said}"
+    );
     // Numbers that are years or days, without a header.
     for content in ["a b 1999\nb c 2003\n", "a b 20240131\nb c 19991231\n"] {
         let (read, said) = weighted(content, "a.txt", &[], dir.path());
-        assert!(!read && said.contains("looks like times or dates, not weights"), "{said}");
+        assert!(
+            !read && said.contains("looks like times or dates, not weights"),
+            "{said}"
+        );
     }
     assert!(weighted("a b 1999.5\nb c 3\n", "a.txt", &[], dir.path()).0);
 }
@@ -60,14 +108,24 @@ fn headers_that_come_again_are_no_edges() {
             3,
             "1 line of a.csv is a further header, `source,target`",
         ),
-        ("a.csv", "parent,child\na,b\nparent,child\nb,c\n", 3, "1 line of a.csv is a further header"),
+        (
+            "a.csv",
+            "parent,child\na,b\nparent,child\nb,c\n",
+            3,
+            "1 line of a.csv is a further header",
+        ),
         (
             "a.csv",
             "foo,bar\n1,2\nfoo,bar\n2,3\nfoo,bar\n3,4\n",
             4,
             "2 lines of a.csv are further headers, such as `foo,bar`",
         ),
-        ("a.txt", "from to\n1 2\nfrom to\n2 3\n", 3, "1 line of a.txt is a further header, `from to`"),
+        (
+            "a.txt",
+            "from to\n1 2\nfrom to\n2 3\n",
+            3,
+            "1 line of a.txt is a further header, `from to`",
+        ),
         (
             "a.csv",
             "source,target,weight\n1,2,5\nsource,target,weight\n2,3,5\n",
@@ -83,52 +141,115 @@ fn headers_that_come_again_are_no_edges() {
     ];
     for (name, content, nodes, note) in cases {
         let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());
-        assert!(ids.len() == nodes && notes.iter().any(|said| said.contains(note)), "{content}: {ids:?} {notes:?}");
+        assert!(
+            ids.len() == nodes && notes.iter().any(|said| said.contains(note)),
+            "{content}: {ids:?} {notes:?}"
+        );
     }
-    let (ids, notes) = nodes_and_notes("source,target\na,b\nsource,target\n", "a.csv", &["--header", "no"], dir.path());
-    assert!(ids.len() == 4 && !notes.iter().any(|said| said.contains("header")), "{ids:?} {notes:?}");
+    let (ids, notes) = nodes_and_notes(
+        "source,target\na,b\nsource,target\n",
+        "a.csv",
+        &["--header", "no"],
+        dir.path(),
+    );
+    assert!(
+        ids.len() == 4 && !notes.iter().any(|said| said.contains("header")),
+        "{ids:?} {notes:?}"
+    );
     // Ids in quotes are ids, an edge twice is an edge twice, and numbers are no header.
-    assert_eq!(nodes_and_notes("ann,bob\nbob,cid\nann,bob\n", "a.csv", &[], dir.path()).0.len(), 3);
-    assert_eq!(nodes_and_notes("source,target\n\"source\",\"target\"\n", "a.csv", &[], dir.path()).0.len(), 2);
+    assert_eq!(
+        nodes_and_notes("ann,bob\nbob,cid\nann,bob\n", "a.csv", &[], dir.path())
+            .0
+            .len(),
+        3
+    );
+    assert_eq!(
+        nodes_and_notes(
+            "source,target\n\"source\",\"target\"\n",
+            "a.csv",
+            &[],
+            dir.path()
+        )
+        .0
+        .len(),
+        2
+    );
     let (ids, _) = nodes_and_notes("4 3\n0 1\n4 3\n", "a.txt", &["--header", "yes"], dir.path());
     assert_eq!(ids, ["0", "1", "3", "4"]);
     // Far behind the lines that are examined first.
     let long: String = (0..200_000).map(|i| format!("{i},{}\n", i + 1)).collect();
     let content = format!("u,v\n{long}u,v\n{long}");
     fs::write(dir.path().join("long.csv"), content).expect("writable");
-    assert_eq!(size(&["long.csv", "--no-motifs"], dir.path()), (200_001, 200_000));
+    assert_eq!(
+        size(&["long.csv", "--no-motifs"], dir.path()),
+        (200_001, 200_000)
+    );
 }
 
 #[test]
 fn an_index_is_no_id() {
     let dir = folder();
-    for header in
-        [",u,v", ",who,whom", "\"\",from,to", "Unnamed: 0,who,whom", "index,person,friend", "id,person,friend"]
-    {
+    for header in [
+        ",u,v",
+        ",who,whom",
+        "\"\",from,to",
+        "Unnamed: 0,who,whom",
+        "index,person,friend",
+        "id,person,friend",
+    ] {
         let content = format!("{header}\n0,a,b\n1,b,c\n2,c,a\n");
         let (ids, notes) = nodes_and_notes(&content, "a.csv", &[], dir.path());
         assert_eq!(ids, ["a", "b", "c"], "{header}");
-        assert!(notes.iter().any(|note| note.contains("columns 1 and 2 of 3 are used in a.csv")), "{notes:?}");
+        assert!(
+            notes
+                .iter()
+                .any(|note| note.contains("columns 1 and 2 of 3 are used in a.csv")),
+            "{notes:?}"
+        );
     }
     // Numbers that do not count the rows are ids.
-    let (ids, _) = nodes_and_notes("id,friend,note\n7,a,x\n7,b,y\n9,a,z\n", "a.csv", &[], dir.path());
+    let (ids, _) = nodes_and_notes(
+        "id,friend,note\n7,a,x\n7,b,y\n9,a,z\n",
+        "a.csv",
+        &[],
+        dir.path(),
+    );
     assert_eq!(ids, ["7", "a", "b", "9"]);
 }
 
 #[test]
 fn matrices_are_told_from_tables() {
     let dir = folder();
-    for content in ["id,source,target\n0,1,2\n1,0,2\n2,2,0\n", "0,1,2\n1,0,3\n2,1,0\n", "1,2,5\n2,3,1\n5,1,4\n"] {
+    for content in [
+        "id,source,target\n0,1,2\n1,0,2\n2,2,0\n",
+        "0,1,2\n1,0,3\n2,1,0\n",
+        "1,2,5\n2,3,1\n5,1,4\n",
+    ] {
         let (_, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-        assert!(!notes.iter().any(|note| note.contains("adjacency")), "{content}: {notes:?}");
+        assert!(
+            !notes.iter().any(|note| note.contains("adjacency")),
+            "{content}: {notes:?}"
+        );
     }
     for content in ["0,1,0\n1,0,1\n0,1,0\n", "0,2,5\n2,0,1\n5,1,0\n"] {
         let (_, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-        assert!(notes.iter().any(|note| note.contains("as an adjacency matrix has")), "{content}: {notes:?}");
+        assert!(
+            notes
+                .iter()
+                .any(|note| note.contains("as an adjacency matrix has")),
+            "{content}: {notes:?}"
+        );
     }
-    for content in [",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n", ",0,1\n0,0,1\n1,1,0\n"] {
+    for content in [
+        ",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n",
+        ",0,1\n0,0,1\n1,1,0\n",
+    ] {
         fs::write(dir.path().join("a.csv"), content).expect("writable");
-        let run = hone().current_dir(dir.path()).args(["info", "a.csv"]).assert().code(2);
+        let run = hone()
+            .current_dir(dir.path())
+            .args(["info", "a.csv"])
+            .assert()
+            .code(2);
         run.stderr(contains("a.csv, line 1").and(contains("as in an adjacency matrix")));
     }
 }
@@ -136,14 +257,24 @@ fn matrices_are_told_from_tables() {
 #[test]
 fn lines_that_programs_write_for_themselves() {
     let dir = folder();
-    for (content, nodes) in [("sep=;\na;b\nb;c\n", 3), ("sep=,\nsource,target\na,b\nb,c\n", 3), ("SEP=|\r\na|b\r\n", 2)]
-    {
+    for (content, nodes) in [
+        ("sep=;\na;b\nb;c\n", 3),
+        ("sep=,\nsource,target\na,b\nb,c\n", 3),
+        ("SEP=|\r\na|b\r\n", 2),
+    ] {
         let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-        assert!(ids.len() == nodes && notes.is_empty(), "{content}: {ids:?} {notes:?}");
+        assert!(
+            ids.len() == nodes && notes.is_empty(),
+            "{content}: {ids:?} {notes:?}"
+        );
     }
     for content in ["(1, 2)\n(2, 3)\n", "[1, 2],\n[2, 3],\n", "('a', 'b')\n"] {
         fs::write(dir.path().join("a.txt"), content).expect("writable");
-        let run = hone().current_dir(dir.path()).args(["info", "a.txt"]).assert().code(2);
+        let run = hone()
+            .current_dir(dir.path())
+            .args(["info", "a.txt"])
+            .assert()
+            .code(2);
         run.stderr(contains("a.txt, line 1").and(contains("without brackets")));
     }
 }
@@ -162,7 +293,8 @@ fn decimal_commas_separate_nothing() {
     ] {
         let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());
         assert_eq!(ids, ["a", "b", "c"], "{content}: {notes:?}");
-        let said = |note: &String| note.contains("of 3 are used") || note.contains("dropped 2 weights");
+        let said =
+            |note: &String| note.contains("of 3 are used") || note.contains("dropped 2 weights");
         assert!(notes.iter().any(said), "{content}: {notes:?}");
     }
 }

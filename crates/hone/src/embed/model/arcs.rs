@@ -30,7 +30,9 @@ const FOREIGN: [f64; 2] = [0.75, 0.85];
 pub(super) fn views(config: &Config, found: &Found, v: &Panels) -> Result<[View; 2]> {
     let graph = &found.weighted.graph;
     let transposed = graph.matrix.transposed();
-    let sums = degrees(&graph.matrix, graph.scale).into_iter().zip(degrees(&transposed, graph.scale));
+    let sums = degrees(&graph.matrix, graph.scale)
+        .into_iter()
+        .zip(degrees(&transposed, graph.scale));
     let degrees: Vec<f64> = sums.map(|(out, into)| out + into).collect();
     let tau = config.regularize * mean_of_nonzero(&degrees);
     let (u, v) = (joined(found.u), joined(v));
@@ -38,7 +40,10 @@ pub(super) fn views(config: &Config, found: &Found, v: &Panels) -> Result<[View;
     let name = |i: u32| names[graph.nodes.as_ref().map_or(i, |nodes| nodes[i as usize]) as usize];
     let marks: Vec<u64> = (0..u.rows())
         .map(|i| marked(&graph.matrix, graph.scale, i, |j, w| mark(name(j), w)))
-        .zip((0..u.rows()).map(|i| marked(&transposed, graph.scale, i, |j, w| mark_back(name(j), w))))
+        .zip(
+            (0..u.rows())
+                .map(|i| marked(&transposed, graph.scale, i, |j, w| mark_back(name(j), w))),
+        )
         .map(|(out, into)| out.wrapping_add(into))
         .collect();
     let view = |side: ViewSide, matrix: &Csr, own: &Block, other: Block| {
@@ -51,8 +56,16 @@ pub(super) fn views(config: &Config, found: &Found, v: &Panels) -> Result<[View;
             side,
             nodes: graph.nodes.clone(),
             marks: marks.clone(),
-            weights: weights(&Shape::new(&config.local, step, 0.0, false), own, &found.facts.singular_values),
-            basis: Basis { q: Small::identity(c.rows()), c, laziness: 0.0 },
+            weights: weights(
+                &Shape::new(&config.local, step, 0.0, false),
+                own,
+                &found.facts.singular_values,
+            ),
+            basis: Basis {
+                q: Small::identity(c.rows()),
+                c,
+                laziness: 0.0,
+            },
             x: x.into(),
             degrees: degrees.clone(),
             tau,
@@ -79,9 +92,17 @@ fn walked(a: &Csr, mut x: Block, step: usize) -> Result<(Block, Small)> {
     let Eigen { values, vectors } = x.gram().eigen()?;
     let largest = values.first().copied().unwrap_or(0.0);
     let mut inverse = vectors.clone();
-    let of = |value: f64| if value > SMALL * largest { value.recip() } else { 0.0 };
+    let of = |value: f64| {
+        if value > SMALL * largest {
+            value.recip()
+        } else {
+            0.0
+        }
+    };
     inverse.scale_columns(&values.into_iter().map(of).collect::<Vec<_>>());
-    let r = inverse.times(&vectors.transposed()).times(&x.cross(&before));
+    let r = inverse
+        .times(&vectors.transposed())
+        .times(&x.cross(&before));
     Ok((x, r))
 }
 
@@ -89,7 +110,9 @@ fn walked(a: &Csr, mut x: Block, step: usize) -> Result<(Block, Small)> {
 pub(super) fn marked(matrix: &Csr, scale: f64, row: usize, mark: impl Fn(u32, f64) -> u64) -> u64 {
     let (columns, values) = matrix.row(row);
     let entries = columns.iter().zip(values).filter(|(_, w)| **w != 0.0);
-    entries.map(|(&j, &w)| mark(j, f64::from(w) / scale)).fold(0, u64::wrapping_add)
+    entries
+        .map(|(&j, &w)| mark(j, f64::from(w) / scale))
+        .fold(0, u64::wrapping_add)
 }
 
 impl Model {
@@ -101,8 +124,11 @@ impl Model {
     /// How much of the proximity columns of shared nodes is other than at the fit: ‖s Z − Z₀‖ / ‖Z₀‖ with the s that makes it
     /// least, columns centred, since what all nodes have in common says nothing. Refuses a graph whose shared nodes are hardly closer to their old places than to those of others.
     pub(in crate::embed) fn moved(&self, of_fit: &[Option<u32>], placed: &Block) -> Result<f64> {
-        let shared: Vec<(usize, usize)> =
-            of_fit.iter().enumerate().filter_map(|(i, model)| Some((i, (*model)? as usize))).collect();
+        let shared: Vec<(usize, usize)> = of_fit
+            .iter()
+            .enumerate()
+            .filter_map(|(i, model)| Some((i, (*model)? as usize)))
+            .collect();
         let (z, vectors) = (self.z_columns(), self.vectors()?);
         let (mut now, mut then) = (Block::zeros(shared.len(), z), Block::zeros(shared.len(), z));
         now.update_rows(|k, row| row.copy_from_slice(&placed.row(shared[k].0)[..z]));
@@ -130,15 +156,26 @@ fn centre(block: &mut Block) {
     let (rows, cols) = (block.rows(), block.cols());
     let mut means = vec![0f64; cols];
     for i in 0..rows {
-        means.iter_mut().zip(block.row(i)).for_each(|(mean, &x)| *mean += f64::from(x) / rows as f64);
+        means
+            .iter_mut()
+            .zip(block.row(i))
+            .for_each(|(mean, &x)| *mean += f64::from(x) / rows as f64);
     }
-    block.update_rows(|_, row| row.iter_mut().zip(&means).for_each(|(x, mean)| *x -= *mean as f32));
+    block.update_rows(|_, row| {
+        row.iter_mut()
+            .zip(&means)
+            .for_each(|(x, mean)| *x -= *mean as f32)
+    });
 }
 
 /// What a multiple of the rows leaves of others, as a part of their size.
 fn left(now: &Block, then: &Block) -> f64 {
     let dot = |a: &Block, b: &Block| {
-        a.as_slice().iter().zip(b.as_slice()).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum::<f64>()
+        a.as_slice()
+            .iter()
+            .zip(b.as_slice())
+            .map(|(&a, &b)| f64::from(a) * f64::from(b))
+            .sum::<f64>()
     };
     let (own, size, common) = (dot(now, now), dot(then, then), dot(now, then));
     match (own > 0.0, size > 0.0) {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::found::Found;
 use super::kept::Kept;
-use super::normal::{degrees, joined, mean_of_nonzero, normalized, relative_residual, symmetric, weights};
+use super::normal::{
+    degrees, joined, mean_of_nonzero, normalized, relative_residual, symmetric, weights,
+};
 use super::rows::nonzeros;
 use super::shared::{mark, names};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, arcs};
@@ -37,8 +39,14 @@ pub(in crate::embed) struct Draft {
 
 impl Draft {
     /// Keeps a local embedding; of a directed graph one view for each side.
-    pub(in crate::embed) fn view(&mut self, config: &Config, laziness: f64, found: &Found) -> Result<()> {
-        let told = is_of_edges(config, found.motif) && nonzeros(&found.weighted.graph) == self.slots;
+    pub(in crate::embed) fn view(
+        &mut self,
+        config: &Config,
+        laziness: f64,
+        found: &Found,
+    ) -> Result<()> {
+        let told =
+            is_of_edges(config, found.motif) && nonzeros(&found.weighted.graph) == self.slots;
         self.tell = told && (self.tell || self.views.is_empty());
         match found.v {
             None => self.views.push(View::of(config, laziness, found)?),
@@ -49,19 +57,38 @@ impl Draft {
 
     /// Keeps the log window of the view that was kept last, what its rows were multiplied with, and what the weights of the graph
     /// were multiplied with when it was made: degrees of models are those of weights as they are.
-    pub(in crate::embed) fn log(&mut self, mut landmarks: Landmarks, (size, scale): (f64, f64)) -> Result<()> {
+    pub(in crate::embed) fn log(
+        &mut self,
+        mut landmarks: Landmarks,
+        (size, scale): (f64, f64),
+    ) -> Result<()> {
         let view = self.views.last_mut().expect("the log window of a view");
         let Eigen { values, vectors } = view.basis.c.eigen()?;
         let largest = values.first().copied().unwrap_or(0.0);
         let laziness = view.basis.laziness;
         let step = |value: f64| laziness + (1.0 - laziness) * value;
         // Rows of landmarks are zero in directions of other signs.
-        let inverse = |value: f64| if value > SMALL * largest { step(value).powi(-(view.step as i32)) } else { 0.0 };
+        let inverse = |value: f64| {
+            if value > SMALL * largest {
+                step(value).powi(-(view.step as i32))
+            } else {
+                0.0
+            }
+        };
         let mut scaled = vectors.clone();
-        scaled.scale_columns(&values.iter().map(|&value| inverse(value)).collect::<Vec<_>>());
-        landmarks.rows = landmarks.rows.times(&scaled.times(&vectors.transposed()).times(&view.basis.q));
+        scaled.scale_columns(
+            &values
+                .iter()
+                .map(|&value| inverse(value))
+                .collect::<Vec<_>>(),
+        );
+        landmarks.rows = landmarks
+            .rows
+            .times(&scaled.times(&vectors.transposed()).times(&view.basis.q));
         if scale != 1.0 {
-            landmarks.rows.scale_columns(&vec![scale.sqrt().recip(); landmarks.rows.cols()]);
+            landmarks
+                .rows
+                .scale_columns(&vec![scale.sqrt().recip(); landmarks.rows.cols()]);
         }
         view.log = Some(Log { landmarks, size });
         Ok(())
@@ -86,7 +113,11 @@ impl Draft {
     /// Keeps the motif counts.
     pub(in crate::embed) fn counts(&mut self, counts: &Arc<Counts>) {
         self.kept = Kept::of(counts);
-        self.triangles = if counts.triads().is_none() { counts.triangles() } else { None };
+        self.triangles = if counts.triads().is_none() {
+            counts.triangles()
+        } else {
+            None
+        };
         self.slots = counts.pattern().nnz();
     }
 
@@ -103,7 +134,17 @@ impl Draft {
         graph: &Graph,
         embedding: &Embedding,
     ) -> Model {
-        let Draft { views, h, structure, features, scales, triangles, tell, kept, .. } = self;
+        let Draft {
+            views,
+            h,
+            structure,
+            features,
+            scales,
+            triangles,
+            tell,
+            kept,
+            ..
+        } = self;
         // Those of a graph that views do not tell all of could not be used.
         let triangles = triangles.filter(|_| tell && structure.is_some());
         let view = |view: &View| ViewFacts {
@@ -123,13 +164,30 @@ impl Draft {
             views: views.iter().map(view).collect(),
         };
         let (ids, vectors) = (embedding.ids.clone(), embedding.vectors.clone().into());
-        Model { facts, ids, vectors, views, h, structure, scales, triangles, kept }
+        Model {
+            facts,
+            ids,
+            vectors,
+            views,
+            h,
+            structure,
+            scales,
+            triangles,
+            kept,
+        }
     }
 }
 
 impl View {
     fn of(config: &Config, laziness: f64, found: &Found) -> Result<View> {
-        let Found { motif, weighted, u, facts, ids, .. } = *found;
+        let Found {
+            motif,
+            weighted,
+            u,
+            facts,
+            ids,
+            ..
+        } = *found;
         let graph = &weighted.graph;
         let degrees = degrees(&graph.matrix, graph.scale);
         let tau = config.regularize * mean_of_nonzero(&degrees);
@@ -139,15 +197,26 @@ impl View {
         a.multiply(&x, &mut image);
         let c = symmetric(&x.cross(&image));
         let residual = relative_residual(image, &x, &c);
-        let mut basis = Basis { q: Small::identity(c.rows()), c, laziness };
+        let mut basis = Basis {
+            q: Small::identity(c.rows()),
+            c,
+            laziness,
+        };
         basis.q = signs_to(&basis.step(), facts.step)?;
         let shape = Shape::new(&config.local, facts.step, laziness, true);
         let names = names(ids);
         let name = |i: usize| graph.nodes.as_ref().map_or(i as u32, |nodes| nodes[i]);
         let marks = parallel::collect(x.rows(), |i| {
             let (columns, values) = graph.matrix.row(i);
-            let entry = |(&j, &w): (&u32, &f32)| mark(names[name(j as usize) as usize], f64::from(w) / graph.scale);
-            columns.iter().zip(values).filter(|(_, w)| **w != 0.0).map(entry).fold(0, u64::wrapping_add)
+            let entry = |(&j, &w): (&u32, &f32)| {
+                mark(names[name(j as usize) as usize], f64::from(w) / graph.scale)
+            };
+            columns
+                .iter()
+                .zip(values)
+                .filter(|(_, w)| **w != 0.0)
+                .map(entry)
+                .fold(0, u64::wrapping_add)
         });
         Ok(View {
             motif,
@@ -174,7 +243,13 @@ fn signs_to(c: &Small, step: usize) -> Result<Small> {
     }
     let eigen = c.eigen()?;
     let mut signed = eigen.vectors.clone();
-    signed.scale_columns(&eigen.values.iter().map(|&value| if value < 0.0 { -1.0 } else { 1.0 }).collect::<Vec<_>>());
+    signed.scale_columns(
+        &eigen
+            .values
+            .iter()
+            .map(|&value| if value < 0.0 { -1.0 } else { 1.0 })
+            .collect::<Vec<_>>(),
+    );
     Ok(signed.times(&eigen.vectors.transposed()))
 }
 

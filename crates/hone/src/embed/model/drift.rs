@@ -20,7 +20,10 @@ pub(in crate::embed) const MOST: usize = 2048;
 
 /// The shared nodes that the median is over, ascending, with their numbers in the model; `names` has a number for each id.
 pub(in crate::embed) fn witnesses(of_fit: &[Option<u32>], names: &[u64]) -> Vec<(u32, u32)> {
-    let shared = of_fit.iter().zip(0..).filter_map(|(model, i)| Some((i, (*model)?)));
+    let shared = of_fit
+        .iter()
+        .zip(0..)
+        .filter_map(|(model, i)| Some((i, (*model)?)));
     let mut chosen: Vec<(u32, u32)> = shared.collect();
     if chosen.len() > MOST {
         chosen.select_nth_unstable_by_key(MOST - 1, |&(i, _)| (names[i as usize], i));
@@ -45,9 +48,14 @@ impl Model {
         let mut changes: Vec<Vec<f32>> = vec![Vec::new(); self.structure_columns()];
         for &(i, model) in witnesses {
             let pairs = fit.row(model)[first..].iter().zip(now(i));
-            changes.iter_mut().zip(pairs).for_each(|(to, (fit, now))| to.push(fit - now));
+            changes
+                .iter_mut()
+                .zip(pairs)
+                .for_each(|(to, (fit, now))| to.push(fit - now));
         }
-        Ok(parallel::map_each(changes, |_, changes| lower_median(changes)))
+        Ok(parallel::map_each(changes, |_, changes| {
+            lower_median(changes)
+        }))
     }
 }
 
@@ -81,9 +89,16 @@ mod tests {
         let of_fit: Vec<Option<u32>> = (0..nodes).map(Some).collect();
         let names: Vec<u64> = (0..nodes).map(name).collect();
         let chosen = witnesses(&of_fit, &names);
-        assert!(chosen.len() == MOST && chosen.is_sorted(), "{}", chosen.len());
+        assert!(
+            chosen.len() == MOST && chosen.is_sorted(),
+            "{}",
+            chosen.len()
+        );
         let turned: Vec<u64> = names.iter().rev().copied().collect();
-        let mut again: Vec<u32> = witnesses(&of_fit, &turned).into_iter().map(|(i, _)| nodes - 1 - i).collect();
+        let mut again: Vec<u32> = witnesses(&of_fit, &turned)
+            .into_iter()
+            .map(|(i, _)| nodes - 1 - i)
+            .collect();
         again.sort_unstable();
         assert!(chosen.iter().map(|&(i, _)| i).eq(again));
     }

@@ -61,7 +61,9 @@ impl Model {
         let read = |mut file: File| file.read(&mut start);
         let length = File::open(path).and_then(read).unwrap_or(0);
         let sign = format!("{{\"__metadata__\":{{\"format\":\"{FORMAT}\"");
-        start[..length].get(8..).is_some_and(|start| start.starts_with(sign.as_bytes()))
+        start[..length]
+            .get(8..)
+            .is_some_and(|start| start.starts_with(sign.as_bytes()))
     }
 
     /// Writes the model, whole or not at all.
@@ -82,13 +84,24 @@ impl Model {
     /// Writes the model to any place.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         let vectors = self.vectors.whole().map_err(io::Error::other)?;
-        let factors = self.views.iter().map(|view| view.x.whole()).collect::<Result<Vec<_>>>();
+        let factors = self
+            .views
+            .iter()
+            .map(|view| view.x.whole())
+            .collect::<Result<Vec<_>>>();
         let factors = factors.map_err(io::Error::other)?;
         let tensors = self.tensors(&vectors, &factors);
-        let head = Head { layout: LAYOUT, facts: self.facts.clone(), checksums: tensors.checksums() };
+        let head = Head {
+            layout: LAYOUT,
+            facts: self.facts.clone(),
+            checksums: tensors.checksums(),
+        };
         let head = serde_json::to_string(&head)?;
         let sum = crc32fast::hash(head.as_bytes()).to_string();
-        tensors.write(&[("format", FORMAT), ("head", &head), ("checksum", &sum)], out)
+        tensors.write(
+            &[("format", FORMAT), ("head", &head), ("checksum", &sum)],
+            out,
+        )
     }
 
     /// Reads a model, if there is memory free for it.
@@ -133,33 +146,56 @@ impl Model {
     }
 
     /// The model of some tensors; where `file` is given, the tall ones stay there.
-    fn from_tensors(tensors: Result<Tensors, String>, path: &Path, file: Option<&Arc<File>>) -> Result<Self> {
+    fn from_tensors(
+        tensors: Result<Tensors, String>,
+        path: &Path,
+        file: Option<&Arc<File>>,
+    ) -> Result<Self> {
         let wrong = |message: String| Error::input(path, message, REMEDY);
         let mut tensors = tensors.map_err(|_| wrong("not a model, or truncated".into()))?;
-        let meta = |key: &str| tensors.metadata(key).ok_or_else(|| wrong("not a model".into()));
+        let meta = |key: &str| {
+            tensors
+                .metadata(key)
+                .ok_or_else(|| wrong("not a model".into()))
+        };
         if meta("format")? != FORMAT {
             return Err(wrong("not a model".into()));
         }
         let head = meta("head")?;
         if meta("checksum")?.parse() != Ok(crc32fast::hash(head.as_bytes())) {
-            return Err(wrong("its header is damaged: the checksum does not match".into()));
+            return Err(wrong(
+                "its header is damaged: the checksum does not match".into(),
+            ));
         }
         #[derive(Deserialize)]
         struct Layout {
             layout: u32,
         }
-        let Layout { layout } = serde_json::from_str(head).map_err(|e| wrong(format!("not a model: {e}")))?;
+        let Layout { layout } =
+            serde_json::from_str(head).map_err(|e| wrong(format!("not a model: {e}")))?;
         if layout != LAYOUT {
             return Err(wrong(format!(
                 "its format has version {layout}, but this version of hone reads version {LAYOUT}"
             )));
         }
-        let head: Head = serde_json::from_str(head).map_err(|e| wrong(format!("its header is not valid: {e}")))?;
-        head.facts.config.check().and_then(|()| check_support(&head.facts.config)).map_err(|e| wrong(e.to_string()))?;
+        let head: Head = serde_json::from_str(head)
+            .map_err(|e| wrong(format!("its header is not valid: {e}")))?;
+        head.facts
+            .config
+            .check()
+            .and_then(|()| check_support(&head.facts.config))
+            .map_err(|e| wrong(e.to_string()))?;
         tensors.expect(head.checksums).map_err(&wrong)?;
         let tall = |name: &str| match file {
             None => Ok(tensors.block(name)?.into()),
-            Some(file) => Tall::waiting(file, path, (tensors.located(name)?, tensors.rows(&format!("{name}.sums"))?)),
+            Some(file) => Tall::waiting(
+                file,
+                path,
+                (
+                    tensors.located(name)?,
+                    tensors.rows(&format!("{name}.sums"))?,
+                ),
+            ),
         };
         Self::with_facts(head.facts, &tensors, tall).map_err(wrong)
     }
@@ -170,16 +206,28 @@ impl Model {
         out.sums(piece(vectors.cols()));
         match &self.ids {
             NodeIds::Text { offsets, bytes } => {
-                out.words("ids.offsets", &offsets.iter().map(|&o| o as u64).collect::<Vec<_>>());
-                out.add("ids", Kind::U8, vec![bytes.len()], Bytes::Lent(bytes.as_bytes()));
+                out.words(
+                    "ids.offsets",
+                    &offsets.iter().map(|&o| o as u64).collect::<Vec<_>>(),
+                );
+                out.add(
+                    "ids",
+                    Kind::U8,
+                    vec![bytes.len()],
+                    Bytes::Lent(bytes.as_bytes()),
+                );
             }
             NodeIds::Integers(ids) => out.integers("ids", ids),
             NodeIds::Sequential(n) => out.integers("ids", &(0..*n as i64).collect::<Vec<_>>()),
         }
         self.h.iter().for_each(|h| out.block("h", h));
-        self.structure.iter().for_each(|matrix| out.small("structure", matrix));
+        self.structure
+            .iter()
+            .for_each(|matrix| out.small("structure", matrix));
         out.numbers("scales", &[self.scales.z, self.scales.x]);
-        self.triangles.iter().for_each(|triangles| out.words("triangles", triangles));
+        self.triangles
+            .iter()
+            .for_each(|triangles| out.words("triangles", triangles));
         for (i, (view, x)) in self.views.iter().zip(factors).enumerate() {
             let name = |what: &str| format!("view{i}.{what}");
             out.block(&name("x"), x);
@@ -190,11 +238,16 @@ impl Model {
             out.numbers(&name("degrees"), &view.degrees);
             out.words(&name("marks"), &view.marks);
             out.numbers(&name("numbers"), &[view.tau, view.residual]);
-            view.nodes.iter().for_each(|nodes| out.rows(&name("nodes"), nodes));
+            view.nodes
+                .iter()
+                .for_each(|nodes| out.rows(&name("nodes"), nodes));
             if let Some(Log { landmarks, size }) = &view.log {
                 out.block(&name("log"), &landmarks.rows);
                 out.small(&name("log.turn"), &landmarks.turn);
-                out.numbers(&name("log.scales"), &[&landmarks.scales[..], &[*size]].concat());
+                out.numbers(
+                    &name("log.scales"),
+                    &[&landmarks.scales[..], &[*size]].concat(),
+                );
             }
         }
         out
@@ -209,9 +262,14 @@ impl Model {
         let vectors = tall("vectors")?;
         let ids = ids(tensors)?;
         let h = tensors.has("h").then(|| tensors.block("h")).transpose()?;
-        let structure = tensors.has("structure").then(|| tensors.small("structure")).transpose()?;
+        let structure = tensors
+            .has("structure")
+            .then(|| tensors.small("structure"))
+            .transpose()?;
         let scales = tensors.numbers("scales")?;
-        let [z, x] = scales[..] else { return Err("`scales` does not have two numbers".into()) };
+        let [z, x] = scales[..] else {
+            return Err("`scales` does not have two numbers".into());
+        };
         let view = |(i, facts): (usize, &super::ViewFacts)| {
             let name = |what: &str| format!("view{i}.{what}");
             let numbers = tensors.numbers(&name("numbers"))?;
@@ -223,21 +281,49 @@ impl Model {
                 motif: facts.motif.parse().map_err(|e: Error| e.to_string())?,
                 step: facts.step,
                 side: facts.side,
-                nodes: tensors.has(&nodes).then(|| tensors.rows(&nodes)).transpose()?,
+                nodes: tensors
+                    .has(&nodes)
+                    .then(|| tensors.rows(&nodes))
+                    .transpose()?,
                 x: tall(&name("x"))?,
-                basis: Basis { c: tensors.small(&name("c"))?, q: tensors.small(&name("q"))?, laziness: facts.laziness },
+                basis: Basis {
+                    c: tensors.small(&name("c"))?,
+                    q: tensors.small(&name("q"))?,
+                    laziness: facts.laziness,
+                },
                 weights: tensors.numbers(&name("weights"))?,
                 degrees: tensors.numbers(&name("degrees"))?,
                 marks: tensors.words(&name("marks"))?,
                 tau,
                 residual,
-                log: tensors.has(&name("log")).then(|| log(tensors, &name("log"))).transpose()?,
+                log: tensors
+                    .has(&name("log"))
+                    .then(|| log(tensors, &name("log")))
+                    .transpose()?,
             })
         };
-        let views = facts.views.iter().enumerate().map(view).collect::<Result<Vec<_>, String>>()?;
-        let triangles = tensors.has("triangles").then(|| tensors.words("triangles")).transpose()?;
+        let views = facts
+            .views
+            .iter()
+            .enumerate()
+            .map(view)
+            .collect::<Result<Vec<_>, String>>()?;
+        let triangles = tensors
+            .has("triangles")
+            .then(|| tensors.words("triangles"))
+            .transpose()?;
         let (scales, kept) = (Scales { z, x }, Kept::default());
-        let model = Model { facts, ids, vectors, views, h, structure, scales, triangles, kept };
+        let model = Model {
+            facts,
+            ids,
+            vectors,
+            views,
+            h,
+            structure,
+            scales,
+            triangles,
+            kept,
+        };
         model.sound()?;
         Ok(model)
     }
@@ -246,34 +332,87 @@ impl Model {
     fn sound(&self) -> Result<(), String> {
         let (nodes, cols) = (self.vectors.rows(), self.vectors.cols());
         let fits = |fits: bool, what: &str| {
-            if fits { Ok(()) } else { Err(format!("its {what} do not match the other parts")) }
+            if fits {
+                Ok(())
+            } else {
+                Err(format!("its {what} do not match the other parts"))
+            }
         };
-        fits(self.ids.len() == nodes && self.ids.repeated().is_none(), "ids")?;
-        fits(self.triangles.as_ref().is_none_or(|triangles| triangles.len() == nodes), "triangles")?;
+        fits(
+            self.ids.len() == nodes && self.ids.repeated().is_none(),
+            "ids",
+        )?;
+        fits(
+            self.triangles
+                .as_ref()
+                .is_none_or(|triangles| triangles.len() == nodes),
+            "triangles",
+        )?;
         fits(self.facts.columns.len() == cols, "columns")?;
-        let ends = self.facts.blocks.iter().map(|block| block.first.checked_add(block.count));
-        fits(ends.into_iter().all(|end| end.is_some_and(|end| end <= cols)), "blocks")?;
-        let structure: usize =
-            self.facts.blocks.iter().filter(|block| block.name == STRUCTURE).map(|block| block.count).sum();
-        fits(self.structure_columns() <= cols && structure == self.structure_columns(), "structure columns")?;
-        let rows = self.structure.as_ref().map_or(0, |matrix| matrix.rows().saturating_sub(1));
+        let ends = self
+            .facts
+            .blocks
+            .iter()
+            .map(|block| block.first.checked_add(block.count));
+        fits(
+            ends.into_iter()
+                .all(|end| end.is_some_and(|end| end <= cols)),
+            "blocks",
+        )?;
+        let structure: usize = self
+            .facts
+            .blocks
+            .iter()
+            .filter(|block| block.name == STRUCTURE)
+            .map(|block| block.count)
+            .sum();
+        fits(
+            self.structure_columns() <= cols && structure == self.structure_columns(),
+            "structure columns",
+        )?;
+        let rows = self
+            .structure
+            .as_ref()
+            .map_or(0, |matrix| matrix.rows().saturating_sub(1));
         fits(self.facts.features.len() == rows, "features")?;
         let config = &self.facts.config;
         let motifs = config.motifs.motifs();
-        let last = if let Steps::Fixed(last) = config.steps { last } else { MAX_STEPS };
+        let last = if let Steps::Fixed(last) = config.steps {
+            last
+        } else {
+            MAX_STEPS
+        };
         let known = |view: &View| motifs.contains(&view.motif) && view.step <= last;
         fits(self.views.iter().all(known), "motifs and steps")?;
         let of_arcs = self.facts.graph.directed && config.direction != Direction::Ignore;
-        fits(self.views.iter().all(|view| (view.side != ViewSide::Both) == of_arcs), "directions")?;
-        let width = self.views.iter().map(View::cols).fold(0, usize::saturating_add);
+        fits(
+            self.views
+                .iter()
+                .all(|view| (view.side != ViewSide::Both) == of_arcs),
+            "directions",
+        )?;
+        let width = self
+            .views
+            .iter()
+            .map(View::cols)
+            .fold(0, usize::saturating_add);
         let z = match &self.h {
             Some(h) => h.rows() == width && h.cols() <= self.z_columns(),
             None => width == self.z_columns(),
         };
         fits(z, "local embeddings")?;
         let finite = self.scales.z.is_finite() && self.scales.x.is_finite();
-        fits(finite && self.structure.as_ref().is_none_or(|matrix| matrix.rows() > 0), "constants")?;
-        self.views.iter().try_for_each(|view| fits(view.is_sound(nodes), "factors"))
+        fits(
+            finite
+                && self
+                    .structure
+                    .as_ref()
+                    .is_none_or(|matrix| matrix.rows() > 0),
+            "constants",
+        )?;
+        self.views
+            .iter()
+            .try_for_each(|view| fits(view.is_sound(nodes), "factors"))
     }
 }
 
@@ -291,7 +430,9 @@ impl View {
         };
         let log = self.log.as_ref().is_none_or(|Log { landmarks, .. }| {
             let count = landmarks.scales.len();
-            landmarks.rows.rows() == count && landmarks.rows.cols() == r && landmarks.turn.rows() == count
+            landmarks.rows.rows() == count
+                && landmarks.rows.cols() == r
+                && landmarks.turn.rows() == count
         });
         numbered
             && log
@@ -311,9 +452,17 @@ impl View {
 
 fn log(tensors: &Tensors, name: &str) -> Result<Log, String> {
     let mut scales = tensors.numbers(&format!("{name}.scales"))?;
-    let size = scales.pop().ok_or_else(|| format!("`{name}.scales` is empty"))?;
-    let (rows, turn) = (tensors.block(name)?, tensors.small(&format!("{name}.turn"))?);
-    Ok(Log { landmarks: Landmarks { rows, scales, turn }, size })
+    let size = scales
+        .pop()
+        .ok_or_else(|| format!("`{name}.scales` is empty"))?;
+    let (rows, turn) = (
+        tensors.block(name)?,
+        tensors.small(&format!("{name}.turn"))?,
+    );
+    Ok(Log {
+        landmarks: Landmarks { rows, scales, turn },
+        size,
+    })
 }
 
 fn ids(tensors: &Tensors) -> Result<NodeIds, String> {
@@ -322,8 +471,13 @@ fn ids(tensors: &Tensors) -> Result<NodeIds, String> {
     }
     let wrong = || "`ids` and `ids.offsets` do not match".to_owned();
     let bytes = String::from_utf8(tensors.bytes("ids")?).map_err(|_| wrong())?;
-    let offsets: Vec<usize> = tensors.words("ids.offsets")?.into_iter().map(|o| o as usize).collect();
-    let spans = offsets.first() == Some(&0) && offsets.last() == Some(&bytes.len()) && offsets.is_sorted();
+    let offsets: Vec<usize> = tensors
+        .words("ids.offsets")?
+        .into_iter()
+        .map(|o| o as usize)
+        .collect();
+    let spans =
+        offsets.first() == Some(&0) && offsets.last() == Some(&bytes.len()) && offsets.is_sorted();
     if !spans || !offsets.iter().all(|&at| bytes.is_char_boundary(at)) {
         return Err(wrong());
     }

@@ -35,22 +35,36 @@ const ROWS: usize = 1 << 14;
 
 impl Kept {
     pub(super) fn of(counts: &Arc<Counts>) -> Kept {
-        Kept(Some(counts).filter(|counts| counts.are_exact() && counts.triads().is_none()).cloned())
+        Kept(
+            Some(counts)
+                .filter(|counts| counts.are_exact() && counts.triads().is_none())
+                .cloned(),
+        )
     }
 
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
         let pattern = |pattern: &Pattern| 8 * pattern.offsets().len() + 4 * pattern.nnz();
-        self.0.as_ref().map_or(0, |counts| counts.bytes() + pattern(counts.pattern()))
+        self.0
+            .as_ref()
+            .map_or(0, |counts| counts.bytes() + pattern(counts.pattern()))
     }
 
     /// The counts that those of a graph follow from; `of_fit` has, for each node of the graph, its number in the model.
-    pub(in crate::embed) fn before(&self, graph: &Graph, of_fit: &[Option<u32>]) -> Option<&Counts> {
-        let counts = self.0.as_deref().filter(|_| !graph.is_directed() && !is_light(graph.pattern()))?;
+    pub(in crate::embed) fn before(
+        &self,
+        graph: &Graph,
+        of_fit: &[Option<u32>],
+    ) -> Option<&Counts> {
+        let counts = self
+            .0
+            .as_deref()
+            .filter(|_| !graph.is_directed() && !is_light(graph.pattern()))?;
         let before = counts.pattern().rows();
         let stays = |(i, model): (usize, &Option<u32>)| *model == (i < before).then_some(i as u32);
         // Nodes that edges do not tell of are no change of counts.
-        let told = graph.nodes() == before || graph.nodes() > before && graph.degree(graph.nodes() as u32 - 1) > 0;
+        let told = graph.nodes() == before
+            || graph.nodes() > before && graph.degree(graph.nodes() as u32 - 1) > 0;
         (told && of_fit.iter().enumerate().all(stays)).then_some(counts)
     }
 }
@@ -63,7 +77,9 @@ pub(in crate::embed) fn updated(
     progress: &dyn Progress,
 ) -> Result<Counts> {
     let (added, removed) = changes(before.pattern(), graph.pattern());
-    Ok(before.update_within(&added, &removed, allowance, progress)?.on(graph.pattern()))
+    Ok(before
+        .update_within(&added, &removed, allowance, progress)?
+        .on(graph.pattern()))
 }
 
 /// Edges that a pattern has and another one had not, and the other way round.
@@ -90,9 +106,15 @@ fn changes(old: &Pattern, new: &Pattern) -> (Edges, Edges) {
 fn compare(i: u32, mut old: &[u32], mut new: &[u32], added: &mut Edges, removed: &mut Edges) {
     loop {
         let (was, is) = (old.first().copied(), new.first().copied());
-        let Some(next) = was.into_iter().chain(is).min() else { return };
+        let Some(next) = was.into_iter().chain(is).min() else {
+            return;
+        };
         if next > i && was != is {
-            if is == Some(next) { added.push((i, next)) } else { removed.push((i, next)) }
+            if is == Some(next) {
+                added.push((i, next))
+            } else {
+                removed.push((i, next))
+            }
         }
         old = &old[usize::from(was == Some(next))..];
         new = &new[usize::from(is == Some(next))..];
@@ -107,6 +129,9 @@ mod tests {
     fn rows_are_compared() {
         let old = Pattern::new(vec![0, 2, 4, 6, 8], vec![1, 3, 0, 2, 1, 3, 0, 2], 4);
         let new = Pattern::new(vec![0, 2, 3, 5, 7, 8], vec![2, 3, 4, 0, 3, 0, 2, 1], 5);
-        assert_eq!(changes(&old, &new), (vec![(0, 2), (1, 4)], vec![(0, 1), (1, 2)]));
+        assert_eq!(
+            changes(&old, &new),
+            (vec![(0, 2), (1, 4)], vec![(0, 1), (1, 2)])
+        );
     }
 }

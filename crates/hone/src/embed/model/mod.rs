@@ -217,14 +217,23 @@ impl Model {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        let view = |view: &View| view.x.memory() + 16 * view.degrees.len() + 16 * view.basis.c.as_slice().len();
+        let view = |view: &View| {
+            view.x.memory() + 16 * view.degrees.len() + 16 * view.basis.c.as_slice().len()
+        };
         let ids = match &self.ids {
             NodeIds::Sequential(_) => 0,
             NodeIds::Integers(ids) => 8 * ids.len(),
             NodeIds::Text { offsets, bytes } => 8 * offsets.len() + bytes.len(),
         };
-        let triangles = self.triangles.as_ref().map_or(0, |triangles| 8 * triangles.len());
-        self.vectors.memory() + self.kept.memory() + triangles + ids + self.views.iter().map(view).sum::<usize>()
+        let triangles = self
+            .triangles
+            .as_ref()
+            .map_or(0, |triangles| 8 * triangles.len());
+        self.vectors.memory()
+            + self.kept.memory()
+            + triangles
+            + ids
+            + self.views.iter().map(view).sum::<usize>()
     }
 }
 
@@ -247,7 +256,9 @@ impl Basis {
     /// L = ℓI + (1−ℓ)C, one step.
     fn step(&self) -> Small {
         let stays = |i: usize, j: usize| if i == j { self.laziness } else { 0.0 };
-        Small::from_fn(self.c.rows(), self.c.cols(), |i, j| stays(i, j) + (1.0 - self.laziness) * self.c.get(i, j))
+        Small::from_fn(self.c.rows(), self.c.cols(), |i, j| {
+            stays(i, j) + (1.0 - self.laziness) * self.c.get(i, j)
+        })
     }
 
     /// L to a power.

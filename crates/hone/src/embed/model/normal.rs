@@ -27,7 +27,11 @@ pub(super) fn normalized(matrix: &Csr, scale: f64, degrees: &[f64], tau: f64) ->
 
 /// (d+τ)^-½; nothing for a node without the motif.
 pub(super) fn root(degree: f64, tau: f64) -> f64 {
-    if degree > 0.0 { (degree + tau).sqrt().recip() } else { 0.0 }
+    if degree > 0.0 {
+        (degree + tau).sqrt().recip()
+    } else {
+        0.0
+    }
 }
 
 pub(super) fn mean_of_nonzero(d: &[f64]) -> f64 {
@@ -43,18 +47,43 @@ pub(super) fn symmetric(c: &Small) -> Small {
 /// ‖A X − X C‖ / ‖X C‖, A X being the image: X may be some rows of factors only.
 pub(super) fn relative_residual(mut image: Block, x: &Block, c: &Small) -> f64 {
     let expected = x.times(c);
-    image.update_rows(|i, row| row.iter_mut().zip(expected.row(i)).for_each(|(to, x)| *to -= x));
-    let length = |block: &Block| block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum::<f64>().sqrt();
+    image.update_rows(|i, row| {
+        row.iter_mut()
+            .zip(expected.row(i))
+            .for_each(|(to, x)| *to -= x)
+    });
+    let length = |block: &Block| {
+        block
+            .column_norms(Norm::L2)
+            .iter()
+            .map(|norm| norm * norm)
+            .sum::<f64>()
+            .sqrt()
+    };
     let size = length(&expected);
-    if size > 0.0 { length(&image) / size } else { 0.0 }
+    if size > 0.0 {
+        length(&image) / size
+    } else {
+        0.0
+    }
 }
 
 /// What the columns of U Σ^K are multiplied with by the norm and the scale of a local embedding.
 pub(super) fn weights(shape: &Shape, x: &Block, sigma: &[f64]) -> Vec<f64> {
     let largest = sigma.first().copied().unwrap_or(0.0);
-    let scales = shape.weights(sigma).unwrap_or_else(|| vec![1.0; sigma.len()]);
+    let scales = shape
+        .weights(sigma)
+        .unwrap_or_else(|| vec![1.0; sigma.len()]);
     let weight = |(norm, (&sigma, scale)): (f64, (&f64, f64))| {
-        if norm > 0.0 && sigma > NOISE * largest { scale / (norm * sigma) } else { 0.0 }
+        if norm > 0.0 && sigma > NOISE * largest {
+            scale / (norm * sigma)
+        } else {
+            0.0
+        }
     };
-    x.column_norms(shape.norm).into_iter().zip(sigma.iter().zip(scales)).map(weight).collect()
+    x.column_norms(shape.norm)
+        .into_iter()
+        .zip(sigma.iter().zip(scales))
+        .map(weight)
+        .collect()
 }

@@ -49,14 +49,28 @@ struct Between {
 
 /// Measures how well the factors of the fit still fit; where they do not, better ones. `known` has the row of the view for
 /// each row of W, or [`NONE`].
-pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mut Fitting) -> Result<Option<Refined>> {
-    let Between { matrix, degrees, at, x: old } = Between::of(&*view.x.whole()?, graph, known);
+pub(super) fn refined(
+    view: &View,
+    graph: &MotifGraph,
+    known: &[u32],
+    facts: &mut Fitting,
+) -> Result<Option<Refined>> {
+    let Between {
+        matrix,
+        degrees,
+        at,
+        x: old,
+    } = Between::of(&*view.x.whole()?, graph, known);
     let a = normalized(&matrix, graph.scale, &degrees, view.tau);
     let mut x = product(&a, &old);
     let residual = relative_residual(x.clone(), &old, &view.basis.c);
     if !residual.is_finite() {
-        let message = "the factors overflow; scale edge weights that are far too large or too small".into();
-        return Err(Error::Numeric { stage: "placing nodes".into(), message });
+        let message =
+            "the factors overflow; scale edge weights that are far too large or too small".into();
+        return Err(Error::Numeric {
+            stage: "placing nodes".into(),
+            message,
+        });
     }
     facts.residual = Some(residual);
     if residual * residual - view.residual * view.residual <= FITS * FITS {
@@ -75,7 +89,11 @@ pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mu
     }
     let c = symmetric(&x.cross(&product(&a, &x)));
     let target = old.times(&view.basis.power(view.step).times(&view.basis.q));
-    let mut basis = Basis { c, q: Small::identity(x.cols()), laziness };
+    let mut basis = Basis {
+        c,
+        q: Small::identity(x.cols()),
+        laziness,
+    };
     let now = x.times(&basis.power(view.step));
     let (q, left) = procrustes(&now, &target)?;
     let (_, of_strangers) = procrustes(&now, &shuffled(&target))?;
@@ -85,27 +103,46 @@ pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mu
     basis.q = q;
     facts.iterations = ITERATIONS;
     facts.rotation = Some(left);
-    Ok(Some(Refined { x, at, degrees, basis }))
+    Ok(Some(Refined {
+        x,
+        at,
+        degrees,
+        basis,
+    }))
 }
 
 impl Between {
     fn of(factors: &Block, graph: &MotifGraph, known: &[u32]) -> Between {
         let rows: Vec<usize> = (0..known.len()).filter(|&i| known[i] != NONE).collect();
         let mut at = vec![NONE; known.len()];
-        rows.iter().zip(0..).for_each(|(&row, number)| at[row] = number);
+        rows.iter()
+            .zip(0..)
+            .for_each(|(&row, number)| at[row] = number);
         let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for &row in &rows {
             let (neighbours, weights) = graph.matrix.row(row);
-            for (&j, &w) in neighbours.iter().zip(weights).filter(|(j, w)| at[**j as usize] != NONE && **w != 0.0) {
+            for (&j, &w) in neighbours
+                .iter()
+                .zip(weights)
+                .filter(|(j, w)| at[**j as usize] != NONE && **w != 0.0)
+            {
                 columns.push(at[j as usize]);
                 values.push(w);
             }
             offsets.push(columns.len());
         }
-        let matrix = Csr::new(Pattern::new(offsets, columns, rows.len()).into(), values.into());
+        let matrix = Csr::new(
+            Pattern::new(offsets, columns, rows.len()).into(),
+            values.into(),
+        );
         let mut x = Block::zeros(rows.len(), factors.cols());
         x.update_rows(|i, row| row.copy_from_slice(factors.row(known[rows[i]] as usize)));
-        Between { degrees: degrees(&matrix, graph.scale), matrix, at, x }
+        Between {
+            degrees: degrees(&matrix, graph.scale),
+            matrix,
+            at,
+            x,
+        }
     }
 }
 
@@ -118,7 +155,11 @@ fn product(a: &Csr, x: &Block) -> Block {
 /// ℓX + (1−ℓ)AX, A X being the image.
 fn lazy(mut image: Block, x: &Block, laziness: f64) -> Block {
     let (stays, moves) = (laziness as f32, (1.0 - laziness) as f32);
-    image.update_rows(|i, row| row.iter_mut().zip(x.row(i)).for_each(|(to, x)| *to = moves * *to + stays * x));
+    image.update_rows(|i, row| {
+        row.iter_mut()
+            .zip(x.row(i))
+            .for_each(|(to, x)| *to = moves * *to + stays * x)
+    });
     image
 }
 
@@ -127,10 +168,20 @@ fn lazy(mut image: Block, x: &Block, laziness: f64) -> Block {
 fn procrustes(x: &Block, target: &Block) -> Result<(Small, f64)> {
     let svd = x.cross(target).svd()?;
     let q = svd.u.times(&svd.v.transposed());
-    let energy = |block: &Block| block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum::<f64>();
+    let energy = |block: &Block| {
+        block
+            .column_norms(Norm::L2)
+            .iter()
+            .map(|norm| norm * norm)
+            .sum::<f64>()
+    };
     let (own, size) = (energy(x), energy(target));
     let common = svd.sigma.iter().sum::<f64>();
-    let left = if own > 0.0 && size > 0.0 { 1.0 - common * common / (own * size) } else { 1.0 };
+    let left = if own > 0.0 && size > 0.0 {
+        1.0 - common * common / (own * size)
+    } else {
+        1.0
+    };
     Ok((q, left.max(0.0).sqrt()))
 }
 

@@ -27,7 +27,9 @@ pub(super) fn mark_back(name: u64, weight: f64) -> u64 {
 /// For each of `ids` its number among `others`, if it is there.
 pub(in crate::embed) fn numbers(ids: &NodeIds, others: &NodeIds) -> Vec<Option<u32>> {
     if let (NodeIds::Sequential(_), NodeIds::Sequential(n)) = (ids, others) {
-        return (0..ids.len()).map(|i| (i < *n).then_some(i as u32)).collect();
+        return (0..ids.len())
+            .map(|i| (i < *n).then_some(i as u32))
+            .collect();
     }
     if let (Some(id), Some(other)) = (integers(ids), integers(others)) {
         return numbers_of_integers((ids.len(), id), (others.len(), other));
@@ -66,9 +68,19 @@ fn numbers_of_integers(
     let stays = |i: usize| i < count && i < others && id(i) == other(i);
     let mut table: FxHashMap<i64, u32> = FxHashMap::default();
     if (0..count).any(|i| !stays(i)) {
-        table.extend((0..others).filter(|&i| !stays(i)).map(|i| (other(i), i as u32)));
+        table.extend(
+            (0..others)
+                .filter(|&i| !stays(i))
+                .map(|i| (other(i), i as u32)),
+        );
     }
-    let of = |i: usize| if stays(i) { Some(i as u32) } else { table.get(&id(i)).copied() };
+    let of = |i: usize| {
+        if stays(i) {
+            Some(i as u32)
+        } else {
+            table.get(&id(i)).copied()
+        }
+    };
     (0..count).map(of).collect()
 }
 
@@ -78,10 +90,16 @@ mod tests {
 
     #[test]
     fn ids_are_the_same_as_numbers_and_as_texts() {
-        let (numbered, named) = (NodeIds::from_integers(vec![7, 3, 9]), NodeIds::from_texts(&["x", "9", "07", "7"]));
+        let (numbered, named) = (
+            NodeIds::from_integers(vec![7, 3, 9]),
+            NodeIds::from_texts(&["x", "9", "07", "7"]),
+        );
         assert_eq!(numbers(&numbered, &named), [Some(3), None, Some(1)]);
         assert_eq!(numbers(&named, &numbered), [None, Some(2), None, Some(0)]);
-        assert_eq!(numbers(&NodeIds::Sequential(3), &NodeIds::Sequential(2)), [Some(0), Some(1), None]);
+        assert_eq!(
+            numbers(&NodeIds::Sequential(3), &NodeIds::Sequential(2)),
+            [Some(0), Some(1), None]
+        );
         let mixed = [
             (vec![7, 3, 9], vec![3, 7, 9, 5]),
             (vec![0, 1, 2, 3], vec![0, 2, 1]),
@@ -89,9 +107,16 @@ mod tests {
             (vec![1, 4, 6, 9], vec![-2, 4, 5, 9, 11]),
         ];
         for (one, two) in mixed {
-            let texts: Vec<String> = two.iter().map(|id: &i64| id.to_string()).chain(["x".to_owned()]).collect();
+            let texts: Vec<String> = two
+                .iter()
+                .map(|id: &i64| id.to_string())
+                .chain(["x".to_owned()])
+                .collect();
             let (one, two) = (NodeIds::from_integers(one), NodeIds::from_integers(two));
-            assert_eq!(numbers(&one, &two), numbers(&one, &NodeIds::from_texts(&texts)));
+            assert_eq!(
+                numbers(&one, &two),
+                numbers(&one, &NodeIds::from_texts(&texts))
+            );
         }
         let (a, b) = (names(&numbered), names(&named));
         assert!(a[0] == b[3] && a[2] == b[1] && a[0] != b[2] && a[0] != a[1]);

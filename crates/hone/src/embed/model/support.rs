@@ -10,7 +10,10 @@ use crate::motif::{Pairs, Sample};
 /// Refuses settings whose vectors a model cannot extend, naming the first.
 pub(in crate::embed) fn check(config: &Config) -> Result<()> {
     let refuse = |field: &str, why: &str| {
-        Err(Error::config(field, format!("a model needs {why}, as in the preset hone; use that, or make no model")))
+        Err(Error::config(
+            field,
+            format!("a model needs {why}, as in the preset hone; use that, or make no model"),
+        ))
     };
     if config.model != Model::Separate {
         return refuse("model", "model = \"separate\"");
@@ -34,7 +37,10 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
         return refuse("global.solver.method", "global.solver.method = \"svd\"");
     }
     if config.sample != Sample::Exact {
-        return refuse("sample", "exact counts, since estimates differ from graph to graph");
+        return refuse(
+            "sample",
+            "exact counts, since estimates differ from graph to graph",
+        );
     }
     check_features(config)
 }
@@ -42,12 +48,17 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
 /// Refuses settings for a directed graph whose vectors a model cannot extend.
 pub(in crate::embed) fn check_directed(config: &Config, graph: &Graph) -> Result<()> {
     let refuse = |field: &str, why: &str| {
-        let message = format!("a model of a directed graph needs {why}; leave this setting out, or make no model");
+        let message = format!(
+            "a model of a directed graph needs {why}; leave this setting out, or make no model"
+        );
         Err(Error::config(field, message))
     };
     match config.direction {
         Direction::Ignore => Ok(()),
-        Direction::Source => refuse("direction", "factors of both sides, or direction = \"ignore\""),
+        Direction::Source => refuse(
+            "direction",
+            "factors of both sides, or direction = \"ignore\"",
+        ),
         _ if config.degree != Degree::Total => refuse("degree", "degree = \"total\""),
         _ if config.laziness_on(graph) > 0.0 => refuse("laziness", "laziness = 0"),
         _ => Ok(()),
@@ -55,7 +66,12 @@ pub(in crate::embed) fn check_directed(config: &Config, graph: &Graph) -> Result
 }
 
 fn check_features(config: &Config) -> Result<()> {
-    let Config { structure, attributes, features, .. } = config;
+    let Config {
+        structure,
+        attributes,
+        features,
+        ..
+    } = config;
     let refuse = |field: &str, why: &str| Err(Error::config(field, why));
     if attributes.file.is_some() {
         return refuse(

@@ -73,12 +73,21 @@ impl PartialEq for Tall {
 
 impl Tall {
     /// A matrix that stays in an open file, with the checksums of its pieces.
-    pub(super) fn waiting(file: &Arc<File>, path: &Path, (at, sums): (Located, Vec<u32>)) -> Result<Tall, String> {
+    pub(super) fn waiting(
+        file: &Arc<File>,
+        path: &Path,
+        (at, sums): (Located, Vec<u32>),
+    ) -> Result<Tall, String> {
         let bytes = 4 * at.rows * at.cols;
         if sums.len() != bytes.div_ceil(piece(at.cols).max(1)) {
             return Err("a matrix does not have one checksum per piece".into());
         }
-        Ok(Tall(Place::InFile(Waiting { file: Arc::clone(file), path: path.to_owned(), at, sums })))
+        Ok(Tall(Place::InFile(Waiting {
+            file: Arc::clone(file),
+            path: path.to_owned(),
+            at,
+            sums,
+        })))
     }
 
     pub(in crate::embed) fn rows(&self) -> usize {
@@ -113,9 +122,19 @@ impl Tall {
 
     /// Some rows, which ascend; where the matrix is in memory, all of them.
     pub(in crate::embed) fn some(&self, numbers: Vec<u32>) -> Result<Picked<'_>> {
-        let Place::InFile(waiting) = &self.0 else { return Ok(Picked { rows: self.whole()?, numbers: None }) };
-        let rows = waiting.filled(numbers.len(), PICKED, &|k, part| waiting.pick(&numbers[k * PICKED..], part))?;
-        Ok(Picked { rows: Cow::Owned(rows), numbers: Some(numbers) })
+        let Place::InFile(waiting) = &self.0 else {
+            return Ok(Picked {
+                rows: self.whole()?,
+                numbers: None,
+            });
+        };
+        let rows = waiting.filled(numbers.len(), PICKED, &|k, part| {
+            waiting.pick(&numbers[k * PICKED..], part)
+        })?;
+        Ok(Picked {
+            rows: Cow::Owned(rows),
+            numbers: Some(numbers),
+        })
     }
 }
 
@@ -133,18 +152,27 @@ impl Waiting {
     /// All rows.
     fn all(&self) -> Result<Block> {
         let height = TOGETHER * rows_of_piece(self.at.cols);
-        self.filled(self.at.rows, height, &|k, part| self.read(k * TOGETHER, part))
+        self.filled(self.at.rows, height, &|k, part| {
+            self.read(k * TOGETHER, part)
+        })
     }
 
     /// So many rows, of which `fill` reads `height` at a time, unless a value is not finite.
     fn filled(&self, rows: usize, height: usize, fill: Fill) -> Result<Block> {
         let mut block = Block::zeros(rows, self.at.cols);
-        let parts = block.as_mut_slice().chunks_mut((height * self.at.cols).max(1)).collect();
+        let parts = block
+            .as_mut_slice()
+            .chunks_mut((height * self.at.cols).max(1))
+            .collect();
         parallel::try_each(parts, &|k, part: &mut [f32]| {
             fill(k, part)?;
             match part.iter().all(|value| value.is_finite()) {
                 true => Ok(()),
-                false => Err(Error::input(&self.path, "a matrix has values that are not finite", REMEDY)),
+                false => Err(Error::input(
+                    &self.path,
+                    "a matrix has values that are not finite",
+                    REMEDY,
+                )),
             }
         })?;
         Ok(block)
@@ -174,7 +202,11 @@ impl Waiting {
         let length = piece(self.at.cols).max(1);
         let start = self.at.start + (first * length) as u64;
         read_exactly(&self.file, bytes, start).map_err(|e| Error::io(&self.path, e))?;
-        if bytes.chunks(length).zip(&self.sums[first..]).any(|(piece, &sum)| crc32fast::hash(piece) != sum) {
+        if bytes
+            .chunks(length)
+            .zip(&self.sums[first..])
+            .any(|(piece, &sum)| crc32fast::hash(piece) != sum)
+        {
             let message = "it is damaged: the checksum of a matrix does not match";
             return Err(Error::input(&self.path, message, REMEDY));
         }
@@ -206,7 +238,9 @@ impl Picked<'_> {
     pub(in crate::embed) fn row(&self, number: u32) -> &[f32] {
         let at = match &self.numbers {
             None => number as usize,
-            Some(numbers) => numbers.binary_search(&number).expect("a row that was picked"),
+            Some(numbers) => numbers
+                .binary_search(&number)
+                .expect("a row that was picked"),
         };
         self.rows.row(at)
     }
@@ -214,13 +248,19 @@ impl Picked<'_> {
 
 impl<'a> From<Cow<'a, Block>> for Picked<'a> {
     fn from(rows: Cow<'a, Block>) -> Picked<'a> {
-        Picked { rows, numbers: None }
+        Picked {
+            rows,
+            numbers: None,
+        }
     }
 }
 
 impl From<Block> for Picked<'_> {
     fn from(rows: Block) -> Self {
-        Picked { rows: Cow::Owned(rows), numbers: None }
+        Picked {
+            rows: Cow::Owned(rows),
+            numbers: None,
+        }
     }
 }
 
@@ -231,12 +271,25 @@ mod tests {
 
     /// A matrix in a file, behind some other bytes.
     fn waiting(block: &Block, folder: &Path) -> (Tall, PathBuf) {
-        let (path, bytes) = (folder.join("m"), bytemuck::cast_slice::<f32, u8>(block.as_slice()));
+        let (path, bytes) = (
+            folder.join("m"),
+            bytemuck::cast_slice::<f32, u8>(block.as_slice()),
+        );
         std::fs::write(&path, [b"before".as_slice(), bytes].concat()).expect("written");
-        let sums = bytes.chunks(piece(block.cols()).max(1)).map(crc32fast::hash).collect();
-        let at = Located { start: 6, rows: block.rows(), cols: block.cols() };
+        let sums = bytes
+            .chunks(piece(block.cols()).max(1))
+            .map(crc32fast::hash)
+            .collect();
+        let at = Located {
+            start: 6,
+            rows: block.rows(),
+            cols: block.cols(),
+        };
         let file = Arc::new(File::open(&path).expect("there"));
-        (Tall::waiting(&file, &path, (at, sums)).expect("one sum per piece"), path)
+        (
+            Tall::waiting(&file, &path, (at, sums)).expect("one sum per piece"),
+            path,
+        )
     }
 
     #[test]
@@ -249,9 +302,17 @@ mod tests {
             for every in [1, 2, 37, 4000] {
                 let numbers: Vec<u32> = (0..rows as u32).step_by(every).collect();
                 let picked = tall.some(numbers.clone()).expect("read");
-                assert!(numbers.iter().all(|&i| picked.row(i) == block.row(i as usize)), "{rows} × {cols}, {every}");
+                assert!(
+                    numbers
+                        .iter()
+                        .all(|&i| picked.row(i) == block.row(i as usize)),
+                    "{rows} × {cols}, {every}"
+                );
             }
-            assert_eq!(tall.some(Vec::new()).expect("nothing to read").rows.rows(), 0);
+            assert_eq!(
+                tall.some(Vec::new()).expect("nothing to read").rows.rows(),
+                0
+            );
         }
     }
 
@@ -265,9 +326,15 @@ mod tests {
         let height = rows_of_piece(4) as u32;
         bytes[6 + 3 * piece(4) + 17] ^= 4;
         std::fs::write(&path, &bytes).expect("written");
-        let refused =
-            |numbers: Vec<u32>| tall.some(numbers).map(|_| ()).is_err_and(|e| e.to_string().contains("damaged"));
-        assert!(tall.whole().is_err_and(|e| e.to_string().contains("damaged")));
+        let refused = |numbers: Vec<u32>| {
+            tall.some(numbers)
+                .map(|_| ())
+                .is_err_and(|e| e.to_string().contains("damaged"))
+        };
+        assert!(
+            tall.whole()
+                .is_err_and(|e| e.to_string().contains("damaged"))
+        );
         assert!(refused(vec![3 * height]) && refused(vec![0, 4 * height - 1]));
         assert!(!refused(vec![0, 3 * height - 1, 4 * height]));
         bytes.truncate(bytes.len() - 1);

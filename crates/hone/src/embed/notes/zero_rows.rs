@@ -30,8 +30,16 @@ enum Why {
     Outside,
 }
 
-const ALL: [Why; 8] =
-    [Why::Alone, Why::Lost, Why::Absent, Why::Weightless, Why::Sink, Why::NoDegree, Why::Cut, Why::Outside];
+const ALL: [Why; 8] = [
+    Why::Alone,
+    Why::Lost,
+    Why::Absent,
+    Why::Weightless,
+    Why::Sink,
+    Why::NoDegree,
+    Why::Cut,
+    Why::Outside,
+];
 
 /// What is needed to find the reasons.
 struct Facts<'a> {
@@ -52,14 +60,21 @@ struct Facts<'a> {
 
 /// Counts nodes whose rows of Z are zero, and says why and what to do. If Z keeps only the leading directions of Y, a
 /// node may lie outside all of them.
-pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option<(&Columns, &Floors)>) {
+pub(in crate::embed) fn zero_rows(
+    run: &mut Context,
+    graph: &Graph,
+    z: &Columns,
+    y: Option<(&Columns, &Floors)>,
+) {
     let (rows, first) = (z.zero_rows(), z.own().range.start);
     let mut totals = [0; ALL.len()];
     if !rows.is_empty() {
         let facts = Facts::of(run, graph);
         let held = y.map(|(y, floors)| y.map_rows(&rows, |_, row| floors.length(row) > 0.0));
         for (number, &i) in rows.iter().enumerate() {
-            totals[facts.why(first + i, held.as_ref().is_some_and(|held| held[number])) as usize] += 1;
+            totals
+                [facts.why(first + i, held.as_ref().is_some_and(|held| held[number])) as usize] +=
+                1;
         }
     }
     run.engine.totals(&mut totals);
@@ -77,7 +92,9 @@ pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns,
     let reasons = ALL.iter().zip(&totals).filter(|(_, count)| **count > 0);
     let reasons: Vec<String> = match is_empty {
         true => vec!["no motif graph has an entry for them".into()],
-        false => reasons.map(|(why, count)| format!("{count} {}", why.text(run, graph, z.cols()))).collect(),
+        false => reasons
+            .map(|(why, count)| format!("{count} {}", why.text(run, graph, z.cols())))
+            .collect(),
     };
     let have = match (count == 1, run.has_columns_beside()) {
         (true, false) => "has a vector of zeros",
@@ -85,7 +102,10 @@ pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns,
         (true, true) => "has zeros in its proximity columns",
         (false, true) => "have zeros in their proximity columns",
     };
-    run.report.warnings.push(format!("{count} of {nodes} nodes {have}: {}", reasons.join(", ")));
+    run.report.warnings.push(format!(
+        "{count} of {nodes} nodes {have}: {}",
+        reasons.join(", ")
+    ));
 }
 
 /// Counts nodes whose rows of Z are far shorter than the typical one.
@@ -106,7 +126,11 @@ pub(in crate::embed) fn short_rows(run: &mut Context, count: u64) {
 
 /// The setting that gives the factors of motif matrices more columns.
 fn room(config: &Config) -> &'static str {
-    if config.local.dim == Dim::Auto { "global.dim" } else { "local.dim" }
+    if config.local.dim == Dim::Auto {
+        "global.dim"
+    } else {
+        "local.dim"
+    }
 }
 
 impl<'a> Facts<'a> {
@@ -114,23 +138,41 @@ impl<'a> Facts<'a> {
         let (config, matrix) = (run.config, run.config.matrix());
         let divides = matches!(matrix.psi, Psi::LNorm | Psi::ANorm) && graph.is_directed();
         let weights = graph.weights().filter(|_| super::uses_weights(config));
-        let one_step = matches!(config.first_step, FirstStep::Fixed(1)) || config.steps == Steps::Fixed(1);
+        let one_step =
+            matches!(config.first_step, FirstStep::Fixed(1)) || config.steps == Steps::Fixed(1);
         Facts {
             graph,
-            entering: if graph.is_directed() { graph.in_degrees() } else { Vec::new() },
+            entering: if graph.is_directed() {
+                graph.in_degrees()
+            } else {
+                Vec::new()
+            },
             weighed: weights.map(|weights| weighed(graph, weights)),
             source_only: graph.is_directed() && !run.both_sides(graph),
             occurs: run.report.local.is_empty()
-                || run.report.local.iter().any(|facts| facts.nonzeros + facts.below_delta > 0),
-            divided: divides.then_some(matrix.degree).filter(|_| matrix.regularize == 0.0),
+                || run
+                    .report
+                    .local
+                    .iter()
+                    .any(|facts| facts.nonzeros + facts.below_delta > 0),
+            divided: divides
+                .then_some(matrix.degree)
+                .filter(|_| matrix.regularize == 0.0),
             edges: (one_step || !graph.is_directed() || config.reverse.given() > 0.0)
-                && config.motifs.motifs().iter().any(|motif| motif.name() == "edge"),
+                && config
+                    .motifs
+                    .motifs()
+                    .iter()
+                    .any(|motif| motif.name() == "edge"),
         }
     }
 
     fn why(&self, node: usize, held: bool) -> Why {
         let arcs = self.graph.degree(node as u32);
-        let (leaves, enters) = (arcs > 0, self.entering.get(node).map_or(arcs > 0, |&arcs| arcs > 0));
+        let (leaves, enters) = (
+            arcs > 0,
+            self.entering.get(node).map_or(arcs > 0, |&arcs| arcs > 0),
+        );
         if !leaves && !enters {
             return Why::Alone;
         }
@@ -162,12 +204,18 @@ impl Why {
         let text = match self {
             Why::Alone => "without an edge",
             Why::Lost => {
-                let columns = if columns == 1 { "1 column".into() } else { format!("{columns} columns") };
+                let columns = if columns == 1 {
+                    "1 column".into()
+                } else {
+                    format!("{columns} columns")
+                };
                 return format!(
                     "not covered by the factors that fit into {columns} (a larger global.dim has room for more)"
                 );
             }
-            Why::Absent => "without the motifs, which do not occur in this graph (motifs = \"all\" includes edges)",
+            Why::Absent => {
+                "without the motifs, which do not occur in this graph (motifs = \"all\" includes edges)"
+            }
             Why::Weightless => "with edges of weight 0 only (weights = false ignores the weights)",
             Why::Sink if config.direction == Direction::Source => {
                 "without an outgoing arc (direction = \"keep\" places them by incoming arcs)"
@@ -181,7 +229,9 @@ impl Why {
             Why::NoDegree if config.degree == Degree::In => {
                 "without an incoming arc, hence of degree 0 (degree = \"total\" counts both directions)"
             }
-            Why::NoDegree => "without an outgoing arc, hence of degree 0 (degree = \"total\" counts both directions)",
+            Why::NoDegree => {
+                "without an outgoing arc, hence of degree 0 (degree = \"total\" counts both directions)"
+            }
             Why::Cut => return outside_factors("", config, graph),
             Why::Outside if graph.is_directed() => {
                 return outside_factors(
@@ -199,9 +249,15 @@ impl Why {
 /// Rows that the leading factors of each motif matrix leave out.
 fn outside_factors(others: &str, config: &Config, graph: &Graph) -> String {
     let weights = graph.weights().is_some_and(|_| super::uses_weights(config));
-    let small = if weights { "; very small weights next to large ones have the same effect" } else { "" };
+    let small = if weights {
+        "; very small weights next to large ones have the same effect"
+    } else {
+        ""
+    };
     let more = room(config);
-    format!("{others}not covered by the leading factors of each motif matrix (a larger {more} covers more{small})")
+    format!(
+        "{others}not covered by the leading factors of each motif matrix (a larger {more} covers more{small})"
+    )
 }
 
 /// Whether each node has an outgoing, and an incoming, arc of non-zero weight.
@@ -209,7 +265,12 @@ fn weighed(graph: &Graph, weights: &[f32]) -> [Vec<bool>; 2] {
     let mut weighed = [vec![false; graph.nodes()], vec![false; graph.nodes()]];
     for i in 0..graph.nodes() {
         let range = graph.pattern().range(i);
-        for (&j, _) in graph.neighbors(i as u32).iter().zip(&weights[range]).filter(|(_, weight)| **weight > 0.0) {
+        for (&j, _) in graph
+            .neighbors(i as u32)
+            .iter()
+            .zip(&weights[range])
+            .filter(|(_, weight)| **weight > 0.0)
+        {
             weighed[0][i] = true;
             weighed[1][j as usize] = true;
         }

@@ -20,7 +20,11 @@ pub(super) fn strangers(run: &mut Context) {
 pub(super) fn refined(run: &mut Context, facts: &[Fitting]) {
     for fitting in facts.iter().filter(|fitting| fitting.iterations > 0) {
         let (motif, left) = (&fitting.motif, fitting.rotation.unwrap_or(0.0));
-        let remedy = if left > OLD { ", which is large: fit a new model" } else { "" };
+        let remedy = if left > OLD {
+            ", which is large: fit a new model"
+        } else {
+            ""
+        };
         run.note(format!(
             "many edges between nodes of the model have changed: the factors of motif {motif} were refined and rotated onto \
              those of the model (relative residual {left:.3}{remedy})"
@@ -39,10 +43,22 @@ pub(super) fn moved(run: &mut Context, left: f64) {
 }
 
 /// Counts nodes of the result with edges that have no place among the first `z_cols` columns.
-pub(super) fn lost(run: &mut Context, graph: &Graph, (out, wanted): (&Block, &Wanted), z_cols: usize) {
-    let into = if graph.is_directed() { graph.in_degrees() } else { Vec::new() };
-    let has_edges = |i: usize| graph.degree(i as u32) > 0 || into.get(i).is_some_and(|&into| into > 0);
-    let is_lost = |i: usize| has_edges(wanted.node(i) as usize) && out.row(i)[..z_cols].iter().all(|&z| z == 0.0);
+pub(super) fn lost(
+    run: &mut Context,
+    graph: &Graph,
+    (out, wanted): (&Block, &Wanted),
+    z_cols: usize,
+) {
+    let into = if graph.is_directed() {
+        graph.in_degrees()
+    } else {
+        Vec::new()
+    };
+    let has_edges =
+        |i: usize| graph.degree(i as u32) > 0 || into.get(i).is_some_and(|&into| into > 0);
+    let is_lost = |i: usize| {
+        has_edges(wanted.node(i) as usize) && out.row(i)[..z_cols].iter().all(|&z| z == 0.0)
+    };
     match (0..out.rows()).filter(|&i| is_lost(i)).count() {
         0 => (),
         1 => {

@@ -14,7 +14,13 @@ impl Wanted {
     pub(super) fn of(new_only: bool, of_fit: &[Option<u32>]) -> Wanted {
         match new_only {
             false => Wanted::All(of_fit.len()),
-            true => Wanted::Some((0..).zip(of_fit).filter(|(_, model)| model.is_none()).map(|(i, _)| i).collect()),
+            true => Wanted::Some(
+                (0..)
+                    .zip(of_fit)
+                    .filter(|(_, model)| model.is_none())
+                    .map(|(i, _)| i)
+                    .collect(),
+            ),
         }
     }
 

@@ -59,7 +59,11 @@ impl Work<'_> {
             return Vec::new();
         }
         // A pair may reach delta even if no edge of its nodes does.
-        let delta = if self.co_occurrences() { &Delta::All(1) } else { &self.config.delta };
+        let delta = if self.co_occurrences() {
+            &Delta::All(1)
+        } else {
+            &self.config.delta
+        };
         let own = engine.own(self.graph.nodes());
         // An arc touches two nodes, which may belong to two processes.
         if own.is_all() || self.motifs.iter().any(|motif| motif.is_directed()) {
@@ -75,7 +79,14 @@ impl Work<'_> {
     pub(super) fn needs(&self, counted: Option<&[u64]>) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         if config.model != Model::Separate {
-            return Needs { parts: 0, fixed: 0, local: self.joint(), global: 0, finish: self.writing(), own: 0 };
+            return Needs {
+                parts: 0,
+                fixed: 0,
+                local: self.joint(),
+                global: 0,
+                finish: self.writing(),
+                own: 0,
+            };
         }
         let kept = self.kept() as u64;
         let touched = counted.unwrap_or_default();
@@ -83,8 +94,11 @@ impl Work<'_> {
         let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
         // If nodes keep a part of their own attributes, those without the motif have rows too.
         let keeps = config.features.diffusion.kept() > 0.0;
-        let (diffused_rows, diffused_numbered) =
-            if keeps { (n * self.motifs.len() as u64, 0) } else { (rows, numbered) };
+        let (diffused_rows, diffused_numbered) = if keeps {
+            (n * self.motifs.len() as u64, 0)
+        } else {
+            (rows, numbered)
+        };
         let dim = config.local_dim() as u64;
         let (_, x) = x_columns(config, self.own);
         let diffusions = config.features.diffusion.steps as u64;
@@ -92,22 +106,42 @@ impl Work<'_> {
         let view = self.view();
         let (rows, numbered, once) = (rows * self.sides, numbered * self.sides, (rows, numbered));
         // Left factors that are kept for a model, with a degree and a mark per row, and its vectors once more.
-        let kept_factors = if self.model { rows * kept * (dim * FLOAT + 16) } else { 0 };
-        let copied = if self.model { n * config.global.dim as u64 * FLOAT } else { 0 };
+        let kept_factors = if self.model {
+            rows * kept * (dim * FLOAT + 16)
+        } else {
+            0
+        };
+        let copied = if self.model {
+            n * config.global.dim as u64 * FLOAT
+        } else {
+            0
+        };
         let joining = self.joining(self.local_columns());
         let numbered = numbered * kept + if view > 0 { once.1 } else { 0 };
         // X is in a file while local embeddings are computed, and is read back afterwards.
         let x_bytes = self.rows_of_x() * x as u64 * FLOAT;
-        let (x_bytes, x_back) = if self.aside { (0, x_bytes) } else { (x_bytes, 0) };
+        let (x_bytes, x_back) = if self.aside {
+            (0, x_bytes)
+        } else {
+            (x_bytes, 0)
+        };
         let finishing = self.finishing();
-        let (after_joining, at_the_end) = if diffusions > 0 { (finishing, 0) } else { (0, finishing) };
+        let (after_joining, at_the_end) = if diffusions > 0 {
+            (finishing, 0)
+        } else {
+            (0, finishing)
+        };
         Needs {
-            parts: (self.share(rows * dim * kept + once.0 * view) + diffused_rows * diffused) * FLOAT,
+            parts: (self.share(rows * dim * kept + once.0 * view) + diffused_rows * diffused)
+                * FLOAT,
             fixed: (numbered + diffused_numbered * diffusions) * FLOAT + x_bytes + kept_factors,
             local: self.local(counted.is_some()),
             global: x_back + joining.max(after_joining),
             finish: x_back + copied + at_the_end.max(self.writing()),
-            own: touched.iter().min().map_or(0, |rows| rows * self.made_in_place() * FLOAT),
+            own: touched
+                .iter()
+                .min()
+                .map_or(0, |rows| rows * self.made_in_place() * FLOAT),
         }
     }
 
@@ -124,16 +158,32 @@ impl Work<'_> {
 
     /// Temporary memory while local embeddings are computed, in addition to the parts.
     fn local(&self, counted: bool) -> u64 {
-        let (n, nonzeros, dim) = (self.graph.nodes() as u64, self.positions, self.config.local_dim() as u64);
+        let (n, nonzeros, dim) = (
+            self.graph.nodes() as u64,
+            self.positions,
+            self.config.local_dim() as u64,
+        );
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
         // W_t has its own pattern if a motif leaves out some edges or nodes.
         let matrix = self.rows_of_matrix(nonzeros * 2 * transposed) * FLOAT;
         let held = self.solver_holds();
         // The number of rows of its motif graphs is not known before motifs are counted.
-        let beside = if !counted && self.bounds_rows() { 0 } else { self.beside_solver() };
-        let columns = if self.aside { self.tight_columns(&held) } else { held.columns };
+        let beside = if !counted && self.bounds_rows() {
+            0
+        } else {
+            self.beside_solver()
+        };
+        let columns = if self.aside {
+            self.tight_columns(&held)
+        } else {
+            held.columns
+        };
         let columns = columns + if self.right { held.width } else { 0 };
-        let folded = if held.in_place { self.rows_of_matrix(nonzeros) * FLOAT } else { 0 };
+        let folded = if held.in_place {
+            self.rows_of_matrix(nonzeros) * FLOAT
+        } else {
+            0
+        };
         // Small motif graphs are decomposed directly.
         let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
         let blocks = self.block_columns(columns, dim, held.width);
@@ -141,11 +191,18 @@ impl Work<'_> {
         // Factors for a model, their images and two more blocks, and values of the matrix. Each side of arcs has a copy
         // of both factors and its own matrix.
         let (blocks, values) = if self.sides > 1 { (6, 4) } else { (4, 1) };
-        let images = if self.model { blocks * n * dim * FLOAT + values * nonzeros * FLOAT + n * 8 } else { 0 };
+        let images = if self.model {
+            blocks * n * dim * FLOAT + values * nonzeros * FLOAT + n * 8
+        } else {
+            0
+        };
         let view = self.view();
         let viewing = if view > 0 { self.viewing(dim, view) } else { 0 };
         let factoring = (matrix + folded).saturating_add(solver.max(images).max(viewing));
-        factoring.max(self.making()).max(self.pairing()).max(self.gathering())
+        factoring
+            .max(self.making())
+            .max(self.pairing())
+            .max(self.gathering())
     }
 
     /// The largest local factorisation, for an engine to plan with.
@@ -158,7 +215,9 @@ impl Work<'_> {
             // Changing wide blocks may need a second one, and right factors are one more.
             columns: held.columns + held.width,
             least_columns: match held.in_place && !self.right {
-                true => self.tight_columns(&held).max(self.config.local_dim() as u64 + self.view()),
+                true => self
+                    .tight_columns(&held)
+                    .max(self.config.local_dim() as u64 + self.view()),
                 false => held.columns + held.width,
             },
         }
@@ -167,9 +226,18 @@ impl Work<'_> {
     /// The same work with everything possible in files; unchanged if nothing can be.
     pub(super) fn tightest(&self) -> Self {
         let held = self.solver_holds();
-        let separate = self.config.model == Model::Separate && self.config.features.diffusion.steps == 0;
-        let possible = self.puts_aside && separate && held.in_place && !self.right && !self.model && !self.factors;
-        Work { aside: possible && self.tight_columns(&held) < held.columns, ..*self }
+        let separate =
+            self.config.model == Model::Separate && self.config.features.diffusion.steps == 0;
+        let possible = self.puts_aside
+            && separate
+            && held.in_place
+            && !self.right
+            && !self.model
+            && !self.factors;
+        Work {
+            aside: possible && self.tight_columns(&held) < held.columns,
+            ..*self
+        }
     }
 
     /// Columns that a factorisation holds if its panels are in files: all of them, and some of the last panel once
@@ -187,11 +255,19 @@ impl Work<'_> {
         let n = self.graph.nodes();
         let u = if self.aside { 0 } else { dim };
         let columns = u + view.max(2 * dim.min(PANEL as u64));
-        let columns = if self.sharing > 1 && self.own_factors { self.share(columns) + PANEL as u64 } else { columns };
+        let columns = if self.sharing > 1 && self.own_factors {
+            self.share(columns) + PANEL as u64
+        } else {
+            columns
+        };
         let pairs = dim.min(n as u64).saturating_pow(2);
         // Processes add them up in f64.
-        let picked = n.min(MOST_ROWS) as u64 * dim * if self.sharing > 1 { 5 * FLOAT } else { FLOAT };
-        n as u64 * (columns * FLOAT + 20) + 32 * pairs + picked + gram_memory(n, landmarks(n, view as usize))
+        let picked =
+            n.min(MOST_ROWS) as u64 * dim * if self.sharing > 1 { 5 * FLOAT } else { FLOAT };
+        n as u64 * (columns * FLOAT + 20)
+            + 32 * pairs
+            + picked
+            + gram_memory(n, landmarks(n, view as usize))
     }
 
     /// Upper bounds on a local matrix, for its solver.
@@ -199,12 +275,22 @@ impl Work<'_> {
         let (config, nodes) = (self.config, self.graph.nodes() as u64);
         let rows = nodes.min(config.local.solver.most_rows() as u64);
         let symmetric = !self.graph.is_directed() && !matches!(config.psi, Psi::P | Psi::LRw);
-        Shape { rows, columns: rows, bound: true, entries, symmetric, rank: config.local_dim() as u64 }
+        Shape {
+            rows,
+            columns: rows,
+            bound: true,
+            entries,
+            symmetric,
+            rank: config.local_dim() as u64,
+        }
     }
 
     /// What a local factorisation holds at once, in addition to [`Self::beside_solver`].
     fn solver_holds(&self) -> Held {
-        let shape = Shape { rows: self.graph.nodes() as u64, ..self.shape(self.positions) };
+        let shape = Shape {
+            rows: self.graph.nodes() as u64,
+            ..self.shape(self.positions)
+        };
         self.config.local.solver.holds(&shape)
     }
 
@@ -224,7 +310,11 @@ impl Work<'_> {
 
     /// The same if it is not part of the [`needs`](Self::needs) of motifs that are not counted yet.
     pub(super) fn beside_solver_at_most(&self) -> u64 {
-        if self.config.model == Model::Separate && self.bounds_rows() { self.beside_solver() } else { 0 }
+        if self.config.model == Model::Separate && self.bounds_rows() {
+            self.beside_solver()
+        } else {
+            0
+        }
     }
 
     fn bounds_rows(&self) -> bool {
@@ -242,7 +332,11 @@ impl Work<'_> {
             // Structure features are read twice, the user's are copied; plus a column of ones, and the result.
             Form::Components(_) if features <= NARROW => {
                 let structure = &self.config.structure;
-                let structure = if structure.enabled { structure.held() } else { 0 };
+                let structure = if structure.enabled {
+                    structure.held()
+                } else {
+                    0
+                };
                 structure + self.own + 1 + x
             }
             _ => X_BLOCKS as usize * features,
@@ -253,17 +347,24 @@ impl Work<'_> {
     /// Number of parts of Y.
     pub(super) fn parts(&self) -> u64 {
         let views = usize::from(self.view() > 0);
-        (self.motifs.len() * (self.kept() * self.sides as usize + views + self.config.features.diffusion.steps)) as u64
+        (self.motifs.len()
+            * (self.kept() * self.sides as usize + views + self.config.features.diffusion.steps))
+            as u64
     }
 
     /// Bytes of a joint model, with one W_t in memory at a time.
     fn joint(&self) -> u64 {
         let (config, n) = (self.config, self.graph.nodes() as u64);
-        let (dim, slices) = (config.global.dim as u64, (self.motifs.len() * self.steps) as u64);
+        let (dim, slices) = (
+            config.global.dim as u64,
+            (self.motifs.len() * self.steps) as u64,
+        );
         let blocks = JOINT_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
         let small = 2 * (slices + JOINT_BLOCKS) * dim * dim * 8;
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
-        let x = self.making().saturating_add(n * (dim + 2 * attributes) * FLOAT);
+        let x = self
+            .making()
+            .saturating_add(n * (dim + 2 * attributes) * FLOAT);
         (self.motif_graph() + blocks + small).saturating_add(x)
     }
 
@@ -283,15 +384,25 @@ impl Work<'_> {
         if !self.co_occurrences() {
             return 0;
         }
-        let scratch = pairs::SCRATCH * self.graph.nodes() as u64 * rayon::current_num_threads() as u64;
-        self.positions.saturating_mul(pairs::PEAK).saturating_add(scratch)
+        let scratch =
+            pairs::SCRATCH * self.graph.nodes() as u64 * rayon::current_num_threads() as u64;
+        self.positions
+            .saturating_mul(pairs::PEAK)
+            .saturating_add(scratch)
     }
 
     /// The same work with as many positions as a W_t can have.
     pub(super) fn bounded(&self) -> Self {
         let symmetric = !self.graph.is_directed();
         let bound = || pairs::most_positions(self.graph.pattern(), symmetric, self.motifs);
-        Work { positions: if self.co_occurrences() { bound() } else { self.positions }, ..*self }
+        Work {
+            positions: if self.co_occurrences() {
+                bound()
+            } else {
+                self.positions
+            },
+            ..*self
+        }
     }
 
     /// The same work with the actual maximum number of positions of a W_t, if the bound may be too high and counting
@@ -299,17 +410,23 @@ impl Work<'_> {
     pub(super) fn with_pairs_counted(&self, counts: &Counts, limit: Option<u64>) -> Option<Self> {
         let room = limit?.saturating_sub(memory::resident().unwrap_or(0)) / pairs::PEAK;
         let few = self.co_occurrences() && self.positions / OVERLAP <= room;
-        few.then(|| Work { positions: pairs::positions(counts.pattern(), self.motifs), ..*self })
+        few.then(|| Work {
+            positions: pairs::positions(counts.pattern(), self.motifs),
+            ..*self
+        })
     }
 
     /// Whether a joint model may keep every W_t in memory, which saves rebuilding them for every visit.
     pub(in crate::embed) fn holds_slices(&self, limit: Option<u64>) -> bool {
-        limit.is_none_or(|limit| self.slices() <= limit.saturating_sub(memory::resident().unwrap_or(0)) / 2)
+        limit.is_none_or(|limit| {
+            self.slices() <= limit.saturating_sub(memory::resident().unwrap_or(0)) / 2
+        })
     }
 
     /// Bytes of a joint model that keeps every W_t.
     pub(super) fn slices(&self) -> u64 {
-        self.joint().saturating_add(self.motifs.len() as u64 * self.motif_graph())
+        self.joint()
+            .saturating_add(self.motifs.len() as u64 * self.motif_graph())
     }
 
     /// Bytes of the last stage, `local` being the columns of local embeddings.
@@ -322,11 +439,23 @@ impl Work<'_> {
         let dim = self.z_columns();
         // No factor is wider than the rank of Y; only Z is padded with zeros.
         let right = inside * dim.min(rows).min(inside) * FLOAT;
-        let factors = dense_factors(rows, inside, dim).saturating_add(right + self.lane_products(inside));
+        let factors =
+            dense_factors(rows, inside, dim).saturating_add(right + self.lane_products(inside));
         let solver = &config.global.solver;
-        let shape = Shape { rows, columns: inside, bound: false, entries: rows * inside, symmetric: false, rank: dim };
-        let solver = solver.memory(&shape).saturating_add(solver.dense_blocks() * rows * dim * FLOAT);
-        factors.saturating_add(solver).saturating_add(rows * dim * FLOAT)
+        let shape = Shape {
+            rows,
+            columns: inside,
+            bound: false,
+            entries: rows * inside,
+            symmetric: false,
+            rank: dim,
+        };
+        let solver = solver
+            .memory(&shape)
+            .saturating_add(solver.dense_blocks() * rows * dim * FLOAT);
+        factors
+            .saturating_add(solver)
+            .saturating_add(rows * dim * FLOAT)
     }
 
     /// Bytes at the very end, when Y is freed: Z, and Z with the columns next to it. If these are diffused they are
@@ -334,7 +463,10 @@ impl Work<'_> {
     fn finishing(&self) -> u64 {
         let (config, rows) = (self.config, self.share(self.graph.nodes() as u64));
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
-        if config.features.combine == Combine::Before || attributes == 0 || config.global.output == Output::Local {
+        if config.features.combine == Combine::Before
+            || attributes == 0
+            || config.global.output == Output::Local
+        {
             return 0;
         }
         let copies = if self.aside { 1 } else { 2 };
@@ -346,7 +478,9 @@ impl Work<'_> {
         let (_, x) = x_columns(self.config, self.own);
         let diffused = x * self.config.features.diffusion.steps * self.motifs.len();
         let n = self.graph.nodes() as u64;
-        let working = self.making().max(n * FLOAT * (2 * (x + diffused) as u64 + X_BLOCKS * x as u64));
+        let working = self
+            .making()
+            .max(n * FLOAT * (2 * (x + diffused) as u64 + X_BLOCKS * x as u64));
         working.max(self.written_bytes(n, (x + diffused) as u64))
     }
 }
@@ -365,17 +499,24 @@ fn dense_factors(rows: u64, columns: u64, dim: u64) -> u64 {
 
 /// Maximum number of nodes that a motif touches; edges with fewer occurrences than `delta` do not count.
 pub(super) fn most_touched(counts: &Counts, motifs: &[Motif], delta: &Delta) -> u64 {
-    touched(counts, &(0..counts.pattern().rows()), motifs, delta).into_iter().max().unwrap_or(0)
+    touched(counts, &(0..counts.pattern().rows()), motifs, delta)
+        .into_iter()
+        .max()
+        .unwrap_or(0)
 }
 
 /// Maximum number of nonzeros of a matrix of up to `steps` steps.
 fn walks(pattern: &Pattern, steps: usize) -> u64 {
     let n = pattern.rows();
     let longer = |x: Vec<f64>| -> Vec<f64> {
-        parallel::collect(n, |i| x[i] + pattern.row(i).iter().map(|&j| x[j as usize]).sum::<f64>())
+        parallel::collect(n, |i| {
+            x[i] + pattern.row(i).iter().map(|&j| x[j as usize]).sum::<f64>()
+        })
     };
     let ends: f64 = (0..steps).fold(vec![1.0; n], |x, _| longer(x)).iter().sum();
-    (ends as u64).min((n as u64).saturating_mul(n as u64)).min(BEYOND)
+    (ends as u64)
+        .min((n as u64).saturating_mul(n as u64))
+        .min(BEYOND)
 }
 
 /// Nodes that each motif touches, given the edges of some nodes.

@@ -11,7 +11,11 @@ impl Work<'_> {
     /// and the narrowest counts have two bytes. Counting takes most of its maximum, given the triangles of the graph:
     /// 92 % on R-MAT.
     pub(super) fn counted_at_least(&self) -> u64 {
-        let peak = if self.graph.is_directed() { self.counting() } else { self.counted_at_most() / 8 * 7 };
+        let peak = if self.graph.is_directed() {
+            self.counting()
+        } else {
+            self.counted_at_most() / 8 * 7
+        };
         if peak <= KEPT { peak } else { 2 * self.slots() }
     }
 

@@ -75,7 +75,11 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
     } else {
         let room = |least: u64| limit_or_all.checked_sub(least.saturating_add(base.buffers));
         room(least).ok_or(least.saturating_add(base.buffers))?;
-        (room(local.max(global)).unwrap_or(0).min(needs.parts), 0, base.buffers)
+        (
+            room(local.max(global)).unwrap_or(0).min(needs.parts),
+            0,
+            base.buffers,
+        )
     };
     let (local, global) = with(held, own);
     Ok(MemoryPlan {
@@ -96,12 +100,23 @@ const FEATURES: &str = "making features";
 /// Makes the plan, reports it, and returns how many bytes of Y stay in memory; refuses what does not fit. The bound on
 /// the pairs that share a motif is replaced by their number in `work` if it does not fit.
 pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Result<u64> {
-    let given_up = if run.draft.is_some() { 0 } else { counts.bytes() as u64 };
-    let base = Base { resident: memory::resident().unwrap_or(0), counts: given_up, buffers: buffers(work) };
+    let given_up = if run.draft.is_some() {
+        0
+    } else {
+        counts.bytes() as u64
+    };
+    let base = Base {
+        resident: memory::resident().unwrap_or(0),
+        counts: given_up,
+        buffers: buffers(work),
+    };
     let (limit, touched) = (run.memory_limit, work.touched(run.engine, counts));
     let of = |work: &Work| {
         let plan = plan(base, work.needs(Some(&touched)), limit)?;
-        Ok(MemoryPlan { aside: work.aside, ..plan })
+        Ok(MemoryPlan {
+            aside: work.aside,
+            ..plan
+        })
     };
     *work = work.bounded();
     let mut plan = of(work);
@@ -116,9 +131,13 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
         plan = of(work);
     }
     run.aside = work.aside.then(|| run.temp_folder.clone());
-    let larger = Base { resident: base.resident + LARGER_JOB, ..base };
+    let larger = Base {
+        resident: base.resident + LARGER_JOB,
+        ..base
+    };
     let more = |shared: &Work| self::plan(larger, shared.needs(Some(&touched)), limit).is_ok();
-    let mut plan = plan.map_err(|least| naming_processes(does_not_fit(run, EMBEDDING, least), run, work, more))?;
+    let mut plan = plan
+        .map_err(|least| naming_processes(does_not_fit(run, EMBEDDING, least), run, work, more))?;
     if run.shortage == Some(Shortage::Parts) {
         let parts = plan.held + plan.spilled;
         (plan.held, plan.spilled) = (parts / 2, parts - parts / 2);
@@ -146,7 +165,11 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
     }
     run.report.plan = Some(plan);
     // If everything fits, no estimate of a part's size may send one to a file.
-    Ok(if plan.spilled == 0 { u64::MAX } else { plan.held })
+    Ok(if plan.spilled == 0 {
+        u64::MAX
+    } else {
+        plan.held
+    })
 }
 
 /// Refuses, before motifs are counted, what cannot fit whatever the counts; names a limit that is enough for any
@@ -158,22 +181,33 @@ pub(super) fn check_least(run: &Context, work: &Work, counted: bool) -> Result<(
     let least = |work: &Work, held: u64| {
         let needs = work.needs(None);
         let local = needs.local.saturating_add(held);
-        let working = needs.fixed.saturating_add(local.max(needs.global).max(needs.finish));
+        let working = needs
+            .fixed
+            .saturating_add(local.max(needs.global).max(needs.finish));
         resident.saturating_add(counting.max(working))
     };
     let fits = |work: &Work, (held, beside): (u64, u64)| {
-        run.memory_limit.is_none_or(|limit| least(work, held).saturating_add(beside) <= usable(limit))
+        run.memory_limit
+            .is_none_or(|limit| least(work, held).saturating_add(beside) <= usable(limit))
     };
     // Counting triangles takes time, which few runs need to spend.
     let all = |work: &Work, beside: u64| match exact {
-        true => fits(work, (work.counted_beyond(), beside)) || fits(work, (work.counted_at_least(), beside)),
+        true => {
+            fits(work, (work.counted_beyond(), beside))
+                || fits(work, (work.counted_at_least(), beside))
+        }
         false => fits(work, (0, beside)),
     };
     if all(work, 0) {
         return Ok(());
     }
     let more = |work: &Work| all(work, LARGER_JOB);
-    Err(naming_processes(does_not_fit(run, EMBEDDING, most(work)), run, work, more))
+    Err(naming_processes(
+        does_not_fit(run, EMBEDDING, most(work)),
+        run,
+        work,
+        more,
+    ))
 }
 
 /// Bytes that a process of a larger job may take in addition: buffers of MPI, and what wavers.
@@ -183,15 +217,36 @@ const LARGER_JOB: u64 = 4 * WAVER;
 const PROCESSES: u64 = 64;
 
 /// A refusal that also says how many processes would be enough, if several share the rows.
-fn naming_processes(error: Error, run: &Context, work: &Work, fits: impl Fn(&Work) -> bool) -> Error {
-    let Error::Memory { stage, need, least, limit, remedy } = error else { return error };
+fn naming_processes(
+    error: Error,
+    run: &Context,
+    work: &Work,
+    fits: impl Fn(&Work) -> bool,
+) -> Error {
+    let Error::Memory {
+        stage,
+        need,
+        least,
+        limit,
+        remedy,
+    } = error
+    else {
+        return error;
+    };
     let more = run.engine.processes() as u64 + 1;
-    let enough = (more..=PROCESSES).find(|&count| work.shared_by(count).is_some_and(|work| fits(&work)));
+    let enough =
+        (more..=PROCESSES).find(|&count| work.shared_by(count).is_some_and(|work| fits(&work)));
     let remedy = match enough {
         Some(enough) => format!("{remedy}, or start {enough} processes"),
         None => remedy,
     };
-    Error::Memory { stage, need, least, limit, remedy }
+    Error::Memory {
+        stage,
+        need,
+        least,
+        limit,
+        remedy,
+    }
 }
 
 /// An amount that is enough for any motif counts.
@@ -199,7 +254,8 @@ fn most(work: &Work) -> u64 {
     let work = work.bounded().tightest();
     let needs = work.needs(None);
     let local = needs.local.saturating_add(work.beside_solver_at_most());
-    let stages = (needs.fixed + work.row_numbers()).saturating_add(local.max(needs.global).max(needs.finish));
+    let stages = (needs.fixed + work.row_numbers())
+        .saturating_add(local.max(needs.global).max(needs.finish));
     stages.saturating_add(memory::resident().unwrap_or(0) + work.counted_at_most() + buffers(&work))
 }
 
@@ -210,17 +266,32 @@ fn buffers(work: &Work) -> u64 {
 
 /// A refusal of attributes that names a limit that is also enough for the work that follows.
 pub(super) fn naming_all_with_attributes(run: &Context, error: Error, graph: &Graph) -> Error {
-    let Error::Memory { need, .. } = error else { return error };
-    let (columns, motifs) = (need.div_ceil(4 * graph.nodes().max(1) as u64), run.config.motifs.motifs());
+    let Error::Memory { need, .. } = error else {
+        return error;
+    };
+    let (columns, motifs) = (
+        need.div_ceil(4 * graph.nodes().max(1) as u64),
+        run.config.motifs.motifs(),
+    );
     naming_all(error, &Work::new(run, graph, &motifs, columns as usize))
 }
 
 /// A refusal that names a limit that is also enough for the work that follows.
 pub(super) fn naming_all(error: Error, work: &Work) -> Error {
     match error {
-        Error::Memory { stage, need, least, limit, remedy } => {
-            Error::Memory { stage, need: need.max(enough_for(most(work))), least, limit, remedy }
-        }
+        Error::Memory {
+            stage,
+            need,
+            least,
+            limit,
+            remedy,
+        } => Error::Memory {
+            stage,
+            need: need.max(enough_for(most(work))),
+            least,
+            limit,
+            remedy,
+        },
         other => other,
     }
 }
@@ -235,19 +306,29 @@ pub(super) fn check_rows(config: &Config, counts: &Counts, motifs: &[Motif]) -> 
     let mut rows = most_touched(counts, motifs, delta) as usize;
     if config.pairs == Pairs::Occurrences {
         // A pair may reach delta even if no edge of its nodes does. All nodes of an occurrence have an edge in it.
-        let may = |&&motif: &&Motif| most_touched(counts, &[motif], &Delta::All(1)) as usize > solver.most_rows();
+        let may = |&&motif: &&Motif| {
+            most_touched(counts, &[motif], &Delta::All(1)) as usize > solver.most_rows()
+        };
         for &motif in motifs.iter().filter(may) {
             rows = rows.max(counts.pair_nodes(motif, delta.of(motif))?);
         }
     }
-    if rows <= solver.most_rows() { Ok(()) } else { Err(locate(solver.too_many(rows), "local", "local embeddings")) }
+    if rows <= solver.most_rows() {
+        Ok(())
+    } else {
+        Err(locate(solver.too_many(rows), "local", "local embeddings"))
+    }
 }
 
 /// Refuses, before motifs are counted for them, features that cannot fit; names a limit that is enough for any counts.
 pub(super) fn check_features_least(run: &Context, work: &Work) -> Result<()> {
     if run.config.sample == Sample::Exact && !fits(run, work.features().max(work.counting())) {
         let most = work.features().saturating_add(work.counted_at_most());
-        return Err(does_not_fit(run, FEATURES, memory::resident().unwrap_or(0).saturating_add(most)));
+        return Err(does_not_fit(
+            run,
+            FEATURES,
+            memory::resident().unwrap_or(0).saturating_add(most),
+        ));
     }
     Ok(())
 }
@@ -271,7 +352,9 @@ pub(super) fn check_diffusion(run: &mut Context, work: &Work, counts: &Counts) -
     let mut work = work.bounded();
     let bytes = |work: &Work| work.features().saturating_add(work.pairing());
     if !fits(run, bytes(&work)) {
-        work = work.with_pairs_counted(counts, run.memory_limit).unwrap_or(work);
+        work = work
+            .with_pairs_counted(counts, run.memory_limit)
+            .unwrap_or(work);
     }
     check(run, "diffusing features", bytes(&work))
 }
@@ -286,7 +369,11 @@ fn fits(run: &Context, bytes: u64) -> bool {
 fn check(run: &mut Context, what: &str, bytes: u64) -> Result<()> {
     let need = memory::resident().unwrap_or(0).saturating_add(bytes);
     report(run, what, need);
-    if fits(run, bytes) { Ok(()) } else { Err(does_not_fit(run, what, need)) }
+    if fits(run, bytes) {
+        Ok(())
+    } else {
+        Err(does_not_fit(run, what, need))
+    }
 }
 
 /// Work that takes less than this, and a small part of the limit, is not worth a note.
@@ -301,14 +388,17 @@ fn report(run: &mut Context, what: &str, need: u64) {
         Some(limit) => format!("{} of {}", beside(need, limit), beside(limit, limit)),
         None => human_bytes(need),
     };
-    run.progress.note(&format!("{what} takes about {text} of memory"));
+    run.progress
+        .note(&format!("{what} takes about {text} of memory"));
 }
 
 /// The refusal of work that needs this many bytes.
 fn does_not_fit(run: &Context, what: &str, need: u64) -> Error {
     let features = match (run.config.has_features(), run.config.features.form) {
         (false, _) => "or the number of motifs",
-        (true, Form::Components(_)) => "the number of motifs, structure.depth or features.diffusion.steps",
+        (true, Form::Components(_)) => {
+            "the number of motifs, structure.depth or features.diffusion.steps"
+        }
         (true, Form::Columns) => {
             "the number of motifs, structure.depth or features.diffusion.steps, reduce features to \
              features.form = { components = {} }"
@@ -316,7 +406,9 @@ fn does_not_fit(run: &Context, what: &str, need: u64) -> Error {
     };
     let pairs = match run.config.pairs {
         Pairs::Edges => "",
-        Pairs::Occurrences => ", leave out path4, whose pairs are three edges apart, use pairs = \"edges\"",
+        Pairs::Occurrences => {
+            ", leave out path4, whose pairs are three edges apart, use pairs = \"edges\""
+        }
     };
     let lower = if what == FEATURES {
         "structure.depth, features.diffusion.steps or the number of motifs".to_owned()
@@ -336,9 +428,19 @@ fn does_not_fit(run: &Context, what: &str, need: u64) -> Error {
 mod tests {
     use super::*;
 
-    const BASE: Base = Base { resident: 100 << 20, counts: 30 << 20, buffers: 16 << 20 };
-    const NEEDS: Needs =
-        Needs { parts: 640 << 20, fixed: 10 << 20, local: 500 << 20, global: 600 << 20, finish: 0, own: 0 };
+    const BASE: Base = Base {
+        resident: 100 << 20,
+        counts: 30 << 20,
+        buffers: 16 << 20,
+    };
+    const NEEDS: Needs = Needs {
+        parts: 640 << 20,
+        fixed: 10 << 20,
+        local: 500 << 20,
+        global: 600 << 20,
+        finish: 0,
+        own: 0,
+    };
 
     /// Slices of a joint model are kept in half of what is free; the limit here is far from what the process holds.
     #[test]
@@ -365,7 +467,12 @@ mod tests {
         };
         let free = 2 * work.slices();
         assert!(free > 1 << 40, "{free}");
-        for (limit, holds) in [(None, true), (Some(0), false), (Some(free / 2), false), (Some(free + free / 2), true)] {
+        for (limit, holds) in [
+            (None, true),
+            (Some(0), false),
+            (Some(free / 2), false),
+            (Some(free + free / 2), true),
+        ] {
             assert_eq!(work.holds_slices(limit), holds, "{limit:?}");
         }
     }
@@ -383,13 +490,19 @@ mod tests {
     fn beyond_that_just_enough_is_spilled() {
         let plan = plan(BASE, NEEDS, Some(1024 << 20)).expect("fits");
         assert_eq!((plan.held, plan.spilled), (296 << 20, 344 << 20));
-        assert!(plan.local <= plan.global && plan.global == usable(1024 << 20), "{plan:?}");
+        assert!(
+            plan.local <= plan.global && plan.global == usable(1024 << 20),
+            "{plan:?}"
+        );
     }
 
     #[test]
     fn what_cannot_fit_is_refused_with_the_least_that_would() {
         let least = limit_for(plan(BASE, NEEDS, Some(600 << 20)).expect_err("too little"));
         let plan = plan(BASE, NEEDS, Some(least)).expect("just enough");
-        assert!(plan.held <= 2 && plan.global <= least && plan.global >= least - least / 30, "{plan:?}");
+        assert!(
+            plan.held <= 2 && plan.global <= least && plan.global >= least - least / 30,
+            "{plan:?}"
+        );
     }
 }

@@ -35,19 +35,30 @@ impl Work<'_> {
     /// The largest share of so many rows that a process holds: whole lanes.
     pub(super) fn share(&self, rows: u64) -> u64 {
         let lanes = self.graph.nodes().div_ceil(lane_rows(self.graph.nodes())) as u64;
-        (rows * lanes.div_ceil(self.sharing)).div_ceil(lanes.max(1)).min(rows)
+        (rows * lanes.div_ceil(self.sharing))
+            .div_ceil(lanes.max(1))
+            .min(rows)
     }
 
     /// Bytes of the Gram matrices of all lanes of a process, which are added in the order of all lanes.
     pub(super) fn lane_products(&self, columns: u64) -> u64 {
         let lanes = self.graph.nodes().div_ceil(lane_rows(self.graph.nodes())) as u64;
-        if self.sharing > 1 { lanes.div_ceil(self.sharing) * 8 * columns * columns } else { 0 }
+        if self.sharing > 1 {
+            lanes.div_ceil(self.sharing) * 8 * columns * columns
+        } else {
+            0
+        }
     }
 
     /// Bytes in which several processes gather the nonzero weights of a rare motif.
     pub(super) fn gathering(&self) -> u64 {
-        let divided = self.sharing > 1 && !self.graph.is_directed() && self.graph.nodes() > MOST_IN_PIECES;
-        if divided && !self.own_factors { self.positions * GATHERED } else { 0 }
+        let divided =
+            self.sharing > 1 && !self.graph.is_directed() && self.graph.nodes() > MOST_IN_PIECES;
+        if divided && !self.own_factors {
+            self.positions * GATHERED
+        } else {
+            0
+        }
     }
 
     /// The same work with rows divided among this many processes, if they share any.
@@ -59,9 +70,15 @@ impl Work<'_> {
 
     /// The share of the entries of W_t that a process keeps, if each certainly keeps those of its own rows alone.
     pub(super) fn rows_of_matrix(&self, entries: u64) -> u64 {
-        let divided = self.own_factors && !self.graph.is_directed() && self.graph.nodes() > MOST_IN_PIECES;
-        let svd = matches!(self.config.local.solver, Solver::Svd(_)) && self.config.features.diffusion.steps == 0;
-        if divided && svd { self.share_of_entries(entries) } else { entries }
+        let divided =
+            self.own_factors && !self.graph.is_directed() && self.graph.nodes() > MOST_IN_PIECES;
+        let svd = matches!(self.config.local.solver, Solver::Svd(_))
+            && self.config.features.diffusion.steps == 0;
+        if divided && svd {
+            self.share_of_entries(entries)
+        } else {
+            entries
+        }
     }
 
     /// The largest share of the entries of the graph that a process holds: those of its rows.
@@ -70,7 +87,10 @@ impl Work<'_> {
         let (length, processes) = (lane_rows(nodes), self.sharing as usize);
         let lanes = nodes.div_ceil(length);
         let end = |rank: usize| pattern.offsets()[(rank * lanes / processes * length).min(nodes)];
-        let most = (0..processes).map(|rank| end(rank + 1) - end(rank)).max().unwrap_or(0);
+        let most = (0..processes)
+            .map(|rank| end(rank + 1) - end(rank))
+            .max()
+            .unwrap_or(0);
         (entries as f64 * most as f64 / pattern.nnz().max(1) as f64).ceil() as u64
     }
 
@@ -87,7 +107,11 @@ impl Work<'_> {
         if self.sharing == 1 || !matches!(self.config.local.solver, Solver::Svd(_)) {
             return columns;
         }
-        let whole = if self.own_factors { 0 } else { dim * if self.right { 2 } else { 1 } };
+        let whole = if self.own_factors {
+            0
+        } else {
+            dim * if self.right { 2 } else { 1 }
+        };
         self.share(columns) + width.min(PANEL as u64) + whole
     }
 
@@ -95,7 +119,11 @@ impl Work<'_> {
     pub(super) fn joined(&self, local: u64) -> (u64, u64) {
         let attributes = attribute_columns(self.config, self.own, self.motifs.len()) as u64;
         let before = self.config.features.combine == Combine::Before;
-        if before { (local + attributes, 0) } else { (local, attributes) }
+        if before {
+            (local + attributes, 0)
+        } else {
+            (local, attributes)
+        }
     }
 
     /// Columns of all local embeddings.

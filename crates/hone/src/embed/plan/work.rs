@@ -45,7 +45,12 @@ pub(in crate::embed) struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// The embedding of a graph with `own` attribute columns of the user.
-    pub(in crate::embed) fn new(run: &Context<'a>, graph: &'a Graph, motifs: &'a [Motif], own: usize) -> Self {
+    pub(in crate::embed) fn new(
+        run: &Context<'a>,
+        graph: &'a Graph,
+        motifs: &'a [Motif],
+        own: usize,
+    ) -> Self {
         let steps = *steps::computed(run.config).end();
         let both = run.both_sides(graph);
         let reversed = graph.is_directed() && run.config.reverse.given() > 0.0;
@@ -60,7 +65,9 @@ impl<'a> Work<'a> {
             factors: run.factors,
             sharing: 1,
             own_factors: run.checkpoint.is_none()
-                && motifs.iter().all(|&motif| has_all_nodes(run.config, graph, motif)),
+                && motifs
+                    .iter()
+                    .all(|&motif| has_all_nodes(run.config, graph, motif)),
             steps,
             written: run.written,
             puts_aside: run.engine.puts_aside(),
@@ -81,19 +88,27 @@ impl<'a> Work<'a> {
 
     /// Columns of Z alone.
     pub(super) fn z_columns(&self) -> u64 {
-        self.config.z_columns(self.config.has_features() || self.own > 0) as u64
+        self.config
+            .z_columns(self.config.has_features() || self.own > 0) as u64
     }
 }
 
 /// Whether W_t of a motif certainly has the rows of the graph: it shares the pattern of the graph.
 fn has_all_nodes(config: &Config, graph: &Graph, motif: Motif) -> bool {
     let weighted = graph.weights().is_some() && config.weights != Weights::Ignored;
-    is_of_edges(config, motif) && config.delta.of(motif) <= 1 && !weighted && graph.pattern().nnz() > 0
+    is_of_edges(config, motif)
+        && config.delta.of(motif) <= 1
+        && !weighted
+        && graph.pattern().nnz() > 0
 }
 
 /// Columns of X before and after it is reduced to components.
 pub(super) fn x_columns(config: &Config, own: usize) -> (usize, usize) {
-    let structure = if config.structure.enabled { config.structure.columns() } else { 0 };
+    let structure = if config.structure.enabled {
+        config.structure.columns()
+    } else {
+        0
+    };
     let features = structure + own;
     match config.features.form {
         Form::Components(_) if features > 0 => (features, config.components_dim()),

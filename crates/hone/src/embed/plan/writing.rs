@@ -20,7 +20,12 @@ impl Work<'_> {
     pub(super) fn written_bytes(&self, rows: u64, columns: u64) -> u64 {
         let Some(format) = self.written else { return 0 };
         let held = (self.share(rows) * FLOAT).saturating_mul(columns);
-        let received = if self.sharing > 1 { format.received(rows, columns) } else { 0 };
-        held.saturating_add(received).saturating_add(format.memory(rows, columns))
+        let received = if self.sharing > 1 {
+            format.received(rows, columns)
+        } else {
+            0
+        };
+        held.saturating_add(received)
+            .saturating_add(format.memory(rows, columns))
     }
 }

@@ -63,7 +63,10 @@ struct Entry {
 
 impl Entry {
     fn of(sum: &Sum) -> Self {
-        Entry { bytes: sum.bytes(), crc32: sum.crc32() }
+        Entry {
+            bytes: sum.bytes(),
+            crc32: sum.crc32(),
+        }
     }
 }
 
@@ -96,20 +99,35 @@ impl Checkpoint {
         let (used, leftovers) = used(folder)?;
         if used && begin == Begin::Anew {
             let remedy = "continue it with resume = true, or name another folder";
-            return Err(Error::input(folder, "the checkpoint folder is not empty", remedy));
+            return Err(Error::input(
+                folder,
+                "the checkpoint folder is not empty",
+                remedy,
+            ));
         }
         if used && !folder.join(MANIFEST).exists() {
             let message = format!("there is no checkpoint here: {MANIFEST} is missing");
-            return Err(Error::input(folder, message, "name the folder of a checkpoint, or an empty one"));
+            return Err(Error::input(
+                folder,
+                message,
+                "name the folder of a checkpoint, or an empty one",
+            ));
         }
         let lock = lock(folder)?;
-        let files = if used { resumed(folder, &identity)? } else { BTreeMap::new() };
+        let files = if used {
+            resumed(folder, &identity)?
+        } else {
+            BTreeMap::new()
+        };
         // Only now is it certain that nobody is writing them.
         for path in leftovers.iter().filter(|_| used) {
             fs::remove_file(path).map_err(|e| Error::io(path, e))?;
         }
-        let checkpoint =
-            Checkpoint { folder: folder.to_path_buf(), manifest: Manifest { identity, files }, lock: Some(lock) };
+        let checkpoint = Checkpoint {
+            folder: folder.to_path_buf(),
+            manifest: Manifest { identity, files },
+            lock: Some(lock),
+        };
         checkpoint.write_manifest()?;
         Ok(checkpoint)
     }
@@ -117,7 +135,11 @@ impl Checkpoint {
     /// The content of a checkpoint that another process of the same run has open. It cannot save anything.
     pub(in crate::embed) fn look(folder: &Path, identity: Identity) -> Result<Self> {
         let files = resumed(folder, &identity)?;
-        Ok(Checkpoint { folder: folder.to_path_buf(), manifest: Manifest { identity, files }, lock: None })
+        Ok(Checkpoint {
+            folder: folder.to_path_buf(),
+            manifest: Manifest { identity, files },
+            lock: None,
+        })
     }
 
     /// Whether this process saves stages: of several, only the leading one does.
@@ -132,7 +154,11 @@ impl Checkpoint {
 
     /// The names of the stages that are there, one per line.
     pub(in crate::embed) fn names(&self) -> String {
-        self.manifest.files.keys().map(|name| format!("{name}\n")).collect()
+        self.manifest
+            .files
+            .keys()
+            .map(|name| format!("{name}\n"))
+            .collect()
     }
 
     /// Number of stages that are there.
@@ -146,7 +172,11 @@ impl Checkpoint {
     }
 
     /// Reads a stage that exists, with its path for errors.
-    pub(in crate::embed) fn open<T>(&self, name: &str, read: impl FnOnce(File, &Path) -> Result<T>) -> Result<T> {
+    pub(in crate::embed) fn open<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(File, &Path) -> Result<T>,
+    ) -> Result<T> {
         let path = self.folder.join(name);
         read(File::open(&path).map_err(|e| Error::io(&path, e))?, &path)
     }
@@ -171,9 +201,11 @@ impl Checkpoint {
 
     fn write_manifest(&self) -> Result<()> {
         let path = self.folder.join(MANIFEST);
-        let text = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
+        let text =
+            serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
         let mut out = Output::create_own(&path)?;
-        out.write_all(text.as_bytes()).map_err(|e| Error::io(&path, e))?;
+        out.write_all(text.as_bytes())
+            .map_err(|e| Error::io(&path, e))?;
         out.commit()
     }
 }
@@ -209,15 +241,19 @@ fn lock(folder: &Path) -> Result<File> {
     };
     // Created if there is none, and never through a link: an existing file is opened only after a check.
     let file = match File::create_new(&path) {
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && is_lock(&path) => File::options().write(true).open(&path),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && is_lock(&path) => {
+            File::options().write(true).open(&path)
+        }
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(foreign()),
         made => made,
     };
     let file = file.map_err(|e| Error::io(&path, e))?;
     match file.try_lock() {
-        Err(fs::TryLockError::WouldBlock) => {
-            Err(Error::input(folder, "another run is using this checkpoint", "wait for it, or name another folder"))
-        }
+        Err(fs::TryLockError::WouldBlock) => Err(Error::input(
+            folder,
+            "another run is using this checkpoint",
+            "wait for it, or name another folder",
+        )),
         // A file system without locks cannot tell.
         _ => Ok(file),
     }
@@ -226,25 +262,50 @@ fn lock(folder: &Path) -> Result<File> {
 /// The files of an earlier run, which must be of the same work, and whole.
 fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>> {
     let path = folder.join(MANIFEST);
-    let text = record::read(&path)?.ok_or_else(|| Error::io(&path, io::ErrorKind::NotFound.into()))?;
+    let text =
+        record::read(&path)?.ok_or_else(|| Error::io(&path, io::ErrorKind::NotFound.into()))?;
     let unreadable = |e: serde_json::Error| {
-        Error::input(&path, format!("not the manifest of a checkpoint: {e}"), "delete the folder and start again")
+        Error::input(
+            &path,
+            format!("not the manifest of a checkpoint: {e}"),
+            "delete the folder and start again",
+        )
     };
     // The version first: another one may have another layout.
     let Versioned { version } = serde_json::from_slice(&text).map_err(unreadable)?;
     let version = version.as_deref().unwrap_or("unknown");
     if version != identity.version {
-        let message = format!("the checkpoint is of version {version}, this is version {}", identity.version);
-        return Err(Error::input(&path, message, "delete the folder and start again, or use that version"));
+        let message = format!(
+            "the checkpoint is of version {version}, this is version {}",
+            identity.version
+        );
+        return Err(Error::input(
+            &path,
+            message,
+            "delete the folder and start again, or use that version",
+        ));
     }
     let manifest: Manifest = serde_json::from_slice(&text).map_err(unreadable)?;
     if let Some(message) = difference(&manifest.identity, identity) {
-        return Err(Error::input(&path, message, "use the same graph, settings and device, or another folder"));
+        return Err(Error::input(
+            &path,
+            message,
+            "use the same graph, settings and device, or another folder",
+        ));
     }
     let mut files = manifest.files;
-    if let Some(name) = files.keys().find(|name| Path::new(name).file_name().is_none_or(|file| file != name.as_str())) {
-        let message = format!("not the manifest of a checkpoint: `{name}` is not the name of a file in it");
-        return Err(Error::input(&path, message, "delete the folder and start again"));
+    if let Some(name) = files.keys().find(|name| {
+        Path::new(name)
+            .file_name()
+            .is_none_or(|file| file != name.as_str())
+    }) {
+        let message =
+            format!("not the manifest of a checkpoint: `{name}` is not the name of a file in it");
+        return Err(Error::input(
+            &path,
+            message,
+            "delete the folder and start again",
+        ));
     }
     // A file that was deleted is created again.
     files.retain(|name, _| folder.join(name).exists());
@@ -258,12 +319,19 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
 fn difference(theirs: &Identity, ours: &Identity) -> Option<String> {
     if theirs.config != ours.config {
         let table = |config: &Config| toml::Value::try_from(config).ok();
-        let found = table(&theirs.config).zip(table(&ours.config)).and_then(|(a, b)| first_difference("", &a, &b));
-        let named = found.map(|(key, a, b)| format!(": {key} is {a} there and {b} here")).unwrap_or_default();
+        let found = table(&theirs.config)
+            .zip(table(&ours.config))
+            .and_then(|(a, b)| first_difference("", &a, &b));
+        let named = found
+            .map(|(key, a, b)| format!(": {key} is {a} there and {b} here"))
+            .unwrap_or_default();
         return Some(format!("the checkpoint has other settings{named}"));
     }
     if theirs.engine != ours.engine {
-        return Some(format!("the checkpoint was made on {}, this is {}", theirs.engine, ours.engine));
+        return Some(format!(
+            "the checkpoint was made on {}, this is {}",
+            theirs.engine, ours.engine
+        ));
     }
     if theirs.graph != ours.graph {
         return Some("the checkpoint is of another graph".into());
@@ -272,15 +340,29 @@ fn difference(theirs: &Identity, ours: &Identity) -> Option<String> {
 }
 
 /// The first setting that differs, and its two values.
-fn first_difference(at: &str, a: &toml::Value, b: &toml::Value) -> Option<(String, String, String)> {
+fn first_difference(
+    at: &str,
+    a: &toml::Value,
+    b: &toml::Value,
+) -> Option<(String, String, String)> {
     let (Some(left), Some(right)) = (a.as_table(), b.as_table()) else {
         return (a != b).then(|| (at.to_owned(), a.to_string(), b.to_string()));
     };
     let none = toml::Value::String("not set".into());
-    let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
+    let keys = left
+        .keys()
+        .chain(right.keys().filter(|key| !left.contains_key(*key)));
     keys.into_iter().find_map(|key| {
-        let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
-        first_difference(&path, left.get(key).unwrap_or(&none), right.get(key).unwrap_or(&none))
+        let path = if at.is_empty() {
+            key.clone()
+        } else {
+            format!("{at}.{key}")
+        };
+        first_difference(
+            &path,
+            left.get(key).unwrap_or(&none),
+            right.get(key).unwrap_or(&none),
+        )
     })
 }
 
@@ -290,11 +372,19 @@ fn verify(path: &Path, entry: Entry) -> Result<()> {
     let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
     let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
     if length != entry.bytes {
-        return Err(Error::input(path, format!("is damaged: {length} bytes, not {}", entry.bytes), remedy));
+        return Err(Error::input(
+            path,
+            format!("is damaged: {length} bytes, not {}", entry.bytes),
+            remedy,
+        ));
     }
     let sum = checksum(&mut file).map_err(|e| Error::io(path, e))?;
     if Entry::of(&sum) != entry {
-        return Err(Error::input(path, "is damaged: its checksum differs", remedy));
+        return Err(Error::input(
+            path,
+            "is damaged: its checksum differs",
+            remedy,
+        ));
     }
     Ok(())
 }

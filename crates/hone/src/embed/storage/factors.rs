@@ -34,9 +34,15 @@ pub(in crate::embed) fn write_local(
         scale: facts.scale,
         rank: facts.rank,
         model: model(solver, "S", "U·diag(sigma)·Vᵀ", "U·diag(sigma)"),
-        rows: nodes.map(|nodes| to.rows(&format!("{}.rows", facts.motif), nodes)).transpose()?,
+        rows: nodes
+            .map(|nodes| to.rows(&format!("{}.rows", facts.motif), nodes))
+            .transpose()?,
         u: to.block(&format!("{name}.U"), u)?,
-        sigma: to.numbers(&format!("{name}.sigma"), &[facts.singular_values.len()], &facts.singular_values)?,
+        sigma: to.numbers(
+            &format!("{name}.sigma"),
+            &[facts.singular_values.len()],
+            &facts.singular_values,
+        )?,
         v: v.map(|v| to.block(&format!("{name}.V"), v)).transpose()?,
     };
     to.manifest.local.push(entry);
@@ -53,17 +59,45 @@ pub(in crate::embed) fn write_global(
 ) -> Result<()> {
     let h = h.map(|h| to.transposed("H", h, z.cols()));
     let model = model(solver, "Y", "Z·H", "Z");
-    to.manifest.global = Some(GlobalEntry { model, z: to.block("Z", z)?, h: h.transpose()?, columns });
+    to.manifest.global = Some(GlobalEntry {
+        model,
+        z: to.block("Z", z)?,
+        h: h.transpose()?,
+        columns,
+    });
     Ok(())
 }
 
 /// Writes the factors of a joint model.
-pub(in crate::embed) fn write_joint(to: &mut Writer, model: Model, found: &JointFactors) -> Result<()> {
-    let JointFactors { left, right, weights, core, slices } = *found;
+pub(in crate::embed) fn write_joint(
+    to: &mut Writer,
+    model: Model,
+    found: &JointFactors,
+) -> Result<()> {
+    let JointFactors {
+        left,
+        right,
+        weights,
+        core,
+        slices,
+    } = *found;
     let rank = slices.first().map_or(0, |slice| slice.factors.len());
-    let motifs: Vec<f64> = slices.iter().flat_map(|slice| slice.factors.iter().copied()).collect();
-    let numbers = |core: &[Small]| core.iter().flat_map(|matrix| matrix.as_slice().to_vec()).collect::<Vec<f64>>();
-    let core = core.map(|core| to.numbers("core", &[core.len(), left.cols(), left.cols()], &numbers(core)));
+    let motifs: Vec<f64> = slices
+        .iter()
+        .flat_map(|slice| slice.factors.iter().copied())
+        .collect();
+    let numbers = |core: &[Small]| {
+        core.iter()
+            .flat_map(|matrix| matrix.as_slice().to_vec())
+            .collect::<Vec<f64>>()
+    };
+    let core = core.map(|core| {
+        to.numbers(
+            "core",
+            &[core.len(), left.cols(), left.cols()],
+            &numbers(core),
+        )
+    });
     let model = if model == Model::Cp {
         "slice s ≈ left·diag(weights ∘ motifs[s])·rightᵀ"
     } else {
@@ -93,7 +127,9 @@ fn slice(facts: &SliceFacts) -> SliceEntry {
 /// A description of what the factors of a solver approximate.
 fn model(solver: &Solver, matrix: &str, product: &str, code: &str) -> String {
     if solver.is_code() {
-        return format!("{code} is the code of an autoencoder for the rows of {matrix}: no linear factor leads back");
+        return format!(
+            "{code} is the code of an autoencoder for the rows of {matrix}: no linear factor leads back"
+        );
     }
     match solver.loss() {
         Divergence::Gaussian => format!("{matrix} ≈ {product}"),

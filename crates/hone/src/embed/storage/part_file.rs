@@ -44,29 +44,54 @@ pub(super) struct Faults(Mutex<Option<Error>>);
 
 impl Faults {
     fn note(&self, path: &Path, error: io::Error) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| Error::io(path, error));
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_with(|| Error::io(path, error));
     }
 
     /// The error of the first read that failed, if one did.
     pub(super) fn check(&self) -> Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+            .map_or(Ok(()), Err)
     }
 }
 
 /// Writes a part.
-pub(super) fn write(part: &Part, facts: Option<&LocalFacts>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    part: &Part,
+    facts: Option<&LocalFacts>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (rows, cols) = (part.group.stored_rows(), part.group.cols());
-    let description =
-        Description { name: part.name.clone(), step: part.step, columns: part.columns.to_vec(), facts: facts.cloned() };
+    let description = Description {
+        name: part.name.clone(),
+        step: part.step,
+        columns: part.columns.to_vec(),
+        facts: facts.cloned(),
+    };
     let description = serde_json::to_vec(&description)?;
-    let kind = VERSION + if part.group.rows().is_some() { SOME_ROWS } else { 0 };
+    let kind = VERSION
+        + if part.group.rows().is_some() {
+            SOME_ROWS
+        } else {
+            0
+        };
     out.write_all(MAGIC)?;
     for number in [kind, rows as u64, cols as u64, description.len() as u64] {
         out.write_all(&number.to_le_bytes())?;
     }
     out.write_all(&description)?;
     for piece in part.group.rows().unwrap_or_default().chunks(PIECE) {
-        out.write_all(&piece.iter().flat_map(|row| row.to_le_bytes()).collect::<Vec<u8>>())?;
+        out.write_all(
+            &piece
+                .iter()
+                .flat_map(|row| row.to_le_bytes())
+                .collect::<Vec<u8>>(),
+        )?;
     }
     let at_a_time = (PIECE / cols.max(1)).max(1);
     let mut values = Vec::new();
@@ -78,19 +103,33 @@ pub(super) fn write(part: &Part, facts: Option<&LocalFacts>, out: &mut dyn Write
         if cfg!(target_endian = "little") {
             out.write_all(bytemuck::cast_slice(piece))?;
         } else {
-            out.write_all(&piece.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())?;
+            out.write_all(
+                &piece
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes())
+                    .collect::<Vec<u8>>(),
+            )?;
         }
     }
     Ok(())
 }
 
 /// Opens a part; with `hold` its values are read into memory, else they stay in the file.
-pub(super) fn open(file: File, path: &Path, hold: bool, faults: &Arc<Faults>) -> Result<(Part, Option<LocalFacts>)> {
-    let broken = |what: &str| Error::input(path, format!("not a part of an embedding: {what}"), AGAIN);
+pub(super) fn open(
+    file: File,
+    path: &Path,
+    hold: bool,
+    faults: &Arc<Faults>,
+) -> Result<(Part, Option<LocalFacts>)> {
+    let broken =
+        |what: &str| Error::input(path, format!("not a part of an embedding: {what}"), AGAIN);
     let mut input = At { file: &file, at: 0 };
     let mut head = [0; HEAD];
-    input.read_exact(&mut head).map_err(|_| broken("the file is too short"))?;
-    let number = |i: usize| u64::from_le_bytes(head[8 * i..8 * i + 8].try_into().expect("eight bytes"));
+    input
+        .read_exact(&mut head)
+        .map_err(|_| broken("the file is too short"))?;
+    let number =
+        |i: usize| u64::from_le_bytes(head[8 * i..8 * i + 8].try_into().expect("eight bytes"));
     let (kind, rows, cols, length) = (number(1), number(2), number(3), number(4));
     if &head[..8] != MAGIC || kind & !SOME_ROWS != VERSION {
         return Err(broken("its first bytes are wrong"));
@@ -98,27 +137,58 @@ pub(super) fn open(file: File, path: &Path, hold: bool, faults: &Arc<Faults>) ->
     let some_rows = kind & SOME_ROWS != 0;
     let numbers = if some_rows { rows } else { 0 };
     let size = file.metadata().map_err(|e| Error::io(path, e))?.len();
-    let values = rows.checked_mul(cols).and_then(|values| values.checked_add(numbers)?.checked_mul(4));
+    let values = rows
+        .checked_mul(cols)
+        .and_then(|values| values.checked_add(numbers)?.checked_mul(4));
     if values.and_then(|bytes| bytes.checked_add(HEAD as u64)?.checked_add(length)) != Some(size) {
         return Err(broken("its length is not what it should be"));
     }
     let mut text = vec![0; length as usize];
-    input.read_exact(&mut text).map_err(|e| Error::io(path, e))?;
-    let Description { name, step, columns, facts } =
-        serde_json::from_slice(&text).map_err(|e| broken(&e.to_string()))?;
+    input
+        .read_exact(&mut text)
+        .map_err(|e| Error::io(path, e))?;
+    let Description {
+        name,
+        step,
+        columns,
+        facts,
+    } = serde_json::from_slice(&text).map_err(|e| broken(&e.to_string()))?;
     let mut bytes = vec![0; 4 * numbers as usize];
-    input.read_exact(&mut bytes).map_err(|e| Error::io(path, e))?;
-    let numbers: Vec<u32> =
-        bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("four bytes"))).collect();
+    input
+        .read_exact(&mut bytes)
+        .map_err(|e| Error::io(path, e))?;
+    let numbers: Vec<u32> = bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes(b.try_into().expect("four bytes")))
+        .collect();
     if numbers.windows(2).any(|pair| pair[0] >= pair[1]) {
         return Err(broken("its rows do not ascend"));
     }
     let start = input.at;
     let (rows, cols) = (rows as usize, cols as usize);
-    let stored = PartFile { file, path: path.to_path_buf(), rows, cols, start, faults: faults.clone() };
+    let stored = PartFile {
+        file,
+        path: path.to_path_buf(),
+        rows,
+        cols,
+        start,
+        faults: faults.clone(),
+    };
     let numbers = some_rows.then_some(numbers);
-    let group = if hold { stored.load(numbers)? } else { Group::stored(numbers, Arc::new(stored)) };
-    Ok((Part { name, step, columns: columns.into(), group }, facts))
+    let group = if hold {
+        stored.load(numbers)?
+    } else {
+        Group::stored(numbers, Arc::new(stored))
+    };
+    Ok((
+        Part {
+            name,
+            step,
+            columns: columns.into(),
+            group,
+        },
+        facts,
+    ))
 }
 
 /// Values in a file.
@@ -137,7 +207,8 @@ impl PartFile {
     fn load(self, numbers: Option<Vec<u32>>) -> Result<Group> {
         let mut block = Block::zeros(self.rows, self.cols);
         for (index, piece) in block.as_mut_slice().chunks_mut(PIECE).enumerate() {
-            self.fill(index * PIECE, piece).map_err(|e| Error::io(&self.path, e))?;
+            self.fill(index * PIECE, piece)
+                .map_err(|e| Error::io(&self.path, e))?;
         }
         Ok(match numbers {
             Some(numbers) => Group::partial(numbers, block),
@@ -147,10 +218,14 @@ impl PartFile {
 
     /// Reads values from index `first` on.
     fn fill(&self, first: usize, to: &mut [f32]) -> io::Result<()> {
-        let mut input = At { file: &self.file, at: self.start + 4 * first as u64 };
+        let mut input = At {
+            file: &self.file,
+            at: self.start + 4 * first as u64,
+        };
         input.read_exact(bytemuck::cast_slice_mut(to))?;
         if cfg!(target_endian = "big") {
-            to.iter_mut().for_each(|value| *value = f32::from_bits(value.to_bits().swap_bytes()));
+            to.iter_mut()
+                .for_each(|value| *value = f32::from_bits(value.to_bits().swap_bytes()));
         }
         Ok(())
     }
@@ -200,7 +275,12 @@ mod tests {
             Some(rows) => Group::partial(rows, block),
             None => Group::full(block),
         };
-        Part { name: "star4".into(), step: 2, columns: ["a".to_owned(), "b".into(), "c".into()].into(), group }
+        Part {
+            name: "star4".into(),
+            step: 2,
+            columns: ["a".to_owned(), "b".into(), "c".into()].into(),
+            group,
+        }
     }
 
     fn file_of(bytes: &[u8]) -> File {
@@ -223,13 +303,22 @@ mod tests {
             let bytes = bytes_of(&before);
             for hold in [true, false] {
                 let faults = Arc::default();
-                let (after, facts) = open(file_of(&bytes), Path::new("p"), hold, &faults).expect("whole");
-                assert_eq!((&after.name, after.step, &after.columns), (&before.name, 2, &before.columns));
-                assert_eq!((after.group.rows(), after.group.block().is_some()), (before.group.rows(), hold));
+                let (after, facts) =
+                    open(file_of(&bytes), Path::new("p"), hold, &faults).expect("whole");
+                assert_eq!(
+                    (&after.name, after.step, &after.columns),
+                    (&before.name, 2, &before.columns)
+                );
+                assert_eq!(
+                    (after.group.rows(), after.group.block().is_some()),
+                    (before.group.rows(), hold)
+                );
                 let n = before.group.stored_rows();
                 let mut values = vec![0.0; 3 * n];
                 after.group.read(0..n, &mut values);
-                assert!(facts.is_none() && values == before.group.block().expect("held").as_slice());
+                assert!(
+                    facts.is_none() && values == before.group.block().expect("held").as_slice()
+                );
                 assert!(faults.check().is_ok());
             }
         }
@@ -238,7 +327,8 @@ mod tests {
     #[test]
     fn what_is_no_part_is_an_error_and_never_a_panic() {
         let bytes = bytes_of(&part(Some(vec![3, 8])));
-        let opened = |bytes: &[u8]| open(file_of(bytes), Path::new("p"), true, &Arc::default()).map(|_| ());
+        let opened =
+            |bytes: &[u8]| open(file_of(bytes), Path::new("p"), true, &Arc::default()).map(|_| ());
         for length in 0..bytes.len() {
             assert!(opened(&bytes[..length]).is_err(), "cut to {length}");
         }
@@ -253,7 +343,13 @@ mod tests {
     fn a_file_that_shrinks_is_told_of_later() {
         let faults: Arc<Faults> = Arc::default();
         let file = file_of(&bytes_of(&part(None)));
-        let (part, _) = open(file.try_clone().expect("open"), Path::new("p"), false, &faults).expect("whole");
+        let (part, _) = open(
+            file.try_clone().expect("open"),
+            Path::new("p"),
+            false,
+            &faults,
+        )
+        .expect("whole");
         file.set_len(1000).expect("cut");
         let mut row = [1.0; 3];
         part.group.read(499..500, &mut row);

@@ -42,7 +42,14 @@ impl Shelf {
         checkpoint: Option<Checkpoint>,
         factors: Option<Writer>,
     ) -> Self {
-        Shelf { room, folder, checkpoint, faults: Arc::default(), written: 0, factors }
+        Shelf {
+            room,
+            folder,
+            checkpoint,
+            faults: Arc::default(),
+            written: 0,
+            factors,
+        }
     }
 
     /// Where factors are written, if requested.
@@ -52,20 +59,35 @@ impl Shelf {
 
     /// Stores a finished part: this process's rows, in memory or in a file, and all rows in the checkpoint if there is
     /// one.
-    pub(in crate::embed) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>, own: &Own) -> Result<Part> {
+    pub(in crate::embed) fn keep(
+        &mut self,
+        part: Part,
+        facts: Option<&LocalFacts>,
+        own: &Own,
+    ) -> Result<Part> {
         let all = part.group.stored_rows();
-        let share = if part.group.is_part() { all } else { (all * own.range.len()).div_ceil(own.rows.max(1)) };
+        let share = if part.group.is_part() {
+            all
+        } else {
+            (all * own.range.len()).div_ceil(own.rows.max(1))
+        };
         // Parts stored elsewhere take no memory of this process.
-        let stored =
-            part.group.elsewhere().is_some() && part.group.memory() == 4 * part.group.rows().map_or(0, <[u32]>::len);
+        let stored = part.group.elsewhere().is_some()
+            && part.group.memory() == 4 * part.group.rows().map_or(0, <[u32]>::len);
         let hold = stored || self.take_room(share * part.group.cols());
-        if let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.saves()) {
+        if let Some(checkpoint) = self
+            .checkpoint
+            .as_mut()
+            .filter(|checkpoint| checkpoint.saves())
+        {
             let name = file_name(&part.name, part.step);
             checkpoint.save(&name, |out| part_file::write(&part, facts, out))?;
             if !hold {
                 drop(part);
                 return checkpoint
-                    .open(&name, |file, path| part_file::open(file, path, false, &self.faults))
+                    .open(&name, |file, path| {
+                        part_file::open(file, path, false, &self.faults)
+                    })
                     .map(|found| first(found).shared_out(own));
             }
         }
@@ -79,14 +101,18 @@ impl Shelf {
     /// A part whose values are in a temporary file.
     pub(in crate::embed) fn away(&mut self, part: Part) -> Result<Part> {
         let bytes = self.written + 4 * (part.group.stored_rows() * part.group.cols()) as u64;
-        let file = self.spill(&part).map_err(|e| refused(&self.folder, bytes, e))?;
+        let file = self
+            .spill(&part)
+            .map_err(|e| refused(&self.folder, bytes, e))?;
         drop(part);
         part_file::open(file, &self.folder, false, &self.faults).map(first)
     }
 
     /// Whether there is a part of an earlier run.
     pub(in crate::embed) fn has(&self, name: &str, step: usize) -> bool {
-        self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.has(&file_name(name, step)))
+        self.checkpoint
+            .as_ref()
+            .is_some_and(|checkpoint| checkpoint.has(&file_name(name, step)))
     }
 
     /// A part of an earlier run, with its statistics; it must have `columns` columns of a graph of `nodes` nodes.
@@ -97,7 +123,11 @@ impl Shelf {
         (nodes, columns): (usize, usize),
     ) -> Result<Option<(Part, Option<LocalFacts>)>> {
         let file = file_name(name, step);
-        let Some(checkpoint) = self.checkpoint.as_ref().filter(|checkpoint| checkpoint.has(&file)) else {
+        let Some(checkpoint) = self
+            .checkpoint
+            .as_ref()
+            .filter(|checkpoint| checkpoint.has(&file))
+        else {
             return Ok(None);
         };
         let bytes = checkpoint.bytes(&file);
@@ -111,10 +141,14 @@ impl Shelf {
                 None => group.stored_rows() == nodes,
             };
             let names = part.columns.is_empty() || part.columns.len() == columns;
-            if rows && names && (part.name.as_str(), part.step, group.cols()) == (name, step, columns) {
+            if rows
+                && names
+                && (part.name.as_str(), part.step, group.cols()) == (name, step, columns)
+            {
                 return Ok(Some(found));
             }
-            let message = format!("is not {name} at step {step}, {columns} columns of {nodes} nodes");
+            let message =
+                format!("is not {name} at step {step}, {columns} columns of {nodes} nodes");
             Err(Error::input(path, message, AGAIN))
         })
     }

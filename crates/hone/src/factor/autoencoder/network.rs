@@ -59,8 +59,15 @@ impl Activation {
 impl Parameters {
     /// Zeros of the same shape.
     fn zeros_like(&self) -> Self {
-        let weights = self.weights.iter().map(|w| Small::zeros(w.rows(), w.cols())).collect();
-        Parameters { weights, biases: self.biases.iter().map(|b| vec![0.0; b.len()]).collect() }
+        let weights = self
+            .weights
+            .iter()
+            .map(|w| Small::zeros(w.rows(), w.cols()))
+            .collect();
+        Parameters {
+            weights,
+            biases: self.biases.iter().map(|b| vec![0.0; b.len()]).collect(),
+        }
     }
 
     /// All values as slices, in a fixed order.
@@ -70,7 +77,10 @@ impl Parameters {
     }
 
     fn slices(&self) -> impl Iterator<Item = &[f64]> {
-        self.weights.iter().map(Small::as_slice).chain(self.biases.iter().map(Vec::as_slice))
+        self.weights
+            .iter()
+            .map(Small::as_slice)
+            .chain(self.biases.iter().map(Vec::as_slice))
     }
 }
 
@@ -94,9 +104,20 @@ impl Network {
     /// The output of one layer.
     fn step(&self, layer: usize, input: &Block) -> Block {
         let mut out = input.times(&self.weight(layer));
-        let bias: Vec<f32> = self.parameters.biases[layer].iter().map(|&b| b as f32).collect();
-        let activation = if layer + 1 == self.layers() { Activation::Identity } else { self.activation };
-        out.update_rows(|_, row| row.iter_mut().zip(&bias).for_each(|(x, b)| *x = activation.apply(*x + b)));
+        let bias: Vec<f32> = self.parameters.biases[layer]
+            .iter()
+            .map(|&b| b as f32)
+            .collect();
+        let activation = if layer + 1 == self.layers() {
+            Activation::Identity
+        } else {
+            self.activation
+        };
+        out.update_rows(|_, row| {
+            row.iter_mut()
+                .zip(&bias)
+                .for_each(|(x, b)| *x = activation.apply(*x + b))
+        });
         out
     }
 
@@ -125,12 +146,20 @@ impl Network {
         delta.scale_columns(&vec![2.0 / entries; batch.cols()]);
         let mut gradient = self.parameters.zeros_like();
         for layer in (0..self.layers()).rev() {
-            let input = if layer == 0 { batch } else { &outputs[layer - 1] };
+            let input = if layer == 0 {
+                batch
+            } else {
+                &outputs[layer - 1]
+            };
             self.add_layer(layer, input, &delta, &mut gradient);
             if layer > 0 {
                 delta = delta.times(&self.weight(layer).transposed());
                 let slope = |y| self.activation.slope(y);
-                delta.update_rows(|i, row| row.iter_mut().zip(input.row(i)).for_each(|(d, &y)| *d *= slope(y)));
+                delta.update_rows(|i, row| {
+                    row.iter_mut()
+                        .zip(input.row(i))
+                        .for_each(|(d, &y)| *d *= slope(y))
+                });
             }
         }
         for (to, w) in gradient.weights.iter_mut().zip(&self.parameters.weights) {
@@ -160,11 +189,17 @@ pub(super) fn subtract(a: &mut Block, b: &Block) {
 
 /// The sum of the squares.
 pub(super) fn energy(block: &Block) -> f64 {
-    block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum()
+    block
+        .column_norms(Norm::L2)
+        .iter()
+        .map(|norm| norm * norm)
+        .sum()
 }
 
 fn add(to: &mut [f64], from: &[f64], factor: f64) {
-    to.iter_mut().zip(from).for_each(|(to, from)| *to += factor * from);
+    to.iter_mut()
+        .zip(from)
+        .for_each(|(to, from)| *to += factor * from);
 }
 
 /// Adam: steps along the running mean of the gradient, divided by its running size.
@@ -177,7 +212,12 @@ pub(super) struct Adam {
 
 impl Adam {
     pub(super) fn new(rate: f64, parameters: &Parameters) -> Self {
-        Adam { rate, steps: 0, first: parameters.zeros_like(), second: parameters.zeros_like() }
+        Adam {
+            rate,
+            steps: 0,
+            first: parameters.zeros_like(),
+            second: parameters.zeros_like(),
+        }
     }
 
     /// One step against a gradient.
@@ -185,7 +225,9 @@ impl Adam {
         self.steps = self.steps.saturating_add(1);
         let (first, second) = (1.0 - FIRST.powi(self.steps), 1.0 - SECOND.powi(self.steps));
         let moments = self.first.slices_mut().zip(self.second.slices_mut());
-        for ((values, gradient), (m, v)) in parameters.slices_mut().zip(gradient.slices()).zip(moments) {
+        for ((values, gradient), (m, v)) in
+            parameters.slices_mut().zip(gradient.slices()).zip(moments)
+        {
             for at in 0..values.len() {
                 let g = gradient[at];
                 m[at] = FIRST * m[at] + (1.0 - FIRST) * g;

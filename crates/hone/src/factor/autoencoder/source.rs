@@ -44,7 +44,12 @@ impl Source<'_> {
     /// matrix. A node that a motif does not touch has no code.
     pub(super) fn measure(&self) -> (f64, Vec<u32>) {
         let s = match self {
-            Source::Dense(y) => return (y.column_energy().iter().sum(), (0..y.rows() as u32).collect()),
+            Source::Dense(y) => {
+                return (
+                    y.column_energy().iter().sum(),
+                    (0..y.rows() as u32).collect(),
+                );
+            }
             Source::Lazy(s) => s,
         };
         let pieces = in_chunks(s.rows(), CHUNK, |range| {
@@ -56,7 +61,11 @@ impl Source<'_> {
             range.map(square).collect::<Vec<f64>>()
         });
         let squares: Vec<f64> = pieces.concat();
-        let rows = (0..).zip(&squares).filter(|(_, square)| **square != 0.0).map(|(i, _)| i).collect();
+        let rows = (0..)
+            .zip(&squares)
+            .filter(|(_, square)| **square != 0.0)
+            .map(|(i, _)| i)
+            .collect();
         (squares.iter().sum(), rows)
     }
 
@@ -67,7 +76,8 @@ impl Source<'_> {
                 let mut row = Vec::new();
                 s.read_rows().read(i, &mut row);
                 to.fill(0.0);
-                row.iter().for_each(|&(j, value)| to[j as usize] = value as f32);
+                row.iter()
+                    .for_each(|&(j, value)| to[j as usize] = value as f32);
             }
         }
     }
@@ -86,7 +96,8 @@ impl Data<'_> {
         let mut batch = Block::zeros(count, self.source.cols());
         batch.update_rows(|at, row| {
             self.source.read_row(rows(at), row);
-            row.iter_mut().for_each(|x| *x = (f64::from(*x) * self.scale) as f32);
+            row.iter_mut()
+                .for_each(|x| *x = (f64::from(*x) * self.scale) as f32);
         });
         batch
     }
@@ -95,7 +106,10 @@ impl Data<'_> {
     pub(super) fn gram(&self, held: &[u32]) -> Small {
         let at_once = rows_at_once(self.source.cols());
         let add = |gram: &mut Small, own: &Small, sign: f64| {
-            gram.as_mut_slice().iter_mut().zip(own.as_slice()).for_each(|(x, own)| *x += sign * own);
+            gram.as_mut_slice()
+                .iter_mut()
+                .zip(own.as_slice())
+                .for_each(|(x, own)| *x += sign * own);
         };
         let mut gram = match self.source {
             Source::Dense(y) => {
@@ -113,7 +127,11 @@ impl Data<'_> {
             }
         };
         for rows in held.chunks(at_once) {
-            add(&mut gram, &self.batch(|at| rows[at] as usize, rows.len()).gram(), -1.0);
+            add(
+                &mut gram,
+                &self.batch(|at| rows[at] as usize, rows.len()).gram(),
+                -1.0,
+            );
         }
         gram
     }

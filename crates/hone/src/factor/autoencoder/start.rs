@@ -35,13 +35,22 @@ pub(super) fn memory(columns: usize) -> u64 {
 }
 
 /// The network before the first batch, for `learnt` training rows; the rows `held` out are not used.
-pub(super) fn network(data: Data, held: &[u32], learnt: usize, options: &Autoencoder, task: &Task) -> Result<Network> {
+pub(super) fn network(
+    data: Data,
+    held: &[u32],
+    learnt: usize,
+    options: &Autoencoder,
+    task: &Task,
+) -> Result<Network> {
     let cols = data.source.cols();
     let mut network = random(options, cols, task.rank, task.key.with("weights", 0));
     if options.starts_from_svd() && cols > 0 && learnt > 0 {
         let wide = cols > WIDEST;
-        let directions =
-            if wide { by_iteration(data, held.len() + learnt, task)? } else { by_gram(data, held, learnt)? };
+        let directions = if wide {
+            by_iteration(data, held.len() + learnt, task)?
+        } else {
+            by_gram(data, held, learnt)?
+        };
         from_svd(&mut network, &directions);
     }
     Ok(network)
@@ -56,20 +65,35 @@ struct Directions {
 fn by_gram(data: Data, held: &[u32], learnt: usize) -> Result<Directions> {
     let eigen = data.gram(held).eigen()?;
     let rows = learnt as f64;
-    let rms = eigen.values.iter().map(|value| (value.max(0.0) / rows).sqrt()).collect();
-    Ok(Directions { vectors: eigen.vectors, rms })
+    let rms = eigen
+        .values
+        .iter()
+        .map(|value| (value.max(0.0) / rows).sqrt())
+        .collect();
+    Ok(Directions {
+        vectors: eigen.vectors,
+        rms,
+    })
 }
 
 fn by_iteration(data: Data, rows: usize, task: &Task) -> Result<Directions> {
     let rows = rows as f64;
-    let leading = Task { rank: task.rank.min(data.source.cols()), right: true, ..*task };
+    let leading = Task {
+        rank: task.rank.min(data.source.cols()),
+        right: true,
+        ..*task
+    };
     let found = match data.source {
         Source::Dense(y) => svd(&Operator::dense("Y", y.clone()), &Svd::default(), &leading)?,
         Source::Lazy(s) => svd(s, &Svd::default(), &leading)?,
     };
     let v = found.v.expect("the right factor was asked for");
     let vectors = Small::from_fn(v.rows(), v.cols(), |i, j| f64::from(v.get(i, j)));
-    let rms = found.sigma.iter().map(|sigma| sigma * data.scale / rows.sqrt()).collect();
+    let rms = found
+        .sigma
+        .iter()
+        .map(|sigma| sigma * data.scale / rows.sqrt())
+        .collect();
     Ok(Directions { vectors, rms })
 }
 
@@ -91,9 +115,15 @@ fn random(options: &Autoencoder, columns: usize, code: usize, key: Key) -> Netwo
         let drawn = Block::random(a, b, key.with("layer", layer as u64));
         Small::from_fn(a, b, |i, j| spread * f64::from(drawn.get(i, j)))
     });
-    let parameters =
-        Parameters { weights: weights.collect(), biases: widths.iter().map(|&width| vec![0.0; width]).collect() };
-    Network { activation: options.activation, depth, parameters }
+    let parameters = Parameters {
+        weights: weights.collect(),
+        biases: widths.iter().map(|&width| vec![0.0; width]).collect(),
+    };
+    Network {
+        activation: options.activation,
+        depth,
+        parameters,
+    }
 }
 
 /// Replaces the units for which there is a direction; the others stay random, with zero weight in the decoder.

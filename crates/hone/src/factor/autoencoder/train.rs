@@ -32,8 +32,11 @@ pub struct Encoding {
 
 /// Trains a network on Y and encodes every row.
 pub fn encode(y: &Columns, options: &Autoencoder, task: &Task) -> Result<Encoding> {
-    task.progress.stage("training the autoencoder", options.epochs as u64);
-    encode_rows(Source::Dense(y), options, task, &mut |_| task.progress.advance(1))
+    task.progress
+        .stage("training the autoencoder", options.epochs as u64);
+    encode_rows(Source::Dense(y), options, task, &mut |_| {
+        task.progress.advance(1)
+    })
 }
 
 /// Trains a network on the rows of a lazy matrix that are not zero, and encodes these; the others have a code of zeros.
@@ -44,15 +47,28 @@ pub fn encode_lazy(s: &Operator, options: &Autoencoder, task: &Task) -> Result<E
 /// Called after each epoch.
 type OnEpoch<'a> = &'a mut dyn FnMut(usize);
 
-fn encode_rows(source: Source, options: &Autoencoder, task: &Task, on_epoch: OnEpoch) -> Result<Encoding> {
+fn encode_rows(
+    source: Source,
+    options: &Autoencoder,
+    task: &Task,
+    on_epoch: OnEpoch,
+) -> Result<Encoding> {
     let (total, mut rows) = source.measure();
     if !total.is_finite() {
         return Err(not_finite("the matrix has entries that are not finite"));
     }
     let entries = (rows.len() * source.cols()) as f64;
-    let scale = if total > 0.0 { (entries / total).sqrt() } else { 1.0 };
+    let scale = if total > 0.0 {
+        (entries / total).sqrt()
+    } else {
+        1.0
+    };
     let data = Data { source, scale };
-    let coded = if total > 0.0 { rows.clone() } else { Vec::new() };
+    let coded = if total > 0.0 {
+        rows.clone()
+    } else {
+        Vec::new()
+    };
     shuffle(&mut rows, task.key.with("held-out", 0));
     let held_out = (rows.len() as f64 * options.held_out) as usize;
     let (held, learnt) = rows.split_at_mut(held_out);
@@ -92,8 +108,14 @@ fn train(
 ) -> Result<Fit> {
     let held: &[u32] = held;
     let mut adam = Adam::new(options.rate, &network.parameters);
-    let mut fit = Fit { held_out_rows: held.len(), converged: false, ..Fit::nothing(data.scale) };
-    let judge = |network: &Network, learnt: &[u32]| error(network, data, if held.is_empty() { learnt } else { held });
+    let mut fit = Fit {
+        held_out_rows: held.len(),
+        converged: false,
+        ..Fit::nothing(data.scale)
+    };
+    let judge = |network: &Network, learnt: &[u32]| {
+        error(network, data, if held.is_empty() { learnt } else { held })
+    };
     let mut least = judge(network, learnt);
     fit.held_out_loss.push(least);
     let mut best = network.parameters.clone();
@@ -103,8 +125,10 @@ fn train(
         let loss = pass(network, &mut adam, data, learnt, options, task)?;
         let judged = judge(network, learnt);
         if !(loss.is_finite() && judged.is_finite()) {
-            let message =
-                format!("the loss of epoch {epoch} is not finite; lower the solver's rate ({})", options.rate);
+            let message = format!(
+                "the loss of epoch {epoch} is not finite; lower the solver's rate ({})",
+                options.rate
+            );
             return Err(not_finite(&message));
         }
         fit.epochs = epoch;
@@ -113,7 +137,11 @@ fn train(
         if judged < least {
             (least, best, fit.best) = (judged, network.parameters.clone(), epoch);
         }
-        (mark, waited) = if judged < mark * (1.0 - options.tolerance) { (judged, 0) } else { (mark, waited + 1) };
+        (mark, waited) = if judged < mark * (1.0 - options.tolerance) {
+            (judged, 0)
+        } else {
+            (mark, waited + 1)
+        };
         on_epoch(epoch);
         if waited == options.patience {
             fit.converged = true;
@@ -157,7 +185,14 @@ fn error(network: &Network, data: Data, rows: &[u32]) -> f64 {
 }
 
 /// Encodes `rows`, in ascending order, and measures the decoding error; the code of other rows is zero.
-fn finish(network: &Network, data: Data, rows: &[u32], total: f64, fit: Fit, task: &Task) -> Result<Encoding> {
+fn finish(
+    network: &Network,
+    data: Data,
+    rows: &[u32],
+    total: f64,
+    fit: Fit,
+    task: &Task,
+) -> Result<Encoding> {
     let (columns, units) = (data.source.cols(), task.rank);
     let mut code = Block::zeros(data.source.rows(), units);
     let (mut reconstructed, mut missed) = (vec![0.0; columns], 0.0);
@@ -165,19 +200,38 @@ fn finish(network: &Network, data: Data, rows: &[u32], total: f64, fit: Fit, tas
         task.progress.check()?;
         let batch = data.batch(|at| rows[at] as usize, rows.len());
         let own = network.code(&batch);
-        rows.iter().enumerate().for_each(|(at, &i)| code.row_mut(i as usize).copy_from_slice(own.row(at)));
+        rows.iter()
+            .enumerate()
+            .for_each(|(at, &i)| code.row_mut(i as usize).copy_from_slice(own.row(at)));
         let mut decoded = network.decode(&own);
         let norms = decoded.column_norms(Norm::L2);
-        reconstructed.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += (norm / data.scale).powi(2));
+        reconstructed
+            .iter_mut()
+            .zip(norms)
+            .for_each(|(sum, norm)| *sum += (norm / data.scale).powi(2));
         subtract(&mut decoded, &batch);
         missed += energy(&decoded) / data.scale.powi(2);
     }
-    sort(&mut code, if network.activation == Activation::Identity { 1.0 / data.scale } else { 1.0 });
+    sort(
+        &mut code,
+        if network.activation == Activation::Identity {
+            1.0 / data.scale
+        } else {
+            1.0
+        },
+    );
     let residual = if total > 0.0 { missed / total } else { 0.0 };
     if !(residual.is_finite() && code.as_slice().iter().all(|x| x.is_finite())) {
-        return Err(not_finite("the code is not finite; lower the solver's rate"));
+        return Err(not_finite(
+            "the code is not finite; lower the solver's rate",
+        ));
     }
-    Ok(Encoding { code, reconstructed, residual, fit })
+    Ok(Encoding {
+        code,
+        reconstructed,
+        residual,
+        fit,
+    })
 }
 
 /// Sorts the columns, longest first, and multiplies them by a factor.
@@ -187,7 +241,9 @@ fn sort(code: &mut Block, factor: f64) {
     order.sort_by(|&a, &b| norms[b].total_cmp(&norms[a]));
     code.update_rows(|_, row| {
         let from = row.to_vec();
-        row.iter_mut().zip(&order).for_each(|(to, &j)| *to = (f64::from(from[j]) * factor) as f32);
+        row.iter_mut()
+            .zip(&order)
+            .for_each(|(to, &j)| *to = (f64::from(from[j]) * factor) as f32);
     });
 }
 
@@ -201,5 +257,8 @@ fn shuffle(rows: &mut [u32], key: Key) {
 }
 
 fn not_finite(message: &str) -> Error {
-    Error::Numeric { stage: "autoencoder".into(), message: message.into() }
+    Error::Numeric {
+        stage: "autoencoder".into(),
+        message: message.into(),
+    }
 }

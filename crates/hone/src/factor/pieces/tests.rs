@@ -13,26 +13,48 @@ use crate::random::Key;
 
 fn operator(graph: &Graph, psi: Psi, steps: usize) -> Operator {
     let edge: Motif = "edge".parse().expect("a motif");
-    let weighting = Weighting { delta: 1, use_weights: true, ..Weighting::default() };
-    let w = count(graph, &Silent).expect("counted").motif_graph(graph, edge, weighting).expect("made");
-    MotifMatrix { psi, ..MotifMatrix::default() }
-        .operator(&Operator::symmetric("W", w.matrix), steps)
-        .expect("in range")
+    let weighting = Weighting {
+        delta: 1,
+        use_weights: true,
+        ..Weighting::default()
+    };
+    let w = count(graph, &Silent)
+        .expect("counted")
+        .motif_graph(graph, edge, weighting)
+        .expect("made");
+    MotifMatrix {
+        psi,
+        ..MotifMatrix::default()
+    }
+    .operator(&Operator::symmetric("W", w.matrix), steps)
+    .expect("in range")
 }
 
 fn task(rank: usize) -> Task<'static> {
-    Task { rank, right: true, key: Key::new(3), progress: &Silent, aside: None }
+    Task {
+        rank,
+        right: true,
+        key: Key::new(3),
+        progress: &Silent,
+        aside: None,
+    }
 }
 
 /// ‖S v − σ u‖ and ‖Sᵀ u − σ v‖ of every column, at most.
 fn residual(s: &Operator, found: &Factors) -> f64 {
     let v = found.v.as_ref().expect("asked for");
     let off = |image: &Block, vectors: &Block, j: usize| {
-        let entry = |i: usize| f64::from(image.get(i, j)) - found.sigma[j] * f64::from(vectors.get(i, j));
-        (0..image.rows()).map(|i| entry(i).powi(2)).sum::<f64>().sqrt()
+        let entry =
+            |i: usize| f64::from(image.get(i, j)) - found.sigma[j] * f64::from(vectors.get(i, j));
+        (0..image.rows())
+            .map(|i| entry(i).powi(2))
+            .sum::<f64>()
+            .sqrt()
     };
     let sides = [(s.apply(v), &found.u), (s.apply_transposed(&found.u), v)];
-    let all = sides.iter().flat_map(|(image, side)| (0..found.sigma.len()).map(|j| off(image, side, j)));
+    let all = sides
+        .iter()
+        .flat_map(|(image, side)| (0..found.sigma.len()).map(|j| off(image, side, j)));
     all.fold(0.0, f64::max)
 }
 
@@ -45,12 +67,20 @@ fn check(s: &Operator, rank: usize) -> Factors {
     for (a, b) in found.sigma.iter().zip(&whole.sigma) {
         assert!((a - b).abs() <= 2e-6 * whole.sigma[0], "{a}, not {b}");
     }
-    assert!(residual(s, &found) <= 1e-5 * whole.sigma[0].max(1.0), "{}", residual(s, &found));
+    assert!(
+        residual(s, &found) <= 1e-5 * whole.sigma[0].max(1.0),
+        "{}",
+        residual(s, &found)
+    );
     for side in [&found.u, found.v.as_ref().expect("asked for")] {
         let gram = side.gram();
         for (i, j) in (0..rank).flat_map(|i| (0..rank).map(move |j| (i, j))) {
             let expected = f64::from(u8::from(i == j && i < found.info.rank));
-            assert!((gram.get(i, j) - expected).abs() < 1e-5, "column {i} and {j}: {}", gram.get(i, j));
+            assert!(
+                (gram.get(i, j) - expected).abs() < 1e-5,
+                "column {i} and {j}: {}",
+                gram.get(i, j)
+            );
         }
     }
     found
@@ -93,18 +123,34 @@ proptest! {
 /// Of triangles that are all alike, every one has rows.
 #[test]
 fn what_is_alike_is_mixed() {
-    let edges = (0..60u32).flat_map(|t| [(3 * t, 3 * t + 1), (3 * t + 1, 3 * t + 2), (3 * t, 3 * t + 2)]).collect();
-    let graph = GraphBuilder::undirected(180).edges(edges).build().expect("in range");
+    let edges = (0..60u32)
+        .flat_map(|t| {
+            [
+                (3 * t, 3 * t + 1),
+                (3 * t + 1, 3 * t + 2),
+                (3 * t, 3 * t + 2),
+            ]
+        })
+        .collect();
+    let graph = GraphBuilder::undirected(180)
+        .edges(edges)
+        .build()
+        .expect("in range");
     for psi in [Psi::W, Psi::P] {
         let found = check(&operator(&graph, psi, 1), 8);
-        assert!((0..180).all(|i| found.u.row(i).iter().any(|x| x.abs() > 1e-4)), "a node without a row");
+        assert!(
+            (0..180).all(|i| found.u.row(i).iter().any(|x| x.abs() > 1e-4)),
+            "a node without a row"
+        );
     }
 }
 
 #[test]
 fn large_components_and_directed_graphs_are_left_to_iterations() {
     let path = |n: u32| {
-        let graph = GraphBuilder::undirected(n as usize).edges((1..n).map(|i| (i - 1, i)).collect()).build();
+        let graph = GraphBuilder::undirected(n as usize)
+            .edges((1..n).map(|i| (i - 1, i)).collect())
+            .build();
         operator(&graph.expect("in range"), Psi::W, 1)
     };
     assert!(pieces(&path(LARGEST as u32)).is_some() && pieces(&path(LARGEST as u32 + 1)).is_none());

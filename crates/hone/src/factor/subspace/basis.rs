@@ -25,7 +25,11 @@ pub(super) struct Basis<'a, S: Space> {
 impl<'a, S: Space> Basis<'a, S> {
     /// No columns yet.
     pub(super) fn new(space: &'a S, key: Key) -> Self {
-        Basis { space, key, panels: Vec::new() }
+        Basis {
+            space,
+            key,
+            panels: Vec::new(),
+        }
     }
 
     /// The panels of the last `width` columns.
@@ -46,7 +50,10 @@ impl<'a, S: Space> Basis<'a, S> {
     /// Restarts with as many columns as `turn` has: Q·turn. Blocks no longer needed are reused by the products.
     pub(super) fn restart(&mut self, turn: &Small, work: &mut Workspace<S::Tall>) {
         let leading = self.space.times(&self.panels, turn, &widths(turn.cols()));
-        self.panels.drain(..).skip(leading.len()).for_each(|panel| work.give(panel));
+        self.panels
+            .drain(..)
+            .skip(leading.len())
+            .for_each(|panel| work.give(panel));
         self.panels = leading;
     }
 
@@ -66,22 +73,36 @@ impl<'a, S: Space> Basis<'a, S> {
             return;
         }
         let lost: Vec<bool> = kept.iter().map(|kept| !kept).collect();
-        self.space.map(x, &Map::Redraw(&lost, self.key.with("refill", round as u64)));
+        self.space.map(
+            x,
+            &Map::Redraw(&lost, self.key.with("refill", round as u64)),
+        );
         self.clean(x);
     }
 
     /// Orthonormal columns, also orthogonal to the basis, or zero if little is left outside it, which would be
     /// amplified noise.
     fn clean(&self, x: &mut [S::Tall]) -> Vec<bool> {
-        let mut kept = orthonormalize(&mut In { space: self.space, panels: x });
+        let mut kept = orthonormalize(&mut In {
+            space: self.space,
+            panels: x,
+        });
         for _ in 0..PROJECTIONS {
             if self.panels.is_empty() {
                 break;
             }
             let part = self.project(x);
             self.keep_columns(x, 0.1);
-            kept = orthonormalize(&mut In { space: self.space, panels: x });
-            if part.as_slice().iter().fold(0.0f64, |most, part| most.max(part.abs())) <= ALONG {
+            kept = orthonormalize(&mut In {
+                space: self.space,
+                panels: x,
+            });
+            if part
+                .as_slice()
+                .iter()
+                .fold(0.0f64, |most, part| most.max(part.abs()))
+                <= ALONG
+            {
                 break;
             }
         }
@@ -91,7 +112,10 @@ impl<'a, S: Space> Basis<'a, S> {
     /// Zeroes columns that are no longer than `floor`.
     fn keep_columns(&self, x: &mut [S::Tall], floor: f64) {
         let lengths = self.space.fold(x, Fold::Length);
-        let kept: Vec<f64> = lengths.iter().map(|&length| f64::from(u8::from(length > floor))).collect();
+        let kept: Vec<f64> = lengths
+            .iter()
+            .map(|&length| f64::from(u8::from(length > floor)))
+            .collect();
         if kept.contains(&0.0) {
             self.space.map(x, &Map::Scale(&kept));
         }
@@ -100,5 +124,7 @@ impl<'a, S: Space> Basis<'a, S> {
 
 /// The largest entry.
 pub(super) fn largest(m: &Small) -> f64 {
-    m.as_slice().iter().fold(0.0f64, |most, x| most.max(x.abs()))
+    m.as_slice()
+        .iter()
+        .fold(0.0f64, |most, x| most.max(x.abs()))
 }

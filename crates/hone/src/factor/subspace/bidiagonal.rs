@@ -41,7 +41,10 @@ pub(super) fn run<'a, S: Space>(
                 let square: f64 = (0..width).map(|i| tail.get(i, j) * image.get(i, j)).sum();
                 square.max(0.0).sqrt()
             });
-            info.judge(lengths.zip(&triplets.sigma).take(task.rank), until.tolerance);
+            info.judge(
+                lengths.zip(&triplets.sigma).take(task.rank),
+                until.tolerance,
+            );
             q.restart(&triplets.v.columns(width), &mut a.work);
             if info.converged || last {
                 let mut leading = q.panels;
@@ -49,7 +52,11 @@ pub(super) fn run<'a, S: Space>(
                 return Ok(leading);
             }
             p.restart(&triplets.u.columns(width), &mut a.work);
-            b = Small::from_fn(width, width, |i, j| if i == j { triplets.sigma[i] } else { 0.0 });
+            b = Small::from_fn(
+                width,
+                width,
+                |i, j| if i == j { triplets.sigma[i] } else { 0.0 },
+            );
         }
         q.grow(outside, largest(&b), info.iterations);
     }
@@ -64,16 +71,26 @@ fn extend<S: Space>(
     width: usize,
     round: usize,
 ) -> Vec<S::Tall> {
-    let mut image: Vec<S::Tall> = q.last(width).iter().map(|panel| a.product(panel, false)).collect();
+    let mut image: Vec<S::Tall> = q
+        .last(width)
+        .iter()
+        .map(|panel| a.product(panel, false))
+        .collect();
     let above = p.project(&mut image);
     p.grow(image, largest(b).max(largest(&above)), round);
-    let mut outside: Vec<S::Tall> = p.last(width).iter().map(|panel| a.product(panel, true)).collect();
+    let mut outside: Vec<S::Tall> = p
+        .last(width)
+        .iter()
+        .map(|panel| a.product(panel, true))
+        .collect();
     let below = q.project(&mut outside);
     let known = b.rows();
-    *b = Small::from_fn(known + width, known + width, |i, j| match (i < known, j < known) {
-        (true, true) => b.get(i, j),
-        (true, false) => above.get(i, j - known),
-        (false, _) => below.get(j, i - known),
+    *b = Small::from_fn(known + width, known + width, |i, j| {
+        match (i < known, j < known) {
+            (true, true) => b.get(i, j),
+            (true, false) => above.get(i, j - known),
+            (false, _) => below.get(j, i - known),
+        }
     });
     outside
 }

@@ -23,7 +23,11 @@ pub(super) fn run<'a, S: Space>(
 ) -> Result<Vec<S::Tall>> {
     let mut basis = Basis::new(a.space, task.key);
     basis.grow(start, 0.0, 0);
-    let width = basis.panels.iter().map(|panel| a.space.shape(panel).1).sum();
+    let width = basis
+        .panels
+        .iter()
+        .map(|panel| a.space.shape(panel).1)
+        .sum();
     let mut h = Small::zeros(0, 0);
     loop {
         task.progress.check()?;
@@ -40,21 +44,36 @@ pub(super) fn run<'a, S: Space>(
                 Basis::new(a.space, task.key).orthonormalize(&mut leading, info.iterations);
                 return Ok(leading);
             }
-            h = Small::from_fn(width, width, |i, j| if i == j { ritz.values[i] } else { 0.0 });
+            h = Small::from_fn(
+                width,
+                width,
+                |i, j| if i == j { ritz.values[i] } else { 0.0 },
+            );
         }
         basis.grow(outside, largest(&h), info.iterations);
     }
 }
 
 /// Multiplies the last block, extends H by it, and returns the part outside the basis.
-fn extend<S: Space>(a: &mut Squared<'_, S>, basis: &Basis<'_, S>, h: &Small, width: usize) -> (Small, Vec<S::Tall>) {
-    let mut outside: Vec<S::Tall> = basis.last(width).iter().map(|panel| a.times(panel)).collect();
+fn extend<S: Space>(
+    a: &mut Squared<'_, S>,
+    basis: &Basis<'_, S>,
+    h: &Small,
+    width: usize,
+) -> (Small, Vec<S::Tall>) {
+    let mut outside: Vec<S::Tall> = basis
+        .last(width)
+        .iter()
+        .map(|panel| a.times(panel))
+        .collect();
     let part = basis.project(&mut outside);
     let known = h.rows();
-    let grown = Small::from_fn(known + width, known + width, |i, j| match (i < known, j < known) {
-        (true, true) => h.get(i, j),
-        (_, false) => part.get(i, j - known),
-        (false, true) => part.get(j, i - known),
+    let grown = Small::from_fn(known + width, known + width, |i, j| {
+        match (i < known, j < known) {
+            (true, true) => h.get(i, j),
+            (_, false) => part.get(i, j - known),
+            (false, true) => part.get(j, i - known),
+        }
     });
     (grown, outside)
 }

@@ -30,13 +30,18 @@ impl Ritz {
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|&i, &j| eigen.values[j].abs().total_cmp(&eigen.values[i].abs()));
         let values = order[..count].iter().map(|&i| eigen.values[i]).collect();
-        Ok(Ritz { values, vectors: Small::from_fn(n, count, |i, j| eigen.vectors.get(i, order[j])) })
+        Ok(Ritz {
+            values,
+            vectors: Small::from_fn(n, count, |i, j| eigen.vectors.get(i, order[j])),
+        })
     }
 
     /// Residuals ‖F E_last‖ from the Gram matrix of F.
     pub(super) fn judge(&self, gram: &Small, rank: usize, tolerance: f64, info: &mut Info) {
         let (n, width) = (self.vectors.rows(), gram.rows());
-        let last = Small::from_fn(width, self.vectors.cols(), |i, j| self.vectors.get(n - width + i, j));
+        let last = Small::from_fn(width, self.vectors.cols(), |i, j| {
+            self.vectors.get(n - width + i, j)
+        });
         let image = gram.times(&last);
         let lengths = (0..self.values.len()).map(|j| {
             let square: f64 = (0..width).map(|i| last.get(i, j) * image.get(i, j)).sum();
@@ -49,7 +54,11 @@ impl Ritz {
 impl Info {
     /// The largest of the residuals, each relative to its value, minus what rounding of the products explains. Values
     /// that count as zero have none. The tolerance is met if this number meets it.
-    pub(super) fn judge<'a>(&mut self, residuals: impl Iterator<Item = (f64, &'a f64)>, tolerance: f64) {
+    pub(super) fn judge<'a>(
+        &mut self,
+        residuals: impl Iterator<Item = (f64, &'a f64)>,
+        tolerance: f64,
+    ) {
         let (mut worst, mut most) = (0.0f64, None);
         for (length, value) in residuals.map(|(length, value)| (length, value.abs())) {
             let most = *most.get_or_insert(value);

@@ -18,10 +18,23 @@ impl<S: Space> Squared<'_, S> {
     /// S x, or Sᵀ x.
     pub(super) fn product(&mut self, x: &S::Tall, transpose: bool) -> S::Tall {
         let (space, cols) = (self.space, self.space.shape(x).1);
-        let rows = if transpose { self.s.cols() } else { self.s.rows() };
+        let rows = if transpose {
+            self.s.cols()
+        } else {
+            self.s.rows()
+        };
         let mut y = self.work.take(space, rows, cols);
         let transpose = transpose && !self.symmetric;
-        self.s.product(transpose, Product { space, x, y: &mut y, then: Fused::default(), work: &mut self.work });
+        self.s.product(
+            transpose,
+            Product {
+                space,
+                x,
+                y: &mut y,
+                then: Fused::default(),
+                work: &mut self.work,
+            },
+        );
         y
     }
 
@@ -58,7 +71,9 @@ impl<S: Space> Squared<'_, S> {
             return x.iter_mut().try_for_each(|panel| change(self, panel));
         };
         let (space, last) = (self.space, x.len().saturating_sub(1));
-        x.iter_mut().skip(1).try_for_each(|panel| space.put_aside(panel, folder))?;
+        x.iter_mut()
+            .skip(1)
+            .try_for_each(|panel| space.put_aside(panel, folder))?;
         for (at, panel) in x.iter_mut().enumerate() {
             space.bring_back(panel)?;
             change(self, panel)?;

@@ -17,7 +17,11 @@ impl<T: Send + Sync> Side<T> {
     pub fn exported<S: Space<Tall = T>>(self, space: &S) -> Panels {
         match self {
             Side::Here(panels) => panels,
-            Side::There(panels) => panels.into_iter().map(|panel| space.export(panel)).collect::<Vec<_>>().into(),
+            Side::There(panels) => panels
+                .into_iter()
+                .map(|panel| space.export(panel))
+                .collect::<Vec<_>>()
+                .into(),
         }
     }
 
@@ -31,7 +35,9 @@ impl<T: Send + Sync> Side<T> {
     pub(super) fn copy<S: Space<Tall = T>>(&self, space: &S) -> Self {
         match self {
             Side::Here(panels) => Side::Here(panels.clone()),
-            Side::There(panels) => Side::There(panels.iter().map(|panel| space.copy(panel)).collect()),
+            Side::There(panels) => {
+                Side::There(panels.iter().map(|panel| space.copy(panel)).collect())
+            }
         }
     }
 
@@ -54,7 +60,11 @@ impl<T: Send + Sync> Side<T> {
                 let own: usize = panels.iter().map(|panel| space.shape(panel).1).sum();
                 let rows = panels.first().map_or(0, |panel| space.shape(panel).0);
                 if own < columns {
-                    panels.extend(widths(columns - own).into_iter().map(|width| space.zeros(rows, width)));
+                    panels.extend(
+                        widths(columns - own)
+                            .into_iter()
+                            .map(|width| space.zeros(rows, width)),
+                    );
                 }
                 Side::There(panels)
             }

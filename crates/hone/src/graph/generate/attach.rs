@@ -25,7 +25,9 @@ pub(super) fn attach(
     }
     let clique = joins.ceil() as u32 + 1;
     let mut ends = room_for_ends((f64::from(nodes) + f64::from(clique)) * joins * 2.0)?;
-    let mut chunk = each_row(0..clique, |u, out| out.extend((u + 1..clique).map(|v| (u, v))));
+    let mut chunk = each_row(0..clique, |u, out| {
+        out.extend((u + 1..clique).map(|v| (u, v)))
+    });
     ends.extend(chunk.iter().flat_map(|&(u, v)| [u, v]));
     let mut joined = vec![u32::MAX; nodes as usize]; // the last node that joined this one
     let mut rng = key.rng();
@@ -58,7 +60,8 @@ pub(super) fn attach(
 fn room_for_ends(count: f64) -> Result<Vec<u32>> {
     expect_room(count * 4.0)?;
     let mut ends = Vec::new();
-    ends.try_reserve_exact(count as usize).map_err(|_| too_large(count * 4.0, 0))?;
+    ends.try_reserve_exact(count as usize)
+        .map_err(|_| too_large(count * 4.0, 0))?;
     Ok(ends)
 }
 

@@ -50,7 +50,12 @@ impl Fault {
     pub(crate) fn new(text: &[u8], message: impl Into<String>, remedy: impl Into<String>) -> Self {
         // More is never shown.
         let text = text[..text.len().min(1 << 10)].to_vec();
-        Fault { line: 0, text, message: message.into(), remedy: remedy.into() }
+        Fault {
+            line: 0,
+            text,
+            message: message.into(),
+            remedy: remedy.into(),
+        }
     }
 
     pub(crate) fn on_line(mut self, line: u64) -> Self {
@@ -60,7 +65,13 @@ impl Fault {
 
     /// The error to show, when the block begins after `lines` lines.
     pub(crate) fn into_error(self, source: &Source, lines: u64) -> Error {
-        Error::input_at(source.path(), lines + self.line + 1, &self.text, self.message, self.remedy)
+        Error::input_at(
+            source.path(),
+            lines + self.line + 1,
+            &self.text,
+            self.message,
+            self.remedy,
+        )
     }
 }
 
@@ -91,11 +102,19 @@ pub(super) struct Part {
 
 impl Part {
     /// All blocks.
-    const ALL: Part = Part { block: BLOCK, rank: 0, of: 1 };
+    const ALL: Part = Part {
+        block: BLOCK,
+        rank: 0,
+        of: 1,
+    };
 
     /// The blocks of lines of `total` bytes in all.
     fn blocks(self, total: u64) -> Range<usize> {
-        share(total.div_ceil(self.block as u64) as usize, self.rank, self.of)
+        share(
+            total.div_ceil(self.block as u64) as usize,
+            self.rank,
+            self.of,
+        )
     }
 }
 
@@ -127,7 +146,10 @@ pub(super) fn parse_part<T: Send>(
     let lines = Lines::new(file, source, part.block);
     let blocks = part.blocks(lines.end - lines.begin);
     let bytes = |block: usize| lines.start(block + 1) - lines.start(block);
-    progress.stage("reading", lines.start(blocks.end) - lines.start(blocks.start));
+    progress.stage(
+        "reading",
+        lines.start(blocks.end) - lines.start(blocks.start),
+    );
     let first_failed = AtomicUsize::new(usize::MAX);
     // Those that no thread is using.
     let buffers = Mutex::new(Vec::<Vec<u8>>::new());
@@ -142,7 +164,11 @@ pub(super) fn parse_part<T: Send>(
             .allowed(block)
             .and_then(|()| lines.read_block(block, &mut buffer))
             .and_then(|lines| parse(lines).map_err(Failure::Fault));
-        let result = if progress.cancelled() { Err(Failure::Interrupted) } else { result };
+        let result = if progress.cancelled() {
+            Err(Failure::Interrupted)
+        } else {
+            result
+        };
         if result.is_err() {
             first_failed.fetch_min(block, Ordering::Relaxed);
         }
@@ -174,7 +200,15 @@ impl<'a> Lines<'a> {
     /// The rest of a source.
     fn new(file: &'a File, source: &'a Source, block: usize) -> Self {
         let (path, allowance, begin) = (source.path(), source.allowance(), source.position());
-        Lines { path, allowance, longest: longest(source), file, block, begin, end: begin + source.rest() }
+        Lines {
+            path,
+            allowance,
+            longest: longest(source),
+            file,
+            block,
+            begin,
+            end: begin + source.rest(),
+        }
     }
 
     /// Where a block begins; the end of the file for those after the last.
@@ -209,14 +243,20 @@ impl<'a> Lines<'a> {
         let lead = usize::from(block > 0);
         let from = self.start(block) - lead as u64;
         self.read_exactly(from, self.block + lead, buffer)?;
-        let first = if block == 0 { 0 } else { memchr::memchr(b'\n', buffer).map_or(buffer.len(), |at| at + 1) };
+        let first = if block == 0 {
+            0
+        } else {
+            memchr::memchr(b'\n', buffer).map_or(buffer.len(), |at| at + 1)
+        };
         if first == buffer.len() {
             return Ok(&[]);
         }
         let (mut piece, mut watched) = (Vec::new(), buffer.len());
         while buffer.last() != Some(&b'\n') && from + (buffer.len() as u64) < self.end {
             if buffer.len() - watched >= BLOCK {
-                self.allowance.check(self.path, 2 * buffer.len() as u64).map_err(Failure::Refused)?;
+                self.allowance
+                    .check(self.path, 2 * buffer.len() as u64)
+                    .map_err(Failure::Refused)?;
                 watched = buffer.len();
             }
             if buffer.len() - first > self.longest {
@@ -272,7 +312,11 @@ impl<'a> Lines<'a> {
 
 pub(super) fn long_line(text: &[u8]) -> Fault {
     let message = format!("a line of more than {} MiB", LONGEST_LINE >> 20);
-    Fault::new(text, message, "is this really a text file with one record per line?")
+    Fault::new(
+        text,
+        message,
+        "is this really a text file with one record per line?",
+    )
 }
 
 fn parse_stream<T: Send>(
@@ -300,18 +344,30 @@ fn parse_stream<T: Send>(
 
 /// The longest line that is read.
 fn longest(source: &Source) -> usize {
-    if source.is_thrifty() { BLOCK } else { LONGEST_LINE }
+    if source.is_thrifty() {
+        BLOCK
+    } else {
+        LONGEST_LINE
+    }
 }
 
 /// Whole lines, as many bytes of them as memory allows; empty at the end.
 fn next_batch(source: &mut Source) -> Result<Vec<u8>> {
-    let share = || usize::try_from(source.allowance().room() / SHARE).unwrap_or(BATCH).clamp(LEAST_BATCH, BATCH);
+    let share = || {
+        usize::try_from(source.allowance().room() / SHARE)
+            .unwrap_or(BATCH)
+            .clamp(LEAST_BATCH, BATCH)
+    };
     let size = if source.is_thrifty() { BLOCK } else { share() };
     let mut wanted = size;
     loop {
         source.fill(wanted)?;
         let ahead = source.ahead();
-        let whole = if source.ended() { ahead.len() } else { memchr::memrchr(b'\n', ahead).map_or(0, |at| at + 1) };
+        let whole = if source.ended() {
+            ahead.len()
+        } else {
+            memchr::memrchr(b'\n', ahead).map_or(0, |at| at + 1)
+        };
         if whole > 0 || ahead.is_empty() {
             return Ok(source.take(whole));
         }

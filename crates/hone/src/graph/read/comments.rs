@@ -46,10 +46,13 @@ impl FromStr for Comment {
         let mut chars = text.chars();
         match (text, chars.next(), chars.next()) {
             ("none", ..) => Ok(Comment::None),
-            (_, Some(one), None) if one.is_ascii_punctuation() && one != '"' => Ok(Comment::Char(one)),
+            (_, Some(one), None) if one.is_ascii_punctuation() && one != '"' => {
+                Ok(Comment::Char(one))
+            }
             _ => {
-                let message =
-                    format!("`{text}` cannot begin comments; give one of the characters #, %, !, /, … or none");
+                let message = format!(
+                    "`{text}` cannot begin comments; give one of the characters #, %, !, /, … or none"
+                );
                 Err(Error::config("comment", message))
             }
         }
@@ -88,13 +91,21 @@ pub(crate) struct Comments {
 impl Comments {
     /// Lines that begin with one of `marks` are comments anywhere, as a format has it.
     pub(crate) fn fixed(marks: &'static [u8]) -> Self {
-        Comments { marks, data_later: false, guessed: false }
+        Comments {
+            marks,
+            data_later: false,
+            guessed: false,
+        }
     }
 
     /// What the user asked for, else what suits a file with this delimiter.
     pub(crate) fn new(asked: Option<Comment>, delimiter: Delimiter) -> Self {
         match asked {
-            None => Comments { marks: COMMENTS, data_later: delimiter != Delimiter::Blanks, guessed: true },
+            None => Comments {
+                marks: COMMENTS,
+                data_later: delimiter != Delimiter::Blanks,
+                guessed: true,
+            },
             Some(_) => Comments::fixed(marks(asked)),
         }
     }
@@ -111,7 +122,9 @@ pub(crate) fn marks(asked: Option<Comment>) -> &'static [u8] {
 
 /// Whether a line says nothing: blank, or a comment.
 pub(crate) fn is_idle(line: &[u8], marks: &[u8]) -> bool {
-    line.iter().find(|b| !b.is_ascii_whitespace()).is_none_or(|first| marks.contains(first))
+    line.iter()
+        .find(|b| !b.is_ascii_whitespace())
+        .is_none_or(|first| marks.contains(first))
 }
 
 /// Whether a line that begins like a comment has something right behind the mark, as `#rust` has and
@@ -119,7 +132,9 @@ pub(crate) fn is_idle(line: &[u8], marks: &[u8]) -> bool {
 pub(crate) fn is_tight(line: &[u8], marks: &[u8]) -> bool {
     let mut bytes = line.trim_ascii_start().iter();
     bytes.next().is_some_and(|first| marks.contains(first))
-        && bytes.next().is_some_and(|second| !second.is_ascii_whitespace() && !marks.contains(second))
+        && bytes
+            .next()
+            .is_some_and(|second| !second.is_ascii_whitespace() && !marks.contains(second))
 }
 
 /// How often something was met, and what it looked like the first time.
@@ -149,13 +164,22 @@ impl Tally {
 
 /// Uses up blank lines and comments at the beginning, in time linear in them; `seen` gets the comments, among them lines of
 /// blanks.
-pub(crate) fn skip_idle(source: &mut Source, marks: &[u8], mut seen: impl FnMut(&[u8])) -> Result<()> {
+pub(crate) fn skip_idle(
+    source: &mut Source,
+    marks: &[u8],
+    mut seen: impl FnMut(&[u8]),
+) -> Result<()> {
     loop {
         let ahead = source.ahead();
         let (mut at, mut found) = (0, false);
         loop {
-            at += ahead[at..].iter().take_while(|&&byte| byte == b'\n').count();
-            let Some(length) = memchr::memchr(b'\n', &ahead[at..]) else { break };
+            at += ahead[at..]
+                .iter()
+                .take_while(|&&byte| byte == b'\n')
+                .count();
+            let Some(length) = memchr::memchr(b'\n', &ahead[at..]) else {
+                break;
+            };
             let line = &ahead[at..at + length];
             found = !is_idle(line, marks);
             if found {
@@ -167,7 +191,9 @@ pub(crate) fn skip_idle(source: &mut Source, marks: &[u8], mut seen: impl FnMut(
         let rest = &ahead[at..];
         if !found && rest.len() > LONGEST_LINE {
             let line = memchr::memchr_iter(b'\n', &ahead[..at]).count() as u64;
-            return Err(long_line(rest).on_line(line).into_error(source, source.lines()));
+            return Err(long_line(rest)
+                .on_line(line)
+                .into_error(source, source.lines()));
         }
         if !found && source.ended() && is_idle(rest, marks) {
             seen(rest);
@@ -188,7 +214,11 @@ mod tests {
 
     #[test]
     fn a_comment_is_one_character_or_none() {
-        for (text, comment) in [("none", Comment::None), ("#", Comment::Char('#')), ("!", Comment::Char('!'))] {
+        for (text, comment) in [
+            ("none", Comment::None),
+            ("#", Comment::Char('#')),
+            ("!", Comment::Char('!')),
+        ] {
             assert_eq!(text.parse::<Comment>().expect("valid"), comment);
             assert_eq!(String::from(comment), text);
         }

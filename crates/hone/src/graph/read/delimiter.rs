@@ -40,7 +40,10 @@ pub(crate) struct Found {
 impl Found {
     /// No other would do.
     pub(crate) fn certain(delimiter: Delimiter) -> Self {
-        Found { delimiter, rival: None }
+        Found {
+            delimiter,
+            rival: None,
+        }
     }
 }
 
@@ -68,23 +71,36 @@ pub(crate) fn detect(lines: &[Vec<u8>], ids: usize, path: &Path) -> Found {
         _ => None,
     };
     // Files called .csv often have semicolons; the others mean what they say.
-    let certain = expected.filter(|&it| it != Delimiter::Byte(b',') && cost(lines, it, ids).is_some());
-    let fitting = CANDIDATES.iter().enumerate().filter_map(|(order, &candidate)| {
-        let cost = cost(lines, candidate, ids)?;
-        Some(((cost, Some(candidate) != expected, order), candidate))
-    });
+    let certain =
+        expected.filter(|&it| it != Delimiter::Byte(b',') && cost(lines, it, ids).is_some());
+    let fitting = CANDIDATES
+        .iter()
+        .enumerate()
+        .filter_map(|(order, &candidate)| {
+            let cost = cost(lines, candidate, ids)?;
+            Some(((cost, Some(candidate) != expected, order), candidate))
+        });
     let mut fitting: Vec<_> = fitting.collect();
     fitting.sort_by_key(|(key, _)| *key);
     // As good as the first, were it not for the extension or the order. Symbols are often part of ids.
     let equal = match fitting[..] {
-        [((best, ..), _), ((next, ..), other), ..] if best == next && best > 0 && certain.is_none() => Some(other),
+        [((best, ..), _), ((next, ..), other), ..]
+            if best == next && best > 0 && certain.is_none() =>
+        {
+            Some(other)
+        }
         _ => None,
     };
     let equal = equal.filter(|other| !matches!(other, Delimiter::Symbols(_)));
     match certain.or_else(|| Some(fitting.first()?.1)) {
         Some(delimiter) => {
             let found = or_blanks(lines, delimiter, Some(delimiter) == expected, ids);
-            Found { rival: found.rival.or(equal.filter(|_| found.delimiter == delimiter)), ..found }
+            Found {
+                rival: found
+                    .rival
+                    .or(equal.filter(|_| found.delimiter == delimiter)),
+                ..found
+            }
         }
         None => Found::certain(Delimiter::Blanks),
     }
@@ -94,13 +110,26 @@ pub(crate) fn detect(lines: &[Vec<u8>], ids: usize, path: &Path) -> Found {
 fn or_blanks(lines: &[Vec<u8>], delimiter: Delimiter, expected: bool, ids: usize) -> Found {
     let blanks = Found::certain(Delimiter::Blanks);
     if cuts_integers(lines, delimiter) {
-        return if expected { Found { delimiter, rival: Some(Delimiter::Blanks) } } else { blanks };
+        return if expected {
+            Found {
+                delimiter,
+                rival: Some(Delimiter::Blanks),
+            }
+        } else {
+            blanks
+        };
     }
     match (delimiter, mixed(lines)) {
         (Delimiter::Byte(b'\t'), Some(mixed)) if ids > 1 => match mixed {
             Mixed::Decimals if !expected => blanks,
-            Mixed::Decimals | Mixed::Shared => Found { rival: Some(delimiter), ..blanks },
-            Mixed::Apart => Found { delimiter, rival: Some(Delimiter::Blanks) },
+            Mixed::Decimals | Mixed::Shared => Found {
+                rival: Some(delimiter),
+                ..blanks
+            },
+            Mixed::Apart => Found {
+                delimiter,
+                rival: Some(Delimiter::Blanks),
+            },
         },
         (Delimiter::Symbols(symbols), _) => or_inside(lines, symbols, ids),
         (Delimiter::Byte(b','), _) if has_decimal_commas(lines, ids) => blanks,
@@ -116,8 +145,15 @@ fn has_decimal_commas(lines: &[Vec<u8>], ids: usize) -> bool {
         let cut = fields::split(line, Delimiter::Blanks, &mut fields).is_ok();
         widths.insert(fields.len());
         decimals |= fields.iter().any(is_decimal_comma);
-        let plain = |field: &Field| field.is_quoted() || !field.text().contains(&b',') || is_decimal_comma(field);
-        cut && fields.iter().filter(|field| !is_decimal_comma(field)).count() >= ids && fields.iter().all(plain)
+        let plain = |field: &Field| {
+            field.is_quoted() || !field.text().contains(&b',') || is_decimal_comma(field)
+        };
+        cut && fields
+            .iter()
+            .filter(|field| !is_decimal_comma(field))
+            .count()
+            >= ids
+            && fields.iter().all(plain)
     });
     all && decimals && widths.len() == 1
 }
@@ -128,26 +164,39 @@ fn is_decimal_comma(field: &Field) -> bool {
     let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     let unsigned = text.strip_prefix(b"-").unwrap_or(&text);
     let comma = memchr::memchr(b',', unsigned);
-    !field.is_quoted() && comma.is_some_and(|at| digits(&unsigned[..at]) && digits(&unsigned[at + 1..]))
+    !field.is_quoted()
+        && comma.is_some_and(|at| digits(&unsigned[..at]) && digits(&unsigned[at + 1..]))
 }
 
 /// Symbols, unless they are part of ids between blanks: `std::map std::set`.
 fn or_inside(lines: &[Vec<u8>], symbols: Symbols, ids: usize) -> Found {
     let delimiter = Delimiter::Symbols(symbols);
-    let (mut fields, mut widths, mut blanks, mut within) = (Vec::new(), FxHashSet::default(), false, true);
+    let (mut fields, mut widths, mut blanks, mut within) =
+        (Vec::new(), FxHashSet::default(), false, true);
     for line in lines {
         if fields::split(line, delimiter, &mut fields).is_ok() {
-            blanks |= fields.iter().take(ids).any(|field| !field.is_quoted() && field.text().contains(&b' '));
+            blanks |= fields
+                .iter()
+                .take(ids)
+                .any(|field| !field.is_quoted() && field.text().contains(&b' '));
         }
         if fields::split(line, Delimiter::Blanks, &mut fields).is_ok() {
             widths.insert(fields.len());
-            let has = |field: &Field| field.text().windows(symbols.as_bytes().len()).any(|w| w == symbols.as_bytes());
+            let has = |field: &Field| {
+                field
+                    .text()
+                    .windows(symbols.as_bytes().len())
+                    .any(|w| w == symbols.as_bytes())
+            };
             within &= fields.len() >= ids && fields.iter().take(ids).all(has);
         }
     }
     match blanks && widths.len() == 1 {
         true if within => Found::certain(Delimiter::Blanks),
-        true => Found { delimiter, rival: Some(Delimiter::Blanks) },
+        true => Found {
+            delimiter,
+            rival: Some(Delimiter::Blanks),
+        },
         false => Found::certain(delimiter),
     }
 }
@@ -165,7 +214,8 @@ fn cost(lines: &[Vec<u8>], delimiter: Delimiter, ids: usize) -> Option<usize> {
             columns = fields.len();
         }
         odd += usize::from(!cut || fields.len() != columns);
-        unclean += usize::from(cut && likely_ids(&fields, ids).any(|field| is_unclean(field, delimiter)));
+        unclean +=
+            usize::from(cut && likely_ids(&fields, ids).any(|field| is_unclean(field, delimiter)));
     }
     // One odd line among many is an error to report, not a reason for another delimiter.
     (2 * odd <= lines.len()).then_some(odd + unclean)
@@ -173,14 +223,25 @@ fn cost(lines: &[Vec<u8>], delimiter: Delimiter, ids: usize) -> Option<usize> {
 
 /// The first fields that could be ids: none with a decimal comma, where there are enough others.
 fn likely_ids<'a, 'b>(fields: &'b [Field<'a>], ids: usize) -> impl Iterator<Item = &'b Field<'a>> {
-    let enough = fields.iter().filter(|field| !is_decimal_comma(field)).count() >= ids;
-    fields.iter().filter(move |field| !enough || !is_decimal_comma(field)).take(ids)
+    let enough = fields
+        .iter()
+        .filter(|field| !is_decimal_comma(field))
+        .count()
+        >= ids;
+    fields
+        .iter()
+        .filter(move |field| !enough || !is_decimal_comma(field))
+        .take(ids)
 }
 
 /// Whether a field that is not quoted has another delimiter inside, with no blank beside it as in `Lee, Ann`.
 fn is_unclean(field: &Field, delimiter: Delimiter) -> bool {
     let text = field.text();
-    let begins = |at: usize| CANDIDATES.iter().any(|other| *other != delimiter && other.begins(&text[at..]));
+    let begins = |at: usize| {
+        CANDIDATES
+            .iter()
+            .any(|other| *other != delimiter && other.begins(&text[at..]))
+    };
     let inside = |at: usize| begins(at) && text[at - 1] != b' ' && text[at + 1] != b' ';
     !field.is_quoted() && (1..text.len().saturating_sub(1)).any(inside)
 }
@@ -222,10 +283,14 @@ fn two_words_and_a_number(line: &[u8]) -> Option<[Cow<'_, [u8]>; 3]> {
     let (mut words, mut parts) = (Vec::new(), Vec::new());
     fields::split(line, Delimiter::Blanks, &mut words).ok()?;
     fields::split(line, Delimiter::Byte(b'\t'), &mut parts).ok()?;
-    if words.len() != parts.len() + 1 || words.len() < 3 || words.iter().any(|word| word.is_quoted()) {
+    if words.len() != parts.len() + 1
+        || words.len() < 3
+        || words.iter().any(|word| word.is_quoted())
+    {
         return None;
     }
-    let behind = parts[0].text().contains(&b' ') || parts.len() == 2 && parts[1].text().contains(&b' ');
+    let behind =
+        parts[0].text().contains(&b' ') || parts.len() == 2 && parts[1].text().contains(&b' ');
     let [u, v, number] = [0, 1, 2].map(|i| words[i].text());
     let value = std::str::from_utf8(&number).ok()?.parse::<f64>().ok()?;
     (behind && value.is_finite()).then_some([u, v, number])
@@ -239,9 +304,14 @@ fn cuts_integers(lines: &[Vec<u8>], delimiter: Delimiter) -> bool {
     body.iter().all(|line| {
         let split = fields::split(line, Delimiter::Blanks, &mut blanks).is_ok()
             && fields::split(line, delimiter, &mut others).is_ok();
-        let [u, v, ..] = &blanks[..] else { return false };
-        let integers = [u, v].iter().all(|field| canonical_integer(&field.text()).is_some());
-        let same = others.len() >= 2 && others[0].text() == u.text() && others[1].text() == v.text();
+        let [u, v, ..] = &blanks[..] else {
+            return false;
+        };
+        let integers = [u, v]
+            .iter()
+            .all(|field| canonical_integer(&field.text()).is_some());
+        let same =
+            others.len() >= 2 && others[0].text() == u.text() && others[1].text() == v.text();
         split && integers && !same
     })
 }
@@ -273,7 +343,11 @@ mod tests {
             ("a.csv", "1,2;3\n2,3;1", "commas or semicolons"),
             ("a.txt", "ann bob 0,5\nbob cid 1,5", "spaces"),
             ("a.csv", "ann bob 0,5\nbob cid 1,5", "spaces"),
-            ("a.txt", "von nach kosten\nann bob 0,5\nbob cid 1,5", "spaces"),
+            (
+                "a.txt",
+                "von nach kosten\nann bob 0,5\nbob cid 1,5",
+                "spaces",
+            ),
             ("a.txt", "Rue 1,5 rooms\nRue 2,7 rooms", "spaces"),
             ("a.tsv", "x;1;y\tz", "tabs"),
             ("a.csv", "1 , 2\n2, 3", "commas"),
@@ -287,14 +361,22 @@ mod tests {
             ("a.txt", "ann bob\t5\nbob cid\t1", "spaces or tabs"),
             ("a.txt", "Ann Lee\t5\nBob Ray\t1", "tabs or spaces"),
             ("a.txt", "Ann Lee\tOslo\nBob Ray\tRome", "tabs"),
-            ("a.txt", "1::1193::5::978300760\n1::661::3::978302109", "`::`"),
+            (
+                "a.txt",
+                "1::1193::5::978300760\n1::661::3::978302109",
+                "`::`",
+            ),
             ("a.dat", "ann::bob", "`::`"),
             ("a.dat", "Ann Lee::Bob Ray", "`::` or spaces"),
             ("a.dat", "Ann Lee::Bob Ray\nBob Ray::Cid", "`::`"),
             ("a.txt", "std::map std::set\nstd::set std::vec", "spaces"),
             ("a.txt", "fe80::1,fe80::2", "commas"),
             ("a.txt", "a::b\tc::d", "tabs"),
-            ("a.txt", "0 1 {'w': 3, 'y': 4}\n1 2 {'w': 5, 'y': 6}", "spaces"),
+            (
+                "a.txt",
+                "0 1 {'w': 3, 'y': 4}\n1 2 {'w': 5, 'y': 6}",
+                "spaces",
+            ),
             ("a.txt", "1\t2\tsome text\n2\t3\tmore of it here", "tabs"),
             ("a.txt", "\"a,b\" c\n\"d,e\" f", "spaces"),
             ("a.txt", "1 2 0,5\n2 3 1,5", "spaces"),
@@ -306,12 +388,20 @@ mod tests {
         for (name, text, expected) in cases {
             let lines: Vec<Vec<u8>> = text.lines().map(|line| line.as_bytes().to_vec()).collect();
             let found = detect(&lines, 2, Path::new(name));
-            let rival = found.rival.map_or_else(String::new, |rival| format!(" or {}", rival.name()));
+            let rival = found
+                .rival
+                .map_or_else(String::new, |rival| format!(" or {}", rival.name()));
             assert_eq!(found.delimiter.name() + &rival, expected, "{name}: {text}");
         }
-        let movies = ["1::Toy Story (1995)::Animation|Comedy", "2::Jumanji (1995)::Adventure|Children's"];
+        let movies = [
+            "1::Toy Story (1995)::Animation|Comedy",
+            "2::Jumanji (1995)::Adventure|Children's",
+        ];
         let movies = movies.map(|line| line.as_bytes().to_vec());
-        assert_eq!(detect(&movies, 1, Path::new("movies.dat")).delimiter.name(), "`::`");
+        assert_eq!(
+            detect(&movies, 1, Path::new("movies.dat")).delimiter.name(),
+            "`::`"
+        );
     }
 
     #[test]

@@ -60,7 +60,12 @@ struct Outline {
 impl<'a> Division<'a> {
     /// Among all of `peers`. Small files are not divided.
     pub fn among(peers: &'a dyn Peers) -> Self {
-        Division { peers, least: LEAST, block: BLOCK, round: ROUND }
+        Division {
+            peers,
+            least: LEAST,
+            block: BLOCK,
+            round: ROUND,
+        }
     }
 
     /// No division: this process reads alone.
@@ -72,7 +77,12 @@ impl<'a> Division<'a> {
     #[doc(hidden)]
     #[must_use]
     pub fn in_blocks_of(self, block: usize, round: u64) -> Self {
-        Division { least: 1, block: block.max(1), round, ..self }
+        Division {
+            least: 1,
+            block: block.max(1),
+            round,
+            ..self
+        }
     }
 
     /// Number of processes.
@@ -88,7 +98,12 @@ impl<'a> Division<'a> {
     }
 
     /// What a step gave, if it succeeded in all processes and each saw the same; `view` says what.
-    pub(super) fn agree<T>(&self, path: &Path, own: Result<T>, view: impl Fn(&T) -> String) -> Result<T> {
+    pub(super) fn agree<T>(
+        &self,
+        path: &Path,
+        own: Result<T>,
+        view: impl Fn(&T) -> String,
+    ) -> Result<T> {
         if self.processes() == 1 {
             return own;
         }
@@ -101,14 +116,22 @@ impl<'a> Division<'a> {
         };
         let views = self.tell(path, told)?;
         let other = views.iter().position(|view| *view != views[0]);
-        own.filter(|_| other.is_none()).ok_or_else(|| differs(path, other.unwrap_or(0)))
+        own.filter(|_| other.is_none())
+            .ok_or_else(|| differs(path, other.unwrap_or(0)))
     }
 
     /// What every process has to say; the error of the first that failed, if one has.
-    fn tell<V: Serialize + for<'de> Deserialize<'de>>(&self, path: &Path, own: Result<V>) -> Result<Vec<V>> {
+    fn tell<V: Serialize + for<'de> Deserialize<'de>>(
+        &self,
+        path: &Path,
+        own: Result<V>,
+    ) -> Result<Vec<V>> {
         let message = serde_json::to_vec(&own.as_ref().map_err(Failed::of)).unwrap_or_default();
         let all = self.peers.gather_bytes(&message);
-        let all: Result<Vec<Result<V, Failed>>, _> = all.iter().map(|told| serde_json::from_slice(told)).collect();
+        let all: Result<Vec<Result<V, Failed>>, _> = all
+            .iter()
+            .map(|told| serde_json::from_slice(told))
+            .collect();
         let all = all.map_err(|_| garbled(path))?;
         let others = all.iter().any(Result::is_ok);
         let Some(first) = all.iter().position(Result::is_err) else {
@@ -131,10 +154,17 @@ impl<'a> Division<'a> {
         parse: impl Fn(&[u8]) -> Result<Chunk, Fault> + Sync,
     ) -> Result<Vec<Chunk>> {
         let blocks = source.rest().div_ceil(self.block as u64) as usize;
-        match source.file().filter(|_| self.own(blocks, source.rest()).is_some()) {
+        match source
+            .file()
+            .filter(|_| self.own(blocks, source.rest()).is_some())
+        {
             None => blocks::parse(source, progress, parse),
             Some(file) => {
-                let part = Part { block: self.block, rank: self.peers.rank(), of: self.processes() };
+                let part = Part {
+                    block: self.block,
+                    rank: self.peers.rank(),
+                    of: self.processes(),
+                };
                 let own = blocks::parse_part(file, &source, part, progress, &parse);
                 self.exchange(own, source.path(), source.allowance())
             }
@@ -143,22 +173,42 @@ impl<'a> Division<'a> {
 
     /// The chunks of all processes, given those of this one, in the order of the processes; the first error if there is
     /// one.
-    pub(super) fn exchange(&self, own: Result<Vec<Chunk>>, path: &Path, allowance: Allowance) -> Result<Vec<Chunk>> {
+    pub(super) fn exchange(
+        &self,
+        own: Result<Vec<Chunk>>,
+        path: &Path,
+        allowance: Allowance,
+    ) -> Result<Vec<Chunk>> {
         let (own, failed) = match own {
             Ok(own) => (own, None),
             Err(error) => (Vec::new(), Some(error)),
         };
         let messages = message::cut(&own, self.round / self.processes() as u64);
         let bytes = own.iter().map(Chunk::bytes).sum();
-        let outline = failed.map_or(Ok(Outline { messages: messages.len(), bytes }), Err);
+        let outline = failed.map_or(
+            Ok(Outline {
+                messages: messages.len(),
+                bytes,
+            }),
+            Err,
+        );
         let outlines = self.tell(path, outline)?;
         let all: u64 = outlines.iter().map(|outline| outline.bytes).sum();
-        self.tell(path, allowance.check(path, all - bytes + 2 * all.min(self.round)))?;
+        self.tell(
+            path,
+            allowance.check(path, all - bytes + 2 * all.min(self.round)),
+        )?;
         let mut parts: Vec<Vec<Chunk>> = outlines.iter().map(|_| Vec::new()).collect();
-        let rounds = outlines.iter().map(|outline| outline.messages).max().unwrap_or(0);
+        let rounds = outlines
+            .iter()
+            .map(|outline| outline.messages)
+            .max()
+            .unwrap_or(0);
         let mut sound = true;
         for round in 0..rounds {
-            let chunks = messages.get(round).map_or(&[][..], |range| &own[range.clone()]);
+            let chunks = messages
+                .get(round)
+                .map_or(&[][..], |range| &own[range.clone()]);
             sound &= self.receive(chunks, &mut parts);
         }
         self.tell(path, if sound { Ok(()) } else { Err(garbled(path)) })?;
@@ -170,8 +220,14 @@ impl<'a> Division<'a> {
     fn receive(&self, own: &[Chunk], parts: &mut [Vec<Chunk>]) -> bool {
         let received = self.peers.gather_bytes(&message::encode(own));
         let mut pieces: Vec<(usize, &[u8])> = Vec::new();
-        for (rank, message) in received.iter().enumerate().filter(|(rank, _)| *rank != self.peers.rank()) {
-            let Some(split) = message::split(message) else { return false };
+        for (rank, message) in received
+            .iter()
+            .enumerate()
+            .filter(|(rank, _)| *rank != self.peers.rank())
+        {
+            let Some(split) = message::split(message) else {
+                return false;
+            };
             pieces.extend(split.into_iter().map(|piece| (rank, piece)));
         }
         let chunks = parallel::map(pieces.len(), |at| message::decode(pieces[at].1));
@@ -185,7 +241,11 @@ impl<'a> Division<'a> {
 
 fn differs(path: &Path, process: usize) -> Error {
     let message = format!("process {process} reads another file than process 0");
-    Error::input(path, message, "give all processes the same files, complete and under the same paths")
+    Error::input(
+        path,
+        message,
+        "give all processes the same files, complete and under the same paths",
+    )
 }
 
 fn garbled(path: &Path) -> Error {
@@ -196,6 +256,10 @@ fn garbled(path: &Path) -> Error {
 impl fmt::Debug for Division<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rank, size) = (self.peers.rank(), self.peers.size());
-        f.debug_struct("Division").field("rank", &rank).field("size", &size).field("least", &self.least).finish()
+        f.debug_struct("Division")
+            .field("rank", &rank)
+            .field("size", &size)
+            .field("least", &self.least)
+            .finish()
     }
 }

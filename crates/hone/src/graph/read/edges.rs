@@ -29,12 +29,21 @@ const MISSING: [&str; 8] = ["NA", "N/A", "#N/A", "NULL", "null", "NaN", "nan", "
 
 /// A note if such a word has become a node.
 fn missing_ids(path: &Path, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadNote> {
-    let NodeIds::Text { .. } = ids else { return None };
+    let NodeIds::Text { .. } = ids else {
+        return None;
+    };
     let mut nodes = 0..ids.len() as u32;
     let node = nodes.find(|&i| matches!(ids.get(i), NodeId::Text(id) if MISSING.contains(&id)))?;
     let id = ids.get(node).to_string();
-    let edges = pairs.iter().filter(|&&(u, v)| u == node || v == node).count() as u64;
-    Some(ReadNote::MissingIds { file: path.display().to_string(), id, edges })
+    let edges = pairs
+        .iter()
+        .filter(|&&(u, v)| u == node || v == node)
+        .count() as u64;
+    Some(ReadNote::MissingIds {
+        file: path.display().to_string(),
+        id,
+        edges,
+    })
 }
 
 /// Reads an edge list.
@@ -48,45 +57,87 @@ pub(super) fn read(
     let allowance = source.allowance();
     let begun = begin(&mut source, options);
     let begun = division.agree(&path, begun, |(list, found)| {
-        format!("{} {:?} {:?}", source.position(), list.as_ref().map(NodeList::len), found.layout)
+        format!(
+            "{} {:?} {:?}",
+            source.position(),
+            list.as_ref().map(NodeList::len),
+            found.layout
+        )
     });
-    let (mut list, Detected { layout, header, mut notes, skipped, head }) = begun?;
+    let (
+        mut list,
+        Detected {
+            layout,
+            header,
+            mut notes,
+            skipped,
+            head,
+        },
+    ) = begun?;
     let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
     let chunks = division.parse(source, progress, |lines| parse(lines, &layout, &naming))?;
     let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
     if edges == 0 {
-        return Err(Error::input(&path, "there are no edges after the header", "it needs at least one edge"));
+        return Err(Error::input(
+            &path,
+            "there are no edges after the header",
+            "it needs at least one edge",
+        ));
     }
     notes.extend(line_notes(&path, &chunks, skipped, &layout, head));
     let first = list.as_mut().and_then(NodeList::take_first);
-    notes.extend(list.iter_mut().flat_map(|list| std::mem::take(&mut list.notes)));
+    notes.extend(
+        list.iter_mut()
+            .flat_map(|list| std::mem::take(&mut list.notes)),
+    );
     let weighted = layout.weight.is_some();
     let mut joined = match list {
         Some(list) => Joined::numbered(chunks, weighted, list.into_ids()),
         None => Joined::new(chunks, weighted, &path, allowance)?,
     };
-    notes.extend(layout.sides.note(&path.display().to_string(), &joined.ids, &joined.pairs));
+    notes.extend(
+        layout
+            .sides
+            .note(&path.display().to_string(), &joined.ids, &joined.pairs),
+    );
     notes.extend(nodes::first_note(first, &joined.pairs));
     notes.extend(missing_ids(&path, &joined.ids, &joined.pairs));
     if options.header != Some(false) {
-        notes.extend(first::inner_header(&path.display().to_string(), &joined.ids, &joined.pairs));
+        notes.extend(first::inner_header(
+            &path.display().to_string(),
+            &joined.ids,
+            &joined.pairs,
+        ));
     }
     if layout.ignored_weight.is_some() {
         joined.ignored_weights = edges as u64;
     }
-    Ok(Joined { columns: Some(layout.facts(Some(header))), notes, ..joined })
+    Ok(Joined {
+        columns: Some(layout.facts(Some(header))),
+        notes,
+        ..joined
+    })
 }
 
 /// The node list, and what the first lines say.
 fn begin(source: &mut Source, options: &ReadOptions) -> Result<(Option<NodeList>, Detected)> {
-    Ok((nodes::read(options, source.allowance())?, layout::detect(source, options)?))
+    Ok((
+        nodes::read(options, source.allowance())?,
+        layout::detect(source, options)?,
+    ))
 }
 
 /// How large the graph of an edge list is; its blocks are parsed, and not kept.
-pub(super) fn sizes(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Sizes> {
+pub(super) fn sizes(
+    mut source: Source,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Sizes> {
     let layout = layout::detect(&mut source, options)?.layout;
     let survey = Survey::default();
-    blocks::parse(source, progress, |lines| parse(lines, &layout, &Naming::Free).map(|chunk| survey.add(&chunk)))?;
+    blocks::parse(source, progress, |lines| {
+        parse(lines, &layout, &Naming::Free).map(|chunk| survey.add(&chunk))
+    })?;
     Ok(Sizes::seen(&survey, 0))
 }
 
@@ -107,15 +158,22 @@ fn line_notes(
     }
     let sizes = head.and_then(|head| first::sizes_note(&head, edges, &path.display().to_string()));
     let headers = layout.headers_note(&headers, path);
-    headers.into_iter().chain(sizes).chain(comment_notes(path, &read, &skipped)).collect()
+    headers
+        .into_iter()
+        .chain(sizes)
+        .chain(comment_notes(path, &read, &skipped))
+        .collect()
 }
 
 /// Notes about lines that begin like comments.
 fn comment_notes(path: &Path, read: &Tally, skipped: &Tally) -> Vec<ReadNote> {
     let file = || path.display().to_string();
     let example = |tally: &Tally| shown(&tally.example);
-    let read =
-        (read.count > 0).then(|| ReadNote::CommentsRead { file: file(), lines: read.count, example: example(read) });
+    let read = (read.count > 0).then(|| ReadNote::CommentsRead {
+        file: file(),
+        lines: read.count,
+        example: example(read),
+    });
     let skipped = (skipped.count > 0).then(|| ReadNote::CommentsSkipped {
         file: file(),
         lines: skipped.count,
@@ -137,7 +195,11 @@ pub(super) enum Naming<'a> {
 /// Parses whole lines.
 pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Chunk, Fault> {
     let pairs = Vec::with_capacity(lines.len() / 12 + 1);
-    let ends = if let Naming::Free = naming { Ends::Narrow(pairs) } else { Ends::Nodes(pairs) };
+    let ends = if let Naming::Free = naming {
+        Ends::Narrow(pairs)
+    } else {
+        Ends::Nodes(pairs)
+    };
     let mut chunk = Chunk::new(ends, Vec::new());
     let mut fields = Vec::new();
     let mut at = 0;
@@ -148,12 +210,23 @@ pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Ch
                 break;
             }
         }
-        at += lines[at..].iter().take_while(|&&byte| byte == b'\n').count();
+        at += lines[at..]
+            .iter()
+            .take_while(|&&byte| byte == b'\n')
+            .count();
         let end = memchr::memchr(b'\n', &lines[at..]).map_or(lines.len(), |length| at + length + 1);
         let line = without_end(&lines[at..end]);
         cut(line, layout, &mut fields, &mut chunk)
-            .and_then(|is_edge| if is_edge { parse_line(line, &fields, layout, naming, &mut chunk) } else { Ok(()) })
-            .map_err(|fault| fault.on_line(memchr::memchr_iter(b'\n', &lines[..at]).count() as u64))?;
+            .and_then(|is_edge| {
+                if is_edge {
+                    parse_line(line, &fields, layout, naming, &mut chunk)
+                } else {
+                    Ok(())
+                }
+            })
+            .map_err(|fault| {
+                fault.on_line(memchr::memchr_iter(b'\n', &lines[..at]).count() as u64)
+            })?;
         at = end;
     }
     chunk.fit();
@@ -161,13 +234,19 @@ pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Ch
 }
 
 /// Cuts a line into its fields, unless it says nothing; whether it is an edge.
-fn cut<'a>(line: &'a [u8], layout: &Layout, fields: &mut Vec<Field<'a>>, chunk: &mut Chunk) -> Result<bool, Fault> {
+fn cut<'a>(
+    line: &'a [u8],
+    layout: &Layout,
+    fields: &mut Vec<Field<'a>>,
+    chunk: &mut Chunk,
+) -> Result<bool, Fault> {
     let comments = &layout.comments;
     fields::check_width(line, |byte| layout.delimiter.begins_with(byte))?;
     match line.iter().find(|b| !b.is_ascii_whitespace()) {
         None => Ok(false),
         Some(first) if comments.marks.contains(first) => {
-            let fits = fields::split(line, layout.delimiter, fields).is_ok() && fields.len() == layout.columns;
+            let fits = fields::split(line, layout.delimiter, fields).is_ok()
+                && fields.len() == layout.columns;
             let is_edge = fits && comments.data_later && is_tight(line, comments.marks);
             if is_edge {
                 chunk.read.add(line);
@@ -185,7 +264,13 @@ fn cut<'a>(line: &'a [u8], layout: &Layout, fields: &mut Vec<Field<'a>>, chunk: 
 }
 
 /// Takes plain integer lines from `at` for as long as there are some; returns where the rest begins.
-fn scan_plain(lines: &[u8], mut at: usize, layout: &Layout, naming: &Naming, chunk: &mut Chunk) -> usize {
+fn scan_plain(
+    lines: &[u8],
+    mut at: usize,
+    layout: &Layout,
+    naming: &Naming,
+    chunk: &mut Chunk,
+) -> usize {
     // Numbers from 1 become node numbers at once; a 0 wraps round and is too large.
     let (pairs, first, nodes) = match (naming, &mut chunk.ends) {
         (Naming::Free, Ends::Narrow(pairs)) => (pairs, 0, u32::MAX),
@@ -219,7 +304,13 @@ fn scan_plain(lines: &[u8], mut at: usize, layout: &Layout, naming: &Naming, chu
 }
 
 /// Adds the edge of one line that says something.
-fn parse_line(line: &[u8], fields: &[Field], layout: &Layout, naming: &Naming, chunk: &mut Chunk) -> Result<(), Fault> {
+fn parse_line(
+    line: &[u8],
+    fields: &[Field],
+    layout: &Layout,
+    naming: &Naming,
+    chunk: &mut Chunk,
+) -> Result<(), Fault> {
     if fields.len() != layout.columns {
         return Err(wrong_columns(line, fields.len(), layout));
     }
@@ -235,11 +326,19 @@ fn parse_line(line: &[u8], fields: &[Field], layout: &Layout, naming: &Naming, c
     }
     let (u, v) = (&*u, &*v);
     match (naming, &mut chunk.ends) {
-        (Naming::Listed(names), Ends::Nodes(pairs)) => pairs.push((listed(names, u)?, listed(names, v)?)),
-        (&Naming::Numbered(n), Ends::Nodes(pairs)) => pairs.push((numbered(line, u, n)?, numbered(line, v, n)?)),
+        (Naming::Listed(names), Ends::Nodes(pairs)) => {
+            pairs.push((listed(names, u)?, listed(names, v)?))
+        }
+        (&Naming::Numbered(n), Ends::Nodes(pairs)) => {
+            pairs.push((numbered(line, u, n)?, numbered(line, v, n)?))
+        }
         (_, ends) => {
             if !ends.push(u, v) {
-                return Err(Fault::new(line, "more nodes than 32 bits can number", "split the graph"));
+                return Err(Fault::new(
+                    line,
+                    "more nodes than 32 bits can number",
+                    "split the graph",
+                ));
             }
         }
     }
@@ -253,7 +352,11 @@ fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
     if let Some(fault) = fields::escaped(line) {
         return fault;
     }
-    let message = format!("{found} column{} where {} are expected", if found == 1 { "" } else { "s" }, layout.columns);
+    let message = format!(
+        "{found} column{} where {} are expected",
+        if found == 1 { "" } else { "s" },
+        layout.columns
+    );
     let remedy = match first::has_comment(line) {
         true => "a comment needs its own line; remove it from this one, or quote the id".to_owned(),
         false => format!(
@@ -263,11 +366,21 @@ fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
         ),
     };
     let fault = Fault::new(line, message, remedy);
-    if line.contains(&0) { Fault::new(line, BINARY.0, BINARY.1) } else { fault }
+    if line.contains(&0) {
+        Fault::new(line, BINARY.0, BINARY.1)
+    } else {
+        fault
+    }
 }
 
 fn listed(list: &NodeList, id: &str) -> Result<u32, Fault> {
-    list.find(id).map_err(|remedy| Fault::new(id.as_bytes(), "a node that the node list does not have", remedy))
+    list.find(id).map_err(|remedy| {
+        Fault::new(
+            id.as_bytes(),
+            "a node that the node list does not have",
+            remedy,
+        )
+    })
 }
 
 fn numbered(line: &[u8], id: &str, n: u32) -> Result<u32, Fault> {
@@ -275,15 +388,25 @@ fn numbered(line: &[u8], id: &str, n: u32) -> Result<u32, Fault> {
         Ok(number) if (1..=u64::from(n)).contains(&number) => Ok((number - 1) as u32),
         Ok(number) => {
             let message = format!("index {number} is not within 1..{n}, the size in the header");
-            Err(Fault::new(line, message, "indices count from 1; fix the size or the entry"))
+            Err(Fault::new(
+                line,
+                message,
+                "indices count from 1; fix the size or the entry",
+            ))
         }
-        Err(_) => Err(Fault::new(line, format!("`{id}` is not an index"), "indices are whole numbers from 1")),
+        Err(_) => Err(Fault::new(
+            line,
+            format!("`{id}` is not an index"),
+            "indices are whole numbers from 1",
+        )),
     }
 }
 
 /// Whether a number has a digit other than 0 before its exponent.
 fn text_is_not_zero(field: &[u8]) -> bool {
-    let digits = field.iter().take_while(|byte| !byte.eq_ignore_ascii_case(&b'e'));
+    let digits = field
+        .iter()
+        .take_while(|byte| !byte.eq_ignore_ascii_case(&b'e'));
     digits.into_iter().any(|byte| (b'1'..=b'9').contains(byte))
 }
 
@@ -301,16 +424,28 @@ pub(super) fn weight(field: &[u8]) -> Result<f32, Fault> {
         );
     };
     if weight.is_nan() {
-        return fault("a weight that is not a number", "remove the edge or give it a weight");
+        return fault(
+            "a weight that is not a number",
+            "remove the edge or give it a weight",
+        );
     }
     if weight.is_infinite() {
-        return fault("a weight that is infinite or beyond 32-bit floating point", "scale the weights down");
+        return fault(
+            "a weight that is infinite or beyond 32-bit floating point",
+            "scale the weights down",
+        );
     }
     if weight == 0.0 && text_is_not_zero(field) {
-        return fault("a weight below the range of 32-bit floating point", "scale the weights up, or write 0");
+        return fault(
+            "a weight below the range of 32-bit floating point",
+            "scale the weights up, or write 0",
+        );
     }
     if weight < 0.0 {
-        return fault("a negative weight", "weights must be ≥ 0; shift them, or read without weights");
+        return fault(
+            "a negative weight",
+            "weights must be ≥ 0; shift them, or read without weights",
+        );
     }
     // Adding zero turns -0 into 0.
     Ok(weight + 0.0)

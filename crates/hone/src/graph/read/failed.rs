@@ -43,18 +43,35 @@ impl Failed {
     pub(super) fn of(error: &Error) -> Failed {
         let shown = |path: &Path| path.to_string_lossy().into_owned();
         match error {
-            Error::Io { path, source } => {
-                Failed::Io { path: shown(path), code: source.raw_os_error(), text: source.to_string() }
-            }
-            Error::Input { path, line, text, message, remedy } => Failed::Input {
+            Error::Io { path, source } => Failed::Io {
+                path: shown(path),
+                code: source.raw_os_error(),
+                text: source.to_string(),
+            },
+            Error::Input {
+                path,
+                line,
+                text,
+                message,
+                remedy,
+            } => Failed::Input {
                 path: shown(path),
                 line: *line,
                 text: text.clone(),
                 message: message.clone(),
                 remedy: remedy.clone(),
             },
-            Error::Config { field, message } => Failed::Config { field: field.clone(), message: message.clone() },
-            Error::Memory { stage, need, least, limit, remedy } => Failed::Memory {
+            Error::Config { field, message } => Failed::Config {
+                field: field.clone(),
+                message: message.clone(),
+            },
+            Error::Memory {
+                stage,
+                need,
+                least,
+                limit,
+                remedy,
+            } => Failed::Memory {
                 stage: stage.clone(),
                 need: *need,
                 least: *least,
@@ -71,20 +88,46 @@ impl Failed {
         match self {
             Failed::Io { path, code, text } => {
                 let system = code.map(io::Error::from_raw_os_error);
-                let kind = system.as_ref().map_or(io::ErrorKind::Other, io::Error::kind);
+                let kind = system
+                    .as_ref()
+                    .map_or(io::ErrorKind::Other, io::Error::kind);
                 Error::io(
                     path,
                     match process {
-                        Some(process) => io::Error::new(kind, format!("{text}, in process {process}")),
+                        Some(process) => {
+                            io::Error::new(kind, format!("{text}, in process {process}"))
+                        }
                         None => system.unwrap_or_else(|| io::Error::other(text)),
                     },
                 )
             }
-            Failed::Input { path, line, text, message, remedy } => {
-                Error::Input { path: path.into(), line, text, message, remedy }
-            }
+            Failed::Input {
+                path,
+                line,
+                text,
+                message,
+                remedy,
+            } => Error::Input {
+                path: path.into(),
+                line,
+                text,
+                message,
+                remedy,
+            },
             Failed::Config { field, message } => Error::Config { field, message },
-            Failed::Memory { stage, need, least, limit, remedy } => Error::Memory { stage, need, least, limit, remedy },
+            Failed::Memory {
+                stage,
+                need,
+                least,
+                limit,
+                remedy,
+            } => Error::Memory {
+                stage,
+                need,
+                least,
+                limit,
+                remedy,
+            },
             Failed::Interrupted => Error::Interrupted,
             Failed::Other(text) => Error::input(file, text, ""),
         }
@@ -103,8 +146,13 @@ mod tests {
 
     #[test]
     fn errors_arrive_as_they_were_sent() {
-        let memory =
-            Error::Memory { stage: "x".into(), need: 3 << 30, least: true, limit: 1 << 30, remedy: "more".into() };
+        let memory = Error::Memory {
+            stage: "x".into(),
+            need: 3 << 30,
+            least: true,
+            limit: 1 << 30,
+            remedy: "more".into(),
+        };
         for error in [
             Error::input_at("a.txt", 7, b"1 2 \xff3", "too long", "cut it"),
             Error::input("a.txt", "empty", ""),
@@ -114,10 +162,23 @@ mod tests {
             Error::Interrupted,
         ] {
             let arrived = sent(&error, None);
-            assert_eq!((arrived.to_string(), arrived.is_input()), (error.to_string(), error.is_input()));
-            assert_eq!(std::mem::discriminant(&arrived), std::mem::discriminant(&error));
+            assert_eq!(
+                (arrived.to_string(), arrived.is_input()),
+                (error.to_string(), error.is_input())
+            );
+            assert_eq!(
+                std::mem::discriminant(&arrived),
+                std::mem::discriminant(&error)
+            );
         }
-        let one = sent(&Error::io("a.txt", io::Error::from_raw_os_error(5)), Some(3)).to_string();
-        assert!(one.starts_with("a.txt: ") && one.contains(", in process 3"), "{one}");
+        let one = sent(
+            &Error::io("a.txt", io::Error::from_raw_os_error(5)),
+            Some(3),
+        )
+        .to_string();
+        assert!(
+            one.starts_with("a.txt: ") && one.contains(", in process 3"),
+            "{one}"
+        );
     }
 }

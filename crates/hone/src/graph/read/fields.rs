@@ -25,15 +25,23 @@ pub(crate) struct Symbols {
 
 impl Symbols {
     /// What MovieLens separates columns with.
-    pub(crate) const COLONS: Symbols = Symbols { bytes: *b"::\0\0\0\0\0\0", length: 2 };
+    pub(crate) const COLONS: Symbols = Symbols {
+        bytes: *b"::\0\0\0\0\0\0",
+        length: 2,
+    };
 
     /// Those of a text; nothing if there is only one, more than eight, or another character than a symbol.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let is_symbol = |byte: u8| byte.is_ascii_punctuation() && byte != b'"';
         let mut bytes = [0; 8];
-        let place = bytes.get_mut(..text.len()).filter(|_| text.len() > 1 && text.bytes().all(is_symbol))?;
+        let place = bytes
+            .get_mut(..text.len())
+            .filter(|_| text.len() > 1 && text.bytes().all(is_symbol))?;
         place.copy_from_slice(text.as_bytes());
-        Some(Symbols { bytes, length: text.len() as u8 })
+        Some(Symbols {
+            bytes,
+            length: text.len() as u8,
+        })
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
@@ -50,7 +58,9 @@ impl Delimiter {
             Delimiter::Byte(b',') => "commas".into(),
             Delimiter::Byte(b';') => "semicolons".into(),
             Delimiter::Byte(other) => format!("`{}`", char::from(other)),
-            Delimiter::Symbols(symbols) => format!("`{}`", String::from_utf8_lossy(symbols.as_bytes())),
+            Delimiter::Symbols(symbols) => {
+                format!("`{}`", String::from_utf8_lossy(symbols.as_bytes()))
+            }
         }
     }
 
@@ -99,7 +109,9 @@ impl Delimiter {
         let found = match self {
             Delimiter::Blanks => text.iter().position(|&byte| byte == b' ' || byte == b'\t'),
             Delimiter::Byte(delimiter) => text.iter().position(|&byte| byte == delimiter),
-            Delimiter::Symbols(symbols) => text.windows(self.width()).position(|window| window == symbols.as_bytes()),
+            Delimiter::Symbols(symbols) => text
+                .windows(self.width())
+                .position(|window| window == symbols.as_bytes()),
         };
         found.unwrap_or(text.len())
     }
@@ -146,21 +158,38 @@ pub(super) fn check_width(line: &[u8], separates: impl Fn(u8) -> bool) -> Result
     let ends_column = |two: &&[u8]| separates(two[1]) && !(is_blank(two[0]) && is_blank(two[1]));
     if line.len() > MOST_COLUMNS && line.windows(2).filter(ends_column).count() > MOST_COLUMNS {
         let message = format!("a line of more than {MOST_COLUMNS} columns");
-        return Err(Fault::new(line, message, "an edge has two ids and perhaps a few more columns: one edge per line"));
+        return Err(Fault::new(
+            line,
+            message,
+            "an edge has two ids and perhaps a few more columns: one edge per line",
+        ));
     }
     Ok(())
 }
 
 /// Fills `fields` with those of a line without its end.
-pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<Field<'a>>) -> Result<(), Fault> {
+pub(crate) fn split<'a>(
+    line: &'a [u8],
+    delimiter: Delimiter,
+    fields: &mut Vec<Field<'a>>,
+) -> Result<(), Fault> {
     fields.clear();
-    let skip = |from: usize| from + line[from..].iter().take_while(|&&b| delimiter.is_blank(b)).count();
+    let skip = |from: usize| {
+        from + line[from..]
+            .iter()
+            .take_while(|&&b| delimiter.is_blank(b))
+            .count()
+    };
     let mut at = skip(0);
     while at < line.len() || delimiter != Delimiter::Blanks {
         let end = if line.get(at) == Some(&b'"') {
             let (field, after) = quoted(line, at)?;
             fields.push(field);
-            let end = if delimiter == Delimiter::Blanks { after } else { skip(after) };
+            let end = if delimiter == Delimiter::Blanks {
+                after
+            } else {
+                skip(after)
+            };
             if end < line.len() && !delimiter.begins(&line[end..]) {
                 return Err(escaped(line).unwrap_or_else(|| {
                     let remedy = "double the quotes within a field, or quote all of it";
@@ -170,8 +199,16 @@ pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<F
             end
         } else {
             let end = at + delimiter.find(&line[at..]);
-            let blanks = line[at..end].iter().rev().take_while(|&&b| delimiter.is_blank(b)).count();
-            fields.push(Field { raw: &line[at..end - blanks], quoted: false, doubled: false });
+            let blanks = line[at..end]
+                .iter()
+                .rev()
+                .take_while(|&&b| delimiter.is_blank(b))
+                .count();
+            fields.push(Field {
+                raw: &line[at..end - blanks],
+                quoted: false,
+                doubled: false,
+            });
             end
         };
         if end == line.len() {
@@ -186,7 +223,10 @@ pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<F
 pub(crate) fn row(line: &[u8], delimiter: Delimiter) -> Result<Vec<String>, Fault> {
     let mut fields: Vec<Field> = Vec::new();
     split(line, delimiter, &mut fields)?;
-    Ok(fields.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect())
+    Ok(fields
+        .iter()
+        .map(|field| String::from_utf8_lossy(&field.text()).into_owned())
+        .collect())
 }
 
 /// What is wrong with a line in which backslashes stand before quotes, as some programs write them.
@@ -194,7 +234,8 @@ pub(super) fn escaped(line: &[u8]) -> Option<Fault> {
     let line = line.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let remedy = "write two quotes (\"\") for each quote within a field, without the backslash";
     let message = "a backslash before a quote does not make it part of the field";
-    let opened = line.first() == Some(&b'"') || line.windows(2).any(|two| two[0] != b'\\' && two[1] == b'"');
+    let opened =
+        line.first() == Some(&b'"') || line.windows(2).any(|two| two[0] != b'\\' && two[1] == b'"');
     let found = opened && line.windows(2).any(|two| two == b"\\\"");
     found.then(|| Fault::new(line, message, remedy))
 }
@@ -207,12 +248,23 @@ pub(super) fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault
         let Some(quote) = memchr::memchr(b'"', &line[end..]) else {
             return Err(escaped(&line[at..]).unwrap_or_else(|| {
                 let message = "a quoted field is not closed on its line";
-                Fault::new(&line[at..], message, "close it, or double a quote that belongs to the text")
+                Fault::new(
+                    &line[at..],
+                    message,
+                    "close it, or double a quote that belongs to the text",
+                )
             }));
         };
         end += quote;
         if line.get(end + 1) != Some(&b'"') {
-            return Ok((Field { raw: &line[begin..end], quoted: true, doubled }, end + 1));
+            return Ok((
+                Field {
+                    raw: &line[begin..end],
+                    quoted: true,
+                    doubled,
+                },
+                end + 1,
+            ));
         }
         doubled = true;
         end += 2;
@@ -222,13 +274,26 @@ pub(super) fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault
 /// An id as text.
 pub(super) fn id<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
     if field.is_empty() {
-        return Err(Fault::new(line, "an empty node id", "give every edge two ids"));
+        return Err(Fault::new(
+            line,
+            "an empty node id",
+            "give every edge two ids",
+        ));
     }
-    let id = std::str::from_utf8(field)
-        .map_err(|_| Fault::new(field, "a node id that is not valid UTF-8", "save the file as UTF-8"))?;
+    let id = std::str::from_utf8(field).map_err(|_| {
+        Fault::new(
+            field,
+            "a node id that is not valid UTF-8",
+            "save the file as UTF-8",
+        )
+    })?;
     match field.iter().find(|&&b| b == 0 || b == b'\r') {
         Some(0) => Err(Fault::new(line, BINARY.0, BINARY.1)),
-        Some(_) => Err(Fault::new(line, "a carriage return within a line", "end lines with LF or CRLF")),
+        Some(_) => Err(Fault::new(
+            line,
+            "a carriage return within a line",
+            "end lines with LF or CRLF",
+        )),
         None => Ok(id),
     }
 }
@@ -246,12 +311,19 @@ mod tests {
     fn fields(line: &str, delimiter: Delimiter) -> Result<Vec<String>, String> {
         let mut fields = Vec::new();
         split(line.as_bytes(), delimiter, &mut fields).map_err(|fault| fault.message)?;
-        Ok(fields.iter().map(|f| String::from_utf8(f.text().into_owned()).expect("ASCII")).collect())
+        Ok(fields
+            .iter()
+            .map(|f| String::from_utf8(f.text().into_owned()).expect("ASCII"))
+            .collect())
     }
 
     #[test]
     fn blanks_and_bytes_and_quotes() {
-        let (blanks, comma, tab) = (Delimiter::Blanks, Delimiter::Byte(b','), Delimiter::Byte(b'\t'));
+        let (blanks, comma, tab) = (
+            Delimiter::Blanks,
+            Delimiter::Byte(b','),
+            Delimiter::Byte(b'\t'),
+        );
         let colons = Delimiter::Symbols(Symbols::COLONS);
         let cases: [(&str, Delimiter, &[&str]); 17] = [
             ("1 2", blanks, &["1", "2"]),
@@ -277,8 +349,15 @@ mod tests {
         }
         assert!(fields("\"a b", blanks).is_err_and(|m| m.contains("not closed")));
         assert!(fields("\"a\"b c", blanks).is_err_and(|m| m.contains("after a closing")));
-        for line in ["\"a \\\"b\\\" c\",d", "d,\"a\\\"\"", "\"a\\\"b\",\"c\\\"d\""] {
-            assert!(fields(line, comma).is_err_and(|m| m.contains("a backslash before a quote")), "{line}");
+        for line in [
+            "\"a \\\"b\\\" c\",d",
+            "d,\"a\\\"\"",
+            "\"a\\\"b\",\"c\\\"d\"",
+        ] {
+            assert!(
+                fields(line, comma).is_err_and(|m| m.contains("a backslash before a quote")),
+                "{line}"
+            );
         }
         assert_eq!(fields("\"C:\\\",b", comma).expect("a path"), ["C:\\", "b"]);
     }

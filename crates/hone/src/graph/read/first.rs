@@ -28,31 +28,51 @@ pub(super) fn index_header(
     options: &ReadOptions,
     path: &Path,
 ) -> Option<(Found, bool)> {
-    let [head, rest @ ..] = lines else { return None };
+    let [head, rest @ ..] = lines else {
+        return None;
+    };
     // Where several files were put into one, those of the first.
-    let rest: Vec<Vec<u8>> = rest.iter().take_while(|line| *line != head).cloned().collect();
+    let rest: Vec<Vec<u8>> = rest
+        .iter()
+        .take_while(|line| *line != head)
+        .cloned()
+        .collect();
     if rest.is_empty() || options.header == Some(false) {
         return None;
     }
     let found = asked.map_or_else(|| delimiter::detect(&rest, 2, path), Found::certain);
     let names = row(head, found.delimiter).ok()?;
-    let rows = rest.iter().map_while(|line| row(line, found.delimiter).ok());
+    let rows = rest
+        .iter()
+        .map_while(|line| row(line, found.delimiter).ok());
     let body: Vec<Vec<String>> = rows.filter(|row| row.len() == names.len() + 1).collect();
     let is_text = |name: &String| !name.is_empty() && !is_number(name);
     if names.len() < 2 || 2 * body.len() <= rest.len() || !names.iter().all(is_text) {
         return None;
     }
     let named = [&options.source, &options.target, &options.weight];
-    let said = options.header == Some(true) || named.iter().any(|column| matches!(column, Some(Column::Name(_))));
+    let said = options.header == Some(true)
+        || named
+            .iter()
+            .any(|column| matches!(column, Some(Column::Name(_))));
     let mut seen = FxHashSet::default();
     let distinct = body.iter().all(|row| seen.insert(&row[0]));
-    let evident = said || rising(&body) || are_known(&names) && (names.len() > 2 || !numbers(&body, 2));
+    let evident =
+        said || rising(&body) || are_known(&names) && (names.len() > 2 || !numbers(&body, 2));
     let fits = distinct && evident && (names.len() > 2 || decimal(&body, 2).is_none());
-    fits.then(|| (found, !(said || are_known(&names) && is_numbering(&body, 0))))
+    fits.then(|| {
+        (
+            found,
+            !(said || are_known(&names) && is_numbering(&body, 0)),
+        )
+    })
 }
 
 fn are_known(names: &[String]) -> bool {
-    names.iter().all(|name| is_known(name)) || ID_COLUMNS.iter().any(|pair| find_pair(names, *pair).is_some())
+    names.iter().all(|name| is_known(name))
+        || ID_COLUMNS
+            .iter()
+            .any(|pair| find_pair(names, *pair).is_some())
 }
 
 fn numbers(body: &[Vec<String>], column: usize) -> bool {
@@ -67,13 +87,20 @@ fn rising(body: &[Vec<String>]) -> bool {
 
 /// Gives the index of such a table an empty name, in the first line and in those that repeat it.
 pub(super) fn name_index(table: &mut [Vec<String>]) {
-    let Some(head) = table.first().cloned() else { return };
-    table.iter_mut().filter(|row| same_names(row, &head)).for_each(|row| row.insert(0, String::new()));
+    let Some(head) = table.first().cloned() else {
+        return;
+    };
+    table
+        .iter_mut()
+        .filter(|row| same_names(row, &head))
+        .for_each(|row| row.insert(0, String::new()));
 }
 
 /// A note about an edge between nodes that are called like a pair of columns: the header of a further file, perhaps.
 pub(super) fn inner_header(file: &str, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadNote> {
-    let NodeIds::Text { .. } = ids else { return None };
+    let NodeIds::Text { .. } = ids else {
+        return None;
+    };
     let certain = &ID_COLUMNS[..CERTAIN];
     let longest = certain.iter().map(|(a, b)| a.len().max(b.len())).max()?;
     let names: FxHashSet<&str> = certain.iter().flat_map(|(a, b)| [*a, *b]).collect();
@@ -96,23 +123,40 @@ pub(super) fn inner_header(file: &str, ids: &NodeIds, pairs: &[(u32, u32)]) -> O
         named.is_some_and(|(u, v)| certain.iter().any(|(a, b)| a == u && b == v))
     };
     let (u, v) = pairs.iter().copied().find(is_pair)?;
-    Some(ReadNote::InnerHeader { file: file.to_owned(), line: format!("{} – {}", ids.get(u), ids.get(v)) })
+    Some(ReadNote::InnerHeader {
+        file: file.to_owned(),
+        line: format!("{} – {}", ids.get(u), ids.get(v)),
+    })
 }
 
 /// What is wrong with a first line that has other columns than all others, where these agree.
-pub(super) fn misfit(lines: &[Vec<u8>], asked: Option<Delimiter>, source: &Source) -> Option<Fault> {
-    let [head, rest @ ..] = lines else { return None };
+pub(super) fn misfit(
+    lines: &[Vec<u8>],
+    asked: Option<Delimiter>,
+    source: &Source,
+) -> Option<Fault> {
+    let [head, rest @ ..] = lines else {
+        return None;
+    };
     if rest.len() < 2 {
         return None;
     }
-    let detected = |lines: &[Vec<u8>]| asked.unwrap_or_else(|| delimiter::detect(lines, 2, source.path()).delimiter);
+    let detected = |lines: &[Vec<u8>]| {
+        asked.unwrap_or_else(|| delimiter::detect(lines, 2, source.path()).delimiter)
+    };
     let width_by = |line: &Vec<u8>, cut: Delimiter| {
         let mut fields = Vec::new();
-        fields::split(line, cut, &mut fields).ok().map(|()| fields.len())
+        fields::split(line, cut, &mut fields)
+            .ok()
+            .map(|()| fields.len())
     };
     // What separates the names of the first line may separate all columns, whatever ids hold.
     let of_all = detected(lines);
-    if width_by(head, of_all) >= Some(2) && rest.iter().all(|line| width_by(line, of_all) == width_by(head, of_all)) {
+    if width_by(head, of_all) >= Some(2)
+        && rest
+            .iter()
+            .all(|line| width_by(line, of_all) == width_by(head, of_all))
+    {
         return None;
     }
     let cut = detected(rest);
@@ -128,44 +172,81 @@ pub(super) fn misfit(lines: &[Vec<u8>], asked: Option<Delimiter>, source: &Sourc
              reads it so",
             cut.name()
         ),
-        None => format!("columns are separated by {}; fix the line, or remove it", cut.name()),
+        None => format!(
+            "columns are separated by {}; fix the line, or remove it",
+            cut.name()
+        ),
     };
-    Some(Fault::new(head, format!("this line does not have the {usual} columns of all lines below"), remedy))
+    Some(Fault::new(
+        head,
+        format!("this line does not have the {usual} columns of all lines below"),
+        remedy,
+    ))
 }
 
 /// What a line begins with if it looks like a comment in another language: `//`, `--`, `;` or `!` before a blank.
 fn comment_mark(line: &[u8]) -> Option<char> {
-    let first = line.trim_ascii_start().split(u8::is_ascii_whitespace).next()?;
-    let mark = first.first().copied().filter(|mark| b"/-;!*".contains(mark))?;
-    first.iter().all(|&byte| byte == mark).then(|| char::from(mark))
+    let first = line
+        .trim_ascii_start()
+        .split(u8::is_ascii_whitespace)
+        .next()?;
+    let mark = first
+        .first()
+        .copied()
+        .filter(|mark| b"/-;!*".contains(mark))?;
+    first
+        .iter()
+        .all(|&byte| byte == mark)
+        .then(|| char::from(mark))
 }
 
 /// A note about a first line that is read as an edge, though it looks like a comment and no other line begins so.
 pub(super) fn comment_note(lines: &[Vec<u8>], source: &Source) -> Option<ReadNote> {
-    let [head, rest @ ..] = lines else { return None };
+    let [head, rest @ ..] = lines else {
+        return None;
+    };
     let mark = comment_mark(head)?;
-    let begins = |line: &Vec<u8>| line.trim_ascii_start().first().is_some_and(|&byte| char::from(byte) == mark);
+    let begins = |line: &Vec<u8>| {
+        line.trim_ascii_start()
+            .first()
+            .is_some_and(|&byte| char::from(byte) == mark)
+    };
     let (file, line) = (source.path().display().to_string(), shown(head));
-    (!rest.iter().any(begins)).then(|| ReadNote::MaybeComment { file, line, mark: mark.into() })
+    (!rest.iter().any(begins)).then(|| ReadNote::MaybeComment {
+        file,
+        line,
+        mark: mark.into(),
+    })
 }
 
 /// A note about lines that end with what looks like a comment, and are read whole: `a,b # seen twice`.
-pub(super) fn trailing_note(lines: &[Vec<u8>], delimiter: Delimiter, source: &Source) -> Option<ReadNote> {
+pub(super) fn trailing_note(
+    lines: &[Vec<u8>],
+    delimiter: Delimiter,
+    source: &Source,
+) -> Option<ReadNote> {
     if delimiter == Delimiter::Blanks {
         return None;
     }
     let ends = |line: &[u8]| {
         let mut fields = Vec::new();
         fields::split(line, delimiter, &mut fields).is_ok()
-            && fields.last().is_some_and(|field| !field.is_quoted() && has_comment(&field.text()))
+            && fields
+                .last()
+                .is_some_and(|field| !field.is_quoted() && has_comment(&field.text()))
     };
     let line = shown(lines.iter().find(|line| ends(line))?);
-    Some(ReadNote::Trailing { file: source.path().display().to_string(), line })
+    Some(ReadNote::Trailing {
+        file: source.path().display().to_string(),
+        line,
+    })
 }
 
 /// Whether ` # ` is inside a field, behind something else.
 pub(super) fn has_comment(field: &[u8]) -> bool {
-    field.windows(3).any(|three| three[0] == b' ' && b"#%".contains(&three[1]) && three[2] == b' ')
+    field
+        .windows(3)
+        .any(|three| three[0] == b' ' && b"#%".contains(&three[1]) && three[2] == b' ')
 }
 
 /// A note about a first line that is read as an edge, though it could be the numbers of nodes and edges: as many lines
@@ -179,5 +260,9 @@ pub(super) fn sizes_note(head: &[String], edges: usize, source: &str) -> Option<
         _ => return None,
     };
     let says = edges > 2 && nodes > 1 && lines == edges as u64 - 1;
-    says.then(|| ReadNote::MaybeSizes { file: source.to_owned(), line: head.join(" "), lines: edges as u64 - 1 })
+    says.then(|| ReadNote::MaybeSizes {
+        file: source.to_owned(),
+        line: head.join(" "),
+        lines: edges as u64 - 1,
+    })
 }

@@ -41,10 +41,15 @@ const LINES_CASE: usize = 10;
 const LINES_DOUBT: usize = 2;
 
 pub(crate) fn find(header: &[String], name: &str) -> Option<usize> {
-    header.iter().position(|field| field.eq_ignore_ascii_case(name))
+    header
+        .iter()
+        .position(|field| field.eq_ignore_ascii_case(name))
 }
 
-pub(super) fn find_pair(header: &[String], (source, target): (&str, &str)) -> Option<(usize, usize)> {
+pub(super) fn find_pair(
+    header: &[String],
+    (source, target): (&str, &str),
+) -> Option<(usize, usize)> {
     find(header, source).zip(find(header, target))
 }
 
@@ -55,7 +60,9 @@ pub(super) fn same_names(a: &[String], b: &[String]) -> bool {
 
 /// Whether a line has two names that are hardly ever ids.
 pub(super) fn has_certain_pair(line: &[String]) -> bool {
-    ID_COLUMNS[..CERTAIN].iter().any(|pair| find_pair(line, *pair).is_some())
+    ID_COLUMNS[..CERTAIN]
+        .iter()
+        .any(|pair| find_pair(line, *pair).is_some())
 }
 
 /// Judges the first line of a table by the others; `ids` are the columns of the ids where the user named them, `likely` those
@@ -66,27 +73,51 @@ pub(super) fn judge(
     likely: (usize, usize),
     blanks: bool,
 ) -> Verdict {
-    let Some((first, rest)) = table.split_first() else { return Verdict::Edge };
-    let pair = ID_COLUMNS.iter().enumerate().find_map(|(rank, names)| Some((rank, find_pair(first, *names)?)));
+    let Some((first, rest)) = table.split_first() else {
+        return Verdict::Edge;
+    };
+    let pair = ID_COLUMNS
+        .iter()
+        .enumerate()
+        .find_map(|(rank, names)| Some((rank, find_pair(first, *names)?)));
     let (u, v) = ids.or(pair.map(|(_, pair)| pair)).unwrap_or(likely);
-    let (Some(a), Some(b)) = (first.get(u), first.get(v)) else { return Verdict::Edge };
+    let (Some(a), Some(b)) = (first.get(u), first.get(v)) else {
+        return Verdict::Edge;
+    };
     let rest: Vec<&Vec<String>> = rest.iter().filter(|row| row.len() == first.len()).collect();
     // A header may come again, or another one, where several files were put into one; so may an edge.
     let again = |row: &[String]| same_names(row, first) || has_certain_pair(row);
     let others: Vec<&Vec<String>> = rest.iter().copied().filter(|row| !again(row)).collect();
     let repeated = others.len() < rest.len();
-    let lines = Lines { first, rest: &others, u, v };
+    let lines = Lines {
+        first,
+        rest: &others,
+        u,
+        v,
+    };
     let recurrence = Recurrence::new(&lines);
     let continues = lines.continues_numbering();
     let recurs = recurrence.occurs(a) || recurrence.occurs(b) || continues;
     if pair.is_some_and(|(rank, _)| rank < CERTAIN) && !continues {
-        return if recurs { Verdict::Guess } else { Verdict::Header };
+        return if recurs {
+            Verdict::Guess
+        } else {
+            Verdict::Header
+        };
     }
     if lines.has_unnamed_index() {
         return Verdict::Header;
     }
-    if others.is_empty() || first.iter().any(|field| is_number(field)) || a.is_empty() || b.is_empty() {
-        return if !recurs && lines.are_numbers_above_text() { Verdict::Doubt } else { Verdict::Edge };
+    if others.is_empty()
+        || first.iter().any(|field| is_number(field))
+        || a.is_empty()
+        || b.is_empty()
+    {
+        return if !recurs && lines.are_numbers_above_text() {
+            Verdict::Doubt
+        } else {
+            Verdict::Edge
+        };
     }
     lines.judge(recurs, pair.is_some()).unwrap_or_else(|| {
         let plausible = is_name(a) && is_name(b) && a != b && !repeated;
@@ -101,7 +132,9 @@ pub(super) fn is_number(field: &str) -> bool {
 /// Whether a field looks like the name of a column.
 fn is_name(field: &str) -> bool {
     let usual = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
-    field.len() <= 40 && field.starts_with(|c: char| c.is_alphabetic() || c == '_') && field.chars().all(usual)
+    field.len() <= 40
+        && field.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && field.chars().all(usual)
 }
 
 /// The first line, the others of its width, and the columns of the ids.
@@ -122,21 +155,34 @@ impl Lines<'_> {
             let named = weight.is_some_and(|column| is_known(&self.first[column]));
             return Some(if named { Verdict::Guess } else { Verdict::Edge });
         }
-        let integers = self.integers_below_text(self.u) && self.integers_below_text(self.v) && a != b;
+        let integers =
+            self.integers_below_text(self.u) && self.integers_below_text(self.v) && a != b;
         if integers || weight.is_some() {
-            return Some(if known { Verdict::Header } else { Verdict::Guess });
+            return Some(if known {
+                Verdict::Header
+            } else {
+                Verdict::Guess
+            });
         }
-        let unlike = known && !self.is_one_of_the_letters() || self.is_unlike(LINES_ONE_COLUMN, LINES_FEATURE);
+        let unlike = known && !self.is_one_of_the_letters()
+            || self.is_unlike(LINES_ONE_COLUMN, LINES_FEATURE);
         // The same contrast with fewer lines is worth a note.
-        let few = || (is_name(a) && is_name(b) && a != b && self.is_unlike(1, 1)).then_some(Verdict::Doubt);
+        let few = || {
+            (is_name(a) && is_name(b) && a != b && self.is_unlike(1, 1)).then_some(Verdict::Doubt)
+        };
         unlike.then_some(Verdict::Guess).or_else(few)
     }
 
     /// Whether the first column, and it alone, has no name, as the index of a table that pandas or R wrote.
     fn has_unnamed_index(&self) -> bool {
         let named = |field: &String| !field.is_empty() && !is_number(field);
-        let [index, names @ ..] = self.first else { return false };
-        is_unnamed(index) && names.len() > 1 && names.iter().all(named) && self.all(0, |field| !field.is_empty())
+        let [index, names @ ..] = self.first else {
+            return false;
+        };
+        is_unnamed(index)
+            && names.len() > 1
+            && names.iter().all(named)
+            && self.all(0, |field| !field.is_empty())
     }
 
     fn all(&self, column: usize, has: impl Fn(&str) -> bool) -> bool {
@@ -144,14 +190,18 @@ impl Lines<'_> {
     }
 
     fn integers_below_text(&self, column: usize) -> bool {
-        self.all(column, |field| canonical_integer(field.as_bytes()).is_some())
+        self.all(column, |field| {
+            canonical_integer(field.as_bytes()).is_some()
+        })
     }
 
     /// A column beside the ids that has text in the first line and numbers below; some fields may be empty.
     fn numbers_below_text(&self) -> Option<usize> {
-        let columns = (0..self.first.len()).filter(|&c| c != self.u && c != self.v && !self.first[c].is_empty());
+        let columns = (0..self.first.len())
+            .filter(|&c| c != self.u && c != self.v && !self.first[c].is_empty());
         let numbers = |c: &usize| self.rest.iter().filter(|row| is_number(&row[*c])).count();
-        let mut fitting = columns.filter(|&c| self.all(c, |field| field.is_empty() || is_number(field)));
+        let mut fitting =
+            columns.filter(|&c| self.all(c, |field| field.is_empty() || is_number(field)));
         fitting.find(|c| numbers(c) > usize::from(!is_known(&self.first[*c])))
     }
 
@@ -168,29 +218,47 @@ impl Lines<'_> {
             let stem = field.trim_end_matches(|c: char| c.is_ascii_digit());
             (stem.len() < field.len()).then(|| stem.to_ascii_lowercase())
         };
-        let Some(own) = stem(&self.first[self.u]) else { return false };
-        self.rest.iter().any(|row| [self.u, self.v].iter().any(|&c| stem(&row[c]).as_ref() == Some(&own)))
+        let Some(own) = stem(&self.first[self.u]) else {
+            return false;
+        };
+        self.rest.iter().any(|row| {
+            [self.u, self.v]
+                .iter()
+                .any(|&c| stem(&row[c]).as_ref() == Some(&own))
+        })
     }
 
     /// Whether `u,v` and the like stand above other single letters.
     fn is_one_of_the_letters(&self) -> bool {
         let is_letter = |field: &str| field.chars().count() == 1;
         let own = [self.u, self.v].iter().any(|&c| is_letter(&self.first[c]));
-        own && self.rest.iter().any(|row| [self.u, self.v].iter().any(|&c| is_letter(&row[c])))
+        own && self
+            .rest
+            .iter()
+            .any(|row| [self.u, self.v].iter().any(|&c| is_letter(&row[c])))
     }
 
     /// Whether the ids of the first line lack what all ids below have, and share nothing with them; so many lines must agree
     /// before a column of integers, or a feature, counts.
     fn is_unlike(&self, integers: usize, features: usize) -> bool {
-        if self.rest.len() >= integers && [self.u, self.v].iter().any(|&c| self.integers_below_text(c)) {
+        if self.rest.len() >= integers
+            && [self.u, self.v]
+                .iter()
+                .any(|&c| self.integers_below_text(c))
+        {
             return true;
         }
         if self.rest.len() < features {
             return false;
         }
         let several = self.rest.len() >= LINES_FEATURE;
-        let lengths =
-            |c: usize| self.rest.first().filter(|_| several).map(|row| row[c].len()).filter(|&length| length >= 6);
+        let lengths = |c: usize| {
+            self.rest
+                .first()
+                .filter(|_| several)
+                .map(|row| row[c].len())
+                .filter(|&length| length >= 6)
+        };
         let has = |c: usize, feature: usize, field: &str| match feature {
             0 => field.contains(|c: char| c.is_ascii_digit()),
             1 => field.contains('@'),
@@ -202,10 +270,16 @@ impl Lines<'_> {
         let common = |c: usize, feature: usize| self.all(c, |field| has(c, feature, field));
         let own = |c: usize, feature: usize| has(c, feature, &self.first[c]);
         let ends = [self.u, self.v];
-        let lacks = ends.iter().any(|&c| (0..=5).any(|f| common(c, f) && !own(c, f)));
-        let shares = ends.iter().any(|&c| (0..=4).any(|f| common(c, f) && own(c, f)));
+        let lacks = ends
+            .iter()
+            .any(|&c| (0..=5).any(|f| common(c, f) && !own(c, f)));
+        let shares = ends
+            .iter()
+            .any(|&c| (0..=4).any(|f| common(c, f) && own(c, f)));
         let capital = |field: &str| field.starts_with(char::is_uppercase);
-        let small = ends.iter().all(|&c| self.all(c, capital) && self.first[c].starts_with(char::is_lowercase));
+        let small = ends
+            .iter()
+            .all(|&c| self.all(c, capital) && self.first[c].starts_with(char::is_lowercase));
         !shares && (lacks || small && self.rest.len() >= LINES_CASE)
     }
 }
@@ -226,8 +300,16 @@ impl<'a> Recurrence<'a> {
             *counts.entry(&row[lines.v]).or_default() += 1;
         }
         let once = |field: &str| counts[field] == 1;
-        let alone = lines.rest.iter().filter(|row| once(&row[lines.u]) && once(&row[lines.v])).count();
-        Recurrence { counts, lines: lines.rest.len(), alone }
+        let alone = lines
+            .rest
+            .iter()
+            .filter(|row| once(&row[lines.u]) && once(&row[lines.v]))
+            .count();
+        Recurrence {
+            counts,
+            lines: lines.rest.len(),
+            alone,
+        }
     }
 
     fn occurs(&self, id: &str) -> bool {

@@ -33,7 +33,13 @@ pub(super) struct Chunk {
 
 impl Chunk {
     pub(super) fn new(ends: Ends, weights: Vec<f32>) -> Self {
-        Chunk { ends, weights, read: Tally::default(), skipped: Tally::default(), headers: Tally::default() }
+        Chunk {
+            ends,
+            weights,
+            read: Tally::default(),
+            skipped: Tally::default(),
+            headers: Tally::default(),
+        }
     }
 }
 
@@ -41,7 +47,9 @@ impl Chunk {
     /// Frees unused capacity.
     pub(super) fn fit(&mut self) {
         match &mut self.ends {
-            Ends::Nodes(pairs) | Ends::Narrow(pairs) | Ends::Text(_, pairs) => pairs.shrink_to_fit(),
+            Ends::Nodes(pairs) | Ends::Narrow(pairs) | Ends::Text(_, pairs) => {
+                pairs.shrink_to_fit()
+            }
             Ends::Wide(pairs) => pairs.shrink_to_fit(),
         }
         self.weights.shrink_to_fit();
@@ -107,7 +115,10 @@ impl Ends {
                 if let (Ok(u), Ok(v)) = (u.try_into(), v.try_into()) {
                     pairs.push((u, v));
                 } else {
-                    let mut wide: Vec<_> = pairs.iter().map(|&(u, v)| (i64::from(u), i64::from(v))).collect();
+                    let mut wide: Vec<_> = pairs
+                        .iter()
+                        .map(|&(u, v)| (i64::from(u), i64::from(v)))
+                        .collect();
                     wide.push((u, v));
                     *self = Ends::Wide(wide);
                 }
@@ -124,10 +135,14 @@ impl Ends {
         let mut number = |id: i64| names.intern(&id.to_string());
         let pairs: Option<Vec<_>> = match self {
             Ends::Text(names, pairs) => return Some((names, pairs)),
-            Ends::Wide(pairs) => pairs.iter().map(|&(u, v)| number(u).zip(number(v))).collect(),
-            Ends::Narrow(pairs) | Ends::Nodes(pairs) => {
-                pairs.iter().map(|&(u, v)| number(i64::from(u)).zip(number(i64::from(v)))).collect()
-            }
+            Ends::Wide(pairs) => pairs
+                .iter()
+                .map(|&(u, v)| number(u).zip(number(v)))
+                .collect(),
+            Ends::Narrow(pairs) | Ends::Nodes(pairs) => pairs
+                .iter()
+                .map(|&(u, v)| number(i64::from(u)).zip(number(i64::from(v))))
+                .collect(),
         };
         Some((names, pairs?))
     }
@@ -150,31 +165,65 @@ pub(super) struct Joined {
 
 impl Joined {
     /// A file whose ids are found in it.
-    pub(super) fn new(chunks: Vec<Chunk>, weighted: bool, path: &Path, allowance: Allowance) -> Result<Joined> {
+    pub(super) fn new(
+        chunks: Vec<Chunk>,
+        weighted: bool,
+        path: &Path,
+        allowance: Allowance,
+    ) -> Result<Joined> {
         let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
         allowance.check(path, 8 * edges as u64)?;
         let (ends, weights) = unzip(chunks, weighted);
         let room = |more: u64| allowance.check(path, more);
         let (ids, pairs) = join_within(ends, &room)?.ok_or_else(|| too_many_nodes(path))?;
-        Ok(Joined { ids, pairs, weights, ignored_weights: 0, symmetric: false, columns: None, notes: Vec::new() })
+        Ok(Joined {
+            ids,
+            pairs,
+            weights,
+            ignored_weights: 0,
+            symmetric: false,
+            columns: None,
+            notes: Vec::new(),
+        })
     }
 
     /// A file whose chunks have final node numbers ([`Ends::Nodes`]).
     pub(super) fn numbered(chunks: Vec<Chunk>, weighted: bool, ids: NodeIds) -> Joined {
         let (ends, weights) = unzip(chunks, weighted);
         let pairs = concat(ends.into_iter().map(narrow).collect(), |node| node);
-        Joined { ids, pairs, weights, ignored_weights: 0, symmetric: false, columns: None, notes: Vec::new() }
+        Joined {
+            ids,
+            pairs,
+            weights,
+            ignored_weights: 0,
+            symmetric: false,
+            columns: None,
+            notes: Vec::new(),
+        }
     }
 }
 
 fn too_many_nodes(path: &Path) -> Error {
     let message = format!("more than {} nodes", u32::MAX);
-    Error::input(path, message, "split the graph; nodes are numbered in 32 bits")
+    Error::input(
+        path,
+        message,
+        "split the graph; nodes are numbered in 32 bits",
+    )
 }
 
 fn unzip(chunks: Vec<Chunk>, weighted: bool) -> (Vec<Ends>, Option<Vec<f32>>) {
-    let weights = weighted.then(|| chunks.iter().flat_map(|chunk| &chunk.weights).copied().collect());
-    (chunks.into_iter().map(|chunk| chunk.ends).collect(), weights)
+    let weights = weighted.then(|| {
+        chunks
+            .iter()
+            .flat_map(|chunk| &chunk.weights)
+            .copied()
+            .collect()
+    });
+    (
+        chunks.into_iter().map(|chunk| chunk.ends).collect(),
+        weights,
+    )
 }
 
 /// Numbers the nodes of all chunks: integers ascending, text in order of first appearance; none
@@ -203,26 +252,41 @@ fn narrow(ends: Ends) -> Vec<(u32, u32)> {
 }
 
 fn join_text(ends: Vec<Ends>, room: &dyn Fn(u64) -> Result<()>) -> Result<Option<Numbered>> {
-    let local = parallel::map_each(ends, |_, ends| ends.into_text()).into_iter().collect::<Option<Vec<_>>>();
+    let local = parallel::map_each(ends, |_, ends| ends.into_text())
+        .into_iter()
+        .collect::<Option<Vec<_>>>();
     let Some(local) = local else { return Ok(None) };
     let mut names = Names::new();
     let mut chunks = Vec::with_capacity(local.len());
     for (local, pairs) in local {
         room(names.growth(local.len()))?;
-        let numbers: Option<Vec<u32>> = (0..local.len() as u32).map(|i| names.intern(local.get(i))).collect();
-        let Some(numbers) = numbers else { return Ok(None) };
+        let numbers: Option<Vec<u32>> = (0..local.len() as u32)
+            .map(|i| names.intern(local.get(i)))
+            .collect();
+        let Some(numbers) = numbers else {
+            return Ok(None);
+        };
         chunks.push((numbers, pairs));
     }
-    let pairs = parallel::map_each(chunks, |_, (numbers, pairs): (Vec<u32>, Vec<(u32, u32)>)| {
-        pairs.into_iter().map(|(u, v)| (numbers[u as usize], numbers[v as usize])).collect()
-    });
+    let pairs = parallel::map_each(
+        chunks,
+        |_, (numbers, pairs): (Vec<u32>, Vec<(u32, u32)>)| {
+            pairs
+                .into_iter()
+                .map(|(u, v)| (numbers[u as usize], numbers[v as usize]))
+                .collect()
+        },
+    );
     Ok(Some((names.into_ids(), concat(pairs, |node| node))))
 }
 
 fn join_wide(ends: Vec<Ends>) -> Option<Numbered> {
     let wide = |_, ends| match ends {
         Ends::Wide(pairs) => pairs,
-        other => narrow(other).into_iter().map(|(u, v)| (i64::from(u), i64::from(v))).collect(),
+        other => narrow(other)
+            .into_iter()
+            .map(|(u, v)| (i64::from(u), i64::from(v)))
+            .collect(),
     };
     let chunks: Vec<Vec<(i64, i64)>> = parallel::map_each(ends, wide);
     let ids = distinct(&chunks);
@@ -235,12 +299,17 @@ fn join_wide(ends: Vec<Ends>) -> Option<Numbered> {
 
 fn join_narrow(chunks: Vec<Vec<(u32, u32)>>) -> Option<Numbered> {
     let total: usize = chunks.iter().map(Vec::len).sum();
-    let largest = parallel::map(chunks.len(), |at| chunks[at].iter().map(|&(u, v)| u.max(v)).max());
+    let largest = parallel::map(chunks.len(), |at| {
+        chunks[at].iter().map(|&(u, v)| u.max(v)).max()
+    });
     let largest = largest.into_iter().flatten().max().unwrap_or(0) as usize;
     if largest / 64 > 2 * total + (1 << 16) {
         let ids = distinct(&chunks);
         let pairs = concat(chunks, |id| ids.partition_point(|&other| other < id) as u32);
-        return Some((NodeIds::from_integers(ids.into_iter().map(i64::from).collect()), pairs));
+        return Some((
+            NodeIds::from_integers(ids.into_iter().map(i64::from).collect()),
+            pairs,
+        ));
     }
     let seen = Bitmap::new(&chunks, largest);
     let count = seen.count();
@@ -257,7 +326,9 @@ fn join_narrow(chunks: Vec<Vec<(u32, u32)>>) -> Option<Numbered> {
 /// All ids, sorted, each once.
 fn distinct<T: Copy + Ord + Send + Sync>(chunks: &[Vec<(T, T)>]) -> Vec<T> {
     let mut ids: Vec<T> = Vec::with_capacity(2 * chunks.iter().map(Vec::len).sum::<usize>());
-    chunks.iter().for_each(|chunk| ids.extend(chunk.iter().flat_map(|&(u, v)| [u, v])));
+    chunks
+        .iter()
+        .for_each(|chunk| ids.extend(chunk.iter().flat_map(|&(u, v)| [u, v])));
     ids.par_sort_unstable();
     ids.dedup();
     ids
@@ -267,7 +338,10 @@ fn distinct<T: Copy + Ord + Send + Sync>(chunks: &[Vec<(T, T)>]) -> Vec<T> {
 type Part<'a, T> = (&'a mut [(u32, u32)], Vec<(T, T)>);
 
 /// Puts the chunks in a row, translating every id.
-fn concat<T: Copy + Send + Sync>(chunks: Vec<Vec<(T, T)>>, node: impl Fn(T) -> u32 + Sync) -> Vec<(u32, u32)> {
+fn concat<T: Copy + Send + Sync>(
+    chunks: Vec<Vec<(T, T)>>,
+    node: impl Fn(T) -> u32 + Sync,
+) -> Vec<(u32, u32)> {
     let mut pairs = vec![(0, 0); chunks.iter().map(Vec::len).sum()];
     let mut rest = &mut pairs[..];
     let mut parts = Vec::with_capacity(chunks.len());
@@ -277,7 +351,9 @@ fn concat<T: Copy + Send + Sync>(chunks: Vec<Vec<(T, T)>>, node: impl Fn(T) -> u
         rest = tail;
     }
     parallel::each(parts, &|_, (part, chunk): Part<T>| {
-        part.iter_mut().zip(chunk).for_each(|(pair, (u, v))| *pair = (node(u), node(v)));
+        part.iter_mut()
+            .zip(chunk)
+            .for_each(|(pair, (u, v))| *pair = (node(u), node(v)));
     });
     pairs
 }
@@ -302,12 +378,19 @@ impl Bitmap {
         });
         let words: Vec<u64> = words.into_iter().map(AtomicU64::into_inner).collect();
         let counts = words.iter().map(|word| word.count_ones());
-        let before = counts.scan(0u32, |sum, count| Some(std::mem::replace(sum, sum.wrapping_add(count)))).collect();
+        let before = counts
+            .scan(0u32, |sum, count| {
+                Some(std::mem::replace(sum, sum.wrapping_add(count)))
+            })
+            .collect();
         Bitmap { words, before }
     }
 
     fn count(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
+        self.words
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
     }
 
     fn rank(&self, id: u32) -> u32 {

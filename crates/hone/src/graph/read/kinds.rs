@@ -69,7 +69,14 @@ impl Kind {
 pub(super) fn of(word: &str) -> Option<Kind> {
     let singular = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
     let without = |suffix: &str| word.strip_suffix(suffix).filter(|stem| !stem.is_empty());
-    let stems = [Some(word), without("s"), singular.as_deref(), without("id"), without("ids"), without("name")];
+    let stems = [
+        Some(word),
+        without("s"),
+        singular.as_deref(),
+        without("id"),
+        without("ids"),
+        without("name"),
+    ];
     stems.into_iter().flatten().find_map(listed)
 }
 
@@ -79,7 +86,11 @@ fn listed(word: &str) -> Option<Kind> {
         return Some(Kind::Person);
     }
     let part = PARTS.into_iter().find(|list| has(list)).map(Kind::Part);
-    let thing = || THINGS.split_ascii_whitespace().find(|group| group.split('/').any(|known| known == word));
+    let thing = || {
+        THINGS
+            .split_ascii_whitespace()
+            .find(|group| group.split('/').any(|known| known == word))
+    };
     part.or_else(|| thing().map(Kind::Thing))
 }
 
@@ -90,18 +101,30 @@ mod tests {
     #[test]
     fn words_that_mean_the_same_are_of_one_kind() {
         let kind = |word: &str| of(word).unwrap_or_else(|| panic!("{word} is not listed"));
-        for (a, b) in [("user", "customers"), ("movie", "films"), ("patientid", "person"), ("nurse", "doctor")] {
+        for (a, b) in [
+            ("user", "customers"),
+            ("movie", "films"),
+            ("patientid", "person"),
+            ("nurse", "doctor"),
+        ] {
             assert!(!kind(a).differs(kind(b)), "{a}, {b}");
         }
-        for (a, b) in [("nurse", "patient"), ("company", "investor"), ("plants", "pollinator"), ("cities", "countries")]
-        {
+        for (a, b) in [
+            ("nurse", "patient"),
+            ("company", "investor"),
+            ("plants", "pollinator"),
+            ("cities", "countries"),
+        ] {
             assert!(kind(a).differs(kind(b)), "{a}, {b}");
         }
         let mut words: Vec<&str> = PEOPLE.split_ascii_whitespace().collect();
         words.extend(PARTS.iter().flat_map(|list| list.split_ascii_whitespace()));
         words.extend(THINGS.split([' ', '/']));
         words.sort_unstable();
-        assert!(words.windows(2).all(|two| two[0] != two[1]), "a word is listed once");
+        assert!(
+            words.windows(2).all(|two| two[0] != two[1]),
+            "a word is listed once"
+        );
         assert_eq!(of("source").or(of("target")).or(of("node")), None);
     }
 }

@@ -37,10 +37,21 @@ pub(super) struct Detected {
 
 /// Decides the layout of an edge list; uses up the comments and the header at its beginning.
 pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detected> {
-    let asked = options.delimiter.as_deref().map(|asked| delimiter::named(asked, "delimiter")).transpose()?;
+    let asked = options
+        .delimiter
+        .as_deref()
+        .map(|asked| delimiter::named(asked, "delimiter"))
+        .transpose()?;
     let marks = marks(options.comment);
-    if options.comment.is_some() && marks.iter().any(|mark| asked.is_some_and(|asked| asked.begins_with(*mark))) {
-        return Err(Error::config("comment", "the character that separates columns cannot begin comments"));
+    if options.comment.is_some()
+        && marks
+            .iter()
+            .any(|mark| asked.is_some_and(|asked| asked.begins_with(*mark)))
+    {
+        return Err(Error::config(
+            "comment",
+            "the character that separates columns cannot begin comments",
+        ));
     }
     let suspects = skip_comments(source, marks, options.comment.is_none())?;
     let detected = detect_after(source, options, (asked, marks), &suspects)?;
@@ -72,29 +83,63 @@ fn detect_after(
     {
         return Err(fault.into_error(source, source.lines()));
     }
-    let free = || asked.map_or_else(|| delimiter::detect(&lines, 2, source.path()), Found::certain);
+    let free = || {
+        asked.map_or_else(
+            || delimiter::detect(&lines, 2, source.path()),
+            Found::certain,
+        )
+    };
     let found = index.map_or_else(free, |(found, _)| found);
     // Where a character separates columns, only what comes first can be a comment: later lines are data.
     let tight = options.comment.is_none() && found.delimiter != Delimiter::Blanks;
-    let lines = if tight { sample_of(source, |line| !is_idle(line, marks) || is_tight(line, marks)) } else { lines };
+    let lines = if tight {
+        sample_of(source, |line| {
+            !is_idle(line, marks) || is_tight(line, marks)
+        })
+    } else {
+        lines
+    };
     let mut table = rows(source, &lines, found.delimiter)?;
     if index.is_some() {
         first::name_index(&mut table);
     }
-    let mut detected = understand(source, options, &lines[0], &table, found.delimiter, suspects)?;
+    let mut detected = understand(
+        source,
+        options,
+        &lines[0],
+        &table,
+        found.delimiter,
+        suspects,
+    )?;
     let file = || source.path().display().to_string();
     if index.is_some_and(|(_, guessed)| guessed) {
-        detected.notes.insert(0, ReadNote::Header { file: file(), line: shown(&lines[0]) });
+        detected.notes.insert(
+            0,
+            ReadNote::Header {
+                file: file(),
+                line: shown(&lines[0]),
+            },
+        );
     }
     if let Some(rival) = found.rival {
         let line = shown(lines.last().unwrap_or(&lines[0]));
         let (cut, rival) = (found.delimiter.name(), rival.option());
-        detected.notes.insert(0, ReadNote::Delimiter { file: file(), line, cut, rival });
+        detected.notes.insert(
+            0,
+            ReadNote::Delimiter {
+                file: file(),
+                line,
+                cut,
+                rival,
+            },
+        );
     }
     if options.comment.is_none() && !detected.header {
         detected.notes.extend(first::comment_note(&lines, source));
     }
-    detected.notes.extend(first::trailing_note(&lines, found.delimiter, source));
+    detected
+        .notes
+        .extend(first::trailing_note(&lines, found.delimiter, source));
     if options.header.is_none() && !detected.header {
         detected.head = table.into_iter().next();
     }
@@ -110,18 +155,30 @@ fn understand(
     delimiter: Delimiter,
     suspects: &[Vec<u8>],
 ) -> Result<Detected> {
-    let fault =
-        |(message, remedy): (String, &str)| Fault::new(head, message, remedy).into_error(source, source.lines());
+    let fault = |(message, remedy): (String, &str)| {
+        Fault::new(head, message, remedy).into_error(source, source.lines())
+    };
     misshapen(head, table).map_or(Ok(()), |refusal| Err(fault(refusal)))?;
     let verdict = verdict(options, table, delimiter)?;
     let header = matches!(verdict, Verdict::Header | Verdict::Guess);
     // Where several files were put into one, the header comes again, or another one.
     let again = |row: &[String]| header && same_names(row, &table[0]) || has_certain_pair(row);
-    let lines = table.iter().enumerate().filter(|(i, row)| *i == 0 || !again(row));
+    let lines = table
+        .iter()
+        .enumerate()
+        .filter(|(i, row)| *i == 0 || !again(row));
     let table: Vec<Vec<String>> = lines.map(|(_, row)| row.clone()).collect();
     let columns = columns(options, &table, header).map_err(fault)?;
-    let layout = Layout { delimiter, comments: Comments::new(options.comment, delimiter), ..columns };
-    let (names, body) = if header { (&table[0][..], &table[1..]) } else { (&[][..], &table[..]) };
+    let layout = Layout {
+        delimiter,
+        comments: Comments::new(options.comment, delimiter),
+        ..columns
+    };
+    let (names, body) = if header {
+        (&table[0][..], &table[1..])
+    } else {
+        (&[][..], &table[..])
+    };
     let layout = layout.below(head, names).above(options, body);
     adjacency_list(body).map_or(Ok(()), |refusal| Err(fault(refusal)))?;
     let (file, line) = (source.path().display().to_string(), shown(head));
@@ -134,18 +191,24 @@ fn understand(
     }
     notes.extend(layout.notes(options, source.path(), body, names));
     let skipped = edge_like(suspects, &layout);
-    Ok(Detected { layout, header, notes, skipped, head: None })
+    Ok(Detected {
+        layout,
+        header,
+        notes,
+        skipped,
+        head: None,
+    })
 }
 
 /// What is wrong with a table that cannot be a list of edges.
 fn misshapen(head: &[u8], table: &[Vec<String>]) -> Option<(String, &'static str)> {
     match table[0].len() < 2 {
-        true if head.contains(&b'\r') => {
-            Some(("carriage returns without line feeds".into(), "end lines with LF or CRLF"))
-        }
+        true if head.contains(&b'\r') => Some((
+            "carriage returns without line feeds".into(),
+            "end lines with LF or CRLF",
+        )),
         true => {
-            let remedy =
-                "an edge needs two ids; if something unusual separates them, name it with the option `delimiter`";
+            let remedy = "an edge needs two ids; if something unusual separates them, name it with the option `delimiter`";
             Some(("only one column".into(), remedy))
         }
         false => labelled_matrix(table).or_else(|| bracketed(table)),
@@ -156,7 +219,11 @@ fn misshapen(head: &[u8], table: &[Vec<String>]) -> Option<(String, &'static str
 fn skip_comments(source: &mut Source, marks: &[u8], guessed: bool) -> Result<Vec<Vec<u8>>> {
     let mut suspects = Vec::new();
     skip_idle(source, marks, |line| {
-        if guessed && suspects.len() < SUSPECTS && line.len() <= LONGEST_SUSPECT && is_tight(line, marks) {
+        if guessed
+            && suspects.len() < SUSPECTS
+            && line.len() <= LONGEST_SUSPECT
+            && is_tight(line, marks)
+        {
             suspects.push(without_end(line).to_vec());
         }
     })?;
@@ -193,7 +260,10 @@ fn no_edges(source: &Source, suspects: &[Vec<u8>]) -> Error {
 /// than headers have.
 fn edge_like(suspects: &[Vec<u8>], layout: &Layout) -> Tally {
     let mut tally = Tally::default();
-    suspects.iter().filter(|line| looks_like_edge(line, layout)).for_each(|line| tally.add(line));
+    suspects
+        .iter()
+        .filter(|line| looks_like_edge(line, layout))
+        .for_each(|line| tally.add(line));
     tally
 }
 
@@ -203,9 +273,17 @@ pub(super) fn looks_like_edge(line: &[u8], layout: &Layout) -> bool {
     if !is_tight(line, layout.comments.marks) {
         return false;
     }
-    let marks: Vec<char> = layout.comments.marks.iter().map(|&mark| char::from(mark)).collect();
+    let marks: Vec<char> = layout
+        .comments
+        .marks
+        .iter()
+        .map(|&mark| char::from(mark))
+        .collect();
     row(line, layout.delimiter).is_ok_and(|row| {
-        row.len() == layout.columns && !row.iter().all(|name| is_known(name.trim_start_matches(&marks[..])))
+        row.len() == layout.columns
+            && !row
+                .iter()
+                .all(|name| is_known(name.trim_start_matches(&marks[..])))
     })
 }
 
@@ -231,20 +309,31 @@ pub(crate) fn sample(source: &Source, marks: &[u8]) -> Vec<Vec<u8>> {
 /// The first lines of some kind.
 fn sample_of(source: &Source, wanted: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
     let ahead = source.ahead();
-    let complete = if source.ended() { ahead.len() } else { memchr::memrchr(b'\n', ahead).unwrap_or(ahead.len()) };
+    let complete = if source.ended() {
+        ahead.len()
+    } else {
+        memchr::memrchr(b'\n', ahead).unwrap_or(ahead.len())
+    };
     let lines = ahead[..complete].split(|&b| b == b'\n').map(without_end);
-    lines.filter(|line| wanted(line)).take(SAMPLE).map(<[u8]>::to_vec).collect()
+    lines
+        .filter(|line| wanted(line))
+        .take(SAMPLE)
+        .map(<[u8]>::to_vec)
+        .collect()
 }
 
 /// Whether the first line names the columns: as asked, or because columns are requested by name, or as
 /// the lines themselves have it.
 fn verdict(options: &ReadOptions, table: &[Vec<String>], delimiter: Delimiter) -> Result<Verdict> {
     let asked = [&options.source, &options.target, &options.weight];
-    let named = asked.iter().any(|column| matches!(column, Some(Column::Name(_))));
+    let named = asked
+        .iter()
+        .any(|column| matches!(column, Some(Column::Name(_))));
     match options.header {
-        Some(false) if named => {
-            Err(Error::config("header", "columns are named, so the file must have a header; give positions instead"))
-        }
+        Some(false) if named => Err(Error::config(
+            "header",
+            "columns are named, so the file must have a header; give positions instead",
+        )),
         Some(false) => Ok(Verdict::Edge),
         Some(true) => Ok(Verdict::Header),
         None if named => Ok(Verdict::Header),

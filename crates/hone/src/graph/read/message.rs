@@ -60,12 +60,22 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Chunk> {
         }
         _ => return None,
     };
-    let weights: Vec<f32> = rest.array::<4>()?.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+    let weights: Vec<f32> = rest
+        .array::<4>()?
+        .iter()
+        .map(|&bytes| f32::from_le_bytes(bytes))
+        .collect();
     if !weights.is_empty() && weights.len() != ends.len() {
         return None;
     }
     let (read, skipped, headers) = (rest.tally()?, rest.tally()?, rest.tally()?);
-    rest.0.is_empty().then_some(Chunk { ends, weights, read, skipped, headers })
+    rest.0.is_empty().then_some(Chunk {
+        ends,
+        weights,
+        read,
+        skipped,
+        headers,
+    })
 }
 
 fn one(chunk: &Chunk) -> Vec<u8> {
@@ -94,7 +104,10 @@ fn one(chunk: &Chunk) -> Vec<u8> {
         }
     }
     put_number(&mut out, chunk.weights.len() as u64);
-    chunk.weights.iter().for_each(|weight| out.extend_from_slice(&weight.to_le_bytes()));
+    chunk
+        .weights
+        .iter()
+        .for_each(|weight| out.extend_from_slice(&weight.to_le_bytes()));
     for tally in [&chunk.read, &chunk.skipped, &chunk.headers] {
         put_number(&mut out, tally.count);
         put_bytes(&mut out, &tally.example);
@@ -166,13 +179,19 @@ impl<'a> Rest<'a> {
     }
 
     fn names(&mut self) -> Option<Names> {
-        let lengths = self.array::<4>()?.iter().map(|&bytes| u32::from_le_bytes(bytes));
+        let lengths = self
+            .array::<4>()?
+            .iter()
+            .map(|&bytes| u32::from_le_bytes(bytes));
         let text = str::from_utf8(self.bytes()?).ok()?;
         Names::listed(lengths, text)
     }
 
     fn tally(&mut self) -> Option<Tally> {
-        Some(Tally { count: self.number()?, example: self.bytes()?.to_vec() })
+        Some(Tally {
+            count: self.number()?,
+            example: self.bytes()?.to_vec(),
+        })
     }
 }
 
@@ -190,7 +209,10 @@ mod tests {
         let narrow = vec![(0, u32::MAX), (7, 7)];
         vec![
             Chunk::new(Ends::Nodes(vec![(3, 4)]), vec![0.5]),
-            Chunk { read, ..Chunk::new(Ends::Narrow(narrow), vec![1.0, f32::MAX]) },
+            Chunk {
+                read,
+                ..Chunk::new(Ends::Narrow(narrow), vec![1.0, f32::MAX])
+            },
             Chunk::new(Ends::Wide(vec![(i64::MIN, -1), (i64::MAX, 0)]), Vec::new()),
             Chunk::new(text, Vec::new()),
             Chunk::new(Ends::Narrow(Vec::new()), Vec::new()),
@@ -200,11 +222,19 @@ mod tests {
     fn shown(chunk: &Chunk) -> String {
         let ends = match &chunk.ends {
             Ends::Text(names, pairs) => {
-                format!("{:?} {pairs:?}", (0..names.len() as u32).map(|i| names.get(i).to_owned()).collect::<Vec<_>>())
+                format!(
+                    "{:?} {pairs:?}",
+                    (0..names.len() as u32)
+                        .map(|i| names.get(i).to_owned())
+                        .collect::<Vec<_>>()
+                )
             }
             other => format!("{other:?}"),
         };
-        format!("{ends} {:?} {:?} {:?} {:?}", chunk.weights, chunk.read, chunk.skipped, chunk.headers)
+        format!(
+            "{ends} {:?} {:?} {:?} {:?}",
+            chunk.weights, chunk.read, chunk.skipped, chunk.headers
+        )
     }
 
     #[test]
@@ -224,7 +254,11 @@ mod tests {
         for chunk in &chunks() {
             let bytes = one(chunk);
             for length in 0..bytes.len() {
-                assert!(decode(&bytes[..length]).is_none(), "{length} of {}", bytes.len());
+                assert!(
+                    decode(&bytes[..length]).is_none(),
+                    "{length} of {}",
+                    bytes.len()
+                );
             }
             // Whatever a byte becomes, there is no panic.
             for at in 0..bytes.len() {
@@ -243,7 +277,10 @@ mod tests {
         let chunks = chunks();
         let all: u64 = chunks.iter().map(Chunk::bytes).sum();
         assert_eq!(cut(&chunks, all), vec![0..5]);
-        assert_eq!(cut(&chunks, 0), (0..5).map(|at| at..at + 1).collect::<Vec<_>>());
+        assert_eq!(
+            cut(&chunks, 0),
+            (0..5).map(|at| at..at + 1).collect::<Vec<_>>()
+        );
         assert!(cut(&[], 9).is_empty());
     }
 }

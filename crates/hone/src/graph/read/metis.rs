@@ -31,13 +31,20 @@ const LONG: usize = 1 << 20;
 type End = (u32, u32, f32);
 
 /// Reads a METIS file.
-pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
+pub(super) fn read(
+    mut source: Source,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Joined> {
     refuse_table_options(options, InputFormat::Metis)?;
     progress.stage("reading", 0);
     let before = source.lines();
     let text = source.take_all()?;
     let weighted = options.weighted || options.weight.is_some();
-    let mut lines = text.split_inclusive(|&b| b == b'\n').map(without_end).zip(0u64..);
+    let mut lines = text
+        .split_inclusive(|&b| b == b'\n')
+        .map(without_end)
+        .zip(0u64..);
     let mut lines = lines.by_ref().filter(|(line, _)| !line.starts_with(b"%"));
     let Some((first, number)) = lines.find(|(line, _)| !line.trim_ascii().is_empty()) else {
         return Err(Error::input(
@@ -46,9 +53,11 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
             "it begins with `NODES EDGES`",
         ));
     };
-    let header = header(first, weighted).map_err(|fault| fault.on_line(number).into_error(&source, before))?;
+    let header = header(first, weighted)
+        .map_err(|fault| fault.on_line(number).into_error(&source, before))?;
     let mut ends = ends(&source, before, lines, &header, progress)?;
-    check_ends(&mut ends, &header).map_err(|(message, remedy)| Error::input(source.path(), message, remedy))?;
+    check_ends(&mut ends, &header)
+        .map_err(|(message, remedy)| Error::input(source.path(), message, remedy))?;
     Ok(ends.into_joined(&header, weighted))
 }
 
@@ -73,16 +82,22 @@ fn ends<'a>(
         }
         if line.len() > LONG || node % (1 << 16) == 0 {
             // Two bytes of a line can be one end of an edge.
-            source.allowance().check(source.path(), (line.len() / 2 * size_of::<End>()) as u64)?;
+            source
+                .allowance()
+                .check(source.path(), (line.len() / 2 * size_of::<End>()) as u64)?;
         }
-        ends.add_line(node, line, header).map_err(|fault| fault.on_line(number).into_error(source, before))?;
+        ends.add_line(node, line, header)
+            .map_err(|fault| fault.on_line(number).into_error(source, before))?;
         node += 1;
         if node.is_multiple_of(1 << 16) {
             progress.check()?;
         }
     }
     if node < header.nodes {
-        let message = format!("the header promises {} nodes, but there are lines for {node}", header.nodes);
+        let message = format!(
+            "the header promises {} nodes, but there are lines for {node}",
+            header.nodes
+        );
         let remedy = "the file is truncated or its first line is wrong; a node without neighbours has an empty line";
         return Err(Error::input(source.path(), message, remedy));
     }
@@ -96,12 +111,22 @@ fn check_ends(ends: &mut Ends, header: &Header) -> Result<(), (String, &'static 
     }
     ends.sort();
     if let Some((u, v)) = ends.one_sided() {
-        let message = format!("the edge between {} and {} is not in both lines with the same weight", u + 1, v + 1);
-        return Err((message, "METIS lists each edge at both its nodes; use an edge list for a directed graph"));
+        let message = format!(
+            "the edge between {} and {} is not in both lines with the same weight",
+            u + 1,
+            v + 1
+        );
+        return Err((
+            message,
+            "METIS lists each edge at both its nodes; use an edge list for a directed graph",
+        ));
     }
     let found = ends.up.len() as u64;
     if found != header.edges && found + ends.loops != header.edges {
-        let message = format!("the header promises {} edges, but there are {found}", header.edges);
+        let message = format!(
+            "the header promises {} edges, but there are {found}",
+            header.edges
+        );
         return Err((message, "the second number counts each edge once; fix it"));
     }
     Ok(())
@@ -123,8 +148,11 @@ fn header(line: &[u8], weighted: bool) -> Result<Header, Fault> {
         return fault("more nodes than 32 bits can number", "split the graph");
     };
     let flags = format!("{:0>3}", words.get(2).unwrap_or(&"0"));
-    let [sizes @ ("0" | "1"), node_weights @ ("0" | "1"), edge_weights @ ("0" | "1")] =
-        [&flags[..1], &flags[1..2], &flags[2..]]
+    let [
+        sizes @ ("0" | "1"),
+        node_weights @ ("0" | "1"),
+        edge_weights @ ("0" | "1"),
+    ] = [&flags[..1], &flags[1..2], &flags[2..]]
     else {
         return fault(
             "the format is not made of three digits 0 or 1",
@@ -132,11 +160,24 @@ fn header(line: &[u8], weighted: bool) -> Result<Header, Fault> {
         );
     };
     if weighted && edge_weights == "0" {
-        return fault("the header says that there are no edge weights", "read without weights");
+        return fault(
+            "the header says that there are no edge weights",
+            "read without weights",
+        );
     }
-    let number_of_weights = if node_weights == "1" { numbers.get(3).copied().unwrap_or(1) } else { 0 };
-    let lead = usize::from(sizes == "1").saturating_add(usize::try_from(number_of_weights).unwrap_or(usize::MAX));
-    Ok(Header { nodes, edges: numbers[1], lead, has_weights: edge_weights == "1" })
+    let number_of_weights = if node_weights == "1" {
+        numbers.get(3).copied().unwrap_or(1)
+    } else {
+        0
+    };
+    let lead = usize::from(sizes == "1")
+        .saturating_add(usize::try_from(number_of_weights).unwrap_or(usize::MAX));
+    Ok(Header {
+        nodes,
+        edges: numbers[1],
+        lead,
+        has_weights: edge_weights == "1",
+    })
 }
 
 /// The ends of edges as they are listed, those at the lower node and those at the higher.
@@ -149,11 +190,20 @@ struct Ends {
 
 impl Ends {
     fn add_line(&mut self, node: u32, line: &[u8], header: &Header) -> Result<(), Fault> {
-        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let mut words = line
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty());
         let led = words.by_ref().take(header.lead).count();
         if led < header.lead {
-            let message = format!("{led} numbers where the header promises {} before the neighbours", header.lead);
-            return Err(Fault::new(line, message, "give each node its size and weights, or fix the format"));
+            let message = format!(
+                "{led} numbers where the header promises {} before the neighbours",
+                header.lead
+            );
+            return Err(Fault::new(
+                line,
+                message,
+                "give each node its size and weights, or fix the format",
+            ));
         }
         while let Some(word) = words.next() {
             let neighbour = neighbour(word, header.nodes)?;
@@ -161,7 +211,11 @@ impl Ends {
                 None => 1.0,
                 Some(Some(word)) => weight(word)?,
                 Some(None) => {
-                    return Err(Fault::new(line, "a neighbour without a weight", "the header promises edge weights"));
+                    return Err(Fault::new(
+                        line,
+                        "a neighbour without a weight",
+                        "the header promises edge weights",
+                    ));
                 }
             };
             match neighbour.cmp(&node) {
@@ -175,8 +229,10 @@ impl Ends {
 
     fn sort(&mut self) {
         // Weights are not negative, so their bits are in their order.
-        self.up.sort_unstable_by_key(|end| (end.0, end.1, end.2.to_bits()));
-        self.down.sort_unstable_by_key(|end| (end.0, end.1, end.2.to_bits()));
+        self.up
+            .sort_unstable_by_key(|end| (end.0, end.1, end.2.to_bits()));
+        self.down
+            .sort_unstable_by_key(|end| (end.0, end.1, end.2.to_bits()));
     }
 
     /// An edge that is not listed equally at both nodes.
@@ -186,9 +242,19 @@ impl Ends {
             .iter()
             .zip(&self.down)
             .find(|(up, down)| up != down)
-            .map(|(up, down)| if (up.0, up.1) <= (down.0, down.1) { (up.0, up.1) } else { (down.0, down.1) });
+            .map(|(up, down)| {
+                if (up.0, up.1) <= (down.0, down.1) {
+                    (up.0, up.1)
+                } else {
+                    (down.0, down.1)
+                }
+            });
         let shorter = self.up.len().min(self.down.len());
-        let rest = self.up.get(shorter).or(self.down.get(shorter)).map(|end| (end.0, end.1));
+        let rest = self
+            .up
+            .get(shorter)
+            .or(self.down.get(shorter))
+            .map(|end| (end.0, end.1));
         differs.or(rest)
     }
 
@@ -199,7 +265,11 @@ impl Ends {
             ids: NodeIds::one_based(header.nodes),
             pairs: ends().map(|end| (end.0, end.1)).collect(),
             weights: weighted.then(|| ends().map(|end| end.2).collect()),
-            ignored_weights: if header.has_weights && !weighted { self.up.len() as u64 } else { 0 },
+            ignored_weights: if header.has_weights && !weighted {
+                self.up.len() as u64
+            } else {
+                0
+            },
             symmetric: true,
             columns: None,
             notes: Vec::new(),
@@ -208,9 +278,20 @@ impl Ends {
 }
 
 fn neighbour(word: &[u8], nodes: u32) -> Result<u32, Fault> {
-    match str::from_utf8(word).ok().and_then(|word| word.parse::<u64>().ok()) {
+    match str::from_utf8(word)
+        .ok()
+        .and_then(|word| word.parse::<u64>().ok())
+    {
         Some(number) if (1..=u64::from(nodes)).contains(&number) => Ok((number - 1) as u32),
-        Some(_) => Err(Fault::new(word, format!("a neighbour that is not within 1..{nodes}"), "nodes count from 1")),
-        None => Err(Fault::new(word, "a neighbour that is not a whole number", "nodes are numbered from 1")),
+        Some(_) => Err(Fault::new(
+            word,
+            format!("a neighbour that is not within 1..{nodes}"),
+            "nodes count from 1",
+        )),
+        None => Err(Fault::new(
+            word,
+            "a neighbour that is not a whole number",
+            "nodes are numbered from 1",
+        )),
     }
 }

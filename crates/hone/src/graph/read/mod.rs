@@ -69,7 +69,11 @@ pub use vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS};
 /// assert_eq!(graph.ids().get(2).to_string(), "cid");
 /// # Ok::<(), hone::Error>(())
 /// ```
-pub fn read(input: impl AsRef<Path>, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
+pub fn read(
+    input: impl AsRef<Path>,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Graph> {
     read_input(input.as_ref(), options, &Division::none(), progress)
 }
 
@@ -85,18 +89,33 @@ pub fn read_divided(
     read_input(input.as_ref(), options, division, progress)
 }
 
-fn read_input(input: &Path, options: &ReadOptions, division: &Division, progress: &dyn Progress) -> Result<Graph> {
+fn read_input(
+    input: &Path,
+    options: &ReadOptions,
+    division: &Division,
+    progress: &dyn Progress,
+) -> Result<Graph> {
     if let Some(name) = builtin_name(input) {
         return read_builtin(name, options);
     }
     let held = memory::resident().unwrap_or(0);
     read_file(input, options, division, progress).map_err(|error| match error {
-        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound && is_builtin(input) => {
+        Error::Io { source, .. }
+            if source.kind() == std::io::ErrorKind::NotFound && is_builtin(input) =>
+        {
             let known = input.display();
-            let remedy = format!("check its name and folder; the built-in graph is `{BUILTIN_PREFIX}{known}`");
+            let remedy = format!(
+                "check its name and folder; the built-in graph is `{BUILTIN_PREFIX}{known}`"
+            );
             Error::input(input, "no such file", remedy)
         }
-        error => enough(error, (held, division.processes()), input, options, progress),
+        error => enough(
+            error,
+            (held, division.processes()),
+            input,
+            options,
+            progress,
+        ),
     })
 }
 
@@ -118,12 +137,32 @@ fn enough(
     progress: &dyn Progress,
 ) -> Error {
     match error {
-        Error::Memory { stage, need, least, limit, remedy } => match sizes_of(input, options, progress) {
+        Error::Memory {
+            stage,
+            need,
+            least,
+            limit,
+            remedy,
+        } => match sizes_of(input, options, progress) {
             Ok(Some(sizes)) => {
-                let need = held.saturating_add(sizes.reading(options, processes)).max(limit.saturating_add(1));
-                Error::Memory { stage, need, least: true, limit, remedy }
+                let need = held
+                    .saturating_add(sizes.reading(options, processes))
+                    .max(limit.saturating_add(1));
+                Error::Memory {
+                    stage,
+                    need,
+                    least: true,
+                    limit,
+                    remedy,
+                }
             }
-            _ => Error::Memory { stage, need, least, limit, remedy },
+            _ => Error::Memory {
+                stage,
+                need,
+                least,
+                limit,
+                remedy,
+            },
         },
         other => other,
     }
@@ -131,7 +170,11 @@ fn enough(
 
 /// How large the graph of a file is, as these options have it, without holding it; nothing for standard input and built-in
 /// graphs. Takes one pass over the file.
-pub fn sizes(input: impl AsRef<Path>, options: &ReadOptions, progress: &dyn Progress) -> Result<Option<Sizes>> {
+pub fn sizes(
+    input: impl AsRef<Path>,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Option<Sizes>> {
     sizes_of(input.as_ref(), options, progress)
 }
 
@@ -152,7 +195,11 @@ fn sizes_of(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Res
 }
 
 /// Opens a file and finds out its format.
-fn open(input: &Path, options: &ReadOptions, allowance: Allowance) -> Result<(Source, InputFormat)> {
+fn open(
+    input: &Path,
+    options: &ReadOptions,
+    allowance: Allowance,
+) -> Result<(Source, InputFormat)> {
     let mut source = Source::open(input, allowance)?;
     let format = match options.format {
         Some(format) => format,
@@ -164,10 +211,17 @@ fn open(input: &Path, options: &ReadOptions, allowance: Allowance) -> Result<(So
     Ok((source, format))
 }
 
-fn read_file(input: &Path, options: &ReadOptions, division: &Division, progress: &dyn Progress) -> Result<Graph> {
+fn read_file(
+    input: &Path,
+    options: &ReadOptions,
+    division: &Division,
+    progress: &dyn Progress,
+) -> Result<Graph> {
     let allowance = Allowance::new(options.memory);
     let opened = open(input, options, allowance);
-    let (source, format) = division.agree(input, opened, |(source, format)| format!("{format} {:?}", source.len()))?;
+    let (source, format) = division.agree(input, opened, |(source, format)| {
+        format!("{format} {:?}", source.len())
+    })?;
     let mut joined = match format {
         InputFormat::Edges => edges::read(source, options, division, progress)?,
         InputFormat::MatrixMarket => mtx::read(source, options, division, progress)?,
@@ -177,10 +231,19 @@ fn read_file(input: &Path, options: &ReadOptions, division: &Division, progress:
     progress.check()?;
     let slot = if joined.weights.is_some() { 12 } else { 8 };
     // Every edge stands in two rows, or in one; a copy of it is sorted, and each node has an offset.
-    let slots = if options.directed && !joined.symmetric { 1 } else { 2 } * joined.pairs.len() as u64;
+    let slots = if options.directed && !joined.symmetric {
+        1
+    } else {
+        2
+    } * joined.pairs.len() as u64;
     allowance.check(input, slots * slot + 8 * joined.ids.len() as u64)?;
     let (columns, notes) = (joined.columns.take(), std::mem::take(&mut joined.notes));
-    let reading = Reading { file: input.display().to_string(), format, columns, notes };
+    let reading = Reading {
+        file: input.display().to_string(),
+        format,
+        columns,
+        notes,
+    };
     Ok(build(joined, options.directed)?.with_reading(reading))
 }
 
@@ -193,9 +256,15 @@ fn read_builtin(name: &str, options: &ReadOptions) -> Result<Graph> {
         ("nodes", options.nodes.is_some()),
         ("format", options.format.is_some()),
     ];
-    match asked.iter().chain(&table_options(options)).find(|(_, contradicts)| *contradicts) {
+    match asked
+        .iter()
+        .chain(&table_options(options))
+        .find(|(_, contradicts)| *contradicts)
+    {
         Some((field, _)) => {
-            let message = format!("does not apply to the built-in graph {BUILTIN_PREFIX}{name}; leave the option out");
+            let message = format!(
+                "does not apply to the built-in graph {BUILTIN_PREFIX}{name}; leave the option out"
+            );
             Err(Error::config(*field, message))
         }
         None => Ok(graph),
@@ -204,17 +273,40 @@ fn read_builtin(name: &str, options: &ReadOptions) -> Result<Graph> {
 
 /// Hands what a reader found to the builder.
 fn build(joined: Joined, directed: bool) -> Result<Graph> {
-    let Joined { ids, mut pairs, mut weights, ignored_weights, symmetric, .. } = joined;
+    let Joined {
+        ids,
+        mut pairs,
+        mut weights,
+        ignored_weights,
+        symmetric,
+        ..
+    } = joined;
     if directed && symmetric {
-        let loops_once = pairs.iter().filter(|(u, v)| u != v).map(|&(u, v)| (v, u)).collect::<Vec<_>>();
+        let loops_once = pairs
+            .iter()
+            .filter(|(u, v)| u != v)
+            .map(|&(u, v)| (v, u))
+            .collect::<Vec<_>>();
         if let Some(weights) = &mut weights {
-            let more: Vec<f32> = pairs.iter().zip(&*weights).filter(|((u, v), _)| u != v).map(|(_, &w)| w).collect();
+            let more: Vec<f32> = pairs
+                .iter()
+                .zip(&*weights)
+                .filter(|((u, v), _)| u != v)
+                .map(|(_, &w)| w)
+                .collect();
             weights.extend(more);
         }
         pairs.extend(loops_once);
     }
-    let builder = if directed { GraphBuilder::directed(0) } else { GraphBuilder::undirected(0) };
-    let builder = builder.ids(ids).edges(pairs).ignored_weights(ignored_weights);
+    let builder = if directed {
+        GraphBuilder::directed(0)
+    } else {
+        GraphBuilder::undirected(0)
+    };
+    let builder = builder
+        .ids(ids)
+        .edges(pairs)
+        .ignored_weights(ignored_weights);
     match weights {
         Some(weights) => builder.weights(weights).build(),
         None => builder.build(),
@@ -237,17 +329,26 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
         Some("parquet" | "pq") => Ok(InputFormat::Parquet),
         Some("hone") => {
             let remedy = "give a graph; `hone embed GRAPH -o OUT --like MODEL` places a graph in the space of a model";
-            Err(Error::input(source.path(), "this is a model, by its extension, not a graph", remedy))
+            Err(Error::input(
+                source.path(),
+                "this is a model, by its extension, not a graph",
+                remedy,
+            ))
         }
         Some(extension @ ("npy" | "npz" | "safetensors" | "w2v" | "emb" | "vec")) => {
             let remedy = "these are vectors, by the extension: give the edge list; `hone similar` uses vectors; write the \
                           matrix of a graph as Matrix Market";
-            Err(Error::input(source.path(), format!("`.{extension}` files cannot be read as a graph"), remedy))
+            Err(Error::input(
+                source.path(),
+                format!("`.{extension}` files cannot be read as a graph"),
+                remedy,
+            ))
         }
         Some(
-            extension @ ("gml" | "graphml" | "gexf" | "json" | "jsonl" | "net" | "dot" | "gv" | "xml" | "mat" | "pkl"
-            | "pickle" | "xlsx" | "xls" | "zip" | "tar" | "bz2" | "xz" | "lz4" | "7z" | "rar" | "feather"
-            | "arrow" | "h5" | "hdf5" | "db" | "sqlite"),
+            extension @ ("gml" | "graphml" | "gexf" | "json" | "jsonl" | "net" | "dot" | "gv"
+            | "xml" | "mat" | "pkl" | "pickle" | "xlsx" | "xls" | "zip" | "tar"
+            | "bz2" | "xz" | "lz4" | "7z" | "rar" | "feather" | "arrow" | "h5"
+            | "hdf5" | "db" | "sqlite"),
         ) => {
             let message = format!("`.{extension}` files cannot be read");
             let remedy = "convert it to an edge list (two ids per line), Matrix Market, METIS or Parquet, plain or \

@@ -42,8 +42,9 @@ pub(super) fn read(
     let path = source.path().to_path_buf();
     let weighted = options.weighted || options.weight.is_some();
     let begun = begin(&mut source, options, weighted);
-    let (banner, nodes, entries) =
-        division.agree(&path, begun, |(_, nodes, entries)| format!("{} {nodes} {entries}", source.position()))?;
+    let (banner, nodes, entries) = division.agree(&path, begun, |(_, nodes, entries)| {
+        format!("{} {nodes} {entries}", source.position())
+    })?;
     let layout = Layout {
         delimiter: Delimiter::Blanks,
         columns: if banner.has_values { 3 } else { 2 },
@@ -57,25 +58,44 @@ pub(super) fn read(
         integers: false,
     };
     let naming = Naming::Numbered(nodes);
-    let chunks = division.parse(source, progress, |lines| edges::parse(lines, &layout, &naming))?;
+    let chunks = division.parse(source, progress, |lines| {
+        edges::parse(lines, &layout, &naming)
+    })?;
     let found: u64 = chunks.iter().map(|chunk| chunk.ends.len() as u64).sum();
     if found != entries {
         let message = format!("the header promises {entries} entries, but there are {found}");
-        return Err(Error::input(&path, message, "the file is truncated or its size line is wrong"));
+        return Err(Error::input(
+            &path,
+            message,
+            "the file is truncated or its size line is wrong",
+        ));
     }
     if entries == 0 {
-        return Err(Error::input(&path, "the matrix has no entries", "it needs at least one edge"));
+        return Err(Error::input(
+            &path,
+            "the matrix has no entries",
+            "it needs at least one edge",
+        ));
     }
     let joined = Joined::numbered(chunks, layout.weight.is_some(), NodeIds::one_based(nodes));
-    let ignored_weights = if layout.ignored_weight.is_some() { found } else { 0 };
-    Ok(Joined { ignored_weights, symmetric: banner.symmetric, ..joined })
+    let ignored_weights = if layout.ignored_weight.is_some() {
+        found
+    } else {
+        0
+    };
+    Ok(Joined {
+        ignored_weights,
+        symmetric: banner.symmetric,
+        ..joined
+    })
 }
 
 /// What the first lines say: the banner, and the numbers of nodes and entries.
 fn begin(source: &mut Source, options: &ReadOptions, weighted: bool) -> Result<(Banner, u32, u64)> {
     refuse_table_options(options, InputFormat::MatrixMarket)?;
     let line = first_line(source)?;
-    let banner = banner(&line, weighted).map_err(|fault| fault.into_error(source, source.lines()))?;
+    let banner =
+        banner(&line, weighted).map_err(|fault| fault.into_error(source, source.lines()))?;
     source.skip(next_line(source));
     skip_idle(source, b"%", |_| {})?;
     let line = first_line(source)?;
@@ -88,8 +108,10 @@ fn begin(source: &mut Source, options: &ReadOptions, weighted: bool) -> Result<(
 pub(super) fn promised(source: &mut Source) -> Result<Sizes> {
     skip_idle(source, b"%", |_| {})?;
     let line = first_line(source)?;
-    let numbers: Vec<u64> =
-        String::from_utf8_lossy(&line).split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let numbers: Vec<u64> = String::from_utf8_lossy(&line)
+        .split_ascii_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
     // Nodes and edges, or rows, columns and entries.
     let (nodes, edges) = match numbers[..] {
         [rows, columns, entries] if rows == columns => (rows, entries),
@@ -122,7 +144,10 @@ fn banner(line: &[u8], weighted: bool) -> Result<Banner, Fault> {
         return fault("this is not a Matrix Market banner", remedy);
     };
     if format != "coordinate" {
-        return fault("only coordinate matrices can be read", "write the matrix in sparse (coordinate) form");
+        return fault(
+            "only coordinate matrices can be read",
+            "write the matrix in sparse (coordinate) form",
+        );
     }
     let has_values = match field {
         "pattern" if weighted => {
@@ -130,10 +155,18 @@ fn banner(line: &[u8], weighted: bool) -> Result<Banner, Fault> {
         }
         "pattern" => false,
         "real" | "integer" | "double" => true,
-        _ => return fault("only pattern, real and integer matrices can be read", "drop the imaginary parts"),
+        _ => {
+            return fault(
+                "only pattern, real and integer matrices can be read",
+                "drop the imaginary parts",
+            );
+        }
     };
     match symmetry {
-        "general" | "symmetric" => Ok(Banner { has_values, symmetric: symmetry == "symmetric" }),
+        "general" | "symmetric" => Ok(Banner {
+            has_values,
+            symmetric: symmetry == "symmetric",
+        }),
         _ => fault(
             "only general and symmetric matrices can be read",
             "a skew-symmetric or Hermitian matrix is not a graph; write it as general",
@@ -144,11 +177,19 @@ fn banner(line: &[u8], weighted: bool) -> Result<Banner, Fault> {
 /// Reads `rows columns entries`: the number of nodes and of entries.
 fn size(line: &[u8]) -> Result<(u32, u64), Fault> {
     let fault = |message: String, remedy: &str| Err(Fault::new(line, message, remedy));
-    let numbers: Option<Vec<u64>> = str::from_utf8(line)
-        .ok()
-        .and_then(|text| text.split_ascii_whitespace().map(|word| word.parse().ok()).collect());
-    let Some([rows, columns, entries]) = numbers.as_deref().and_then(|n| <[u64; 3]>::try_from(n).ok()) else {
-        return fault("this is not a size line".into(), "it must be three whole numbers: rows, columns, entries");
+    let numbers: Option<Vec<u64>> = str::from_utf8(line).ok().and_then(|text| {
+        text.split_ascii_whitespace()
+            .map(|word| word.parse().ok())
+            .collect()
+    });
+    let Some([rows, columns, entries]) = numbers
+        .as_deref()
+        .and_then(|n| <[u64; 3]>::try_from(n).ok())
+    else {
+        return fault(
+            "this is not a size line".into(),
+            "it must be three whole numbers: rows, columns, entries",
+        );
     };
     if rows != columns {
         let message = format!("a matrix of {rows} rows and {columns} columns");
@@ -158,7 +199,10 @@ fn size(line: &[u8]) -> Result<(u32, u64), Fault> {
         );
     }
     match u32::try_from(rows) {
-        Err(_) => fault(format!("{rows} nodes; at most {} are supported", u32::MAX), "split the graph"),
+        Err(_) => fault(
+            format!("{rows} nodes; at most {} are supported", u32::MAX),
+            "split the graph",
+        ),
         Ok(_) if rows > NODES_AT_LEAST.max(entries.saturating_mul(NODES_PER_ENTRY)) => {
             let message = format!("{rows} nodes but only {entries} entries");
             fault(

@@ -75,11 +75,17 @@ pub(super) fn first_note(note: Option<ReadNote>, pairs: &[(u32, u32)]) -> Option
 
 /// The list of the options, if there is one.
 pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<Option<NodeList>> {
-    options.nodes.as_deref().map(|path| read_list(path, options.comment, allowance)).transpose()
+    options
+        .nodes
+        .as_deref()
+        .map(|path| read_list(path, options.comment, allowance))
+        .transpose()
 }
 
 fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Result<NodeList> {
-    let name = path.to_str().ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
+    let name = path
+        .to_str()
+        .ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
     let mut source = Source::open(path, allowance)?;
     source.check_text("give one id per line, or leave it out")?;
     let before = source.lines();
@@ -89,20 +95,36 @@ fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Res
     loop {
         let number = entries.line;
         let failed = |fault: Fault| fault.on_line(number).into_error(&source, before);
-        let entry = if list.table.is_some() { Ok(entries.next_line()) } else { entries.next_entry() };
-        let Some(entry) = entry.map_err(failed)? else { break };
+        let entry = if list.table.is_some() {
+            Ok(entries.next_line())
+        } else {
+            entries.next_entry()
+        };
+        let Some(entry) = entry.map_err(failed)? else {
+            break;
+        };
         list.add(&entry).map_err(failed)?;
         if list.names.len().is_multiple_of(WATCH) {
             allowance.check(path, list.names.growth(WATCH))?;
         }
     }
     if list.names.len() == 0 {
-        let quote = "give one id per line, in quotes where it begins with # or %; or leave the list out";
-        let remedy = if list.skipped.is_empty() { "give one id per line, or leave it out" } else { quote };
+        let quote =
+            "give one id per line, in quotes where it begins with # or %; or leave the list out";
+        let remedy = if list.skipped.is_empty() {
+            "give one id per line, or leave it out"
+        } else {
+            quote
+        };
         return Err(Error::input(path, "the node list has no nodes", remedy));
     }
     let notes = list.notes();
-    Ok(NodeList { names: list.names, left_out: list.skipped, notes, first: list.first })
+    Ok(NodeList {
+        names: list.names,
+        left_out: list.skipped,
+        notes,
+        first: list.first,
+    })
 }
 
 /// A list as it is read.
@@ -157,17 +179,36 @@ impl<'a> List<'a> {
             None => Cow::Borrowed(&*entry.text),
             Some((delimiter, position)) => {
                 fields::split(entry.line, delimiter, &mut columns)?;
-                let missing = || Fault::new(entry.line, "a row without an id", "give every row the id of its node");
-                columns.get(position).map(|field| field.text()).ok_or_else(missing)?
+                let missing = || {
+                    Fault::new(
+                        entry.line,
+                        "a row without an id",
+                        "give every row the id of its node",
+                    )
+                };
+                columns
+                    .get(position)
+                    .map(|field| field.text())
+                    .ok_or_else(missing)?
             }
         };
-        let id = if entry.quoted && self.table.is_none() { quoted_id(&text)? } else { id(entry.line, &text)? };
+        let id = if entry.quoted && self.table.is_none() {
+            quoted_id(&text)?
+        } else {
+            id(entry.line, &text)?
+        };
         let before = self.names.len();
         match self.names.intern(id) {
-            None => Err(Fault::new(entry.line, "more nodes than 32 bits can number", "split the graph")),
-            Some(_) if self.names.len() == before => {
-                Err(Fault::new(entry.line, "this node is listed twice", "list each node once"))
-            }
+            None => Err(Fault::new(
+                entry.line,
+                "more nodes than 32 bits can number",
+                "split the graph",
+            )),
+            Some(_) if self.names.len() == before => Err(Fault::new(
+                entry.line,
+                "this node is listed twice",
+                "list each node once",
+            )),
             Some(_) => Ok(()),
         }
     }
@@ -184,7 +225,8 @@ impl<'a> List<'a> {
             && is_tight(line, self.marks)
             && self.skipped.len() < SUSPECTS
         {
-            self.skipped.push(String::from_utf8_lossy(line).into_owned());
+            self.skipped
+                .push(String::from_utf8_lossy(line).into_owned());
         }
         self.asked || !self.begun
     }
@@ -196,12 +238,21 @@ impl<'a> List<'a> {
             None => return false,
             Some((None, _)) => {
                 self.skipped.push(text.clone().into_owned());
-                Some(ReadNote::ListHeader { file, line: shown(line) })
+                Some(ReadNote::ListHeader {
+                    file,
+                    line: shown(line),
+                })
             }
             Some((Some(separator), position)) => {
                 self.table = Some((Delimiter::Byte(separator), position));
-                let column = text.split(char::from(separator)).nth(position).unwrap_or_default();
-                Some(ReadNote::ListTable { file, column: column.trim_matches(['"', ' ']).to_owned() })
+                let column = text
+                    .split(char::from(separator))
+                    .nth(position)
+                    .unwrap_or_default();
+                Some(ReadNote::ListTable {
+                    file,
+                    column: column.trim_matches(['"', ' ']).to_owned(),
+                })
             }
         };
         true
@@ -210,7 +261,10 @@ impl<'a> List<'a> {
     /// Keeps a first line in mind that is called like a column.
     fn doubt(&mut self, line: &[u8]) {
         if is_known(&String::from_utf8_lossy(line)) {
-            self.first = Some(ReadNote::ListNoHeader { file: self.file.to_owned(), line: shown(line) });
+            self.first = Some(ReadNote::ListNoHeader {
+                file: self.file.to_owned(),
+                line: shown(line),
+            });
         }
     }
 
@@ -219,12 +273,22 @@ impl<'a> List<'a> {
         let file = self.file.to_owned();
         if self.read.count > 0 {
             let (lines, example) = (self.read.count, shown(&self.read.example));
-            notes.push(ReadNote::CommentsRead { file: file.clone(), lines, example });
+            notes.push(ReadNote::CommentsRead {
+                file: file.clone(),
+                lines,
+                example,
+            });
         }
-        let comments = self.skipped.iter().filter(|line| is_tight(line.as_bytes(), self.marks));
+        let comments = self
+            .skipped
+            .iter()
+            .filter(|line| is_tight(line.as_bytes(), self.marks));
         notes.extend(comments.take(NOTED).map(|line| {
             let line = shown(line.as_bytes());
-            ReadNote::ListComment { file: file.clone(), line }
+            ReadNote::ListComment {
+                file: file.clone(),
+                line,
+            }
         }));
         notes
     }
@@ -235,8 +299,13 @@ fn quoted_id(text: &[u8]) -> Result<&str, Fault> {
     if text.contains(&0) {
         return Err(Fault::new(text, BINARY.0, BINARY.1));
     }
-    std::str::from_utf8(text)
-        .map_err(|_| Fault::new(text, "a node id that is not valid UTF-8", "save the file as UTF-8"))
+    std::str::from_utf8(text).map_err(|_| {
+        Fault::new(
+            text,
+            "a node id that is not valid UTF-8",
+            "save the file as UTF-8",
+        )
+    })
 }
 
 /// One line of a list, or several when quotes hold line breaks.
@@ -257,7 +326,10 @@ pub(crate) struct Entries<'a> {
 
 impl<'a> Entries<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        Entries { rest: text, line: 0 }
+        Entries {
+            rest: text,
+            line: 0,
+        }
     }
 
     /// The next line, whatever quotes it has.
@@ -267,21 +339,31 @@ impl<'a> Entries<'a> {
         }
         let end = memchr::memchr(b'\n', self.rest).map_or(self.rest.len(), |at| at + 1);
         let line = without_end(self.take(end));
-        Some(Entry { line, text: Cow::Borrowed(line.trim_ascii()), quoted: false })
+        Some(Entry {
+            line,
+            text: Cow::Borrowed(line.trim_ascii()),
+            quoted: false,
+        })
     }
 
     /// The next id, or a blank line.
     fn next_entry(&mut self) -> Result<Option<Entry<'a>>, Fault> {
-        let blanks = self.rest.iter().take_while(|&&b| b == b' ' || b == b'\t').count();
+        let blanks = self
+            .rest
+            .iter()
+            .take_while(|&&b| b == b' ' || b == b'\t')
+            .count();
         if self.rest.get(blanks) != Some(&b'"') {
             return Ok(self.next_line());
         }
         let (field, after) = fields::quoted(self.rest, blanks).map_err(|_| {
             let line = self.rest.split(|&b| b == b'\n').next().unwrap_or_default();
             let remedy = "close the quotes, or double those that belong to the id";
-            fields::escaped(line).unwrap_or_else(|| Fault::new(line, "a quoted id does not end", remedy))
+            fields::escaped(line)
+                .unwrap_or_else(|| Fault::new(line, "a quoted id does not end", remedy))
         })?;
-        let end = memchr::memchr(b'\n', &self.rest[after..]).map_or(self.rest.len(), |at| after + at + 1);
+        let end =
+            memchr::memchr(b'\n', &self.rest[after..]).map_or(self.rest.len(), |at| after + at + 1);
         if !self.rest[after..end].trim_ascii().is_empty() {
             let line = without_end(&self.rest[..end]);
             let remedy = "double the quotes within an id, and quote all of it";
@@ -289,7 +371,11 @@ impl<'a> Entries<'a> {
             return Err(fields::escaped(line).unwrap_or_else(other));
         }
         let line = without_end(self.take(end));
-        Ok(Some(Entry { line, text: field.text(), quoted: true }))
+        Ok(Some(Entry {
+            line,
+            text: field.text(),
+            quoted: true,
+        }))
     }
 
     fn take(&mut self, end: usize) -> &'a [u8] {
@@ -306,11 +392,19 @@ pub(crate) fn ids(path: &Path, text: &[u8]) -> Result<Vec<String>> {
     let mut ids = Vec::new();
     loop {
         let number = entries.line;
-        let failed = |fault: Fault| Error::input_at(path, number + 1, &fault.text, fault.message, fault.remedy);
-        let Some(entry) = entries.next_entry().map_err(failed)? else { return Ok(ids) };
+        let failed = |fault: Fault| {
+            Error::input_at(path, number + 1, &fault.text, fault.message, fault.remedy)
+        };
+        let Some(entry) = entries.next_entry().map_err(failed)? else {
+            return Ok(ids);
+        };
         let id = String::from_utf8(entry.text.into_owned());
         ids.push(id.map_err(|e| {
-            failed(Fault::new(e.as_bytes(), "an id that is not valid UTF-8", "save the file as UTF-8"))
+            failed(Fault::new(
+                e.as_bytes(),
+                "an id that is not valid UTF-8",
+                "save the file as UTF-8",
+            ))
         })?);
     }
 }

@@ -61,7 +61,8 @@ pub enum Column {
 impl From<&str> for Column {
     /// A number is a position, anything else a name.
     fn from(text: &str) -> Self {
-        text.parse().map_or_else(|_| Column::Name(text.to_string()), Column::Position)
+        text.parse()
+            .map_or_else(|_| Column::Name(text.to_string()), Column::Position)
     }
 }
 
@@ -92,8 +93,12 @@ pub enum InputFormat {
 
 impl InputFormat {
     /// Every format.
-    pub const ALL: [InputFormat; 4] =
-        [InputFormat::Edges, InputFormat::MatrixMarket, InputFormat::Parquet, InputFormat::Metis];
+    pub const ALL: [InputFormat; 4] = [
+        InputFormat::Edges,
+        InputFormat::MatrixMarket,
+        InputFormat::Parquet,
+        InputFormat::Metis,
+    ];
 
     /// The name used in options.
     pub fn name(self) -> &'static str {
@@ -116,10 +121,19 @@ impl str::FromStr for InputFormat {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        InputFormat::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
-            let names: Vec<&str> = InputFormat::ALL.iter().map(|format| format.name()).collect();
-            Error::config("format", format!("`{text}` is not one of {}", names.join(", ")))
-        })
+        InputFormat::ALL
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| {
+                let names: Vec<&str> = InputFormat::ALL
+                    .iter()
+                    .map(|format| format.name())
+                    .collect();
+                Error::config(
+                    "format",
+                    format!("`{text}` is not one of {}", names.join(", ")),
+                )
+            })
     }
 }
 
@@ -136,7 +150,14 @@ fn text_options(options: &ReadOptions) -> [(&'static str, bool); 3] {
 pub(super) fn table_options(options: &ReadOptions) -> [(&'static str, bool); 6] {
     let [delimiter, comment, header] = text_options(options);
     let (source, target) = (options.source.is_some(), options.target.is_some());
-    [delimiter, comment, header, ("source", source), ("target", target), ("bipartite", options.bipartite.is_some())]
+    [
+        delimiter,
+        comment,
+        header,
+        ("source", source),
+        ("target", target),
+        ("bipartite", options.bipartite.is_some()),
+    ]
 }
 
 /// Fails for options of text given with a table that has no text.
@@ -145,7 +166,10 @@ pub(super) fn refuse_text_options(options: &ReadOptions, format: InputFormat) ->
         .iter()
         .find(|(field, given)| *given && (*field, options.nodes.is_some()) != ("comment", true))
     {
-        Some((field, _)) => Err(Error::config(*field, format!("{format} files need no such option; leave it out"))),
+        Some((field, _)) => Err(Error::config(
+            *field,
+            format!("{format} files need no such option; leave it out"),
+        )),
         None => Ok(()),
     }
 }
@@ -153,13 +177,15 @@ pub(super) fn refuse_text_options(options: &ReadOptions, format: InputFormat) ->
 /// Fails for a node list or options of tables given with a format that has its own rules.
 pub(super) fn refuse_table_options(options: &ReadOptions, format: InputFormat) -> Result<()> {
     if options.nodes.is_some() {
-        let message = format!("{format} files number their nodes themselves; leave the node list out");
+        let message =
+            format!("{format} files number their nodes themselves; leave the node list out");
         return Err(Error::config("nodes", message));
     }
     match table_options(options).iter().find(|(_, given)| *given) {
-        Some((field, _)) => {
-            Err(Error::config(*field, format!("{format} files have fixed rules for this; leave it out")))
-        }
+        Some((field, _)) => Err(Error::config(
+            *field,
+            format!("{format} files have fixed rules for this; leave it out"),
+        )),
         None => Ok(()),
     }
 }

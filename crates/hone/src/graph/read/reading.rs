@@ -261,5 +261,7 @@ pub(super) fn shown(line: &[u8]) -> String {
     if text.chars().count() > 60 {
         out.push('…');
     }
-    out.replace("\\\"", "\"").replace("\\'", "'").replace("\\t", "\t")
+    out.replace("\\\"", "\"")
+        .replace("\\'", "'")
+        .replace("\\t", "\t")
 }

@@ -13,13 +13,22 @@ pub(super) fn pair(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32
 
 /// The same with one more field, neither empty nor quoted.
 #[inline]
-pub(super) fn triple(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32, u32, &[u8], usize)> {
+pub(super) fn triple(
+    bytes: &[u8],
+    at: usize,
+    delimiter: Delimiter,
+) -> Option<(u32, u32, &[u8], usize)> {
     let (u, v, at) = two_numbers(bytes, at, delimiter)?;
     let begin = gap(bytes, at, delimiter)?;
     // Where symbols separate columns, the first of them alone already ends the field: the general parser decides.
-    let inside = |byte: &&u8| byte.is_ascii_graphic() && **byte != b'"' && !delimiter.begins_with(**byte);
+    let inside =
+        |byte: &&u8| byte.is_ascii_graphic() && **byte != b'"' && !delimiter.begins_with(**byte);
     let end = begin + bytes[begin..].iter().take_while(inside).count();
-    if begin == end { None } else { Some((u, v, &bytes[begin..end], line_end(bytes, end)?)) }
+    if begin == end {
+        None
+    } else {
+        Some((u, v, &bytes[begin..end], line_end(bytes, end)?))
+    }
 }
 
 #[inline]

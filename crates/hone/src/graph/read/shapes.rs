@@ -16,7 +16,9 @@ const LEAST_LABELS: usize = 2;
 /// Whether a column has a sign in all lines, such as `->` or `--`, which only links the ids beside it.
 pub(super) fn is_sign(body: &[Vec<String>], column: usize) -> bool {
     let sign = |c: char| "-<>=~\u{2013}\u{2014}\u{2190}\u{2192}\u{2194}".contains(c);
-    let is = |field: &String| !field.is_empty() && field.chars().count() <= LONGEST_SIGN && field.chars().all(sign);
+    let is = |field: &String| {
+        !field.is_empty() && field.chars().count() <= LONGEST_SIGN && field.chars().all(sign)
+    };
     !body.is_empty() && body.iter().all(|row| row.get(column).is_some_and(is))
 }
 
@@ -27,9 +29,16 @@ pub(super) fn points_back(
     [first, second]: [usize; 2],
     directed: bool,
 ) -> Result<bool, (String, &'static str)> {
-    let Some(column) = (first.min(second) + 1..first.max(second)).find(|&c| is_sign(body, c)) else { return Ok(false) };
-    let ways =
-        |sign: &str| [sign.contains(['<', '\u{2190}', '\u{2194}']), sign.contains(['>', '\u{2192}', '\u{2194}'])];
+    let Some(column) = (first.min(second) + 1..first.max(second)).find(|&c| is_sign(body, c))
+    else {
+        return Ok(false);
+    };
+    let ways = |sign: &str| {
+        [
+            sign.contains(['<', '\u{2190}', '\u{2194}']),
+            sign.contains(['>', '\u{2192}', '\u{2194}']),
+        ]
+    };
     let mut signs: Vec<&str> = body.iter().map(|row| row[column].as_str()).collect();
     signs.sort_unstable();
     signs.dedup();
@@ -39,32 +48,54 @@ pub(super) fn points_back(
         [[false, true], ..] if all.iter().all(|ways| *ways == all[0]) => Ok(false),
         _ if !directed => Ok(false),
         _ => {
-            let what = format!("the signs between the ids ({}) do not say which way all arcs go", signs.join(" "));
-            Err((what, "write one arc per line, source first, without signs; or leave directions out"))
+            let what = format!(
+                "the signs between the ids ({}) do not say which way all arcs go",
+                signs.join(" ")
+            );
+            Err((
+                what,
+                "write one arc per line, source first, without signs; or leave directions out",
+            ))
         }
     }
 }
 
 /// What is wrong with a list of the neighbours of each node (`1: 2 3`), as message and remedy.
 pub(super) fn adjacency_list(body: &[Vec<String>]) -> Option<(String, &'static str)> {
-    let is_node = |row: &Vec<String>| row.first().is_some_and(|field| field.len() > 1 && field.ends_with(':'));
+    let is_node = |row: &Vec<String>| {
+        row.first()
+            .is_some_and(|field| field.len() > 1 && field.ends_with(':'))
+    };
     let all = body.len() > 1 && body.iter().all(is_node);
     let remedy = "write one edge per line; remove the colons if each line is an edge";
-    all.then(|| ("the first id of every line ends with a colon, as in a list of neighbours".to_owned(), remedy))
+    all.then(|| {
+        (
+            "the first id of every line ends with a colon, as in a list of neighbours".to_owned(),
+            remedy,
+        )
+    })
 }
 
 /// What is wrong with lines in brackets, as programs print pairs: `(1, 2)`, `[1, 2]`.
 pub(super) fn bracketed(table: &[Vec<String>]) -> Option<(String, &'static str)> {
     let is_pair = |row: &Vec<String>| {
         let mut filled = row.iter().filter(|field| !field.is_empty());
-        let (Some(first), Some(last)) = (filled.next(), filled.next_back()) else { return false };
+        let (Some(first), Some(last)) = (filled.next(), filled.next_back()) else {
+            return false;
+        };
         let last = last.trim_end_matches([',', ';']);
-        let fits =
-            |(open, close): (char, char)| first.starts_with(open) && !first.contains(close) && last.ends_with(close);
+        let fits = |(open, close): (char, char)| {
+            first.starts_with(open) && !first.contains(close) && last.ends_with(close)
+        };
         [('(', ')'), ('[', ']'), ('{', '}')].into_iter().any(fits)
     };
     let message = "every line is in brackets, as programs print pairs";
-    table.iter().all(is_pair).then(|| (message.to_owned(), "write two ids per line, without brackets"))
+    table.iter().all(is_pair).then(|| {
+        (
+            message.to_owned(),
+            "write two ids per line, without brackets",
+        )
+    })
 }
 
 /// What is wrong with an adjacency matrix whose rows and columns have the names of nodes: the first line repeats the first
@@ -78,25 +109,49 @@ pub(super) fn labelled_matrix(table: &[Vec<String>]) -> Option<(String, &'static
     };
     let several = LEAST_LABELS <= rows.len() && rows.len() <= labels.len();
     let is_matrix = several && !is_number(corner) && rows.iter().zip(labels).all(fits);
-    let message = "the first line and the first column have the same names, as in an adjacency matrix";
-    is_matrix.then(|| (message.to_owned(), "write the matrix as Matrix Market, or one edge per line"))
+    let message =
+        "the first line and the first column have the same names, as in an adjacency matrix";
+    is_matrix.then(|| {
+        (
+            message.to_owned(),
+            "write the matrix as Matrix Market, or one edge per line",
+        )
+    })
 }
 
 /// A note about numbers that could be a matrix: as many lines as columns, no names of columns of a table, and the look of
 /// an adjacency matrix: zeros on the diagonal, and symmetric or of zeros and ones alone; or symmetric and of zeros and ones.
-pub(super) fn matrix_note(names: &[String], body: &[Vec<String>], whole: bool, file: &str) -> Option<ReadNote> {
+pub(super) fn matrix_note(
+    names: &[String],
+    body: &[Vec<String>],
+    whole: bool,
+    file: &str,
+) -> Option<ReadNote> {
     let n = body.len();
     let named = names.iter().any(|name| is_known(name));
     if !whole || named || n < LEAST_MATRIX || body.iter().any(|row| row.len() != n) {
         return None;
     }
-    let row = |row: &Vec<String>| row.iter().map(|field| field.parse::<f64>().ok()).collect::<Option<Vec<f64>>>();
+    let row = |row: &Vec<String>| {
+        row.iter()
+            .map(|field| field.parse::<f64>().ok())
+            .collect::<Option<Vec<f64>>>()
+    };
     let matrix: Vec<Vec<f64>> = body.iter().map(row).collect::<Option<_>>()?;
     let symmetric = (0..n).all(|i| (0..i).all(|j| matrix[i][j] == matrix[j][i]));
     let hollow = (0..n).all(|i| matrix[i][i] == 0.0);
-    let binary = matrix.iter().flatten().all(|&entry| entry == 0.0 || entry == 1.0);
-    let looks = [symmetric, hollow, binary].into_iter().filter(|&holds| holds).count();
-    (looks >= 2).then(|| ReadNote::MaybeMatrix { file: file.to_owned(), size: n })
+    let binary = matrix
+        .iter()
+        .flatten()
+        .all(|&entry| entry == 0.0 || entry == 1.0);
+    let looks = [symmetric, hollow, binary]
+        .into_iter()
+        .filter(|&holds| holds)
+        .count();
+    (looks >= 2).then(|| ReadNote::MaybeMatrix {
+        file: file.to_owned(),
+        size: n,
+    })
 }
 
 #[cfg(test)]
@@ -104,7 +159,9 @@ mod tests {
     use super::*;
 
     fn table(text: &str) -> Vec<Vec<String>> {
-        text.lines().map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+        text.lines()
+            .map(|line| line.split(' ').map(str::to_owned).collect())
+            .collect()
     }
 
     #[test]
@@ -118,8 +175,16 @@ mod tests {
             ("a -> b\nc <- d", None),
             ("a x b\nc y d", Some(false)),
         ] {
-            assert_eq!(points_back(&table(text), [0, 2], true).ok(), expected, "{text}");
-            assert_eq!(points_back(&table(text), [0, 2], false).ok(), Some(expected == Some(true)), "{text}");
+            assert_eq!(
+                points_back(&table(text), [0, 2], true).ok(),
+                expected,
+                "{text}"
+            );
+            assert_eq!(
+                points_back(&table(text), [0, 2], false).ok(),
+                Some(expected == Some(true)),
+                "{text}"
+            );
         }
     }
 
@@ -135,9 +200,16 @@ mod tests {
             ("0 5 2\n1 0 3\n2 3 0", false),
             ("0 1\n1 0", false),
         ] {
-            assert_eq!(matrix_note(&[], &table(text), true, "a").is_some(), is_matrix, "{text}");
+            assert_eq!(
+                matrix_note(&[], &table(text), true, "a").is_some(),
+                is_matrix,
+                "{text}"
+            );
             let names = ["id", "source", "target"].map(str::to_owned);
-            assert!(matrix_note(&names, &table(text), true, "a").is_none(), "{text}");
+            assert!(
+                matrix_note(&names, &table(text), true, "a").is_none(),
+                "{text}"
+            );
         }
         for (text, is_list) in [
             ("(1, 2)\n(2, 3)", true),

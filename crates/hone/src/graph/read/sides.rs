@@ -33,7 +33,10 @@ impl Sides {
         names: &[String],
         body: &[Vec<String>],
     ) -> Self {
-        let named = names.get(source).zip(names.get(target)).filter(|(a, b)| a != b && !a.is_empty() && !b.is_empty());
+        let named = names
+            .get(source)
+            .zip(names.get(target))
+            .filter(|(a, b)| a != b && !a.is_empty() && !b.is_empty());
         let owned = |(a, b): (&String, &String)| [a.clone(), b.clone()];
         match named {
             _ if options.bipartite == Some(true) => {
@@ -50,7 +53,9 @@ impl Sides {
 
     /// A note if integers of two kinds of nodes have become the same nodes.
     pub(super) fn note(&self, file: &str, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadNote> {
-        let Sides::Suspect(names) = self else { return None };
+        let Sides::Suspect(names) = self else {
+            return None;
+        };
         if matches!(ids, NodeIds::Text { .. }) {
             return None;
         }
@@ -59,8 +64,16 @@ impl Sides {
             left[u as usize] = true;
             right[v as usize] = true;
         }
-        let merged = left.iter().zip(&right).filter(|(left, right)| **left && **right).count();
-        (merged > 0).then(|| ReadNote::Merged { file: file.to_owned(), names: names.clone(), ids: merged as u64 })
+        let merged = left
+            .iter()
+            .zip(&right)
+            .filter(|(left, right)| **left && **right)
+            .count();
+        (merged > 0).then(|| ReadNote::Merged {
+            file: file.to_owned(),
+            names: names.clone(),
+            ids: merged as u64,
+        })
     }
 }
 
@@ -89,7 +102,9 @@ fn kind(name: &str) -> Option<Kind> {
 fn are_ratings(body: &[Vec<String>]) -> bool {
     let column = |c: usize| body.iter().map(move |row| row.get(c)?.parse::<f64>().ok());
     let is_rating = |value: Option<f64>| value.is_some_and(|value| (0.0..=10.0).contains(&value));
-    body.first().is_some_and(|row| row.len() == 4) && column(2).all(is_rating) && are_times(column(3))
+    body.first().is_some_and(|row| row.len() == 4)
+        && column(2).all(is_rating)
+        && are_times(column(3))
 }
 
 #[cfg(test)]
@@ -138,10 +153,20 @@ mod tests {
     #[test]
     fn ratings_without_a_header() {
         let table = |text: &str| -> Vec<Vec<String>> {
-            text.lines().map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+            text.lines()
+                .map(|line| line.split(' ').map(str::to_owned).collect())
+                .collect()
         };
-        assert!(are_ratings(&table("1 1193 5 978300760\n1 661 3 978302109\n2 1 3.5 978301968")));
-        for other in ["", "1 1193 5\n1 661 3", "1 2 978300760 5", "1 2 5 17\n2 3 4 18", "1 2 500 978300760"] {
+        assert!(are_ratings(&table(
+            "1 1193 5 978300760\n1 661 3 978302109\n2 1 3.5 978301968"
+        )));
+        for other in [
+            "",
+            "1 1193 5\n1 661 3",
+            "1 2 978300760 5",
+            "1 2 5 17\n2 3 4 18",
+            "1 2 500 978300760",
+        ] {
             assert!(!are_ratings(&table(other)), "{other}");
         }
     }

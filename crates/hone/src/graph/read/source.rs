@@ -59,34 +59,75 @@ impl Source {
         let mut file = File::open(&path).map_err(io_error)?;
         let metadata = file.metadata().map_err(io_error)?;
         if metadata.is_dir() {
-            return Err(Error::input(&path, "this is a directory", "name a file in it"));
+            return Err(Error::input(
+                &path,
+                "this is a directory",
+                "name a file in it",
+            ));
         }
         if !metadata.is_file() {
             return Source::stream(path, Box::new(file), allowance);
         }
         let mut magic = Vec::new();
-        (&mut file).take(4).read_to_end(&mut magic).map_err(io_error)?;
+        (&mut file)
+            .take(4)
+            .read_to_end(&mut magic)
+            .map_err(io_error)?;
         if magic.starts_with(GZIP) || is_zstd(&magic) {
             let file = File::open(&path).map_err(io_error)?;
-            return Source::stream(path, Box::new(io::BufReader::with_capacity(STEP, file)), allowance);
+            return Source::stream(
+                path,
+                Box::new(io::BufReader::with_capacity(STEP, file)),
+                allowance,
+            );
         }
-        let compressed = path.extension().filter(|e| ["gz", "zst", "zstd", "bgz"].iter().any(|c| e == c));
+        let compressed = path
+            .extension()
+            .filter(|e| ["gz", "zst", "zstd", "bgz"].iter().any(|c| e == c));
         if let Some(extension) = compressed.filter(|_| metadata.len() > 0) {
-            let message = format!("this is not compressed data, despite its extension .{}", extension.display());
-            return Err(Error::input(&path, message, "drop that ending, or download the file again"));
+            let message = format!(
+                "this is not compressed data, despite its extension .{}",
+                extension.display()
+            );
+            return Err(Error::input(
+                &path,
+                message,
+                "drop that ending, or download the file again",
+            ));
         }
-        Ok(Source::new(path, Kind::File(file, metadata.len()), allowance))
+        Ok(Source::new(
+            path,
+            Kind::File(file, metadata.len()),
+            allowance,
+        ))
     }
 
     fn new(path: PathBuf, kind: Kind, allowance: Allowance) -> Source {
         let ahead = Vec::new();
-        Source { path, kind, ahead, position: 0, lines: 0, ended: false, allowance, watch: WATCH, thrifty: false }
+        Source {
+            path,
+            kind,
+            ahead,
+            position: 0,
+            lines: 0,
+            ended: false,
+            allowance,
+            watch: WATCH,
+            thrifty: false,
+        }
     }
 
     /// A source to be read in a row, decompressed if it begins like that.
-    fn stream(path: PathBuf, mut raw: Box<dyn Read + Send>, allowance: Allowance) -> Result<Source> {
+    fn stream(
+        path: PathBuf,
+        mut raw: Box<dyn Read + Send>,
+        allowance: Allowance,
+    ) -> Result<Source> {
         let mut magic = Vec::new();
-        (&mut raw).take(4).read_to_end(&mut magic).map_err(|error| Error::io(&path, error))?;
+        (&mut raw)
+            .take(4)
+            .read_to_end(&mut magic)
+            .map_err(|error| Error::io(&path, error))?;
         let (gzip, zstd) = (magic.starts_with(GZIP), is_zstd(&magic));
         let raw = io::Cursor::new(magic).chain(raw);
         let kind = if gzip {
@@ -94,8 +135,13 @@ impl Source {
         } else if zstd {
             let mut decoder = zstd::Decoder::new(raw).map_err(|error| Error::io(&path, error))?;
             // The decoder keeps as much of what came out as a frame asks for.
-            let largest = (allowance.room() / 2).max(1).ilog2().clamp(*WINDOWS.start(), *WINDOWS.end());
-            decoder.window_log_max(largest).map_err(|error| Error::io(&path, error))?;
+            let largest = (allowance.room() / 2)
+                .max(1)
+                .ilog2()
+                .clamp(*WINDOWS.start(), *WINDOWS.end());
+            decoder
+                .window_log_max(largest)
+                .map_err(|error| Error::io(&path, error))?;
             Kind::Stream(Box::new(decoder), "zstd")
         } else {
             Kind::Stream(Box::new(raw), "")
@@ -154,13 +200,15 @@ impl Source {
 
     /// Bytes after those used up, of a plain file; else 0.
     pub(crate) fn rest(&self) -> u64 {
-        self.len().map_or(0, |len| len.saturating_sub(self.position))
+        self.len()
+            .map_or(0, |len| len.saturating_sub(self.position))
     }
 
     /// Reads on until at least `wanted` bytes are ahead or the input ends; fails when more is held then than may be.
     pub(crate) fn fill(&mut self, wanted: usize) -> Result<()> {
         // No more than is wanted: vectors that grow by themselves double.
-        self.ahead.reserve_exact((wanted + STEP).saturating_sub(self.ahead.len()));
+        self.ahead
+            .reserve_exact((wanted + STEP).saturating_sub(self.ahead.len()));
         while self.ahead.len() < wanted && !self.ended {
             let old = self.ahead.len();
             if self.position + old as u64 >= self.watch {
@@ -169,7 +217,9 @@ impl Source {
             }
             self.ahead.resize(old + STEP, 0);
             let outcome = match &mut self.kind {
-                Kind::File(file, _) => read_at(file, &mut self.ahead[old..], self.position + old as u64),
+                Kind::File(file, _) => {
+                    read_at(file, &mut self.ahead[old..], self.position + old as u64)
+                }
                 Kind::Stream(stream, _) => stream.read(&mut self.ahead[old..]),
             };
             let read = match outcome {
@@ -230,7 +280,11 @@ impl Source {
             return Err(Error::input(&self.path, "the file is empty", needs));
         }
         if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
-            return Err(Error::input(&self.path, "the text is in UTF-16", "save it as UTF-8"));
+            return Err(Error::input(
+                &self.path,
+                "the text is in UTF-16",
+                "save it as UTF-8",
+            ));
         }
         let binaries: [(&[u8], &str); 4] = [
             (b"BZh", "compressed with bzip2"),
@@ -240,12 +294,22 @@ impl Source {
         ];
         if let Some((_, what)) = binaries.iter().find(|(magic, _)| head.starts_with(magic)) {
             let remedy = "unpack it, compress it with gzip or zstd instead, or name its format";
-            return Err(Error::input(&self.path, format!("this is {what}, not text"), remedy));
+            return Err(Error::input(
+                &self.path,
+                format!("this is {what}, not text"),
+                remedy,
+            ));
         }
         if let Some(at) = memchr::memchr(0, head) {
             let line = memchr::memchr_iter(b'\n', &head[..at]).count() as u64 + 1;
             let begin = memchr::memrchr(b'\n', &head[..at]).map_or(0, |newline| newline + 1);
-            return Err(Error::input_at(&self.path, line, &head[begin..=at], BINARY.0, BINARY.1));
+            return Err(Error::input_at(
+                &self.path,
+                line,
+                &head[begin..=at],
+                BINARY.0,
+                BINARY.1,
+            ));
         }
         if head.starts_with(b"\xef\xbb\xbf") {
             self.skip(3);
@@ -257,7 +321,8 @@ impl Source {
     pub(crate) fn broken(&self, error: io::Error) -> Error {
         match &self.kind {
             Kind::Stream(_, "zstd") if error.to_string().contains("too much memory") => {
-                let message = "the zstd data was compressed with a longer window than memory allows";
+                let message =
+                    "the zstd data was compressed with a longer window than memory allows";
                 Error::input(
                     &self.path,
                     message,
@@ -274,7 +339,8 @@ impl Source {
 }
 
 fn is_zstd(magic: &[u8]) -> bool {
-    magic.starts_with(ZSTD) || magic.len() == 4 && magic[0] & 0xf0 == SKIPPABLE[0] && magic[1..] == SKIPPABLE[1..]
+    magic.starts_with(ZSTD)
+        || magic.len() == 4 && magic[0] & 0xf0 == SKIPPABLE[0] && magic[1..] == SKIPPABLE[1..]
 }
 
 impl Read for Source {
@@ -290,8 +356,10 @@ impl Read for Source {
 }
 
 /// What is said of NUL bytes in text.
-pub(crate) const BINARY: (&str, &str) =
-    ("a NUL byte: this looks like a binary file", "give a text file, or name its format if it has the wrong extension");
+pub(crate) const BINARY: (&str, &str) = (
+    "a NUL byte: this looks like a binary file",
+    "give a text file, or name its format if it has the wrong extension",
+);
 
 /// The extension in lower case, that of the compression left out.
 pub(crate) fn extension(path: &Path) -> Option<String> {

@@ -41,16 +41,34 @@ pub struct Sizes {
 impl Sizes {
     /// Those that a file of this many bytes promises.
     pub(super) fn promised(nodes: u64, edges: u64, bytes: u64) -> Sizes {
-        Sizes { nodes, edges, parsed: bytes.max(8 * edges), ..Sizes::default() }
+        Sizes {
+            nodes,
+            edges,
+            parsed: bytes.max(8 * edges),
+            ..Sizes::default()
+        }
     }
 
     /// Those of chunks that `survey` has seen.
     pub(super) fn seen(survey: &Survey, group: u64) -> Sizes {
         let nodes = (survey.ids.estimate() * SLACK) as u64;
-        let (edges, letters) = (survey.edges.load(Ordering::Relaxed), survey.letters.load(Ordering::Relaxed));
+        let (edges, letters) = (
+            survey.edges.load(Ordering::Relaxed),
+            survey.letters.load(Ordering::Relaxed),
+        );
         let distinct = survey.distinct.load(Ordering::Relaxed).max(1);
-        let names = if letters == 0 { 0 } else { nodes * (NAME + letters.div_ceil(distinct)) };
-        Sizes { nodes, edges, parsed: survey.parsed.load(Ordering::Relaxed), names, group }
+        let names = if letters == 0 {
+            0
+        } else {
+            nodes * (NAME + letters.div_ceil(distinct))
+        };
+        Sizes {
+            nodes,
+            edges,
+            parsed: survey.parsed.load(Ordering::Relaxed),
+            names,
+            group,
+        }
     }
 
     /// Bytes that the allocator may keep of those that reading has freed.
@@ -60,15 +78,25 @@ impl Sizes {
 
     /// Bytes that reading takes at its peak, in addition to those in use before, in each of so many processes.
     pub(super) fn reading(&self, options: &ReadOptions, processes: usize) -> u64 {
-        let weight = if options.weighted || options.weight.is_some() { 4 } else { 0 };
+        let weight = if options.weighted || options.weight.is_some() {
+            4
+        } else {
+            0
+        };
         let pairs = (8 + weight) * self.edges;
         let slots = if options.directed { 1 } else { 2 } * self.edges;
         let decoding = self.parsed + DECODED * self.group;
         // Messages are held as they are sent, received and decoded.
-        let exchanging = if processes > 1 { self.parsed + 2 * self.parsed.min(ROUND) } else { 0 };
+        let exchanging = if processes > 1 {
+            self.parsed + 2 * self.parsed.min(ROUND)
+        } else {
+            0
+        };
         let joining = self.parsed + pairs;
         let building = pairs + (8 + weight) * slots + 8 * self.nodes;
-        self.names + decoding.max(exchanging).max(joining).max(building) + BUFFERS * rayon::current_num_threads() as u64
+        self.names
+            + decoding.max(exchanging).max(joining).max(building)
+            + BUFFERS * rayon::current_num_threads() as u64
     }
 }
 
@@ -85,27 +113,38 @@ pub(super) struct Survey {
 
 impl Survey {
     pub(super) fn add(&self, chunk: &Chunk) {
-        self.edges.fetch_add(chunk.ends.len() as u64, Ordering::Relaxed);
+        self.edges
+            .fetch_add(chunk.ends.len() as u64, Ordering::Relaxed);
         self.parsed.fetch_add(chunk.bytes(), Ordering::Relaxed);
         match &chunk.ends {
             Ends::Nodes(pairs) | Ends::Narrow(pairs) => {
-                pairs.iter().flat_map(|&(u, v)| [u, v]).for_each(|id| self.ids.add(u64::from(id)));
+                pairs
+                    .iter()
+                    .flat_map(|&(u, v)| [u, v])
+                    .for_each(|id| self.ids.add(u64::from(id)));
             }
-            Ends::Wide(pairs) => pairs.iter().flat_map(|&(u, v)| [u, v]).for_each(|id| self.ids.add(id as u64)),
+            Ends::Wide(pairs) => pairs
+                .iter()
+                .flat_map(|&(u, v)| [u, v])
+                .for_each(|id| self.ids.add(id as u64)),
             Ends::Text(names, _) => {
                 for name in (0..names.len() as u32).map(|i| names.get(i)) {
                     let number = canonical_integer(name.as_bytes()).map(|id| id as u64);
-                    self.ids.add(number.unwrap_or_else(|| hash(name.as_bytes())));
+                    self.ids
+                        .add(number.unwrap_or_else(|| hash(name.as_bytes())));
                     self.letters.fetch_add(name.len() as u64, Ordering::Relaxed);
                 }
-                self.distinct.fetch_add(names.len() as u64, Ordering::Relaxed);
+                self.distinct
+                    .fetch_add(names.len() as u64, Ordering::Relaxed);
             }
         }
     }
 }
 
 fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Counts distinct numbers.
@@ -120,7 +159,10 @@ impl Default for Sketch {
 impl Sketch {
     fn add(&self, id: u64) {
         let hash = mixed(id);
-        let (register, rest) = ((hash >> (64 - BITS)) as usize, hash << BITS | 1 << (BITS - 1));
+        let (register, rest) = (
+            (hash >> (64 - BITS)) as usize,
+            hash << BITS | 1 << (BITS - 1),
+        );
         let rank = rest.leading_zeros() as u8 + 1;
         if self.0[register].load(Ordering::Relaxed) < rank {
             self.0[register].fetch_max(rank, Ordering::Relaxed);
@@ -133,7 +175,11 @@ impl Sketch {
         let sum: f64 = ranks().map(|rank| (-f64::from(rank)).exp2()).sum();
         let raw = 0.7213 / (1.0 + 1.079 / registers) * registers * registers / sum;
         let empty = ranks().filter(|&rank| rank == 0).count() as f64;
-        if raw <= 4.0 * registers && empty > 0.0 { registers * (registers / empty).ln() } else { raw }
+        if raw <= 4.0 * registers && empty > 0.0 {
+            registers * (registers / empty).ln()
+        } else {
+            raw
+        }
     }
 }
 
@@ -164,11 +210,19 @@ mod tests {
     #[test]
     fn files_of_every_format() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let numbers: String = (0..3000).map(|i| format!("{} {}\n", i % 700, (i * i + 1) % 700)).collect();
+        let numbers: String = (0..3000)
+            .map(|i| format!("{} {}\n", i % 700, (i * i + 1) % 700))
+            .collect();
         let names = numbers.replace(' ', ",n").replace('\n', "x\n");
-        let mtx = "%%MatrixMarket matrix coordinate pattern symmetric\n% hi\n3 3 2\n2 1\n3 2\n".to_owned();
+        let mtx = "%%MatrixMarket matrix coordinate pattern symmetric\n% hi\n3 3 2\n2 1\n3 2\n"
+            .to_owned();
         let metis = "% hi\n3 2\n2\n1 3\n2\n".to_owned();
-        let pairs = |text: &str| text.split(['\n', ' ', ',']).filter(|id| !id.is_empty()).map(str::to_owned).collect();
+        let pairs = |text: &str| {
+            text.split(['\n', ' ', ','])
+                .filter(|id| !id.is_empty())
+                .map(str::to_owned)
+                .collect()
+        };
         let distinct = |text: &str| {
             let ids: std::collections::HashSet<String> = pairs(text);
             ids.len() as f64
@@ -182,12 +236,24 @@ mod tests {
             let path = folder.path().join(name);
             std::fs::write(&path, text).expect("writable");
             let options = ReadOptions::default();
-            let sizes = sizes(&path, &options, &Silent).expect("sound").expect("a file");
+            let sizes = sizes(&path, &options, &Silent)
+                .expect("sound")
+                .expect("a file");
             assert_eq!(sizes.edges, edges, "{name}");
-            assert!((sizes.nodes as f64 / nodes - 1.0).abs() < 0.06, "{name}: {} of {nodes}", sizes.nodes);
+            assert!(
+                (sizes.nodes as f64 / nodes - 1.0).abs() < 0.06,
+                "{name}: {} of {nodes}",
+                sizes.nodes
+            );
             assert!(sizes.reading(&options, 1) > 8 * edges, "{name}");
-            assert!(sizes.reading(&options, 4) >= sizes.reading(&options, 1), "{name}");
+            assert!(
+                sizes.reading(&options, 4) >= sizes.reading(&options, 1),
+                "{name}"
+            );
         }
-        assert_eq!(sizes("-", &ReadOptions::default(), &Silent).expect("nothing is read"), None);
+        assert_eq!(
+            sizes("-", &ReadOptions::default(), &Silent).expect("nothing is read"),
+            None
+        );
     }
 }

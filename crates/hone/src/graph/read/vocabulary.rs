@@ -95,7 +95,8 @@ id ids idx index key uid guid uuid eid pid type kind label class category cluste
 status version row begin start end where lat lon lng latitude longitude phone";
 
 /// Names of columns that number the rows of a table.
-const INDICES: &str = "id idx index row rowid row_id rownames row_names edge edge_id edgeid eid no nr number # line";
+const INDICES: &str =
+    "id idx index row rowid row_id rownames row_names edge edge_id edgeid eid no nr number # line";
 
 /// What nodes are, what they are to each other, and what else tables have columns for.
 const NOUNS: &str = "\
@@ -126,8 +127,7 @@ video viewer village visitor voter votee votes ward website weight weights wife 
 year zip zone first second one two alpha beta arc dyad tie";
 
 /// Words that say what kind of name follows or precedes: they make no name by themselves less known.
-const FILLERS: &str =
-    "id ids name names node nodes key no num number nr idx index code uid guid uuid uri url nodeid of the";
+const FILLERS: &str = "id ids name names node nodes key no num number nr idx index code uid guid uuid uri url nodeid of the";
 
 /// Whether a column has no name, as the index of a table that pandas or R wrote.
 pub(super) fn is_unnamed(name: &str) -> bool {
@@ -142,7 +142,9 @@ pub(super) fn is_index(name: &str) -> bool {
 
 /// Whether a name is one of times: `year`, `created_at`, `startTime`.
 pub(super) fn is_time(name: &str) -> bool {
-    words(name).iter().any(|word| is_compound(word, TIMES, &["time", "date", "year"]))
+    words(name)
+        .iter()
+        .any(|word| is_compound(word, TIMES, &["time", "date", "year"]))
 }
 
 /// Whether a name is one of numbers that are no weights: ids, times, kinds, places.
@@ -154,9 +156,13 @@ pub(super) fn is_no_weight(name: &str) -> bool {
 /// Whether a name is one of weights: `weight`, `edgeWeight`, `message_count`.
 pub(super) fn is_weight(name: &str) -> bool {
     let known = |word: &str| {
-        WEIGHT_COLUMNS.contains(&word) || word.strip_suffix('s').is_some_and(|one| WEIGHT_COLUMNS.contains(&one))
+        WEIGHT_COLUMNS.contains(&word)
+            || word
+                .strip_suffix('s')
+                .is_some_and(|one| WEIGHT_COLUMNS.contains(&one))
     };
-    known(&name.trim().to_lowercase()) || !is_no_weight(name) && words(name).iter().any(|word| known(word))
+    known(&name.trim().to_lowercase())
+        || !is_no_weight(name) && words(name).iter().any(|word| known(word))
 }
 
 /// Whether a word is in a list, or ends with one of `ends` after a word that tables have columns for: `edgeid`.
@@ -178,13 +184,22 @@ pub(super) fn is_known(name: &str) -> bool {
 /// Whether two ids are words that name two columns.
 pub(super) fn are_names(u: &str, v: &str) -> bool {
     let text = |id: &str| id.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    let is_pair = || ID_COLUMNS.iter().any(|(a, b)| a.eq_ignore_ascii_case(u) && b.eq_ignore_ascii_case(v));
+    let is_pair = || {
+        ID_COLUMNS
+            .iter()
+            .any(|(a, b)| a.eq_ignore_ascii_case(u) && b.eq_ignore_ascii_case(v))
+    };
     text(u) && text(v) && (is_pair() || is_known(u) && is_known(v))
 }
 
 fn is_word(word: &str) -> bool {
-    let noun = |word: &str| listed(NOUNS, word) || word.strip_suffix('s').is_some_and(|one| listed(NOUNS, one));
-    let stem = ["ids", "id", "name", "node", "no"].iter().filter_map(|suffix| word.strip_suffix(suffix)).any(noun);
+    let noun = |word: &str| {
+        listed(NOUNS, word) || word.strip_suffix('s').is_some_and(|one| listed(NOUNS, one))
+    };
+    let stem = ["ids", "id", "name", "node", "no"]
+        .iter()
+        .filter_map(|suffix| word.strip_suffix(suffix))
+        .any(noun);
     noun(word) || listed(FILLERS, word) || stem || kinds::of(word).is_some()
 }
 
@@ -215,9 +230,18 @@ mod tests {
 
     #[test]
     fn names_of_columns_and_names_of_people() {
-        for name in
-            ["user", "UserID", "userid", "from_node_id", "Artist1", "movie id", "node_a", "id", "Tweets", "targetName"]
-        {
+        for name in [
+            "user",
+            "UserID",
+            "userid",
+            "from_node_id",
+            "Artist1",
+            "movie id",
+            "node_a",
+            "id",
+            "Tweets",
+            "targetName",
+        ] {
             assert!(is_known(name), "{name}");
         }
         for name in ["ann", "Bob Ray", "Rome", "x17", "", "42", "user-ann", "t2"] {
@@ -227,7 +251,16 @@ mod tests {
 
     #[test]
     fn weights_and_other_numbers() {
-        for name in ["weight", "Weights", "w", "edgeWeight", "message_count", "avg rating", "trade_weight", "count"] {
+        for name in [
+            "weight",
+            "Weights",
+            "w",
+            "edgeWeight",
+            "message_count",
+            "avg rating",
+            "trade_weight",
+            "count",
+        ] {
             assert!(is_weight(name) && !is_no_weight(name), "{name}");
         }
         for name in [
@@ -255,13 +288,19 @@ mod tests {
         for name in ["amount", "x", "days", "distance", "messages", "grid"] {
             assert!(!is_weight(name) && !is_no_weight(name), "{name}");
         }
-        assert!(is_time("year") && is_time("startTime") && !is_time("user_id") && !is_time("sometimes"));
+        assert!(
+            is_time("year") && is_time("startTime") && !is_time("user_id") && !is_time("sometimes")
+        );
     }
 
     #[test]
     fn certain_names_come_first() {
         assert_eq!(ID_COLUMNS[CERTAIN], ("parent", "child"));
         let lower = |name: &str| name.to_lowercase() == name;
-        assert!(ID_COLUMNS.iter().all(|(u, v)| lower(u) && lower(v) && u != v));
+        assert!(
+            ID_COLUMNS
+                .iter()
+                .all(|(u, v)| lower(u) && lower(v) && u != v)
+        );
     }
 }

@@ -25,14 +25,24 @@ impl ReadNote {
             ReadNote::Headers { lines, line, .. } => headers(file, *lines, line, option),
             ReadNote::InnerHeader { line, .. } => inner_header(file, line),
             ReadNote::Index { column, used, .. } => index(file, *column, *used, option),
-            ReadNote::Delimiter { line, cut, rival, .. } => delimiter(file, line, cut, rival, option),
-            ReadNote::DecimalIds { column, example, .. } => decimal_ids(file, *column, example, option),
+            ReadNote::Delimiter {
+                line, cut, rival, ..
+            } => delimiter(file, line, cut, rival, option),
+            ReadNote::DecimalIds {
+                column, example, ..
+            } => decimal_ids(file, *column, example, option),
             ReadNote::MissingIds { id, edges, .. } => missing_ids(file, id, *edges),
             ReadNote::Merged { names, ids, .. } => merged(file, names, *ids, option),
-            ReadNote::Columns { used, names, count, .. } => columns(file, used, names, *count, option),
+            ReadNote::Columns {
+                used, names, count, ..
+            } => columns(file, used, names, *count, option),
             ReadNote::Weights { column, name, .. } => weights(file, *column, name, option),
-            ReadNote::CommentsRead { lines, example, .. } => comments_read(file, *lines, example, option),
-            ReadNote::CommentsSkipped { lines, example, .. } => comments_skipped(file, *lines, example, option),
+            ReadNote::CommentsRead { lines, example, .. } => {
+                comments_read(file, *lines, example, option)
+            }
+            ReadNote::CommentsSkipped { lines, example, .. } => {
+                comments_skipped(file, *lines, example, option)
+            }
             ReadNote::MaybeComment { line, mark, .. } => maybe_comment(file, line, mark, option),
             ReadNote::MaybeSizes { line, lines, .. } => maybe_sizes(file, line, *lines, option),
             ReadNote::MaybeMatrix { size, .. } => maybe_matrix(file, *size),
@@ -49,7 +59,13 @@ impl ReadNote {
 
 impl fmt::Display for ReadNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let option = |name: &str, value: &str| if value.is_empty() { name.into() } else { format!("{name} = {value}") };
+        let option = |name: &str, value: &str| {
+            if value.is_empty() {
+                name.into()
+            } else {
+                format!("{name} = {value}")
+            }
+        };
         f.write_str(&self.show(&option))
     }
 }
@@ -72,8 +88,14 @@ fn no_header(file: &str, line: &str, option: Write) -> String {
 fn headers(file: &str, lines: u64, line: &str, option: Write) -> String {
     let no = option("header", "no");
     let (left, them) = match lines {
-        1 => (format!("1 line of {file} is a further header, `{line}`, and is"), "it"),
-        _ => (format!("{lines} lines of {file} are further headers, such as `{line}`, and are"), "them"),
+        1 => (
+            format!("1 line of {file} is a further header, `{line}`, and is"),
+            "it",
+        ),
+        _ => (
+            format!("{lines} lines of {file} are further headers, such as `{line}`, and are"),
+            "them",
+        ),
     };
     format!("{left} left out; {no} reads {them}, and the first line, as edges")
 }
@@ -117,12 +139,18 @@ fn maybe_sizes(file: &str, line: &str, lines: u64, option: Write) -> String {
 
 fn delimiter(file: &str, line: &str, cut: &str, rival: &str, option: Write) -> String {
     let other = option("delimiter", rival);
-    format!("{cut} separate the columns of {file}, as in `{line}`; {other} would split its lines differently")
+    format!(
+        "{cut} separate the columns of {file}, as in `{line}`; {other} would split its lines differently"
+    )
 }
 
 fn columns(file: &str, used: &[usize], names: &[String], count: usize, option: Write) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let named = if names.is_empty() { String::new() } else { format!(" ({})", list(&names)) };
+    let named = if names.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", list(&names))
+    };
     let used: Vec<String> = used.iter().map(usize::to_string).collect();
     let options = list(&["source", "target", "weight"].map(|name| option(name, "")));
     let used = list(&used);
@@ -163,7 +191,11 @@ fn missing_ids(file: &str, id: &str, edges: u64) -> String {
 }
 
 fn merged(file: &str, [a, b]: &[String; 2], ids: u64, option: Write) -> String {
-    let integers = if ids == 1 { "1 id occurs" } else { &format!("{ids} ids occur") };
+    let integers = if ids == 1 {
+        "1 id occurs"
+    } else {
+        &format!("{ids} ids occur")
+    };
     format!(
         "{integers} in both columns of {file}, `{a}` and `{b}`, which seem to name nodes of two kinds; the same id \
          is read as the same node. {} keeps the two kinds apart",
@@ -176,12 +208,18 @@ fn merged(file: &str, [a, b]: &[String; 2], ids: u64, option: Write) -> String {
 fn comments_read(file: &str, lines: u64, example: &str, option: Write) -> String {
     let mark = example.trim_start().get(..1).unwrap_or("#");
     let skips = option("comment", mark);
-    format!("{} read as data, such as `{example}`; {skips} skips such lines", marked(lines, file))
+    format!(
+        "{} read as data, such as `{example}`; {skips} skips such lines",
+        marked(lines, file)
+    )
 }
 
 fn comments_skipped(file: &str, lines: u64, example: &str, option: Write) -> String {
     let reads = option("comment", "none");
-    format!("{} skipped, such as `{example}`; {reads} reads such lines as data", marked(lines, file))
+    format!(
+        "{} skipped, such as `{example}`; {reads} reads such lines as data",
+        marked(lines, file)
+    )
 }
 
 fn marked(lines: u64, file: &str) -> String {

@@ -28,7 +28,11 @@ pub(super) enum Slice<'a> {
 
 impl<'a> Part<'a> {
     pub(super) fn new(start: usize, slice: Slice<'a>) -> Self {
-        Part { start, slice, wide: Vec::new() }
+        Part {
+            start,
+            slice,
+            wide: Vec::new(),
+        }
     }
 
     /// Sets the value at position `i` of the column; positions must ascend.

@@ -34,7 +34,10 @@ impl Wide {
     pub(super) fn get(&self, i: usize) -> u64 {
         let block = i / BLOCK;
         let some = &self.list[self.before[block]..self.before[block + 1]];
-        some[some.binary_search_by_key(&i, |wide| wide.0).expect("a wide value is listed")].1
+        some[some
+            .binary_search_by_key(&i, |wide| wide.0)
+            .expect("a wide value is listed")]
+        .1
     }
 
     pub(super) fn list(&self) -> &[(usize, u64)] {
@@ -53,10 +56,17 @@ mod tests {
 
     #[test]
     fn values_are_found_in_their_blocks() {
-        for positions in [vec![0], vec![127, 128], vec![999], vec![3, 4, 300, 301, 600, 999], (0..1000).collect()] {
+        for positions in [
+            vec![0],
+            vec![127, 128],
+            vec![999],
+            vec![3, 4, 300, 301, 600, 999],
+            (0..1000).collect(),
+        ] {
             let list: Vec<(usize, u64)> = positions.iter().map(|&i| (i, i as u64 + 7)).collect();
             let wide = Wide::new(1000, list.clone());
-            list.iter().for_each(|&(i, value)| assert_eq!(wide.get(i), value));
+            list.iter()
+                .for_each(|&(i, value)| assert_eq!(wide.get(i), value));
         }
         assert_eq!(Wide::new(1000, Vec::new()).bytes(), 0);
     }

@@ -58,20 +58,42 @@ pub(crate) fn sums_of_nodes(
     progress: &dyn Progress,
 ) -> Result<Option<Vec<[f64; Orbit::COUNT]>>> {
     let bounds = Bounds::of(pattern);
-    if nodes.iter().any(|&i| !bounds.are_whole(pattern.row(i as usize).len())) {
+    if nodes
+        .iter()
+        .any(|&i| !bounds.are_whole(pattern.row(i as usize).len()))
+    {
         return Ok(None);
     }
     let around = Around::of(pattern, with_neighbours(pattern, nodes));
     let most = PASSES * whole_steps(pattern);
-    let counted = if known.is_some() { nodes } else { &around.nodes };
+    let counted = if known.is_some() {
+        nodes
+    } else {
+        &around.nodes
+    };
     if around.steps(counted) + walks(pattern, nodes) > most {
         return Ok(None);
     }
-    progress.stage("looking for triangles around new nodes", counted.len() as u64);
-    let lines =
-        Lines::new(pattern, degrees(pattern, counted) + if known.is_some() { degrees(pattern, nodes) } else { 0 });
+    progress.stage(
+        "looking for triangles around new nodes",
+        counted.len() as u64,
+    );
+    let lines = Lines::new(
+        pattern,
+        degrees(pattern, counted)
+            + if known.is_some() {
+                degrees(pattern, nodes)
+            } else {
+                0
+            },
+    );
     let near = Near::count(&lines, &around, (nodes, known), progress)?;
-    if nodes.iter().map(|&i| near.steps(i)).fold(0, u64::saturating_add) > most {
+    if nodes
+        .iter()
+        .map(|&i| near.steps(i))
+        .fold(0, u64::saturating_add)
+        > most
+    {
         return Ok(None);
     }
     progress.stage("counting motifs of new nodes", nodes.len() as u64);
@@ -91,15 +113,24 @@ pub(crate) fn sums_of_nodes(
 
 /// Steps of all walks of two steps from some nodes.
 fn walks(pattern: &Pattern, nodes: &[u32]) -> u64 {
-    let walks = |i: u32| pattern.row(i as usize).iter().map(|&j| pattern.range(j as usize).len() as u64);
-    let walks =
-        parallel::stretches(nodes.len(), 1 << 12, |range| nodes[range].iter().flat_map(|&i| walks(i)).sum::<u64>());
+    let walks = |i: u32| {
+        pattern
+            .row(i as usize)
+            .iter()
+            .map(|&j| pattern.range(j as usize).len() as u64)
+    };
+    let walks = parallel::stretches(nodes.len(), 1 << 12, |range| {
+        nodes[range].iter().flat_map(|&i| walks(i)).sum::<u64>()
+    });
     walks.into_iter().sum()
 }
 
 /// The sum of the degrees of some nodes.
 fn degrees(pattern: &Pattern, nodes: &[u32]) -> u64 {
-    nodes.iter().map(|&i| pattern.row(i as usize).len() as u64).sum()
+    nodes
+        .iter()
+        .map(|&i| pattern.row(i as usize).len() as u64)
+        .sum()
 }
 
 /// Some nodes and their neighbours, ascending.
@@ -107,9 +138,14 @@ pub(crate) fn with_neighbours(pattern: &Pattern, nodes: &[u32]) -> Vec<u32> {
     let mut inside = vec![false; pattern.rows()];
     for &i in nodes {
         inside[i as usize] = true;
-        pattern.row(i as usize).iter().for_each(|&j| inside[j as usize] = true);
+        pattern
+            .row(i as usize)
+            .iter()
+            .for_each(|&j| inside[j as usize] = true);
     }
-    (0..pattern.rows() as u32).filter(|&i| inside[i as usize]).collect()
+    (0..pattern.rows() as u32)
+        .filter(|&i| inside[i as usize])
+        .collect()
 }
 
 /// Chosen nodes with their neighbours, S of each, and the steps that its edges take at most.
@@ -133,7 +169,12 @@ impl Around {
             })
         };
         let (s, work) = parallel::collect(nodes.len(), of).into_iter().unzip();
-        Around { all: pattern.rows(), nodes, s, work }
+        Around {
+            all: pattern.rows(),
+            nodes,
+            s,
+            work,
+        }
     }
 
     /// Steps that looking for the triangles of some of these nodes, which ascend, takes at most.
@@ -148,10 +189,19 @@ impl Around {
 fn whole_steps(pattern: &Pattern) -> u64 {
     let least = |i: usize| {
         let d = pattern.range(i).len();
-        pattern.row(i).iter().map(|&j| pattern.range(j as usize).len().min(d) as u64).sum::<u64>()
+        pattern
+            .row(i)
+            .iter()
+            .map(|&j| pattern.range(j as usize).len().min(d) as u64)
+            .sum::<u64>()
     };
-    let every = if pattern.rows() < 1 << 16 { 1 } else { LOOKED_AT };
-    (0..pattern.rows()).step_by(every).map(least).sum::<u64>() * every as u64 / 2 + pattern.nnz() as u64
+    let every = if pattern.rows() < 1 << 16 {
+        1
+    } else {
+        LOOKED_AT
+    };
+    (0..pattern.rows()).step_by(every).map(least).sum::<u64>() * every as u64 / 2
+        + pattern.nnz() as u64
 }
 
 /// Triangles around nodes.
@@ -176,35 +226,74 @@ impl<'a> Near<'a> {
     ) -> Result<Self> {
         let mut ends = Pages::<[u64; 4]>::zeros(around.all);
         for (&i, &s) in around.nodes.iter().zip(&around.s) {
-            ends[i as usize] = [lines.row(i).len() as u64, s, known.map_or(0, |triangles| triangles(i)), 0];
+            ends[i as usize] = [
+                lines.row(i).len() as u64,
+                s,
+                known.map_or(0, |triangles| triangles(i)),
+                0,
+            ];
         }
-        let mut counted = if known.is_some() { chosen } else { &around.nodes }.to_vec();
+        let mut counted = if known.is_some() {
+            chosen
+        } else {
+            &around.nodes
+        }
+        .to_vec();
         let first = Inside::of(around.all, &counted);
         let work = |i: u32| ends[i as usize][1];
-        let mut found = edges_in_triangles(lines, &counted, work, &|i, v| (v > i) | !first.has(v), progress)?;
+        let mut found = edges_in_triangles(
+            lines,
+            &counted,
+            work,
+            &|i, v| (v > i) | !first.has(v),
+            progress,
+        )?;
         if known.is_some() {
-            let second: Vec<u32> = found.iter().map(|&(_, v, _)| v).filter(|&v| !first.has(v)).collect();
+            let second: Vec<u32> = found
+                .iter()
+                .map(|&(_, v, _)| v)
+                .filter(|&v| !first.has(v))
+                .collect();
             let second = Inside::of(around.all, &second);
-            let nodes: Vec<u32> = around.nodes.iter().copied().filter(|&i| second.has(i)).collect();
+            let nodes: Vec<u32> = around
+                .nodes
+                .iter()
+                .copied()
+                .filter(|&i| second.has(i))
+                .collect();
             let later = |i: u32, v: u32| !first.has(v) & ((v > i) | !second.has(v));
             progress.stage("looking for triangles around new nodes", nodes.len() as u64);
             found.extend(edges_in_triangles(lines, &nodes, work, &later, progress)?);
             counted.extend(nodes);
         }
-        counted.iter().zip(1..).for_each(|(&i, number)| ends[i as usize][3] = number);
+        counted
+            .iter()
+            .zip(1..)
+            .for_each(|(&i, number)| ends[i as usize][3] = number);
         let number = |i: u32| ends[i as usize][3] as usize;
         let (offsets, common) = by_node(counted.len(), &found, number);
         for (at, &i) in counted.iter().enumerate() {
-            let twice = common[offsets[at]..offsets[at + 1]].iter().map(|&(_, t)| u64::from(t)).sum::<u64>();
+            let twice = common[offsets[at]..offsets[at + 1]]
+                .iter()
+                .map(|&(_, t)| u64::from(t))
+                .sum::<u64>();
             ends[i as usize][2] = twice / 2;
         }
-        Ok(Near { lines, ends, offsets, common })
+        Ok(Near {
+            lines,
+            ends,
+            offsets,
+            common,
+        })
     }
 
     /// Steps that triangles around a chosen node take: the edges among its neighbours, and about as many as two of these make.
     fn steps(&self, i: u32) -> u64 {
         let own = self.common(i);
-        let edges = own.iter().map(|&(j, _)| self.common(j).len() as u64).sum::<u64>();
+        let edges = own
+            .iter()
+            .map(|&(j, _)| self.common(j).len() as u64)
+            .sum::<u64>();
         let triangles = self.ends[i as usize][2];
         edges.saturating_add(triangles.saturating_mul(triangles / (own.len() as u64).max(1)))
     }
@@ -224,7 +313,9 @@ impl<'a> Near<'a> {
     fn ask(&self, nodes: &[u32], at: usize) {
         self.lines.ask(nodes, at);
         let next = nodes.get(at + 2).map_or(&[][..], |&i| self.lines.row(i));
-        next.iter().take(AHEAD).for_each(|&j| prefetch(&self.ends[j as usize..=j as usize]));
+        next.iter()
+            .take(AHEAD)
+            .for_each(|&j| prefetch(&self.ends[j as usize..=j as usize]));
     }
 
     /// Sums of all orbits over the edges of a chosen node.
@@ -237,7 +328,14 @@ impl<'a> Near<'a> {
         let c = Wrapping(2) * self.pairs_of_walks(i, own.s.0, scratch);
         let zero = Wrapping(0);
         let middle = match own.triangles == zero {
-            true => Middle { t: zero, p: zero, c, k: zero, q: zero, r: zero },
+            true => Middle {
+                t: zero,
+                p: zero,
+                c,
+                k: zero,
+                q: zero,
+                r: zero,
+            },
             false => self.in_triangles(i, c, scratch),
         };
         node_sums(row, own, |j| self.end(j as u32), middle)
@@ -265,10 +363,28 @@ impl<'a> Near<'a> {
     }
 
     /// Sums over the edges of a node in triangles.
-    fn in_triangles(&self, i: u32, c: Exact, Scratch { count, lists, ends, mark, .. }: &mut Scratch) -> Middle<Exact> {
+    fn in_triangles(
+        &self,
+        i: u32,
+        c: Exact,
+        Scratch {
+            count,
+            lists,
+            ends,
+            mark,
+            ..
+        }: &mut Scratch,
+    ) -> Middle<Exact> {
         let own = self.common(i);
         let zero = Wrapping(0);
-        let mut sum = Middle { t: zero, p: zero, c, k: zero, q: zero, r: zero };
+        let mut sum = Middle {
+            t: zero,
+            p: zero,
+            c,
+            k: zero,
+            q: zero,
+            r: zero,
+        };
         for (&(j, t), number) in own.iter().zip(1..) {
             count[j as usize] = number;
             let t: Exact = Wrapping(t.into());
@@ -303,7 +419,10 @@ fn triangles_of(lists: &[u32], ends: &[usize], mark: &mut [u8]) -> u64 {
     for a in 0..ends.len() {
         list(a).iter().for_each(|&b| mark[b as usize] = 1);
         for &b in list(a) {
-            sum += list(b as usize).iter().map(|&x| u64::from(mark[x as usize])).sum::<u64>();
+            sum += list(b as usize)
+                .iter()
+                .map(|&x| u64::from(mark[x as usize]))
+                .sum::<u64>();
         }
         list(a).iter().for_each(|&b| mark[b as usize] = 0);
     }
@@ -323,7 +442,13 @@ struct Scratch {
 impl Scratch {
     fn new(nodes: usize) -> Scratch {
         let (count, filter) = (vec![0; nodes], vec![0; FILTER_BITS / 64]);
-        Scratch { count, filter, lists: Vec::new(), ends: Vec::new(), mark: Vec::new() }
+        Scratch {
+            count,
+            filter,
+            lists: Vec::new(),
+            ends: Vec::new(),
+            mark: Vec::new(),
+        }
     }
 
     /// Whether all walks of two steps from node `i`, those aside that return, end in different nodes; may say no wrongly.

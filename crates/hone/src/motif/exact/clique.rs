@@ -31,7 +31,11 @@ struct Scratch {
 }
 
 /// The number of 4-cliques on every edge of the triangle graph.
-pub(super) fn count(graph: &TriangleGraph, peers: &dyn Peers, progress: &dyn Progress) -> Result<Vec<u64>> {
+pub(super) fn count(
+    graph: &TriangleGraph,
+    peers: &dyn Peers,
+    progress: &dyn Progress,
+) -> Result<Vec<u64>> {
     let n = graph.nodes.len();
     let cliques: Vec<AtomicU64> = (0..graph.size()).map(|_| AtomicU64::new(0)).collect();
     let work: Vec<u64> = (0..n)
@@ -44,7 +48,10 @@ pub(super) fn count(graph: &TriangleGraph, peers: &dyn Peers, progress: &dyn Pro
     let bounds = balanced(n, 1 << 12, |x| work[x]);
     progress.stage("counting cliques", (n / peers.size()) as u64);
     let parts = share(ranges(&bounds).map(|range| (range, ())), peers);
-    let scratch = || Scratch { local: vec![0; n], ..Scratch::default() };
+    let scratch = || Scratch {
+        local: vec![0; n],
+        ..Scratch::default()
+    };
     let arch = pulp::Arch::new();
     sweep(parts, progress, scratch, |range, (), scratch| {
         arch.dispatch(
@@ -59,7 +66,10 @@ pub(super) fn count(graph: &TriangleGraph, peers: &dyn Peers, progress: &dyn Pro
 /// Size of the intersection of two bit rows.
 #[inline(always)]
 fn common_bits(a: &[u64], b: &[u64]) -> u64 {
-    a.iter().zip(b).map(|(x, y)| u64::from((x & y).count_ones())).sum()
+    a.iter()
+        .zip(b)
+        .map(|(x, y)| u64::from((x & y).count_ones()))
+        .sum()
 }
 
 /// Adds all 4-cliques whose lowest-ranked node is `x`. Inlined into code for this processor,
@@ -70,13 +80,26 @@ fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques
     if above.len() < 3 {
         return;
     }
-    let Scratch { local, pairs, ends, bits, own } = scratch;
-    above.iter().zip(1..).for_each(|(&a, k)| local[a as usize] = k);
+    let Scratch {
+        local,
+        pairs,
+        ends,
+        bits,
+        own,
+    } = scratch;
+    above
+        .iter()
+        .zip(1..)
+        .for_each(|(&a, k)| local[a as usize] = k);
     pairs.clear();
     ends.clear();
     for &a in above {
         let near = graph.upper(a as usize).iter().zip(0..);
-        pairs.extend(near.map(|(&b, k)| (local[b as usize], k)).filter(|&(b, _)| b != 0).map(|(b, k)| (b - 1, k)));
+        pairs.extend(
+            near.map(|(&b, k)| (local[b as usize], k))
+                .filter(|&(b, _)| b != 0)
+                .map(|(b, k)| (b - 1, k)),
+        );
         ends.push(pairs.len());
     }
     above.iter().for_each(|&a| local[a as usize] = 0);
@@ -112,7 +135,13 @@ fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques
 
 /// Bit rows of the local graph: columns `start..start + 64 * words`.
 #[inline(always)]
-fn fill_bits(pairs: &[(u32, u32)], ends: &[usize], start: usize, words: usize, bits: &mut Vec<u64>) {
+fn fill_bits(
+    pairs: &[(u32, u32)],
+    ends: &[usize],
+    start: usize,
+    words: usize,
+    bits: &mut Vec<u64>,
+) {
     bits.clear();
     bits.resize(ends.len() * words, 0);
     let mut set = |row: usize, column: usize| {

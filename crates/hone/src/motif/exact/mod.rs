@@ -62,23 +62,50 @@ impl Exact {
         progress.check()?;
         progress.stage("arranging counts", 0);
         let s = Column::collect(ranked.nodes(), |i| ranked.s[ranked.rank[i] as usize]);
-        let found = Found { pattern, ranked, wedges, t, triangles, k, q, r };
+        let found = Found {
+            pattern,
+            ranked,
+            wedges,
+            t,
+            triangles,
+            k,
+            q,
+            r,
+        };
         Ok(found.in_graph_order(s))
     }
 
     /// Refuses a node with too many neighbours for the arithmetic.
     pub(super) fn check_degrees(pattern: &Pattern) -> Result<()> {
-        let top = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
+        let top = (0..pattern.rows())
+            .map(|i| pattern.range(i).len())
+            .max()
+            .unwrap_or(0);
         if top >= 1 << 31 {
-            let message = format!("a node has {top} neighbours; at most {} can be counted", (1u64 << 31) - 1);
-            return Err(Error::Numeric { stage: "motif counting".into(), message });
+            let message = format!(
+                "a node has {top} neighbours; at most {} can be counted",
+                (1u64 << 31) - 1
+            );
+            return Err(Error::Numeric {
+                stage: "motif counting".into(),
+                message,
+            });
         }
         Ok(())
     }
 
     /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
-        let columns = [&self.t, &self.c, &self.k, &self.q, &self.r, &self.d, &self.triangles, &self.s];
+        let columns = [
+            &self.t,
+            &self.c,
+            &self.k,
+            &self.q,
+            &self.r,
+            &self.d,
+            &self.triangles,
+            &self.s,
+        ];
         columns.into_iter().map(Column::bytes).sum::<usize>() + self.rank.bytes()
     }
 }
@@ -118,22 +145,37 @@ impl Found<'_> {
         let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
         let inside = self.triangle_slots(&bounds);
         let mut t = Column::zeros(self.pattern.nnz(), sizes(&self.t, |&t| u64::from(t)));
-        let mut c = Column::zeros(self.pattern.nnz(), sizes(&self.wedges.cycles, |c| c.load(Relaxed)));
-        let mut kqr = [&self.k, &self.q, &self.r].map(|v| Column::zeros(2 * v.len(), sizes(v, |&x| x)));
+        let mut c = Column::zeros(
+            self.pattern.nnz(),
+            sizes(&self.wedges.cycles, |c| c.load(Relaxed)),
+        );
+        let mut kqr =
+            [&self.k, &self.q, &self.r].map(|v| Column::zeros(2 * v.len(), sizes(v, |&x| x)));
         let mut triangles = vec![0u64; n];
         let [k, q, r] = &mut kqr;
-        let kqr_parts = k.parts(&inside).into_iter().zip(q.parts(&inside)).zip(r.parts(&inside));
+        let kqr_parts = k
+            .parts(&inside)
+            .into_iter()
+            .zip(q.parts(&inside))
+            .zip(r.parts(&inside));
         let stretches: Vec<Stretch<'_>> = (t.parts(&slots).into_iter().zip(c.parts(&slots)))
             .zip(kqr_parts)
             .zip(cut(&mut triangles, &bounds))
             .zip(&inside)
-            .map(|((((t, c), ((k, q), r)), triangles), &next)| Stretch { t, c, kqr: [k, q, r], triangles, next })
+            .map(|((((t, c), ((k, q), r)), triangles), &next)| Stretch {
+                t,
+                c,
+                kqr: [k, q, r],
+                triangles,
+                next,
+            })
             .collect();
         let wide: Vec<[Vec<(usize, u64)>; 5]> = parallel::map_each(stretches, |p, mut stretch| {
             let mut scratch = Scratch::default();
             for i in bounds[p]..bounds[p + 1] {
                 if self.edges_of(i, &mut scratch) {
-                    stretch.triangles[i - bounds[p]] = self.write_row(i, &scratch.edges, &mut stretch);
+                    stretch.triangles[i - bounds[p]] =
+                        self.write_row(i, &scratch.edges, &mut stretch);
                 }
             }
             let [k, q, r] = stretch.kqr;
@@ -148,7 +190,17 @@ impl Found<'_> {
         let rank = Rank::new(t.len(), |range| t.nonzeros(range));
         let triangles = Column::collect(n, |i| triangles[i]);
         let d = Column::collect(n, |i| self.pattern.range(i).len() as u64);
-        Exact { t, c, rank, k, q, r, d, triangles, s }
+        Exact {
+            t,
+            c,
+            rank,
+            k,
+            q,
+            r,
+            d,
+            triangles,
+            s,
+        }
     }
 
     /// Number of slots with t > 0 before each bound.
@@ -170,21 +222,36 @@ impl Found<'_> {
         if !wedges.on_cycle(r as usize) && !wedges.in_triangle(r as usize) {
             return false;
         }
-        let Scratch { order, ranked, edges } = scratch;
+        let Scratch {
+            order,
+            ranked,
+            edges,
+        } = scratch;
         let row = self.pattern.row(i);
         order.clear();
-        order.extend(row.iter().zip(0u64..).map(|(&j, k)| u64::from(graph.rank[j as usize]) << 32 | k));
+        order.extend(
+            row.iter()
+                .zip(0u64..)
+                .map(|(&j, k)| u64::from(graph.rank[j as usize]) << 32 | k),
+        );
         order.sort_unstable();
         edges.resize(row.len(), (0, 0));
         ranked.clear();
         ranked.extend(graph.edges_of(r as usize, &wedges.reverse));
-        ranked.iter().take(EDGES_AHEAD).for_each(|&edge| self.ask(edge));
+        ranked
+            .iter()
+            .take(EDGES_AHEAD)
+            .for_each(|&edge| self.ask(edge));
         let mut in_triangle = self.triangles.edges_of(r);
         for (at, (key, &edge)) in order.iter().zip(&*ranked).enumerate() {
             if let Some(&next) = ranked.get(at + EDGES_AHEAD) {
                 self.ask(next);
             }
-            let inside = if self.t[edge] > 0 { in_triangle.next().expect("a triangle edge") } else { 0 };
+            let inside = if self.t[edge] > 0 {
+                in_triangle.next().expect("a triangle edge")
+            } else {
+                0
+            };
             edges[(key & u64::from(u32::MAX)) as usize] = (edge, inside);
         }
         true
@@ -205,7 +272,11 @@ impl Found<'_> {
             out.t.set(slot, u64::from(t));
             out.c.set(slot, self.wedges.cycles[edge].load(Relaxed));
             if t > 0 {
-                for (part, value) in out.kqr.iter_mut().zip([self.k[inside], self.q[inside], self.r[inside]]) {
+                for (part, value) in
+                    out.kqr
+                        .iter_mut()
+                        .zip([self.k[inside], self.q[inside], self.r[inside]])
+                {
                     part.set(out.next, value);
                 }
                 out.next += 1;

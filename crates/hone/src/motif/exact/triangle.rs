@@ -17,7 +17,12 @@ use crate::parallel;
 use crate::progress::Progress;
 
 /// Common neighbours of the ends of every edge.
-pub(super) fn common(graph: &Ranked, wedges: &Wedges, peers: &dyn Peers, progress: &dyn Progress) -> Result<Vec<u32>> {
+pub(super) fn common(
+    graph: &Ranked,
+    wedges: &Wedges,
+    peers: &dyn Peers,
+    progress: &dyn Progress,
+) -> Result<Vec<u32>> {
     let n = graph.nodes();
     let common: Vec<AtomicU32> = (0..graph.size()).map(|_| AtomicU32::new(0)).collect();
     let inside = |u: usize| wedges.in_triangle(u);
@@ -38,7 +43,11 @@ pub(super) fn common(graph: &Ranked, wedges: &Wedges, peers: &dyn Peers, progres
                 for (at, (&v, &back)) in graph.lower(u).iter().zip(reverse).enumerate() {
                     graph.ask_ahead(graph.lower(u), at);
                     if inside(v as usize) {
-                        let t: u32 = graph.row(v as usize).iter().map(|&w| u32::from(mark[w as usize])).sum();
+                        let t: u32 = graph
+                            .row(v as usize)
+                            .iter()
+                            .map(|&w| u32::from(mark[w as usize]))
+                            .sum();
                         common[graph.edge_at(v as usize, back)].store(t, Relaxed);
                     }
                 }
@@ -96,7 +105,10 @@ impl TriangleGraph {
         let inside = |u: u32| wedges.in_triangle(u as usize);
         let nodes: Vec<u32> = (0..graph.nodes() as u32).filter(|&u| inside(u)).collect();
         let mut number = vec![0u32; graph.nodes()];
-        nodes.iter().zip(0..).for_each(|(&u, k)| number[u as usize] = k);
+        nodes
+            .iter()
+            .zip(0..)
+            .for_each(|(&u, k)| number[u as usize] = k);
         let add_row = |rows: &mut Rows, u: usize| {
             let (before, lower_before) = (rows.columns.len(), rows.lower_edge.len());
             for (&w, edge) in graph.row(u).iter().zip(graph.edges_of(u, &wedges.reverse)) {
@@ -104,11 +116,15 @@ impl TriangleGraph {
                     rows.columns.push(number[w as usize]);
                     rows.t.push(t[edge]);
                     if (w as usize) < u {
-                        rows.lower_edge.push(rank.below(edge, |range| nonzeros(t, range)));
+                        rows.lower_edge
+                            .push(rank.below(edge, |range| nonzeros(t, range)));
                     }
                 }
             }
-            rows.lengths.push((rows.lower_edge.len() - lower_before, rows.columns.len() - before));
+            rows.lengths.push((
+                rows.lower_edge.len() - lower_before,
+                rows.columns.len() - before,
+            ));
         };
         let some_rows = |nodes: &[u32]| {
             let mut rows = Rows::default();
@@ -116,7 +132,12 @@ impl TriangleGraph {
             rows
         };
         let parts = parallel::stretches(nodes.len(), 1024, |range| some_rows(&nodes[range]));
-        let Rows { columns, t, lower_edge, lengths } = parts.into_iter().fold(Rows::default(), Rows::append);
+        let Rows {
+            columns,
+            t,
+            lower_edge,
+            lengths,
+        } = parts.into_iter().fold(Rows::default(), Rows::append);
         let (mut offsets, mut split, mut end) = (vec![0], Vec::with_capacity(nodes.len()), 0);
         for (lower, all) in lengths {
             split.push(end + lower);
@@ -124,9 +145,19 @@ impl TriangleGraph {
             offsets.push(end);
         }
         let heads = heads(&offsets, &split);
-        let degree: Vec<u32> = nodes.iter().map(|&u| graph.row(u as usize).len() as u32).collect();
+        let degree: Vec<u32> = nodes
+            .iter()
+            .map(|&u| graph.row(u as usize).len() as u32)
+            .collect();
         let degrees = columns.iter().map(|&w| degree[w as usize]).collect();
-        TriangleGraph { heads, columns, lower_edge, t, degrees, nodes }
+        TriangleGraph {
+            heads,
+            columns,
+            lower_edge,
+            t,
+            degrees,
+            nodes,
+        }
     }
 
     pub(super) fn size(&self) -> usize {
@@ -158,7 +189,10 @@ impl TriangleGraph {
         let u = self.nodes.binary_search(&r).ok();
         let edges = u.map(|u| {
             let lower = &self.lower_edge[self.lower_start(u)..][..self.lower(u).len()];
-            lower.iter().copied().chain(self.heads[u].edge..self.heads[u + 1].edge)
+            lower
+                .iter()
+                .copied()
+                .chain(self.heads[u].edge..self.heads[u + 1].edge)
         });
         edges.into_iter().flatten()
     }
@@ -168,11 +202,17 @@ impl TriangleGraph {
     }
 
     /// Q and R of every edge of this graph.
-    pub(super) fn sums(&self, peers: &dyn Peers, progress: &dyn Progress) -> Result<(Vec<u64>, Vec<u64>)> {
+    pub(super) fn sums(
+        &self,
+        peers: &dyn Peers,
+        progress: &dyn Progress,
+    ) -> Result<(Vec<u64>, Vec<u64>)> {
         let n = self.nodes.len();
         let mut sums = vec![(0u64, 0u64); self.size()];
         let degree = |v: u32| self.range(v as usize).len() as u64;
-        let work: Vec<u64> = (0..n).map(|u| self.lower(u).iter().map(|&v| degree(v)).sum()).collect();
+        let work: Vec<u64> = (0..n)
+            .map(|u| self.lower(u).iter().map(|&v| degree(v)).sum())
+            .collect();
         let bounds = balanced(n, 1 << 14, |u| work[u]);
         let starts: Vec<usize> = bounds.iter().map(|&u| self.lower_start(u)).collect();
         let parts = share(ranges(&bounds).zip(cut(&mut sums, &starts)), peers);
@@ -200,10 +240,16 @@ impl TriangleGraph {
     /// Q and R of the edges from `u` to its lower neighbours; `near` is zero before and after.
     fn sums_of(&self, u: usize, sums: &mut [(u64, u64)], near: &mut [u32]) {
         let t = &self.t[self.range(u)];
-        self.row(u).iter().zip(t).for_each(|(&w, &t)| near[w as usize] = t);
+        self.row(u)
+            .iter()
+            .zip(t)
+            .for_each(|(&w, &t)| near[w as usize] = t);
         for (&v, sums) in self.lower(u).iter().zip(sums) {
             let range = self.range(v as usize);
-            let row = self.columns[range.clone()].iter().zip(&self.t[range.clone()]).zip(&self.degrees[range]);
+            let row = self.columns[range.clone()]
+                .iter()
+                .zip(&self.t[range.clone()])
+                .zip(&self.degrees[range]);
             let (mut q, mut r) = (0, 0);
             for ((&w, &t), &d) in row {
                 let x = near[w as usize];

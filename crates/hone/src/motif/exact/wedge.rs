@@ -112,20 +112,35 @@ pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) 
     let n = graph.nodes();
     let mut reverse = vec![0u32; graph.size()];
     let found = Wedges::new(n, graph.size());
-    let scratch = || Scratch { count: vec![0; n], filter: vec![0; FILTER_BITS / 64], tails: Vec::new() };
+    let scratch = || Scratch {
+        count: vec![0; n],
+        filter: vec![0; FILTER_BITS / 64],
+        tails: Vec::new(),
+    };
     let bounds = balanced(n, 1 << 14, |u| graph.work[u] + 8);
 
     let (total, met) = (graph.work.iter().sum::<u64>(), AtomicU64::new(0));
 
     progress.stage("counting wedges", (2 * n / peers.size()) as u64);
-    let lower: Vec<usize> = bounds.iter().map(|&u| if u == n { graph.size() } else { graph.lower_start(u) }).collect();
+    let lower: Vec<usize> = bounds
+        .iter()
+        .map(|&u| {
+            if u == n {
+                graph.size()
+            } else {
+                graph.lower_start(u)
+            }
+        })
+        .collect();
     let parts = share(ranges(&bounds).zip(cut(&mut reverse, &lower)), peers);
     sweep(parts, progress, scratch, |range, reverse, scratch| {
         let base = graph.lower_start(range.start);
         for u in range {
             let start = graph.lower_start(u) - base;
             let reverse = &mut reverse[start..start + graph.lower(u).len()];
-            if down(graph, u, reverse, scratch, &found) && met.fetch_add(graph.work[u], Relaxed) > total / 4 {
+            if down(graph, u, reverse, scratch, &found)
+                && met.fetch_add(graph.work[u], Relaxed) > total / 4
+            {
                 found.dense.store(true, Relaxed);
             }
         }
@@ -139,7 +154,14 @@ pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) 
         let base = graph.heads[range.start].edge;
         for w in range.filter(|&w| found.is_shared(w)) {
             let start = graph.heads[w].edge - base;
-            up(graph, w, &reverse, &mut lower_end[start..start + graph.upper(w).len()], scratch, &found);
+            up(
+                graph,
+                w,
+                &reverse,
+                &mut lower_end[start..start + graph.upper(w).len()],
+                scratch,
+                &found,
+            );
         }
     })?;
     parallel::stretches(lower_end.len(), 1 << 16, |edges| {
@@ -153,7 +175,13 @@ pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) 
 }
 
 /// All wedges from `u` to lower-ranked nodes; returns whether two of them meet.
-fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, found: &Wedges) -> bool {
+fn down(
+    graph: &Ranked,
+    u: usize,
+    reverse: &mut [u32],
+    scratch: &mut Scratch,
+    found: &Wedges,
+) -> bool {
     let lower = graph.lower(u);
     let dense = found.dense.load(Relaxed);
     graph.ask_next(u);
@@ -167,7 +195,9 @@ fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, fo
         graph.ask_ahead(lower, at);
         let row = graph.row(v as usize);
         *back = row.partition_point(|&w| (w as usize) < u) as u32;
-        row[..*back as usize].iter().for_each(|&w| count[w as usize] += 1);
+        row[..*back as usize]
+            .iter()
+            .for_each(|&w| count[w as usize] += 1);
     }
     for &v in lower.iter().filter(|&&v| count[v as usize] > MARK) {
         found.triangle[v as usize].store(true, Relaxed);
@@ -176,8 +206,16 @@ fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, fo
     let (mut steps, mut cycles) = (0, 0);
     for (&v, &back) in lower.iter().zip(reverse.iter()) {
         let prefix = &graph.row(v as usize)[..back as usize];
-        let sum: u64 = prefix.iter().map(|&w| u64::from(count[w as usize] & !MARK)).sum();
-        found.add(sum - prefix.len() as u64, graph.edge_at(v as usize, back), u, v);
+        let sum: u64 = prefix
+            .iter()
+            .map(|&w| u64::from(count[w as usize] & !MARK))
+            .sum();
+        found.add(
+            sum - prefix.len() as u64,
+            graph.edge_at(v as usize, back),
+            u,
+            v,
+        );
         steps += prefix.len();
         cycles += sum - prefix.len() as u64;
     }
@@ -194,7 +232,9 @@ fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, fo
         count[..u].fill(0);
     } else {
         for (&v, &back) in lower.iter().zip(reverse.iter()) {
-            graph.row(v as usize)[..back as usize].iter().for_each(|&w| count[w as usize] = 0);
+            graph.row(v as usize)[..back as usize]
+                .iter()
+                .for_each(|&w| count[w as usize] = 0);
         }
         lower.iter().for_each(|&v| count[v as usize] = 0);
     }
@@ -206,7 +246,9 @@ fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, fo
 fn no_wedge_meets(graph: &Ranked, u: usize, reverse: &mut [u32], filter: &mut [u64]) -> bool {
     let lower = graph.lower(u);
     if let ([v], [back]) = (lower, &mut *reverse) {
-        *back = graph.row(*v as usize).partition_point(|&w| (w as usize) < u) as u32;
+        *back = graph
+            .row(*v as usize)
+            .partition_point(|&w| (w as usize) < u) as u32;
         return true;
     }
     filter.fill(0);
@@ -237,27 +279,40 @@ fn no_wedge_meets(graph: &Ranked, u: usize, reverse: &mut [u32], filter: &mut [u
 
 /// All wedges x–v–y from `x` to nodes y ranked above x and v. Cycles through the edges from `x` to higher
 /// nodes go to `lower_end`.
-fn up(graph: &Ranked, x: usize, all: &[u32], lower_end: &mut [u64], scratch: &mut Scratch, found: &Wedges) {
+fn up(
+    graph: &Ranked,
+    x: usize,
+    all: &[u32],
+    lower_end: &mut [u64],
+    scratch: &mut Scratch,
+    found: &Wedges,
+) {
     let (row, lower) = (graph.row(x), graph.lower(x).len());
     let reverse = &all[graph.lower_start(x)..][..lower];
     let Scratch { count, tails, .. } = scratch;
     tails.clear();
+    tails.extend(row[..lower].iter().zip(reverse).map(|(&v, &back)| {
+        graph.heads[v as usize].start + back as usize + 1..graph.heads[v as usize + 1].start
+    }));
     tails.extend(
-        row[..lower]
+        row[lower..]
             .iter()
-            .zip(reverse)
-            .map(|(&v, &back)| graph.heads[v as usize].start + back as usize + 1..graph.heads[v as usize + 1].start),
+            .map(|&v| graph.heads[v as usize].split..graph.heads[v as usize + 1].start),
     );
-    tails.extend(row[lower..].iter().map(|&v| graph.heads[v as usize].split..graph.heads[v as usize + 1].start));
     let mut steps = 0;
     for (at, tail) in tails.iter().enumerate() {
         graph.ask_parts(tails, at);
-        graph.columns[tail.clone()].iter().for_each(|&y| count[y as usize] += 1);
+        graph.columns[tail.clone()]
+            .iter()
+            .for_each(|&y| count[y as usize] += 1);
         steps += tail.len();
     }
     for (at, (tail, &v)) in tails.iter().zip(row).enumerate() {
         graph.ask_parts(tails, at);
-        let sum: u64 = graph.columns[tail.clone()].iter().map(|&y| u64::from(count[y as usize])).sum();
+        let sum: u64 = graph.columns[tail.clone()]
+            .iter()
+            .map(|&y| u64::from(count[y as usize]))
+            .sum();
         let cycles = sum - tail.len() as u64;
         if at < lower {
             found.add(cycles, graph.edge_at(v as usize, reverse[at]), x, v);
@@ -269,6 +324,10 @@ fn up(graph: &Ranked, x: usize, all: &[u32], lower_end: &mut [u64], scratch: &mu
     if steps > (graph.nodes() - x) / 8 {
         count[x..].fill(0);
     } else {
-        tails.iter().for_each(|tail| graph.columns[tail.clone()].iter().for_each(|&y| count[y as usize] = 0));
+        tails.iter().for_each(|tail| {
+            graph.columns[tail.clone()]
+                .iter()
+                .for_each(|&y| count[y as usize] = 0)
+        });
     }
 }

@@ -14,7 +14,12 @@ pub(crate) fn most_positions(pattern: &Pattern, symmetric: bool, motifs: &[Motif
     let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
     let n = pattern.rows();
     let walked = |ends: &[u64]| -> Vec<u64> {
-        let next = |i: usize| pattern.row(i).iter().fold(0u64, |sum, &j| sum.saturating_add(ends[j as usize]));
+        let next = |i: usize| {
+            pattern
+                .row(i)
+                .iter()
+                .fold(0u64, |sum, &j| sum.saturating_add(ends[j as usize]))
+        };
         let rows = |rows: Range<usize>| rows.map(next).collect::<Vec<u64>>();
         let mut found = parallel::stretches(n, 1 << 12, rows).concat();
         for i in (0..n).filter(|_| !symmetric) {
@@ -28,9 +33,15 @@ pub(crate) fn most_positions(pattern: &Pattern, symmetric: bool, motifs: &[Motif
     let mut within = ends.clone();
     for _ in 0..far {
         ends = walked(&ends);
-        within.iter_mut().zip(&ends).for_each(|(sum, ends)| *sum = sum.saturating_add(*ends));
+        within
+            .iter_mut()
+            .zip(&ends)
+            .for_each(|(sum, ends)| *sum = sum.saturating_add(*ends));
     }
-    within.iter().map(|&within| within.min(n.saturating_sub(1) as u64)).sum()
+    within
+        .iter()
+        .map(|&within| within.min(n.saturating_sub(1) as u64))
+        .sum()
 }
 
 /// The same counted, not bounded: pairs of nodes within reach. Costs as many steps as there are walks.
@@ -58,6 +69,11 @@ pub(crate) fn positions(pattern: &Pattern, motifs: &[Motif]) -> u64 {
         let mut seen = vec![0; pattern.rows()];
         rows.map(|i| of_row(&mut seen, i)).sum::<u64>()
     };
-    let length = pattern.rows().div_ceil(16 * rayon::current_num_threads()).max(64);
-    parallel::stretches(pattern.rows(), length, of_rows).into_iter().sum()
+    let length = pattern
+        .rows()
+        .div_ceil(16 * rayon::current_num_threads())
+        .max(64);
+    parallel::stretches(pattern.rows(), length, of_rows)
+        .into_iter()
+        .sum()
 }

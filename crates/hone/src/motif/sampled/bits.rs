@@ -26,7 +26,10 @@ pub(super) fn ones_of_both(a: &[u64], b: &[u64], split: usize) -> [u32; 2] {
     let mut sums = [0, 0];
     for (at, (a, b)) in a.iter().zip(b).enumerate() {
         let both = a & b;
-        let first = both & 1u64.checked_shl(split.saturating_sub(64 * at) as u32).map_or(u64::MAX, |bit| bit - 1);
+        let first = both
+            & 1u64
+                .checked_shl(split.saturating_sub(64 * at) as u32)
+                .map_or(u64::MAX, |bit| bit - 1);
         sums[0] += first.count_ones();
         sums[1] += (both ^ first).count_ones();
     }

@@ -72,7 +72,11 @@ pub(in super::super) fn estimate(
     let ground = Ground::new(pattern, cap, key);
     let sweeps = Sweeps::new(pattern, &ground, cap, progress);
     progress.stage("estimating motifs", 3 * pattern.rows() as u64);
-    let Cycles { cycles, common, masks } = sweeps.cycles()?;
+    let Cycles {
+        cycles,
+        common,
+        masks,
+    } = sweeps.cycles()?;
     let common = sweeps.mirrored(common);
     let near = sweeps.near(&masks, &common, cycles)?;
     let edges = sweeps.own(&masks, &common, &near)?;
@@ -140,32 +144,41 @@ impl Sweeps<'_> {
     #[expect(clippy::needless_pass_by_value, reason = "not needed any longer")]
     fn near(&self, masks: &[u64], common: &[Common], cycles: Pages<f32>) -> Result<Pages<Half>> {
         let mut found = Pages::zeros(cycles.len());
-        let parts = ranges(&self.bounds).zip(cut(&mut found, &self.starts(1))).collect();
+        let parts = ranges(&self.bounds)
+            .zip(cut(&mut found, &self.starts(1)))
+            .collect();
         let scratch = || vec![Common::zeroed(); self.pattern.rows()];
-        sweep(parts, self.progress, scratch, |range, found: &mut [Half], near: &mut Vec<Common>| {
-            let base = self.pattern.range(range.start).start;
-            for u in range {
-                let slots = self.pattern.range(u);
-                slots.clone().for_each(|slot| found[slot - base].c = cycles[slot]);
-                // Without a common neighbour among the members of the lower end all bits are zero.
-                let seen = |&slot: &usize| common[slot].all > 0.0 && !self.links[slot].up();
-                if !slots.clone().any(|slot| seen(&slot)) {
-                    continue;
-                }
-                let row = slots.clone().zip(self.pattern.row(u));
-                row.for_each(|(slot, &w)| near[self.ranks[w as usize] as usize] = common[slot]);
-                for slot in slots {
-                    self.ask_samples(slot);
-                    if !seen(&slot) {
+        sweep(
+            parts,
+            self.progress,
+            scratch,
+            |range, found: &mut [Half], near: &mut Vec<Common>| {
+                let base = self.pattern.range(range.start).start;
+                for u in range {
+                    let slots = self.pattern.range(u);
+                    slots
+                        .clone()
+                        .for_each(|slot| found[slot - base].c = cycles[slot]);
+                    // Without a common neighbour among the members of the lower end all bits are zero.
+                    let seen = |&slot: &usize| common[slot].all > 0.0 && !self.links[slot].up();
+                    if !slots.clone().any(|slot| seen(&slot)) {
                         continue;
                     }
-                    let [all, above] = self.near_of(slot, masks, near);
-                    let found = &mut found[slot - base];
-                    found.r += all as f32;
-                    found.c += (all - above) as f32;
+                    let row = slots.clone().zip(self.pattern.row(u));
+                    row.for_each(|(slot, &w)| near[self.ranks[w as usize] as usize] = common[slot]);
+                    for slot in slots {
+                        self.ask_samples(slot);
+                        if !seen(&slot) {
+                            continue;
+                        }
+                        let [all, above] = self.near_of(slot, masks, near);
+                        let found = &mut found[slot - base];
+                        found.r += all as f32;
+                        found.c += (all - above) as f32;
+                    }
                 }
-            }
-        })?;
+            },
+        )?;
         Ok(found)
     }
 
@@ -186,26 +199,39 @@ impl Sweeps<'_> {
     /// higher.
     fn own(&self, masks: &[u64], common: &[Common], near: &[Half]) -> Result<Pages<Edge>> {
         let mut edges = Pages::zeros(near.len());
-        let parts = ranges(&self.bounds).zip(cut(&mut edges, &self.starts(1))).collect();
+        let parts = ranges(&self.bounds)
+            .zip(cut(&mut edges, &self.starts(1)))
+            .collect();
         let arch = pulp::Arch::new();
-        sweep(parts, self.progress, Own::default, |range, edges: &mut [Edge], own: &mut Own| {
-            let base = self.pattern.range(range.start).start;
-            for v in range {
-                let slots = self.pattern.range(v);
-                let edges = &mut edges[slots.start - base..slots.end - base];
-                // Inlined into code for this processor, which may have an instruction for popcounts.
-                arch.dispatch(
-                    #[inline(always)]
-                    || self.own_row(v, (masks, common, near), own, edges),
-                );
-            }
-        })?;
+        sweep(
+            parts,
+            self.progress,
+            Own::default,
+            |range, edges: &mut [Edge], own: &mut Own| {
+                let base = self.pattern.range(range.start).start;
+                for v in range {
+                    let slots = self.pattern.range(v);
+                    let edges = &mut edges[slots.start - base..slots.end - base];
+                    // Inlined into code for this processor, which may have an instruction for popcounts.
+                    arch.dispatch(
+                        #[inline(always)]
+                        || self.own_row(v, (masks, common, near), own, edges),
+                    );
+                }
+            },
+        )?;
         Ok(edges)
     }
 
     /// As [`Sweeps::own`], of the row of `v`.
     #[inline(always)]
-    fn own_row(&self, v: usize, found: (&[u64], &[Common], &[Half]), own: &mut Own, edges: &mut [Edge]) {
+    fn own_row(
+        &self,
+        v: usize,
+        found: (&[u64], &[Common], &[Half]),
+        own: &mut Own,
+        edges: &mut [Edge],
+    ) {
         let (masks, common, near) = found;
         let slots = self.pattern.range(v);
         let up = |&slot: &usize| self.links[slot].up();
@@ -218,7 +244,11 @@ impl Sweeps<'_> {
             self.ask(near, slot + AHEAD, Link::up);
             if up(&slot) {
                 let (here, there) = (near[slot], near[self.links[slot].slot()]);
-                *edge = if seen(&slot) { self.own_of(v, slot, own) } else { Edge::zeroed() };
+                *edge = if seen(&slot) {
+                    self.own_of(v, slot, own)
+                } else {
+                    Edge::zeroed()
+                };
                 edge.c += here.c + there.c - 2.0 * common[slot].all;
                 edge.r += there.r;
             }
@@ -227,11 +257,19 @@ impl Sweeps<'_> {
 
     /// The bit rows of those neighbours of `v` that are lower members of it or at the `slots`.
     #[inline(always)]
-    fn gather(&self, v: usize, slots: impl Iterator<Item = usize>, masks: &[u64], rows: &mut Vec<u64>) {
+    fn gather(
+        &self,
+        v: usize,
+        slots: impl Iterator<Item = usize>,
+        masks: &[u64],
+        rows: &mut Vec<u64>,
+    ) {
         let (range, sample) = (self.pattern.range(v), self.samples.of(v));
         rows.clear();
         rows.resize(range.len() * self.words, 0);
-        let below = sample.places[..sample.lower].iter().map(|&place| range.start + place as usize);
+        let below = sample.places[..sample.lower]
+            .iter()
+            .map(|&place| range.start + place as usize);
         for slot in below.chain(slots) {
             let (at, other) = (slot - range.start, self.links[slot].slot());
             if self.words == 1 {
@@ -248,20 +286,34 @@ impl Sweeps<'_> {
         let (start, sample) = (self.pattern.range(v).start, self.samples.of(v));
         let ([_, pair], across) = (sample.pair_weights(), sample.weight_across());
         own.members.clear();
-        own.members.extend(sample.places.iter().enumerate().map(|(at, &place)| {
-            let (place, weight) = (place as usize, sample.weight(at));
-            let degree = self.pattern.range(self.pattern.columns()[start + place] as usize).len();
-            let q = weight * degree as f64;
-            if at < sample.lower {
-                let r = weight * f64::from(common[start + place].all);
-                return Member { q, r, below: r - weight, above: r - weight };
-            }
-            // t(v,w) is v's own estimate: its members are in pairs with w.
-            let row = self.mask(&own.rows, place);
-            let [lower, upper] = ones(row, sample.lower).map(f64::from);
-            let r = across * lower + pair * upper;
-            Member { q, r, below: r - weight, above: pair * f64::from(ones(row, at + 1)[1]) }
-        }));
+        own.members
+            .extend(sample.places.iter().enumerate().map(|(at, &place)| {
+                let (place, weight) = (place as usize, sample.weight(at));
+                let degree = self
+                    .pattern
+                    .range(self.pattern.columns()[start + place] as usize)
+                    .len();
+                let q = weight * degree as f64;
+                if at < sample.lower {
+                    let r = weight * f64::from(common[start + place].all);
+                    return Member {
+                        q,
+                        r,
+                        below: r - weight,
+                        above: r - weight,
+                    };
+                }
+                // t(v,w) is v's own estimate: its members are in pairs with w.
+                let row = self.mask(&own.rows, place);
+                let [lower, upper] = ones(row, sample.lower).map(f64::from);
+                let r = across * lower + pair * upper;
+                Member {
+                    q,
+                    r,
+                    below: r - weight,
+                    above: pair * f64::from(ones(row, at + 1)[1]),
+                }
+            }));
     }
 
     /// As [`Sweeps::own`], of one slot of `v`.
@@ -273,36 +325,69 @@ impl Sweeps<'_> {
         let rank = self.ranks[self.pattern.columns()[slot] as usize];
         let (mut k, mut q, mut r, mut chorded) = (0.0, 0.0, 0.0, 0.0);
         for_ones(mine, |at| {
-            let (member, row) = (&own.members[at], self.mask(&own.rows, sample.places[at] as usize));
+            let (member, row) = (
+                &own.members[at],
+                self.mask(&own.rows, sample.places[at] as usize),
+            );
             let [lower, upper] = ones_of_both(row, mine, sample.lower).map(f64::from);
-            let weights = if at < sample.lower { [pair[0], across] } else { [across, pair[1]] };
+            let weights = if at < sample.lower {
+                [pair[0], across]
+            } else {
+                [across, pair[1]]
+            };
             k += weights[0] * lower + weights[1] * upper;
             q += member.q;
             r += member.r;
-            chorded += if sample.members[at] < rank { member.below } else { member.above };
+            chorded += if sample.members[at] < rank {
+                member.below
+            } else {
+                member.above
+            };
         });
         let [lower, upper] = ones(mine, sample.lower).map(f64::from);
         let pairs = pair[0] * lower * (lower - 1.0) + pair[1] * upper * (upper - 1.0);
         let p = pairs / 2.0 + across * lower * upper;
-        Edge { p: p as f32, c: (r - chorded) as f32, k: (k / 2.0) as f32, q: q as f32, r: r as f32 }
+        Edge {
+            p: p as f32,
+            c: (r - chorded) as f32,
+            k: (k / 2.0) as f32,
+            q: q as f32,
+            r: r as f32,
+        }
     }
 
     /// Copies the values at the slots v → u with u ranked higher to both slots of an edge.
     fn joined(&self, edges: &[Edge], common: &[Common]) -> Estimates {
         let list = || Pages::zeros(edges.len());
-        let mut e = Estimates { t: list(), p: list(), c: list(), k: list(), q: list(), r: list() };
-        let tpc = e.t.chunks_mut(CHUNK).zip(e.p.chunks_mut(CHUNK)).zip(e.c.chunks_mut(CHUNK));
-        let kqr = e.k.chunks_mut(CHUNK).zip(e.q.chunks_mut(CHUNK)).zip(e.r.chunks_mut(CHUNK));
-        parallel::each(tpc.zip(kqr).collect(), &|chunk, (((t, p), c), ((k, q), r))| {
-            for at in 0..t.len() {
-                let slot = chunk * CHUNK + at;
-                self.ask(edges, slot + AHEAD, |link| !link.up());
-                let link = self.links[slot];
-                t[at] = common[slot].all;
-                let edge = edges[if link.up() { slot } else { link.slot() }];
-                (p[at], c[at], k[at], q[at], r[at]) = (edge.p, edge.c, edge.k, edge.q, edge.r);
-            }
-        });
+        let mut e = Estimates {
+            t: list(),
+            p: list(),
+            c: list(),
+            k: list(),
+            q: list(),
+            r: list(),
+        };
+        let tpc =
+            e.t.chunks_mut(CHUNK)
+                .zip(e.p.chunks_mut(CHUNK))
+                .zip(e.c.chunks_mut(CHUNK));
+        let kqr =
+            e.k.chunks_mut(CHUNK)
+                .zip(e.q.chunks_mut(CHUNK))
+                .zip(e.r.chunks_mut(CHUNK));
+        parallel::each(
+            tpc.zip(kqr).collect(),
+            &|chunk, (((t, p), c), ((k, q), r))| {
+                for at in 0..t.len() {
+                    let slot = chunk * CHUNK + at;
+                    self.ask(edges, slot + AHEAD, |link| !link.up());
+                    let link = self.links[slot];
+                    t[at] = common[slot].all;
+                    let edge = edges[if link.up() { slot } else { link.slot() }];
+                    (p[at], c[at], k[at], q[at], r[at]) = (edge.p, edge.c, edge.k, edge.q, edge.r);
+                }
+            },
+        );
         e
     }
 }

@@ -41,20 +41,45 @@ pub struct Sampled {
 
 impl fmt::Display for Sampled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Sampled { cap, replicates, nodes, edges, within } = self;
+        let Sampled {
+            cap,
+            replicates,
+            nodes,
+            edges,
+            within,
+        } = self;
         if *nodes == 0 {
-            return write!(f, "motif counts are exact: no node has more than {cap} neighbours");
+            return write!(
+                f,
+                "motif counts are exact: no node has more than {cap} neighbours"
+            );
         }
-        write!(f, "motif counts are estimates from at most {cap} neighbours per node; ")?;
+        write!(
+            f,
+            "motif counts are estimates from at most {cap} neighbours per node; "
+        )?;
         match (*nodes, *edges) {
             (1, _) => f.write_str("1 node has more")?,
             (_, 1) => write!(f, "{nodes} nodes have more, with 1 edge between them")?,
-            _ => write!(f, "{nodes} nodes have more, with {edges} edges between them")?,
+            _ => write!(
+                f,
+                "{nodes} nodes have more, with {edges} edges between them"
+            )?,
         }
-        if let Some((orbit, share)) = Orbit::ALL.iter().zip(within).min_by(|a, b| a.1.total_cmp(b.1)) {
+        if let Some((orbit, share)) = Orbit::ALL
+            .iter()
+            .zip(within)
+            .min_by(|a, b| a.1.total_cmp(b.1))
+        {
             let share = 100.0 * share;
-            write!(f, "; they are means of {replicates} estimates, and for every motif at least {share:.1} % of ")?;
-            write!(f, "the motif degrees are within the error ({orbit} has the fewest)")?;
+            write!(
+                f,
+                "; they are means of {replicates} estimates, and for every motif at least {share:.1} % of "
+            )?;
+            write!(
+                f,
+                "the motif degrees are within the error ({orbit} has the fewest)"
+            )?;
         }
         Ok(())
     }
@@ -68,12 +93,20 @@ mod by_orbit {
 
     use super::Orbit;
 
-    pub(super) fn serialize<S: Serializer>(shares: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        shares: &[f64],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.collect_map(Orbit::ALL.map(Orbit::name).iter().zip(shares))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<f64>, D::Error> {
         let shares = BTreeMap::<String, f64>::deserialize(deserializer)?;
-        Ok(Orbit::ALL.iter().filter_map(|orbit| shares.get(orbit.name()).copied()).collect())
+        Ok(Orbit::ALL
+            .iter()
+            .filter_map(|orbit| shares.get(orbit.name()).copied())
+            .collect())
     }
 }

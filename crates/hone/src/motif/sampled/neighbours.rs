@@ -72,29 +72,46 @@ impl Drawn {
         }
         let (mut members, mut places) = (Pages::zeros(end), Pages::zeros(end));
         let bounds: Vec<usize> = (0..n).step_by(1024).chain([n]).collect();
-        let starts: Vec<usize> = bounds.iter().map(|&i| heads.get(i).map_or(end, |head| head.start as usize)).collect();
-        let parts = cut(&mut members, &starts).into_iter().zip(cut(&mut places, &starts));
+        let starts: Vec<usize> = bounds
+            .iter()
+            .map(|&i| heads.get(i).map_or(end, |head| head.start as usize))
+            .collect();
+        let parts = cut(&mut members, &starts)
+            .into_iter()
+            .zip(cut(&mut places, &starts));
         let parts = parts.zip(cut(&mut heads, &bounds)).collect();
         parallel::each(parts, &|part, ((members, places), heads)| {
             let mut row = Row::default();
             for (head, i) in heads.iter_mut().zip(bounds[part]..) {
                 head.rank = ranks[i];
                 row.read(pattern.row(i), ranks);
-                row.choose(head, cap, |stratum| key.with("node", 2 * i as u64 + stratum));
+                row.choose(head, cap, |stratum| {
+                    key.with("node", 2 * i as u64 + stratum)
+                });
                 let at = head.start as usize - starts[part];
                 let size = head.size();
-                for ((member, place), entry) in
-                    members[at..at + size].iter_mut().zip(&mut places[at..]).zip(row.chosen())
+                for ((member, place), entry) in members[at..at + size]
+                    .iter_mut()
+                    .zip(&mut places[at..])
+                    .zip(row.chosen())
                 {
                     (*member, *place) = ((entry >> 32) as u32, *entry as u32);
                 }
             }
         });
-        Drawn { heads, members, places }
+        Drawn {
+            heads,
+            members,
+            places,
+        }
     }
 
     pub(super) fn samples(&self) -> Samples<'_> {
-        Samples { heads: &self.heads, members: &self.members, places: &self.places }
+        Samples {
+            heads: &self.heads,
+            members: &self.members,
+            places: &self.places,
+        }
     }
 }
 
@@ -123,10 +140,21 @@ impl<'a> Samples<'a> {
 
     #[inline]
     pub(super) fn at(&self, head: Head) -> Sample<'a> {
-        let Head { start, lower, size, weight, .. } = head;
+        let Head {
+            start,
+            lower,
+            size,
+            weight,
+            ..
+        } = head;
         let start = start as usize;
         let range = start..start + usize::from(size);
-        Sample { members: &self.members[range.clone()], places: &self.places[range], lower: lower.into(), weight }
+        Sample {
+            members: &self.members[range.clone()],
+            places: &self.places[range],
+            lower: lower.into(),
+            weight,
+        }
     }
 }
 
@@ -157,7 +185,11 @@ impl<'a> Sample<'a> {
     pub(super) fn pair_weights(&self) -> [f64; 2] {
         [(0, self.lower), (1, self.members.len() - self.lower)].map(|(stratum, size)| {
             let (weight, size) = (f64::from(self.weight[stratum]), size as f64);
-            if weight == 1.0 { 1.0 } else { weight * (weight * size - 1.0) / (size - 1.0) }
+            if weight == 1.0 {
+                1.0
+            } else {
+                weight * (weight * size - 1.0) / (size - 1.0)
+            }
         })
     }
 
@@ -177,7 +209,11 @@ impl<'a> Sample<'a> {
     #[inline(always)]
     pub(super) fn up_to(&self, rank: u32) -> usize {
         // Samples are mostly short: counting costs less than the branch mispredictions of a binary search.
-        self.lower + self.strata()[1].iter().map(|&w| u32::from(w <= rank)).sum::<u32>() as usize
+        self.lower
+            + self.strata()[1]
+                .iter()
+                .map(|&w| u32::from(w <= rank))
+                .sum::<u32>() as usize
     }
 }
 
@@ -192,7 +228,11 @@ struct Row {
 impl Row {
     fn read(&mut self, row: &[u32], ranks: &[u32]) {
         self.entries.clear();
-        self.entries.extend(row.iter().zip(0u64..).map(|(&j, place)| u64::from(ranks[j as usize]) << 32 | place));
+        self.entries.extend(
+            row.iter()
+                .zip(0u64..)
+                .map(|(&j, place)| u64::from(ranks[j as usize]) << 32 | place),
+        );
     }
 
     fn chosen(&self) -> &[u64] {
@@ -225,14 +265,19 @@ impl Row {
 
     /// Partitions the entries at `bound`; branch-free, since a branch would be mispredicted.
     fn split(&mut self, bound: u64) {
-        self.strata.iter_mut().for_each(|stratum| stratum.resize(self.entries.len(), 0));
+        self.strata
+            .iter_mut()
+            .for_each(|stratum| stratum.resize(self.entries.len(), 0));
         let [lower, upper] = &mut self.strata;
         let mut size = [0, 0];
         for &entry in &self.entries {
             (lower[size[0]], upper[size[1]]) = (entry, entry);
             size[usize::from(entry > bound)] += 1;
         }
-        self.strata.iter_mut().zip(size).for_each(|(stratum, size)| stratum.truncate(size));
+        self.strata
+            .iter_mut()
+            .zip(size)
+            .for_each(|(stratum, size)| stratum.truncate(size));
     }
 }
 

@@ -31,10 +31,18 @@ pub(super) struct Ground {
 impl Ground {
     /// Ranks the nodes and draws the samples.
     pub(super) fn new(pattern: &Pattern, cap: usize, key: Key) -> Ground {
-        let ranks: Vec<u32> = by_degree(pattern).1.into_iter().map(|packed| (packed >> 32) as u32).collect();
+        let ranks: Vec<u32> = by_degree(pattern)
+            .1
+            .into_iter()
+            .map(|packed| (packed >> 32) as u32)
+            .collect();
         let drawn = Drawn::new(pattern, &ranks, cap, key);
         let links = links(pattern, &ranks);
-        Ground { ranks, drawn, links }
+        Ground {
+            ranks,
+            drawn,
+            links,
+        }
     }
 }
 
@@ -52,22 +60,47 @@ pub(super) struct Sweeps<'a> {
 }
 
 impl<'a> Sweeps<'a> {
-    pub(super) fn new(pattern: &'a Pattern, ground: &'a Ground, cap: usize, progress: &'a dyn Progress) -> Self {
-        let Ground { ranks, drawn, links } = ground;
-        let bounds = balanced(pattern.rows(), 1 << 12, |i| pattern.range(i).len() as u64 + 4);
+    pub(super) fn new(
+        pattern: &'a Pattern,
+        ground: &'a Ground,
+        cap: usize,
+        progress: &'a dyn Progress,
+    ) -> Self {
+        let Ground {
+            ranks,
+            drawn,
+            links,
+        } = ground;
+        let bounds = balanced(pattern.rows(), 1 << 12, |i| {
+            pattern.range(i).len() as u64 + 4
+        });
         let words = Self::words(pattern, cap);
-        Sweeps { pattern, ranks, samples: drawn.samples(), links, bounds, words, progress }
+        Sweeps {
+            pattern,
+            ranks,
+            samples: drawn.samples(),
+            links,
+            bounds,
+            words,
+            progress,
+        }
     }
 
     /// Words of a bit row over a sample.
     pub(super) fn words(pattern: &Pattern, cap: usize) -> usize {
-        let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
+        let largest = (0..pattern.rows())
+            .map(|i| pattern.range(i).len())
+            .max()
+            .unwrap_or(0);
         largest.min(cap).div_ceil(64).max(1)
     }
 
     /// Slots where the ranges of rows begin, times `width`.
     pub(super) fn starts(&self, width: usize) -> Vec<usize> {
-        self.bounds.iter().map(|&i| width * self.pattern.offsets()[i]).collect()
+        self.bounds
+            .iter()
+            .map(|&i| width * self.pattern.offsets()[i])
+            .collect()
     }
 
     /// The bit row of a slot.

@@ -49,27 +49,49 @@ impl Sweeps<'_> {
         let mut common = Pages::zeros(slots);
         let mut masks = Pages::zeros(slots * self.words);
         let starts = self.starts(1);
-        let parts = cut(&mut cycles, &starts).into_iter().zip(cut(&mut common, &starts));
+        let parts = cut(&mut cycles, &starts)
+            .into_iter()
+            .zip(cut(&mut common, &starts));
         let parts = parts.zip(cut(&mut masks, &self.starts(self.words)));
-        let parts = parts.map(|((cycles, common), masks)| Row { cycles, common, masks });
+        let parts = parts.map(|((cycles, common), masks)| Row {
+            cycles,
+            common,
+            masks,
+        });
         let parts = ranges(&self.bounds).zip(parts).collect();
-        let scratch = || Scratch { count: vec![0.0; n], heads: Vec::new() };
+        let scratch = || Scratch {
+            count: vec![0.0; n],
+            heads: Vec::new(),
+        };
         let arch = pulp::Arch::new();
-        sweep(parts, self.progress, scratch, |range, out: Row<'_>, scratch| {
-            let base = self.pattern.range(range.start).start;
-            for u in range.filter(|&u| self.pattern.range(u).len() > 1) {
-                let slots = self.pattern.range(u);
-                let slots = slots.start - base..slots.end - base;
-                let masks = &mut out.masks[slots.start * self.words..slots.end * self.words];
-                let mut row = Row { cycles: &mut out.cycles[slots.clone()], common: &mut out.common[slots], masks };
-                // Inlined into code for this processor, which may have an instruction for popcounts.
-                arch.dispatch(
-                    #[inline(always)]
-                    || self.cycles_of(u, &mut row, scratch),
-                );
-            }
-        })?;
-        Ok(Cycles { cycles, common, masks })
+        sweep(
+            parts,
+            self.progress,
+            scratch,
+            |range, out: Row<'_>, scratch| {
+                let base = self.pattern.range(range.start).start;
+                for u in range.filter(|&u| self.pattern.range(u).len() > 1) {
+                    let slots = self.pattern.range(u);
+                    let slots = slots.start - base..slots.end - base;
+                    let masks = &mut out.masks[slots.start * self.words..slots.end * self.words];
+                    let mut row = Row {
+                        cycles: &mut out.cycles[slots.clone()],
+                        common: &mut out.common[slots],
+                        masks,
+                    };
+                    // Inlined into code for this processor, which may have an instruction for popcounts.
+                    arch.dispatch(
+                        #[inline(always)]
+                        || self.cycles_of(u, &mut row, scratch),
+                    );
+                }
+            },
+        )?;
+        Ok(Cycles {
+            cycles,
+            common,
+            masks,
+        })
     }
 
     /// Wedges from `u` over each neighbour v to members of v: those ranked above v, and below too when
@@ -79,13 +101,19 @@ impl Sweeps<'_> {
         let rank = self.ranks[u];
         self.heads_of(u, heads);
         let again = heads.iter().map(Head::size).sum::<usize>() > CACHED;
-        heads.iter().for_each(|head| count[head.rank as usize] = NEIGHBOUR);
+        heads
+            .iter()
+            .for_each(|head| count[head.rank as usize] = NEIGHBOUR);
         for (at, mask) in row.masks.chunks_exact_mut(self.words).enumerate() {
             self.ask_sample(heads, at + SAMPLES_AHEAD);
             self.see(&heads[at], rank, mask, count);
         }
         count[rank as usize] = 0.0;
-        for (at, (head, mask)) in heads.iter().zip(row.masks.chunks_exact(self.words)).enumerate() {
+        for (at, (head, mask)) in heads
+            .iter()
+            .zip(row.masks.chunks_exact(self.words))
+            .enumerate()
+        {
             if again {
                 self.ask_sample(heads, at + SAMPLES_AHEAD);
             }
@@ -94,8 +122,12 @@ impl Sweeps<'_> {
             row.cycles[at] = over(upper, w1, count);
             if head.rank < rank {
                 row.cycles[at] += over(lower, w0, count);
-                let ([near, far], [_, above]) = (ones(mask, lower.len()), ones(mask, sample.up_to(rank)));
-                row.common[at] = Common { all: w0 * near as f32 + w1 * far as f32, above: w1 * above as f32 };
+                let ([near, far], [_, above]) =
+                    (ones(mask, lower.len()), ones(mask, sample.up_to(rank)));
+                row.common[at] = Common {
+                    all: w0 * near as f32 + w1 * far as f32,
+                    above: w1 * above as f32,
+                };
             }
         }
         for (at, head) in heads.iter().enumerate() {
@@ -104,7 +136,11 @@ impl Sweeps<'_> {
             }
             count[head.rank as usize] = 0.0;
             let sample = self.samples.at(*head);
-            let far = if head.rank < rank { sample.members } else { sample.strata()[1] };
+            let far = if head.rank < rank {
+                sample.members
+            } else {
+                sample.strata()[1]
+            };
             far.iter().for_each(|&w| count[w as usize] = 0.0);
         }
     }
@@ -165,7 +201,10 @@ impl Sweeps<'_> {
 fn mark(members: &[u32], mask: &mut [u64], count: &[f32]) {
     for (word, members) in mask.iter_mut().zip(members.chunks(64)) {
         // The sign of a count tells neighbours from others.
-        let signs = members.iter().rev().map(|&w| u64::from(count[w as usize].to_bits() >> 31));
+        let signs = members
+            .iter()
+            .rev()
+            .map(|&w| u64::from(count[w as usize].to_bits() >> 31));
         *word = signs.fold(0, |bits, sign| (bits << 1) | sign);
     }
 }
@@ -184,7 +223,13 @@ fn over(members: &[u32], weight: f32, count: &[f32]) -> f32 {
     // In four sums, which do not wait for one another.
     let mut sums = [0f64; 4];
     let (fours, rest) = members.as_chunks::<4>();
-    fours.iter().for_each(|four| sums.iter_mut().zip(four).for_each(|(sum, &w)| *sum += others(w)));
-    sums.iter_mut().zip(rest).for_each(|(sum, &w)| *sum += others(w));
+    fours.iter().for_each(|four| {
+        sums.iter_mut()
+            .zip(four)
+            .for_each(|(sum, &w)| *sum += others(w))
+    });
+    sums.iter_mut()
+        .zip(rest)
+        .for_each(|(sum, &w)| *sum += others(w));
     (f64::from(weight) * ((sums[0] + sums[1]) + (sums[2] + sums[3]))) as f32
 }

@@ -69,19 +69,29 @@ impl Around {
     fn count(&self, orbit: ArcOrbit, occurrence: Occurrence) -> u64 {
         let view = orbit.view();
         if occurrence == Occurrence::Induced || view.source + view.target == 0 {
-            let held = view.mutual == self.mutual || (occurrence == Occurrence::Subgraph && self.mutual);
-            return if held { self.cases[view.source][view.target] } else { 0 };
+            let held =
+                view.mutual == self.mutual || (occurrence == Occurrence::Subgraph && self.mutual);
+            return if held {
+                self.cases[view.source][view.target]
+            } else {
+                0
+            };
         }
         if view.mutual && !self.mutual {
             return 0;
         }
         let holding = |part: usize| (0..4).filter(move |whole| whole & part == part);
-        holding(view.source).flat_map(|a| holding(view.target).map(move |b| self.cases[a][b])).sum()
+        holding(view.source)
+            .flat_map(|a| holding(view.target).map(move |b| self.cases[a][b]))
+            .sum()
     }
 
     /// How many occurrences contain the arc in any of the positions.
     pub(super) fn sum(&self, orbits: &[ArcOrbit], occurrence: Occurrence) -> u64 {
-        orbits.iter().map(|&orbit| self.count(orbit, occurrence)).sum()
+        orbits
+            .iter()
+            .map(|&orbit| self.count(orbit, occurrence))
+            .sum()
     }
 }
 
@@ -97,7 +107,11 @@ pub struct TriadTotals {
 impl TriadTotals {
     /// Total weight of a motif over all arcs; zero where directions are ignored.
     pub fn weight(&self, motif: Motif) -> u128 {
-        motif.arc_orbits().iter().map(|orbit| self.orbits[orbit.index()]).sum()
+        motif
+            .arc_orbits()
+            .iter()
+            .map(|orbit| self.orbits[orbit.index()])
+            .sum()
     }
 }
 
@@ -133,19 +147,36 @@ impl Triads {
         let found = found.concat();
         let common = Column::gather(found.len(), |arc| u64::from(swept.common(found[arc].0)));
         let mutual = Column::gather(found.len(), |arc| u64::from(found[arc].2));
-        let inside = found.into_iter().filter(|&(edge, ..)| swept.common(edge) > 0);
+        let inside = found
+            .into_iter()
+            .filter(|&(edge, ..)| swept.common(edge) > 0);
         let inside: Vec<(usize, bool)> = inside.map(|(edge, higher, _)| (edge, higher)).collect();
         let places = parallel::stretches(inside.len(), ROWS, |range| {
-            inside[range].iter().map(|&(edge, higher)| (swept.place(edge), higher)).collect::<Vec<_>>()
+            inside[range]
+                .iter()
+                .map(|&(edge, higher)| (swept.place(edge), higher))
+                .collect::<Vec<_>>()
         });
         let places = places.concat();
         let classes = std::array::from_fn(|class| {
             let wanted = (class / 3 + 1, class % 3 + 1);
-            Column::gather(places.len(), |at| u64::from(swept.class(places[at].0, places[at].1, wanted)))
+            Column::gather(places.len(), |at| {
+                u64::from(swept.class(places[at].0, places[at].1, wanted))
+            })
         });
-        let degrees = std::array::from_fn(|d| Column::gather(arcs.rows(), |i| u64::from(swept.degrees(i)[d])));
+        let degrees = std::array::from_fn(|d| {
+            Column::gather(arcs.rows(), |i| u64::from(swept.degrees(i)[d]))
+        });
         let rank = Rank::new(common.len(), |range| common.nonzeros(range));
-        Triads { arcs: arcs.clone(), entering, mutual, common, rank, classes, degrees }
+        Triads {
+            arcs: arcs.clone(),
+            entering,
+            mutual,
+            common,
+            rank,
+            classes,
+            degrees,
+        }
     }
 
     /// The arcs counted: row i holds those that leave node i.
@@ -169,13 +200,20 @@ impl Triads {
         };
         let zero = [0; ArcOrbit::COUNT];
         let leaving = self.around_row(i).map(|(_, around)| around);
-        let entering = self.entering.row(i).iter().filter_map(|&j| self.around(j, i as u32));
+        let entering = self
+            .entering
+            .row(i)
+            .iter()
+            .filter_map(|&j| self.around(j, i as u32));
         (leaving.fold(zero, add), entering.fold(zero, add))
     }
 
     /// Bytes in memory, without the arcs.
     pub fn bytes(&self) -> usize {
-        let columns = [&self.mutual, &self.common].into_iter().chain(&self.classes).chain(&self.degrees);
+        let columns = [&self.mutual, &self.common]
+            .into_iter()
+            .chain(&self.classes)
+            .chain(&self.degrees);
         columns.map(Column::bytes).sum::<usize>() + self.rank.bytes() + self.entering.memory()
     }
 
@@ -243,15 +281,30 @@ impl Triads {
         };
         let mut orbits = [0; ArcOrbit::COUNT];
         for part in parallel::stretches(self.arcs.rows(), ROWS, of_rows) {
-            orbits.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            orbits
+                .iter_mut()
+                .zip(part)
+                .for_each(|(sum, part)| *sum += part);
         }
-        let sum = |triad: Triad| triad.orbits().iter().map(|orbit| orbits[orbit.index()]).sum::<u128>();
-        TriadTotals { orbits, triads: Triad::ALL.map(|triad| sum(triad) / triad.arcs() as u128) }
+        let sum = |triad: Triad| {
+            triad
+                .orbits()
+                .iter()
+                .map(|orbit| orbits[orbit.index()])
+                .sum::<u128>()
+        };
+        TriadTotals {
+            orbits,
+            triads: Triad::ALL.map(|triad| sum(triad) / triad.arcs() as u128),
+        }
     }
 
     /// Writes all counts.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        let columns = [&self.mutual, &self.common].into_iter().chain(&self.classes).chain(&self.degrees);
+        let columns = [&self.mutual, &self.common]
+            .into_iter()
+            .chain(&self.classes)
+            .chain(&self.degrees);
         columns.into_iter().try_for_each(|column| column.save(out))
     }
 
@@ -265,15 +318,27 @@ impl Triads {
             (0..count).map(|_| Column::load(len, input)).collect()
         };
         let (classes, degrees) = (columns(9, inside)?, columns(3, nodes)?);
-        let small = |column: &Column| (0..column.len()).all(|at| column.get(at) <= u64::from(u32::MAX));
+        let small =
+            |column: &Column| (0..column.len()).all(|at| column.get(at) <= u64::from(u32::MAX));
         if !classes.iter().chain(&degrees).all(small) {
-            return Err(io::Error::new(ErrorKind::InvalidData, "these are the triads of another graph"));
+            return Err(io::Error::new(
+                ErrorKind::InvalidData,
+                "these are the triads of another graph",
+            ));
         }
         let rank = Rank::new(slots, |range| common.nonzeros(range));
         let (Ok(classes), Ok(degrees)) = (classes.try_into(), degrees.try_into()) else {
             unreachable!("as many columns as were read")
         };
-        Ok(Triads { arcs, entering: graph.transposed(), mutual, common, rank, classes, degrees })
+        Ok(Triads {
+            arcs,
+            entering: graph.transposed(),
+            mutual,
+            common,
+            rank,
+            classes,
+            degrees,
+        })
     }
 }
 

@@ -37,14 +37,24 @@ impl Swept {
         let labels = labels(graph, entering, &ranked, progress)?;
         let (common, classes) = triangles(&ranked, &labels, progress)?;
         let rank = Rank::new(common.len(), |range| nonzeros(&common[range]));
-        Ok(Swept { ranked, labels, common, rank, classes })
+        Ok(Swept {
+            ranked,
+            labels,
+            common,
+            rank,
+            classes,
+        })
     }
 
     /// Where the edge of the arc `i → j` is, whether `i` is its higher-ranked end, and whether the arc has its reverse.
     pub(super) fn find(&self, i: u32, j: u32) -> (usize, bool, bool) {
         let (a, b) = (self.ranked.rank[i as usize], self.ranked.rank[j as usize]);
         let (u, v) = (a.max(b) as usize, a.min(b));
-        let k = self.ranked.lower(u).binary_search(&v).expect("an arc is an edge");
+        let k = self
+            .ranked
+            .lower(u)
+            .binary_search(&v)
+            .expect("an arc is an edge");
         let mutual = self.labels[self.ranked.heads[u].start + k] == 3;
         (self.ranked.lower_start(u) + k, a > b, mutual)
     }
@@ -60,8 +70,17 @@ impl Swept {
     }
 
     /// Triangles of an edge whose third corner has label `source` at the one end and `target` at the other.
-    pub(super) fn class(&self, place: usize, from_higher: bool, (source, target): (usize, usize)) -> u32 {
-        let (high, low) = if from_higher { (source, target) } else { (target, source) };
+    pub(super) fn class(
+        &self,
+        place: usize,
+        from_higher: bool,
+        (source, target): (usize, usize),
+    ) -> u32 {
+        let (high, low) = if from_higher {
+            (source, target)
+        } else {
+            (target, source)
+        };
         self.classes[place][3 * (high - 1) + low - 1]
     }
 
@@ -81,7 +100,12 @@ fn nonzeros(values: &[u32]) -> usize {
 }
 
 /// The label of every slot of the ranked graph.
-fn labels(graph: &Graph, entering: &Pattern, ranked: &Ranked, progress: &dyn Progress) -> Result<Vec<u8>> {
+fn labels(
+    graph: &Graph,
+    entering: &Pattern,
+    ranked: &Ranked,
+    progress: &dyn Progress,
+) -> Result<Vec<u8>> {
     let n = ranked.nodes();
     let mut labels = vec![0u8; ranked.columns.len()];
     let start = |u: usize| ranked.heads[u].start;
@@ -93,8 +117,14 @@ fn labels(graph: &Graph, entering: &Pattern, ranked: &Ranked, progress: &dyn Pro
         let mut labels = labels.iter_mut();
         for u in range {
             let i = ranked.order[u];
-            graph.neighbors(i).iter().for_each(|&j| mark[ranked.rank[j as usize] as usize] |= 1);
-            entering.row(i as usize).iter().for_each(|&j| mark[ranked.rank[j as usize] as usize] |= 2);
+            graph
+                .neighbors(i)
+                .iter()
+                .for_each(|&j| mark[ranked.rank[j as usize] as usize] |= 1);
+            entering
+                .row(i as usize)
+                .iter()
+                .for_each(|&j| mark[ranked.rank[j as usize] as usize] |= 2);
             for (&w, label) in ranked.row(u).iter().zip(&mut labels) {
                 *label = std::mem::take(&mut mark[w as usize]);
             }
@@ -104,23 +134,36 @@ fn labels(graph: &Graph, entering: &Pattern, ranked: &Ranked, progress: &dyn Pro
 }
 
 /// Common neighbours of every edge, and the classes of those that have any, both in the order of lower slots.
-fn triangles(ranked: &Ranked, labels: &[u8], progress: &dyn Progress) -> Result<(Vec<u32>, Vec<Classes>)> {
+fn triangles(
+    ranked: &Ranked,
+    labels: &[u8],
+    progress: &dyn Progress,
+) -> Result<(Vec<u32>, Vec<Classes>)> {
     let n = ranked.nodes();
     let bounds = balanced(n, 1 << 14, |u| ranked.work[u] + 1);
     let starts: Vec<usize> = bounds.iter().map(|&u| ranked.lower_start(u)).collect();
     let mut common = vec![0u32; ranked.size()];
     let mut lists: Vec<Vec<Classes>> = vec![Vec::new(); bounds.len().saturating_sub(1)];
     progress.stage("counting triads", n as u64);
-    let parts = ranges(&bounds).zip(cut(&mut common, &starts).into_iter().zip(&mut lists)).collect();
+    let parts = ranges(&bounds)
+        .zip(cut(&mut common, &starts).into_iter().zip(&mut lists))
+        .collect();
     let blank = || vec![0u8; n];
     sweep(parts, progress, blank, |range, (common, list), mark| {
         let mut common = common.iter_mut();
         for u in range {
             let start = ranked.heads[u].start;
-            ranked.row(u).iter().zip(&labels[start..]).for_each(|(&w, &label)| mark[w as usize] = label);
+            ranked
+                .row(u)
+                .iter()
+                .zip(&labels[start..])
+                .for_each(|(&w, &label)| mark[w as usize] = label);
             for (at, (&v, common)) in ranked.lower(u).iter().zip(&mut common).enumerate() {
                 ranked.ask_ahead(ranked.lower(u), at);
-                let row = ranked.row(v as usize).iter().zip(&labels[ranked.heads[v as usize].start..]);
+                let row = ranked
+                    .row(v as usize)
+                    .iter()
+                    .zip(&labels[ranked.heads[v as usize].start..]);
                 let classes = classes(row, mark);
                 *common = classes.iter().sum();
                 if *common > 0 {

@@ -43,35 +43,77 @@ struct Filled {
 pub(super) fn arrange(update: &Update<'_>, found: &Found, sums: Sums<'_>, s: Column) -> Exact {
     let (new, exact) = (update.new, update.exact);
     let offsets = new.offsets();
-    let bounds = balanced(new.rows(), 1 << 16, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
+    let bounds = balanced(new.rows(), 1 << 16, |i| {
+        (offsets[i + 1] - offsets[i] + 4) as u64
+    });
     let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
     let firsts = first_places(update, found, &bounds);
     let all = firsts.last().copied().unwrap_or(0);
     let mut ends = Marks::new(new.rows());
     ends.set(&update.changes.nodes);
-    let arranging = Arranging { update, found, sums, ends };
+    let arranging = Arranging {
+        update,
+        found,
+        sums,
+        ends,
+    };
     let before = [&exact.t, &exact.c, &exact.k, &exact.q, &exact.r];
     let lengths = [new.nnz(), new.nnz(), all, all, all];
-    let mut columns: Five<Column> = std::array::from_fn(|x| Column::zeros_like(lengths[x], before[x]));
+    let mut columns: Five<Column> =
+        std::array::from_fn(|x| Column::zeros_like(lengths[x], before[x]));
     let filled = {
         let [t, c, k, q, r] = &mut columns;
         let first = t.parts(&slots).into_iter().zip(c.parts(&slots));
-        let second = k.parts(&firsts).into_iter().zip(q.parts(&firsts)).zip(r.parts(&firsts));
-        let parts = first.zip(second).map(|((t, c), ((k, q), r))| [t, c, k, q, r]);
+        let second = k
+            .parts(&firsts)
+            .into_iter()
+            .zip(q.parts(&firsts))
+            .zip(r.parts(&firsts));
+        let parts = first
+            .zip(second)
+            .map(|((t, c), ((k, q), r))| [t, c, k, q, r]);
         let parts: Vec<_> = ranges(&bounds).zip(parts).collect();
-        parallel::map_each(parts, |at, (rows, parts)| arranging.fill(rows, firsts[at], parts))
+        parallel::map_each(parts, |at, (rows, parts)| {
+            arranging.fill(rows, firsts[at], parts)
+        })
     };
-    let sizes = |x: usize| filled.iter().map(|filled| filled.sizes[x]).fold(Sizes::default(), Sizes::merge);
+    let sizes = |x: usize| {
+        filled
+            .iter()
+            .map(|filled| filled.sizes[x])
+            .fold(Sizes::default(), Sizes::merge)
+    };
     for (x, column) in columns.iter_mut().enumerate() {
         column.finish(filled.iter().map(|filled| filled.wide[x].clone()));
     }
-    let mut fitted = columns.into_iter().enumerate().map(|(x, column)| column.fitted(sizes(x)));
+    let mut fitted = columns
+        .into_iter()
+        .enumerate()
+        .map(|(x, column)| column.fitted(sizes(x)));
     let [t, c, k, q, r] = std::array::from_fn(|_| fitted.next().expect("five columns"));
     let rank = Rank::new(t.len(), |range| t.nonzeros(range));
-    let before = |i: usize| if i < update.old.rows() { exact.triangles.get(i) } else { 0 };
-    let triangles = Column::gather(new.rows(), |i| before(i).wrapping_add(update.triangles[i].load(Relaxed)));
+    let before = |i: usize| {
+        if i < update.old.rows() {
+            exact.triangles.get(i)
+        } else {
+            0
+        }
+    };
+    let triangles = Column::gather(new.rows(), |i| {
+        before(i).wrapping_add(update.triangles[i].load(Relaxed))
+    });
     let d = Column::gather(new.rows(), |i| new.range(i).len() as u64);
-    Exact { t, c, rank, k, q, r, d, triangles, s }
+    Exact {
+        t,
+        c,
+        rank,
+        k,
+        q,
+        r,
+        d,
+        triangles,
+        s,
+    }
 }
 
 /// The place in K, Q and R of the first edge in a triangle at or after each bound.
@@ -92,11 +134,17 @@ fn first_places(update: &Update<'_>, found: &Found, bounds: &[usize]) -> Vec<usi
     changed.sort_unstable();
     let (mut next, mut sum) = (0, 0);
     let mut place = |&bound: &usize| {
-        while let Some(&(_, by)) = changed.get(next).filter(|change| (change.0 as usize) < bound) {
+        while let Some(&(_, by)) = changed
+            .get(next)
+            .filter(|change| (change.0 as usize) < bound)
+        {
             (next, sum) = (next + 1, sum + by);
         }
         let slot = old.offsets()[bound.min(old.rows())];
-        exact.rank.below(slot, |range| exact.t.nonzeros(range)).wrapping_add_signed(sum)
+        exact
+            .rank
+            .below(slot, |range| exact.t.nonzeros(range))
+            .wrapping_add_signed(sum)
     };
     bounds.iter().map(&mut place).collect()
 }
@@ -106,7 +154,10 @@ impl Arranging<'_> {
     fn fill(&self, rows: Range<usize>, mut next: usize, mut parts: Five<Part<'_>>) -> Filled {
         let update = self.update;
         let (mut sizes, mut old) = (Five::<Sizes>::default(), Before::new(update, rows.start));
-        let first = self.found.grown.partition_point(|edge| (edge.u as usize) < rows.start);
+        let first = self
+            .found
+            .grown
+            .partition_point(|edge| (edge.u as usize) < rows.start);
         let mut grown = self.found.grown[first..].iter().peekable();
         for i in rows {
             let place = update.changes.place(i as u32);
@@ -121,17 +172,27 @@ impl Arranging<'_> {
                     now[3] = now[3].wrapping_add(edge.q);
                 }
                 let kept = if now[0] > 0 { 5 } else { 2 };
-                sizes.iter_mut().zip(now).take(kept).for_each(|(sizes, now)| sizes.add(now, 1));
+                sizes
+                    .iter_mut()
+                    .zip(now)
+                    .take(kept)
+                    .for_each(|(sizes, now)| sizes.add(now, 1));
                 parts[0].set(slot, now[0]);
                 parts[1].set(slot, now[1]);
                 if now[0] > 0 {
-                    parts[2..].iter_mut().zip(&now[2..]).for_each(|(part, &value)| part.set(next, value));
+                    parts[2..]
+                        .iter_mut()
+                        .zip(&now[2..])
+                        .for_each(|(part, &value)| part.set(next, value));
                     next += 1;
                 }
             }
             old.end_row(i);
         }
-        Filled { wide: parts.map(|part| part.wide), sizes }
+        Filled {
+            wide: parts.map(|part| part.wide),
+            sizes,
+        }
     }
 
     /// Adds what the edge at a slot gained at both of its slots; `own` says of its row whether it is in D, and in triangles that
@@ -204,7 +265,11 @@ impl<'a> Before<'a> {
     fn new(update: &'a Update<'a>, row: usize) -> Before<'a> {
         let (old, exact) = (update.old, update.exact);
         let slot = old.offsets()[row.min(old.rows())];
-        Before { update, slot, next: exact.rank.below(slot, |range| exact.t.nonzeros(range)) }
+        Before {
+            update,
+            slot,
+            next: exact.rank.below(slot, |range| exact.t.nonzeros(range)),
+        }
     }
 
     /// t, C, K, Q and R of the edge of `i` to `j`, and whether it was there; zeros where not. Asked for in ascending order.
@@ -212,7 +277,11 @@ impl<'a> Before<'a> {
     fn at(&mut self, i: usize, j: u32, changes: bool) -> (Five<u64>, bool) {
         if changes {
             let columns = self.update.old.columns();
-            let end = if i < self.update.old.rows() { self.update.old.range(i).end } else { 0 };
+            let end = if i < self.update.old.rows() {
+                self.update.old.range(i).end
+            } else {
+                0
+            };
             while self.slot < end && columns[self.slot] < j {
                 self.take();
             }

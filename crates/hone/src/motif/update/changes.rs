@@ -48,31 +48,57 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Checks edges to be added to and removed from a graph, either end first; new nodes follow the old ones.
-    pub(super) fn new(old: &Pattern, added: &[(u32, u32)], removed: &[(u32, u32)]) -> Result<Changes> {
+    pub(super) fn new(
+        old: &Pattern,
+        added: &[(u32, u32)],
+        removed: &[(u32, u32)],
+    ) -> Result<Changes> {
         let all = [("added", added, true), ("removed", removed, false)];
         let mut list = Vec::with_capacity(added.len() + removed.len());
         for (field, edges, added) in all {
             for (at, &(a, b)) in edges.iter().enumerate() {
                 check(old, (field, at), (a, b), added)?;
-                list.push(Change { u: a.min(b), v: a.max(b), added });
+                list.push(Change {
+                    u: a.min(b),
+                    v: a.max(b),
+                    added,
+                });
             }
         }
         list.sort_unstable();
-        if let Some(twice) = list.windows(2).find(|pair| (pair[0].u, pair[0].v) == (pair[1].u, pair[1].v)) {
-            let message = format!("the edge ({}, {}) is named twice; name each edge once", twice[0].u, twice[0].v);
-            return Err(Error::config(if twice[1].added { "added" } else { "removed" }, message));
+        if let Some(twice) = list
+            .windows(2)
+            .find(|pair| (pair[0].u, pair[0].v) == (pair[1].u, pair[1].v))
+        {
+            let message = format!(
+                "the edge ({}, {}) is named twice; name each edge once",
+                twice[0].u, twice[0].v
+            );
+            return Err(Error::config(
+                if twice[1].added { "added" } else { "removed" },
+                message,
+            ));
         }
-        let last = added.iter().map(|&(a, b)| a.max(b) as usize + 1).max().unwrap_or(0);
+        let last = added
+            .iter()
+            .map(|&(a, b)| a.max(b) as usize + 1)
+            .max()
+            .unwrap_or(0);
         if last > u32::MAX as usize {
-            return Err(Error::config("added", format!("{last} nodes; at most {} are supported", u32::MAX)));
+            return Err(Error::config(
+                "added",
+                format!("{last} nodes; at most {} are supported", u32::MAX),
+            ));
         }
         Ok(Changes::of(list, old.rows().max(last)))
     }
 
     /// Arranges changes by node.
     fn of(list: Vec<Change>, nodes: usize) -> Changes {
-        let mut ends: Vec<(u32, u32, bool)> =
-            list.iter().flat_map(|c| [(c.u, c.v, c.added), (c.v, c.u, c.added)]).collect();
+        let mut ends: Vec<(u32, u32, bool)> = list
+            .iter()
+            .flat_map(|c| [(c.u, c.v, c.added), (c.v, c.u, c.added)])
+            .collect();
         ends.sort_unstable();
         let (mut touched, mut starts, mut place) = (Vec::new(), Vec::new(), vec![STILL; nodes]);
         for (at, &(node, ..)) in ends.iter().enumerate() {
@@ -116,12 +142,17 @@ impl Changes {
     /// Whether the edge between two nodes is added (`true`), removed (`false`) or neither.
     pub(super) fn find(&self, a: u32, b: u32) -> Option<bool> {
         let ends = self.of_node(a);
-        ends.binary_search_by_key(&b, |end| end.0).ok().map(|at| ends[at].1)
+        ends.binary_search_by_key(&b, |end| end.0)
+            .ok()
+            .map(|at| ends[at].1)
     }
 
     /// By how much the degree of the node in this place grows.
     pub(super) fn growth(&self, place: usize) -> i64 {
-        self.at(place).iter().map(|&(_, added)| if added { 1 } else { -1 }).sum()
+        self.at(place)
+            .iter()
+            .map(|&(_, added)| if added { 1 } else { -1 })
+            .sum()
     }
 
     /// The adjacency after the changes.
@@ -175,7 +206,10 @@ impl Changes {
         if ends.get(before).is_some_and(|end| end.0 == w) {
             return None;
         }
-        let shift: isize = ends[..before].iter().map(|&(_, added)| if added { 1 } else { -1 }).sum();
+        let shift: isize = ends[..before]
+            .iter()
+            .map(|&(_, added)| if added { 1 } else { -1 })
+            .sum();
         Some(at.wrapping_add_signed(shift))
     }
 }
@@ -188,17 +222,28 @@ fn check(old: &Pattern, (field, at): (&str, usize), (a, b): (u32, u32), added: b
         () if !added && !there => "is not in the graph; leave it out",
         () => return Ok(()),
     };
-    Err(Error::config(field, format!("edge {at}, ({a}, {b}), {what}")))
+    Err(Error::config(
+        field,
+        format!("edge {at}, ({a}, {b}), {what}"),
+    ))
 }
 
 /// The row of a node that may be new.
 pub(super) fn row(pattern: &Pattern, i: u32) -> &[u32] {
-    if (i as usize) < pattern.rows() { pattern.row(i as usize) } else { &[] }
+    if (i as usize) < pattern.rows() {
+        pattern.row(i as usize)
+    } else {
+        &[]
+    }
 }
 
 /// Where the row of a node lies that may be new.
 pub(super) fn range(pattern: &Pattern, i: usize) -> Range<usize> {
-    if i < pattern.rows() { pattern.range(i) } else { 0..0 }
+    if i < pattern.rows() {
+        pattern.range(i)
+    } else {
+        0..0
+    }
 }
 
 /// Calls `found` with the common nodes of two ascending rows, and their positions in each: the shorter one is
@@ -245,7 +290,11 @@ mod tests {
         for (a, b) in [(&a, &b), (&b, &a), (&a, &a), (&a, &vec![]), (&vec![], &b)] {
             let mut found = Vec::new();
             for_common(a, b, |w, at_a, at_b| found.push((w, a[at_a], b[at_b])));
-            let expected: Vec<_> = a.iter().filter(|w| b.contains(w)).map(|&w| (w, w, w)).collect();
+            let expected: Vec<_> = a
+                .iter()
+                .filter(|w| b.contains(w))
+                .map(|&w| (w, w, w))
+                .collect();
             assert_eq!(found, expected);
         }
     }
@@ -257,6 +306,13 @@ mod tests {
         let new = changes.applied(&old);
         let rows: Vec<&[u32]> = (0..6).map(|i| new.row(i)).collect();
         assert_eq!(rows, [&[2, 3][..], &[2, 5], &[0, 1, 3], &[0, 2], &[], &[1]]);
-        assert_eq!((changes.moved(0, 0, 1), changes.moved(0, 1, 3), changes.moved(2, 1, 3)), (None, Some(1), Some(2)));
+        assert_eq!(
+            (
+                changes.moved(0, 0, 1),
+                changes.moved(0, 1, 3),
+                changes.moved(2, 1, 3)
+            ),
+            (None, Some(1), Some(2))
+        );
     }
 }

@@ -62,12 +62,22 @@ struct Way {
     cost: u64,
 }
 
-pub(super) fn add_all(update: &Update<'_>, gains: &Gains<'_>, progress: &dyn Progress) -> Result<()> {
+pub(super) fn add_all(
+    update: &Update<'_>,
+    gains: &Gains<'_>,
+    progress: &dyn Progress,
+) -> Result<()> {
     let (changes, n) = (&update.changes, update.new.rows());
     progress.stage("counting cycles", changes.list.len() as u64);
     let hubs = Hubs::new(update.new);
-    let steps: Vec<Steps> = crate::parallel::map(changes.nodes.len(), |at| steps(update, &hubs, changes.nodes[at]));
-    let of = |i: u32| changes.place(i).map_or(Steps::default(), |place| steps[place]);
+    let steps: Vec<Steps> = crate::parallel::map(changes.nodes.len(), |at| {
+        steps(update, &hubs, changes.nodes[at])
+    });
+    let of = |i: u32| {
+        changes
+            .place(i)
+            .map_or(Steps::default(), |place| steps[place])
+    };
     let ways: Vec<Way> = changes.list.iter().map(|change| way(change, of)).collect();
     let parts = update.parts(|at| ways[at].cost + 64);
     let scratch = || Scratch {
@@ -86,7 +96,9 @@ pub(super) fn add_all(update: &Update<'_>, gains: &Gains<'_>, progress: &dyn Pro
             scratch.add(update, gains, (way, change.sign()));
             if change.added {
                 let cycles = cycles_of(update, (way.x, way.u), walks);
-                born.lock().expect("no thread panics with the lock").push((way.x, way.u, cycles));
+                born.lock()
+                    .expect("no thread panics with the lock")
+                    .push((way.x, way.u, cycles));
             }
         }
     })?;
@@ -106,15 +118,29 @@ fn way(change: &Change, of: impl Fn(u32) -> Steps) -> Way {
     let ways = [(u, v, true), (u, v, false), (v, u, true), (v, u, false)];
     let ways = ways.map(|(x, u, whole)| {
         let (from, to) = (of(x), of(u));
-        let steps = if whole { from.all } else { from.small + to.hubs + PER_LIST * to.degree };
-        Way { x, u, whole, cost: steps + PER_ROW * from.degree + to.degree }
+        let steps = if whole {
+            from.all
+        } else {
+            from.small + to.hubs + PER_LIST * to.degree
+        };
+        Way {
+            x,
+            u,
+            whole,
+            cost: steps + PER_ROW * from.degree + to.degree,
+        }
     });
-    ways.into_iter().min_by_key(|way| way.cost).expect("four ways")
+    ways.into_iter()
+        .min_by_key(|way| way.cost)
+        .expect("four ways")
 }
 
 fn steps(update: &Update<'_>, hubs: &Hubs, i: u32) -> Steps {
     let row = update.new.row(i as usize);
-    let mut steps = Steps { degree: row.len() as u64, ..Steps::default() };
+    let mut steps = Steps {
+        degree: row.len() as u64,
+        ..Steps::default()
+    };
     for &j in row {
         let degree = update.new.range(j as usize).len() as u64;
         steps.all += degree;
@@ -136,13 +162,25 @@ fn cycles_of(update: &Update<'_>, (x, u): (u32, u32), walks: u64) -> u64 {
         let shared = common(update.new.row(v as usize), from_x) - u64::from(added);
         sign(added).wrapping_mul(shared)
     };
-    let changed = update.changes.of_node(u).iter().map(change).fold(0, u64::wrapping_add);
-    walks.wrapping_add(changed).wrapping_sub(from_x.len() as u64 - 1)
+    let changed = update
+        .changes
+        .of_node(u)
+        .iter()
+        .map(change)
+        .fold(0, u64::wrapping_add);
+    walks
+        .wrapping_add(changed)
+        .wrapping_sub(from_x.len() as u64 - 1)
 }
 
 /// Finds what a change gives to the rows of both ends; returns the walks x–y–w to old neighbours w of u, over neighbours y of
 /// x other than u.
-fn walk(update: &Update<'_>, hubs: &Hubs, Way { x, u, whole, .. }: Way, scratch: &mut Scratch) -> u64 {
+fn walk(
+    update: &Update<'_>,
+    hubs: &Hubs,
+    Way { x, u, whole, .. }: Way,
+    scratch: &mut Scratch,
+) -> u64 {
     let (around, from_x) = (row(update.old, u), update.new.row(x as usize));
     scratch.marks.set(around);
     scratch.met.clear();
@@ -151,7 +189,13 @@ fn walk(update: &Update<'_>, hubs: &Hubs, Way { x, u, whole, .. }: Way, scratch:
         scratch.look_up(hubs, around);
     }
     let mut all = scratch.changed(update, (x, u), around);
-    let mut own = update.changes.of_node(x).iter().filter(|end| end.1).map(|end| end.0).peekable();
+    let mut own = update
+        .changes
+        .of_node(x)
+        .iter()
+        .filter(|end| end.1)
+        .map(|end| end.0)
+        .peekable();
     for (at, &y) in from_x.iter().enumerate() {
         if let Some(&ahead) = from_x.get(at + AHEAD) {
             let row = update.new.row(ahead as usize);
@@ -180,9 +224,17 @@ impl Scratch {
         for number in around.iter().filter_map(|&w| hubs.number(w)) {
             self.hubs_of_u[number / 64] |= 1 << (number % 64);
         }
-        let near = update.new.row(x as usize).iter().filter_map(|&y| hubs.number(y));
+        let near = update
+            .new
+            .row(x as usize)
+            .iter()
+            .filter_map(|&y| hubs.number(y));
         near.for_each(|number| self.hubs_of_x[number] = 1);
-        let changed = update.changes.of_node(x).iter().filter_map(|&(y, _)| hubs.number(y));
+        let changed = update
+            .changes
+            .of_node(x)
+            .iter()
+            .filter_map(|&(y, _)| hubs.number(y));
         changed.for_each(|number| self.hubs_of_x[number] = 0);
     }
 
@@ -240,7 +292,12 @@ impl Scratch {
     #[inline(always)]
     fn meet_hub(&mut self, hubs: &Hubs, number: usize) -> u64 {
         let mut count = 0;
-        for ((&word, &marked), base) in hubs.row(number).iter().zip(&self.hubs_of_u).zip((0..).step_by(64)) {
+        for ((&word, &marked), base) in hubs
+            .row(number)
+            .iter()
+            .zip(&self.hubs_of_u)
+            .zip((0..).step_by(64))
+        {
             let mut both = word & marked;
             while both != 0 {
                 self.between_hubs[base + both.trailing_zeros() as usize] += 1;
@@ -269,7 +326,9 @@ impl Scratch {
     /// Adds to the edges of x what was met, and to those of u what ends there.
     fn add(&self, update: &Update<'_>, gains: &Gains<'_>, (Way { x, u, .. }, sign): (Way, u64)) {
         gains.c.row(x, |row| {
-            row.iter_mut().zip(&self.met).for_each(|(c, met)| *c = c.wrapping_add(sign.wrapping_mul(*met)));
+            row.iter_mut()
+                .zip(&self.met)
+                .for_each(|(c, met)| *c = c.wrapping_add(sign.wrapping_mul(*met)));
         });
         gains.c.row(u, |own| {
             let (mut ends, mut shift) = (update.changes.of_node(u).iter().peekable(), 0isize);

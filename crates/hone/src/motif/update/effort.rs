@@ -18,7 +18,13 @@ const SAMPLED: usize = 61;
 /// Whether counting a graph is so little work that nothing is gained by an update: Σ min(d_u, d_v) over its slots is small.
 pub(crate) fn is_light(pattern: &Pattern) -> bool {
     let degree = |i: usize| pattern.range(i).len() as u64;
-    let of = |i: usize| pattern.row(i).iter().map(|&j| degree(j as usize).min(degree(i))).sum::<u64>();
+    let of = |i: usize| {
+        pattern
+            .row(i)
+            .iter()
+            .map(|&j| degree(j as usize).min(degree(i)))
+            .sum::<u64>()
+    };
     let rows = || (0..pattern.rows()).step_by(SAMPLED);
     pattern.nnz() > SMALL && rows().map(of).sum::<u64>() < LIGHT * rows().map(degree).sum::<u64>()
 }
@@ -29,11 +35,24 @@ pub(super) fn is_more_than_counting(new: &Pattern, changes: &Changes) -> bool {
         return false;
     }
     let degree = |i: u32| new.range(i as usize).len() as u64;
-    let least = |i: usize| new.row(i).iter().map(|&j| degree(j).min(degree(i as u32))).sum::<u64>() / 2;
-    let counting: u64 = parallel::stretches(new.rows(), 1 << 12, |rows| rows.map(least).sum::<u64>()).iter().sum();
+    let least = |i: usize| {
+        new.row(i)
+            .iter()
+            .map(|&j| degree(j).min(degree(i as u32)))
+            .sum::<u64>()
+            / 2
+    };
+    let counting: u64 =
+        parallel::stretches(new.rows(), 1 << 12, |rows| rows.map(least).sum::<u64>())
+            .iter()
+            .sum();
     let walks = |i: u32| new.row(i as usize).iter().map(|&j| degree(j)).sum::<u64>();
     let walks: Vec<u64> = parallel::map(changes.nodes.len(), |at| walks(changes.nodes[at]));
     let of = |i: u32| changes.place(i).map_or(0, |place| walks[place]);
-    let updating: u64 = changes.list.iter().map(|change| of(change.u).min(of(change.v))).sum();
+    let updating: u64 = changes
+        .list
+        .iter()
+        .map(|change| of(change.u).min(of(change.v)))
+        .sum();
     updating > STEPS_PER_STEP * counting
 }

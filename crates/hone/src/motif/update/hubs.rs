@@ -11,11 +11,15 @@ pub(super) struct Marks {
 
 impl Marks {
     pub(super) fn new(nodes: usize) -> Marks {
-        Marks { words: vec![0; nodes.div_ceil(64)] }
+        Marks {
+            words: vec![0; nodes.div_ceil(64)],
+        }
     }
 
     pub(super) fn set(&mut self, nodes: &[u32]) {
-        nodes.iter().for_each(|&i| self.words[i as usize / 64] |= 1 << (i % 64));
+        nodes
+            .iter()
+            .for_each(|&i| self.words[i as usize / 64] |= 1 << (i % 64));
     }
 
     /// Clears the marks that were set.
@@ -59,16 +63,33 @@ impl Hubs {
         nodes.sort_unstable_by_key(|&i| (std::cmp::Reverse(degree(i)), i));
         nodes.truncate(MOST);
         let mut number = vec![NONE; n];
-        nodes.iter().zip(0..).for_each(|(&node, at)| number[node as usize] = at);
+        nodes
+            .iter()
+            .zip(0..)
+            .for_each(|(&node, at)| number[node as usize] = at);
         let words = nodes.len().div_ceil(64);
         let rows = parallel::map(nodes.len(), |at| {
             let mut bits = vec![0u64; words];
-            let near = pattern.row(nodes[at] as usize).iter().map(|&j| number[j as usize]);
-            near.filter(|&j| j != NONE).for_each(|j| bits[j as usize / 64] |= 1 << (j % 64));
+            let near = pattern
+                .row(nodes[at] as usize)
+                .iter()
+                .map(|&j| number[j as usize]);
+            near.filter(|&j| j != NONE)
+                .for_each(|j| bits[j as usize / 64] |= 1 << (j % 64));
             bits
         });
-        let (starts, lists) = if nodes.is_empty() { (vec![0; n + 1], Vec::new()) } else { lists(pattern, &number) };
-        Hubs { number, words, bits: rows.concat(), starts, lists }
+        let (starts, lists) = if nodes.is_empty() {
+            (vec![0; n + 1], Vec::new())
+        } else {
+            lists(pattern, &number)
+        };
+        Hubs {
+            number,
+            words,
+            bits: rows.concat(),
+            starts,
+            lists,
+        }
     }
 
     /// The hub number of a node.
@@ -105,12 +126,20 @@ impl Hubs {
 /// The hubs next to each node that is not a hub.
 fn lists(pattern: &Pattern, number: &[u16]) -> (Vec<u32>, Vec<u16>) {
     let offsets = pattern.offsets();
-    let bounds = balanced(pattern.rows(), 1 << 16, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
+    let bounds = balanced(pattern.rows(), 1 << 16, |i| {
+        (offsets[i + 1] - offsets[i] + 4) as u64
+    });
     let parts = parallel::map(bounds.len().saturating_sub(1), |part| {
         let (mut ends, mut list) = (Vec::new(), Vec::new());
         for i in bounds[part]..bounds[part + 1] {
             if number[i] == NONE {
-                list.extend(pattern.row(i).iter().map(|&j| number[j as usize]).filter(|&j| j != NONE));
+                list.extend(
+                    pattern
+                        .row(i)
+                        .iter()
+                        .map(|&j| number[j as usize])
+                        .filter(|&j| j != NONE),
+                );
             }
             ends.push(list.len() as u32);
         }
@@ -134,15 +163,27 @@ mod tests {
     /// Whoever is adjacent to a hub is found, by bits or by lists.
     #[test]
     fn hubs_know_their_neighbours() {
-        let model = Generator::Rmat { nodes: 1 << 11, degree: 24.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+        let model = Generator::Rmat {
+            nodes: 1 << 11,
+            degree: 24.0,
+            quadrants: [0.57, 0.19, 0.19, 0.05],
+        };
         let graph = model.graph(3, &Silent).expect("a graph");
         let (pattern, hubs) = (graph.pattern(), Hubs::new(graph.pattern()));
-        let all: Vec<u32> = (0..pattern.rows() as u32).filter(|&i| hubs.number(i).is_some()).collect();
+        let all: Vec<u32> = (0..pattern.rows() as u32)
+            .filter(|&i| hubs.number(i).is_some())
+            .collect();
         assert!(all.len() > 10 && all.iter().all(|&i| pattern.row(i as usize).len() >= LEAST));
         for i in 0..pattern.rows() as u32 {
-            let expected: Vec<usize> = pattern.row(i as usize).iter().filter_map(|&j| hubs.number(j)).collect();
+            let expected: Vec<usize> = pattern
+                .row(i as usize)
+                .iter()
+                .filter_map(|&j| hubs.number(j))
+                .collect();
             let mut found: Vec<usize> = match hubs.number(i) {
-                Some(own) => (0..all.len()).filter(|at| hubs.row(own)[at / 64] >> (at % 64) & 1 == 1).collect(),
+                Some(own) => (0..all.len())
+                    .filter(|at| hubs.row(own)[at / 64] >> (at % 64) & 1 == 1)
+                    .collect(),
                 None => hubs.near(i).iter().map(|&at| at as usize).collect(),
             };
             let mut expected = expected;

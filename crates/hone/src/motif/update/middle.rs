@@ -45,10 +45,18 @@ impl<'a> Middle<'a> {
         nodes.sort_unstable_by_key(|&i| (std::cmp::Reverse(new.range(i as usize).len()), i));
         let mut number = vec![0; nodes.len()];
         let place = |i: u32| changes.place(i).expect("an end of a change");
-        nodes.iter().zip(0..).for_each(|(&i, at)| number[place(i)] = at);
+        nodes
+            .iter()
+            .zip(0..)
+            .for_each(|(&i, at)| number[place(i)] = at);
         // No more than the changed graph has slots, which are numbered by 32 bits.
         let mut offsets = vec![0u32; new.rows() + 1];
-        let slots = || nodes.iter().zip(0u32..).flat_map(|(&v, at)| new.row(v as usize).iter().map(move |&i| (i, at)));
+        let slots = || {
+            nodes
+                .iter()
+                .zip(0u32..)
+                .flat_map(|(&v, at)| new.row(v as usize).iter().map(move |&i| (i, at)))
+        };
         slots().for_each(|(i, _)| offsets[i as usize + 1] += 1);
         (0..new.rows()).for_each(|i| offsets[i + 1] += offsets[i]);
         let (mut near, mut next) = (vec![0; offsets[new.rows()] as usize], offsets.clone());
@@ -57,7 +65,14 @@ impl<'a> Middle<'a> {
             next[i as usize] += 1;
         });
         let growth = nodes.iter().map(|&i| changes.growth(place(i))).collect();
-        Middle { update, nodes, number, offsets, near, growth }
+        Middle {
+            update,
+            nodes,
+            number,
+            offsets,
+            near,
+            growth,
+        }
     }
 
     /// The number of an end of a change.
@@ -84,19 +99,39 @@ impl<'a> Middle<'a> {
     }
 
     /// `sums` has one number for each slot.
-    pub(super) fn add_all(&self, gains: &Gains<'_>, sums: &mut [u64], progress: &dyn Progress) -> Result<()> {
+    pub(super) fn add_all(
+        &self,
+        gains: &Gains<'_>,
+        sums: &mut [u64],
+        progress: &dyn Progress,
+    ) -> Result<()> {
         let (n, offsets) = (self.update.new.rows(), self.update.new.offsets());
-        let scratch = || Scratch { sums: vec![0; self.growth.len()], touched: Vec::new() };
-        let bounds = balanced(n, 1 << 14, |i| (self.near(i as u32).len() + self.update.new.range(i).len()) as u64);
+        let scratch = || Scratch {
+            sums: vec![0; self.growth.len()],
+            touched: Vec::new(),
+        };
+        let bounds = balanced(n, 1 << 14, |i| {
+            (self.near(i as u32).len() + self.update.new.range(i).len()) as u64
+        });
         let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
         let parts = ranges(&bounds).zip(cut(sums, &slots)).collect();
         progress.stage("counting between changed edges", n as u64);
         sweep(parts, progress, scratch, |range, sums, scratch| {
             let first = offsets[range.start];
-            range.for_each(|x| self.row(x as u32, &mut sums[offsets[x] - first..offsets[x + 1] - first], scratch));
+            range.for_each(|x| {
+                self.row(
+                    x as u32,
+                    &mut sums[offsets[x] - first..offsets[x + 1] - first],
+                    scratch,
+                )
+            });
         })?;
-        let parts = (0..self.growth.len()).map(|number| (number..number + 1, ())).collect();
-        sweep(parts, progress, scratch, |range, (), scratch| range.for_each(|x| self.between(x, gains, scratch)))
+        let parts = (0..self.growth.len())
+            .map(|number| (number..number + 1, ()))
+            .collect();
+        sweep(parts, progress, scratch, |range, (), scratch| {
+            range.for_each(|x| self.between(x, gains, scratch))
+        })
     }
 
     /// A′ΔA′ and Σ δ on the edges from `x` to nodes with fewer neighbours in D.
@@ -142,9 +177,16 @@ impl<'a> Middle<'a> {
                 sums[self.number(v)] += if added { -sign } else { sign };
             }
         }
-        let removed = changes.of_node(x).iter().flat_map(|&(u, _)| changes.of_node(u));
+        let removed = changes
+            .of_node(x)
+            .iter()
+            .flat_map(|&(u, _)| changes.of_node(u));
         touched.extend(removed.map(|&(v, _)| self.number(v) as u32));
-        for &later in self.near(x).iter().filter(|&&later| later as usize > number) {
+        for &later in self
+            .near(x)
+            .iter()
+            .filter(|&&later| later as usize > number)
+        {
             let through = |&(v, added): &(u32, bool)| {
                 let sum = sums[self.number(v)];
                 if added { sum } else { -sum }
@@ -163,11 +205,19 @@ impl<'a> Middle<'a> {
     pub(super) fn ends(&self) -> Column {
         let update = self.update;
         Column::gather(update.new.rows(), |i| {
-            let before = if i < update.old.rows() { update.exact.s.get(i) } else { 0 };
-            let grown = self.near(i as u32).iter().map(|&at| self.growth[at as usize].cast_unsigned());
+            let before = if i < update.old.rows() {
+                update.exact.s.get(i)
+            } else {
+                0
+            };
+            let grown = self
+                .near(i as u32)
+                .iter()
+                .map(|&at| self.growth[at as usize].cast_unsigned());
             // Edges that come and go, at old degrees.
             let own = update.changes.of_node(i as u32).iter();
-            let own = own.map(|&(v, added)| sign(added).wrapping_mul(update.degree(v).wrapping_sub(1)));
+            let own =
+                own.map(|&(v, added)| sign(added).wrapping_mul(update.degree(v).wrapping_sub(1)));
             grown.chain(own).fold(before, u64::wrapping_add)
         })
     }

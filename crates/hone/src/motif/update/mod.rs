@@ -71,7 +71,12 @@ impl Counts {
     ///
     /// Fails on self-loops, edges named twice, added edges that exist and removed edges that do not; on estimates
     /// and on counts of directed motifs; when memory does not suffice, or `progress` asks to stop.
-    pub fn update(&self, added: &[(u32, u32)], removed: &[(u32, u32)], progress: &dyn Progress) -> Result<Counts> {
+    pub fn update(
+        &self,
+        added: &[(u32, u32)],
+        removed: &[(u32, u32)],
+        progress: &dyn Progress,
+    ) -> Result<Counts> {
         self.update_within(added, removed, Allowance::new(None), progress)
     }
 
@@ -87,7 +92,9 @@ impl Counts {
         progress.stage("sorting changes", 0);
         let changes = Changes::new(self.pattern(), added, removed)?;
         let slots = (self.pattern().nnz() + 2 * added.len()) as u64;
-        let more = UPDATING.saturating_mul(slots).saturating_add(2 * self.bytes() as u64);
+        let more = UPDATING
+            .saturating_mul(slots)
+            .saturating_add(2 * self.bytes() as u64);
         allowance.check_work("updating counts", more, "raise the memory limit")?;
         let new = Arc::new(changes.applied(self.pattern()));
         Exact::check_degrees(&new)?;
@@ -110,7 +117,10 @@ impl Counts {
                 "counts",
                 "estimates cannot be updated; count exactly, or estimate the changed graph",
             )),
-            Values::Absent => Err(Error::config("counts", "no edge orbits were counted; count the changed graph")),
+            Values::Absent => Err(Error::config(
+                "counts",
+                "no edge orbits were counted; count the changed graph",
+            )),
         }
     }
 }
@@ -120,7 +130,11 @@ impl Update<'_> {
         let zeros = || Pages::<u64>::zeros(self.new.nnz());
         let (mut c, mut k, mut r, mut through) = (zeros(), zeros(), zeros(), zeros());
         let of = |values| Striped::new(self.new, values);
-        let gains = Gains { c: of(&mut c), k: of(&mut k), r: of(&mut r) };
+        let gains = Gains {
+            c: of(&mut c),
+            k: of(&mut k),
+            r: of(&mut r),
+        };
         let found = triangles::list(&self, &gains, progress)?;
         rims::add_all(&self, &gains, &found, progress)?;
         let middle = middle::Middle::new(&self);
@@ -129,6 +143,16 @@ impl Update<'_> {
         drop(gains);
         progress.stage("arranging counts", 0);
         let s = middle.ends();
-        Ok(arrange::arrange(&self, &found, Sums { c: &c, k: &k, r: &r, middle: &through }, s))
+        Ok(arrange::arrange(
+            &self,
+            &found,
+            Sums {
+                c: &c,
+                k: &k,
+                r: &r,
+                middle: &through,
+            },
+            s,
+        ))
     }
 }

@@ -27,12 +27,24 @@ struct Edge {
 }
 
 /// Adds what edges give whose t has grown.
-pub(super) fn add_all(update: &Update<'_>, gains: &Gains<'_>, found: &Found, progress: &dyn Progress) -> Result<()> {
+pub(super) fn add_all(
+    update: &Update<'_>,
+    gains: &Gains<'_>,
+    found: &Found,
+    progress: &dyn Progress,
+) -> Result<()> {
     let degree = |i: u32| update.new.row(i as usize).len();
-    let grown = found.grown.iter().filter(|edge| edge.u < edge.v && edge.t != 0);
+    let grown = found
+        .grown
+        .iter()
+        .filter(|edge| edge.u < edge.v && edge.t != 0);
     let mut edges: Vec<Edge> = grown
         .map(|edge| {
-            let (x, w) = if degree(edge.u) >= degree(edge.v) { (edge.u, edge.v) } else { (edge.v, edge.u) };
+            let (x, w) = if degree(edge.u) >= degree(edge.v) {
+                (edge.u, edge.v)
+            } else {
+                (edge.v, edge.u)
+            };
             Edge { x, w, by: edge.t }
         })
         .collect();
@@ -40,7 +52,9 @@ pub(super) fn add_all(update: &Update<'_>, gains: &Gains<'_>, found: &Found, pro
     let pieces = pieces(&edges, degree);
     progress.stage("counting triangles of changed edges", edges.len() as u64);
     let scratch = || (Marks::new(update.new.rows()), vec![0u64; update.new.rows()]);
-    sweep(pieces, progress, scratch, |range, (), (marks, sums)| of_hub(update, gains, &edges[range], marks, sums))
+    sweep(pieces, progress, scratch, |range, (), (marks, sums)| {
+        of_hub(update, gains, &edges[range], marks, sums)
+    })
 }
 
 /// Stretches of edges with the same x.
@@ -60,8 +74,16 @@ fn pieces(edges: &[Edge], degree: impl Fn(u32) -> usize) -> Vec<(Range<usize>, (
 }
 
 /// Edges of one node x; `sums` is zero before and after.
-fn of_hub(update: &Update<'_>, gains: &Gains<'_>, edges: &[Edge], marks: &mut Marks, sums: &mut [u64]) {
-    let Some(&Edge { x, .. }) = edges.first() else { return };
+fn of_hub(
+    update: &Update<'_>,
+    gains: &Gains<'_>,
+    edges: &[Edge],
+    marks: &mut Marks,
+    sums: &mut [u64],
+) {
+    let Some(&Edge { x, .. }) = edges.first() else {
+        return;
+    };
     let row = update.new.row(x as usize);
     marks.set(row);
     for (at, &Edge { w, by, .. }) in edges.iter().enumerate() {
@@ -79,6 +101,8 @@ fn of_hub(update: &Update<'_>, gains: &Gains<'_>, edges: &[Edge], marks: &mut Ma
     }
     marks.clear(row);
     gains.r.row(x, |own| {
-        row.iter().zip(own).for_each(|(&y, r)| *r = r.wrapping_add(std::mem::take(&mut sums[y as usize])));
+        row.iter()
+            .zip(own)
+            .for_each(|(&y, r)| *r = r.wrapping_add(std::mem::take(&mut sums[y as usize])));
     });
 }

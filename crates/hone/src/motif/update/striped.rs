@@ -20,16 +20,28 @@ impl<'a> Striped<'a> {
     /// `values` has one for each slot.
     pub(super) fn new(pattern: &'a Pattern, values: &'a mut [u64]) -> Striped<'a> {
         let rows = pattern.rows();
-        let bounds: Vec<usize> = (0..rows).step_by(ROWS).chain([rows]).map(|i| pattern.offsets()[i]).collect();
-        Striped { pattern, parts: cut(values, &bounds).into_iter().map(Mutex::new).collect() }
+        let bounds: Vec<usize> = (0..rows)
+            .step_by(ROWS)
+            .chain([rows])
+            .map(|i| pattern.offsets()[i])
+            .collect();
+        Striped {
+            pattern,
+            parts: cut(values, &bounds).into_iter().map(Mutex::new).collect(),
+        }
     }
 
     /// Passes the values of a row to a function.
     #[inline]
     pub(super) fn row<T>(&self, i: u32, change: impl FnOnce(&mut [u64]) -> T) -> T {
         let i = i as usize;
-        let mut part = self.parts[i / ROWS].lock().expect("no thread panics with the lock");
-        let (first, range) = (self.pattern.offsets()[i / ROWS * ROWS], self.pattern.range(i));
+        let mut part = self.parts[i / ROWS]
+            .lock()
+            .expect("no thread panics with the lock");
+        let (first, range) = (
+            self.pattern.offsets()[i / ROWS * ROWS],
+            self.pattern.range(i),
+        );
         change(&mut part[range.start - first..range.end - first])
     }
 

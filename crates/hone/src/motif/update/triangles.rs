@@ -51,9 +51,17 @@ struct Third {
 }
 
 /// Lists them all.
-pub(super) fn list(update: &Update<'_>, gains: &Gains<'_>, progress: &dyn Progress) -> Result<Found> {
+pub(super) fn list(
+    update: &Update<'_>,
+    gains: &Gains<'_>,
+    progress: &dyn Progress,
+) -> Result<Found> {
     let changes = &update.changes.list;
-    let degree = |i: u32| row(update.old, i).len().max(update.new.row(i as usize).len()) as u64;
+    let degree = |i: u32| {
+        row(update.old, i)
+            .len()
+            .max(update.new.row(i as usize).len()) as u64
+    };
     let parts = update.parts(|at| degree(changes[at].u).min(degree(changes[at].v)) + 64);
     let all = Mutex::new(Listed::default());
     progress.stage("counting triangles", changes.len() as u64);
@@ -71,7 +79,10 @@ pub(super) fn list(update: &Update<'_>, gains: &Gains<'_>, progress: &dyn Progre
     let Listed { grown, nodes: list } = all.into_inner().expect("no thread panics with the lock");
     let mut nodes = Marks::new(update.new.rows());
     nodes.set(&list);
-    Ok(Found { grown: added_up(grown), nodes })
+    Ok(Found {
+        grown: added_up(grown),
+        nodes,
+    })
 }
 
 /// One entry for each edge and end, from some for each edge.
@@ -79,12 +90,24 @@ fn added_up(mut some: Vec<Grown>) -> Vec<Grown> {
     some.sort_unstable();
     let mut grown: Vec<Grown> = Vec::new();
     for next in some {
-        match grown.last_mut().filter(|last| (last.u, last.v) == (next.u, next.v)) {
-            Some(last) => (last.t, last.q) = (last.t.wrapping_add(next.t), last.q.wrapping_add(next.q)),
+        match grown
+            .last_mut()
+            .filter(|last| (last.u, last.v) == (next.u, next.v))
+        {
+            Some(last) => {
+                (last.t, last.q) = (last.t.wrapping_add(next.t), last.q.wrapping_add(next.q))
+            }
             None => grown.push(next),
         }
     }
-    let turned: Vec<Grown> = grown.iter().map(|edge| Grown { u: edge.v, v: edge.u, ..*edge }).collect();
+    let turned: Vec<Grown> = grown
+        .iter()
+        .map(|edge| Grown {
+            u: edge.v,
+            v: edge.u,
+            ..*edge
+        })
+        .collect();
     grown.extend(turned);
     grown.sort_unstable();
     grown
@@ -102,7 +125,11 @@ fn precedes(update: &Update<'_>, (a, b): (u32, u32), change: Change) -> bool {
 
 /// The place in the changed graph of the edge at a place in a row of the graph of a change.
 fn place(update: &Update<'_>, change: Change, u: u32, (at, w): (usize, u32)) -> Option<usize> {
-    if change.added { Some(at) } else { update.changes.moved(u, at, w) }
+    if change.added {
+        Some(at)
+    } else {
+        update.changes.moved(u, at, w)
+    }
 }
 
 fn find_thirds(update: &Update<'_>, change: Change, thirds: &mut Vec<Third>) {
@@ -110,13 +137,27 @@ fn find_thirds(update: &Update<'_>, change: Change, thirds: &mut Vec<Third>) {
     thirds.clear();
     for_common(row(graph, a), row(graph, b), |w, at_a, at_b| {
         if !precedes(update, (a, w), change) && !precedes(update, (b, w), change) {
-            let (to_a, to_b) = (place(update, change, a, (at_a, w)), place(update, change, b, (at_b, w)));
-            thirds.push(Third { w, to_a, to_b, cliques: 0 });
+            let (to_a, to_b) = (
+                place(update, change, a, (at_a, w)),
+                place(update, change, b, (at_b, w)),
+            );
+            thirds.push(Third {
+                w,
+                to_a,
+                to_b,
+                cliques: 0,
+            });
         }
     });
 }
 
-fn triangles(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &[Third], found: &mut Listed) {
+fn triangles(
+    update: &Update<'_>,
+    gains: &Gains<'_>,
+    change: Change,
+    thirds: &[Third],
+    found: &mut Listed,
+) {
     let (a, b, sign) = (change.u, change.v, change.sign());
     let own = update.find(a, b);
     let t = update.common_before(a, b);
@@ -124,7 +165,12 @@ fn triangles(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &[T
     let mut gain = |at: Option<usize>, (u, v): (u32, u32), degree: u64, t: u64| {
         if let Some(at) = at {
             gains.r.add(u, at, sign.wrapping_mul(t));
-            found.grown.push(Grown { u: u.min(v), v: u.max(v), t: sign, q: sign.wrapping_mul(degree) });
+            found.grown.push(Grown {
+                u: u.min(v),
+                v: u.max(v),
+                t: sign,
+                q: sign.wrapping_mul(degree),
+            });
         }
     };
     for third in thirds {
@@ -133,10 +179,14 @@ fn triangles(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &[T
         gain(own, (a, b), update.degree(w), to_a + to_b);
         gain(third.to_a, (a, w), update.degree(b), t + to_b);
         gain(third.to_b, (b, w), update.degree(a), t + to_a);
-        [a, b, w].iter().for_each(|&node| add(&update.triangles[node as usize], sign));
+        [a, b, w]
+            .iter()
+            .for_each(|&node| add(&update.triangles[node as usize], sign));
     }
     if !thirds.is_empty() {
-        found.nodes.extend([a, b].into_iter().chain(thirds.iter().map(|third| third.w)));
+        found
+            .nodes
+            .extend([a, b].into_iter().chain(thirds.iter().map(|third| third.w)));
     }
 }
 
@@ -164,7 +214,8 @@ fn cliques(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &mut 
     }
     for third in thirds.iter() {
         for (node, at) in [(change.u, third.to_a), (change.v, third.to_b)] {
-            at.into_iter().for_each(|at| gains.k.add(node, at, sign.wrapping_mul(third.cliques)));
+            at.into_iter()
+                .for_each(|at| gains.k.add(node, at, sign.wrapping_mul(third.cliques)));
         }
     }
 }

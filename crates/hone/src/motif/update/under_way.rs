@@ -25,13 +25,25 @@ pub(super) struct Update<'a> {
 
 impl<'a> Update<'a> {
     /// Nothing if counting again is less work, or there are too many edges or changes to number.
-    pub(super) fn new(old: &'a Pattern, new: &'a Pattern, exact: &'a Exact, changes: Changes) -> Option<Update<'a>> {
+    pub(super) fn new(
+        old: &'a Pattern,
+        new: &'a Pattern,
+        exact: &'a Exact,
+        changes: Changes,
+    ) -> Option<Update<'a>> {
         if changes.list.len() >= 1 << 30 || is_light(new) || is_more_than_counting(new, &changes) {
             return None;
         }
         u32::try_from(new.nnz()).ok()?;
         let triangles = (0..new.rows()).map(|_| AtomicU64::new(0)).collect();
-        Some(Update { old, new, exact, changes, back: turned(new), triangles })
+        Some(Update {
+            old,
+            new,
+            exact,
+            changes,
+            back: turned(new),
+            triangles,
+        })
     }
 
     /// The place of the edge between two nodes in the row of the first, if there is one.
@@ -47,7 +59,9 @@ impl<'a> Update<'a> {
     /// Common neighbours of the ends of an edge before; none for an edge that was not there.
     pub(super) fn common_before(&self, u: u32, v: u32) -> u64 {
         let slots = range(self.old, u as usize);
-        row(self.old, u).binary_search(&v).map_or(0, |at| self.exact.t.get(slots.start + at))
+        row(self.old, u)
+            .binary_search(&v)
+            .map_or(0, |at| self.exact.t.get(slots.start + at))
     }
 
     /// Divides the changes into parts of about equal work.

@@ -27,27 +27,47 @@ fn diffusion_is_products_with_explicit_matrices() {
     }
 }
 
-fn diffuse_and_compare(graph: &Graph, counts: &motif::Counts, motif: Motif, psi: Psi, process: Process) {
-    let w = counts.motif_graph(graph, motif, Weighting::default()).unwrap();
+fn diffuse_and_compare(
+    graph: &Graph,
+    counts: &motif::Counts,
+    motif: Motif,
+    psi: Psi,
+    process: Process,
+) {
+    let w = counts
+        .motif_graph(graph, motif, Weighting::default())
+        .unwrap();
     let n = w.matrix.pattern().rows();
     let dense: Vec<Vec<f64>> = (0..n)
         .map(|i| {
             let mut row = vec![0.0; n];
             let (columns, values) = w.matrix.row(i);
-            columns.iter().zip(values).for_each(|(&j, &v)| row[j as usize] = f64::from(v));
+            columns
+                .iter()
+                .zip(values)
+                .for_each(|(&j, &v)| row[j as usize] = f64::from(v));
             row
         })
         .collect();
     let x = Block::from_vec(n, 2, (0..2 * n).map(|e| (e * 7 % 5) as f32 - 1.5).collect());
-    let start: Vec<Vec<f64>> = (0..n).map(|i| x.row(i).iter().map(|&v| f64::from(v)).collect()).collect();
+    let start: Vec<Vec<f64>> = (0..n)
+        .map(|i| x.row(i).iter().map(|&v| f64::from(v)).collect())
+        .collect();
     let operator = if graph.is_directed() {
         Operator::sparse("W", w.matrix.clone())
     } else {
         Operator::symmetric("W", w.matrix.clone())
     };
-    let matrix = MotifMatrix { psi, ..MotifMatrix::default() };
+    let matrix = MotifMatrix {
+        psi,
+        ..MotifMatrix::default()
+    };
     let mut expected = start.clone();
-    let diffusion = Diffusion { steps: 3, original: false, process };
+    let diffusion = Diffusion {
+        steps: 3,
+        original: false,
+        process,
+    };
     let check = |k: usize, found: &Block, scale: f64| {
         assert_eq!(scale, 1.0);
         let s = match process {
@@ -62,14 +82,19 @@ fn diffuse_and_compare(graph: &Graph, counts: &motif::Counts, motif: Motif, psi:
         expected = times(&s, &expected);
         if let Process::Laplacian(theta) = process {
             for (row, start) in expected.iter_mut().zip(&start) {
-                row.iter_mut().zip(start).for_each(|(v, x)| *v = (1.0 - theta) * *v + theta * x);
+                row.iter_mut()
+                    .zip(start)
+                    .for_each(|(v, x)| *v = (1.0 - theta) * *v + theta * x);
             }
         }
         for i in 0..n {
             for c in 0..2 {
                 let (found, expected) = (f64::from(found.row(i)[c]), expected[i][c]);
                 let close = (found - expected).abs() <= 1e-4 * (1.0 + expected.abs());
-                assert!(close, "{motif} {psi:?} {process:?} k={k} node {i}: {found} {expected}");
+                assert!(
+                    close,
+                    "{motif} {psi:?} {process:?} k={k} node {i}: {found} {expected}"
+                );
             }
         }
         Ok(())
@@ -79,7 +104,13 @@ fn diffuse_and_compare(graph: &Graph, counts: &motif::Counts, motif: Motif, psi:
 
 fn times(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let width = b.first().map_or(0, Vec::len);
-    a.iter().map(|row| (0..width).map(|c| row.iter().zip(b).map(|(v, other)| v * other[c]).sum()).collect()).collect()
+    a.iter()
+        .map(|row| {
+            (0..width)
+                .map(|c| row.iter().zip(b).map(|(v, other)| v * other[c]).sum())
+                .collect()
+        })
+        .collect()
 }
 
 fn power(a: &[Vec<f64>], k: usize) -> Vec<Vec<f64>> {
@@ -101,26 +132,42 @@ fn function(psi: Psi, a: &[Vec<f64>]) -> Vec<Vec<f64>> {
             other => unreachable!("{other:?} has no definition here"),
         }
     };
-    (0..a.len()).map(|i| (0..a.len()).map(|j| entry(i, j)).collect()).collect()
+    (0..a.len())
+        .map(|i| (0..a.len()).map(|j| entry(i, j)).collect())
+        .collect()
 }
 
 #[test]
 fn orders_of_diffusion_can_be_chosen() {
     let graph = graph(false);
     let counts = motif::count(&graph, &Silent).unwrap();
-    let w = counts.motif_graph(&graph, Motif::Orbit(Orbit::Edge), Weighting::default()).unwrap();
+    let w = counts
+        .motif_graph(&graph, Motif::Orbit(Orbit::Edge), Weighting::default())
+        .unwrap();
     let operator = Operator::symmetric("W", w.matrix.clone());
-    let x = Block::from_vec(w.matrix.pattern().rows(), 1, (0..w.matrix.pattern().rows()).map(|i| i as f32).collect());
+    let x = Block::from_vec(
+        w.matrix.pattern().rows(),
+        1,
+        (0..w.matrix.pattern().rows()).map(|i| i as f32).collect(),
+    );
     let second = |order| {
         let mut last = None;
-        let matrix = MotifMatrix { psi: Psi::P, order, ..MotifMatrix::default() };
+        let matrix = MotifMatrix {
+            psi: Psi::P,
+            order,
+            ..MotifMatrix::default()
+        };
         let keep = |_: usize, block: &Block, _: f64| {
             last = Some(block.clone());
             Ok(())
         };
-        Diffusion { steps: 2, original: false, process: Process::Linear }
-            .run(&x, (&operator, 1.0), &matrix, keep)
-            .unwrap();
+        Diffusion {
+            steps: 2,
+            original: false,
+            process: Process::Linear,
+        }
+        .run(&x, (&operator, 1.0), &matrix, keep)
+        .unwrap();
         last.unwrap()
     };
     assert_ne!(second(Order::Auto), second(Order::PsiOfPower));
@@ -132,27 +179,49 @@ fn relabelling_permutes_the_diffused_attributes() {
     let karate = builtin("karate").unwrap();
     let place = |i: u32| (i * 5 + 3) % 34;
     let edges: Vec<(u32, u32)> = (0..34u32)
-        .flat_map(|i| karate.neighbors(i).iter().map(move |&j| (place(i), place(j))).collect::<Vec<_>>())
+        .flat_map(|i| {
+            karate
+                .neighbors(i)
+                .iter()
+                .map(move |&j| (place(i), place(j)))
+                .collect::<Vec<_>>()
+        })
         .collect();
     let mut names = vec![0i64; 34];
     (0..34u32).for_each(|i| names[place(i) as usize] = i64::from(i));
     let ids = hone::graph::NodeIds::from_integers(names.clone());
-    let moved = GraphBuilder::undirected(34).ids(ids).edges(edges).build().unwrap();
+    let moved = GraphBuilder::undirected(34)
+        .ids(ids)
+        .edges(edges)
+        .build()
+        .unwrap();
     let own = |ids: &[i64]| Named {
         names: vec!["a".into(), "b".into()],
         origins: vec![Origin::default(); 2],
-        block: Block::from_vec(34, 2, ids.iter().flat_map(|&i| [(i * 7 % 11) as f32, (i % 2) as f32]).collect()),
+        block: Block::from_vec(
+            34,
+            2,
+            ids.iter()
+                .flat_map(|&i| [(i * 7 % 11) as f32, (i % 2) as f32])
+                .collect(),
+        ),
     };
     let straight: Vec<i64> = (0..34).collect();
     for psi in ["w", "p", "l", "l-norm", "l-rw"] {
         let process = ("features.diffusion.process", "{ laplacian = 0.4 }");
         for more in [&[][..], &[process]] {
             let settings = [&[("psi", psi), ("structure.enabled", "true")], more].concat();
-            let (a, b) = (by_id(&karate, &settings, own(&straight)), by_id(&moved, &settings, own(&names)));
+            let (a, b) = (
+                by_id(&karate, &settings, own(&straight)),
+                by_id(&moved, &settings, own(&names)),
+            );
             assert_eq!(a["0"].len(), (52 + 2) * (1 + 13 * 2));
             for (id, row) in &a {
                 for (j, (x, y)) in row.iter().zip(&b[id]).enumerate() {
-                    assert!((x - y).abs() < 2e-5, "{psi}, node {id}, column {j}: {x} {y}");
+                    assert!(
+                        (x - y).abs() < 2e-5,
+                        "{psi}, node {id}, column {j}: {x} {y}"
+                    );
                 }
             }
         }
@@ -165,29 +234,59 @@ fn nodes_without_the_motif_keep_their_part_of_x() {
     let graph = builtin("karate").unwrap();
     let n = graph.nodes();
     let block = Block::from_vec(n, 2, (0..n).flat_map(|i| [1.0, i as f32]).collect());
-    let named = Named { names: vec!["one".into(), "number".into()], origins: vec![Origin::default(); 2], block };
-    for (motif, theta) in [("clique4", 1.0), ("clique4", 0.25), ("edge", 1.0), ("clique4", 0.0)] {
+    let named = Named {
+        names: vec!["one".into(), "number".into()],
+        origins: vec![Origin::default(); 2],
+        block,
+    };
+    for (motif, theta) in [
+        ("clique4", 1.0),
+        ("clique4", 0.25),
+        ("edge", 1.0),
+        ("clique4", 0.0),
+    ] {
         let config = [
             ("structure.enabled", "false"),
             ("local.norm", "none"),
             ("motifs", &format!("[\"{motif}\"]")),
-            ("features.diffusion.process", &format!("{{ laplacian = {theta:?} }}")),
+            (
+                "features.diffusion.process",
+                &format!("{{ laplacian = {theta:?} }}"),
+            ),
         ];
         let config = preset("hone-p", &config);
-        let run = Hone::new(config).unwrap().with_attributes(named.clone()).features(&graph, &Silent).unwrap();
+        let run = Hone::new(config)
+            .unwrap()
+            .with_attributes(named.clone())
+            .features(&graph, &Silent)
+            .unwrap();
         let counts = motif::count(&graph, &Silent).unwrap();
-        let w = counts.motif_graph(&graph, motif.parse().unwrap(), Weighting::default()).unwrap();
-        let touched = |i: usize| w.nodes.as_ref().is_none_or(|nodes| nodes.contains(&(i as u32)));
+        let w = counts
+            .motif_graph(&graph, motif.parse().unwrap(), Weighting::default())
+            .unwrap();
+        let touched = |i: usize| {
+            w.nodes
+                .as_ref()
+                .is_none_or(|nodes| nodes.contains(&(i as u32)))
+        };
         assert!(motif == "edge" || (0..n).filter(|&i| !touched(i)).count() == 22);
         for i in 0..n {
             // X, then the first and the second step.
             let row = run.embedding.vectors.row(i);
             assert_eq!(row.len(), 6);
             if theta == 1.0 {
-                assert_eq!(row[2..], [1.0, i as f32, 1.0, i as f32], "{motif}, node {i}");
+                assert_eq!(
+                    row[2..],
+                    [1.0, i as f32, 1.0, i as f32],
+                    "{motif}, node {i}"
+                );
             } else if !touched(i) {
                 let kept = theta as f32 * i as f32;
-                assert_eq!(row[2..], [theta as f32, kept, theta as f32, kept], "{motif}, node {i}");
+                assert_eq!(
+                    row[2..],
+                    [theta as f32, kept, theta as f32, kept],
+                    "{motif}, node {i}"
+                );
             }
         }
     }
@@ -199,7 +298,11 @@ fn the_laplacian_process_keeps_the_size_of_x() {
     let graph = builtin("karate").unwrap();
     for size in [2e9f32, 1e-12] {
         let block = Block::from_vec(graph.nodes(), 1, vec![size; graph.nodes()]);
-        let named = Named { names: vec!["size".into()], origins: vec![Origin::default()], block };
+        let named = Named {
+            names: vec!["size".into()],
+            origins: vec![Origin::default()],
+            block,
+        };
         let config = preset(
             "hone-p",
             &[
@@ -209,30 +312,62 @@ fn the_laplacian_process_keeps_the_size_of_x() {
                 ("features.diffusion.process", "{ laplacian = 1.0 }"),
             ],
         );
-        let run = Hone::new(config).unwrap().with_attributes(named).features(&graph, &Silent).unwrap();
-        (0..graph.nodes()).for_each(|i| assert_eq!(run.embedding.vectors.row(i), [size; 3], "node {i}"));
+        let run = Hone::new(config)
+            .unwrap()
+            .with_attributes(named)
+            .features(&graph, &Silent)
+            .unwrap();
+        (0..graph.nodes())
+            .for_each(|i| assert_eq!(run.embedding.vectors.row(i), [size; 3], "node {i}"));
     }
 }
 
 /// Eq. 20 with counts: W X sums the neighbours' attributes, each times a count; and what leaves the range is an error.
 #[test]
 fn diffusion_over_counts_sees_the_counts() {
-    let edges: Vec<(u32, u32)> = (0..60u32).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+    let edges: Vec<(u32, u32)> = (0..60u32)
+        .flat_map(|i| (0..i).map(move |j| (i, j)))
+        .collect();
     let graph = GraphBuilder::undirected(60).edges(edges).build().unwrap();
     let block = Block::from_vec(60, 1, vec![1.0; 60]);
-    let named = Named { names: vec!["one".into()], origins: vec![Origin::default()], block };
+    let named = Named {
+        names: vec!["one".into()],
+        origins: vec![Origin::default()],
+        block,
+    };
     let run = |steps: &str, norm: &str| {
-        let settings = [("structure.enabled", "false"), ("local.norm", norm), ("motifs", "[\"clique4\"]")];
-        let config = preset("hone-w", &[&settings[..], &[("features.diffusion.steps", steps)]].concat());
-        Hone::new(config).unwrap().with_attributes(named.clone()).features(&graph, &Silent)
+        let settings = [
+            ("structure.enabled", "false"),
+            ("local.norm", norm),
+            ("motifs", "[\"clique4\"]"),
+        ];
+        let config = preset(
+            "hone-w",
+            &[&settings[..], &[("features.diffusion.steps", steps)]].concat(),
+        );
+        Hone::new(config)
+            .unwrap()
+            .with_attributes(named.clone())
+            .features(&graph, &Silent)
     };
     // Every edge of K60 is in 58·57/2 cliques of four; X^(2) = W² W X.
     let degree = 59.0 * 58.0 * 57.0 / 2.0;
     let row = run("2", "none").unwrap().embedding.vectors.row(7).to_vec();
     assert_eq!(f64::from(row[1]), degree);
-    assert!((f64::from(row[2]) / f64::powi(degree, 3) - 1.0).abs() < 1e-5, "{row:?}");
+    assert!(
+        (f64::from(row[2]) / f64::powi(degree, 3) - 1.0).abs() < 1e-5,
+        "{row:?}"
+    );
     let error = run("6", "none").unwrap_err().to_string();
-    assert!(error.contains("clique4") && error.contains("overflow"), "{error}");
+    assert!(
+        error.contains("clique4") && error.contains("overflow"),
+        "{error}"
+    );
     let normed = run("6", "l2").unwrap().embedding.vectors;
-    assert!(normed.as_slice().iter().all(|x| (f64::from(*x) - 60f64.sqrt().recip()).abs() < 1e-5));
+    assert!(
+        normed
+            .as_slice()
+            .iter()
+            .all(|x| (f64::from(*x) - 60f64.sqrt().recip()).abs() < 1e-5)
+    );
 }

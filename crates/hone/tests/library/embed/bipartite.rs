@@ -16,24 +16,40 @@ fn shop() -> Graph {
         let own = mixed - mixed % 4 + u % 4;
         (u, USERS + if k % 4 == 3 { mixed } else { own })
     };
-    let edges: Vec<_> = (0..USERS).flat_map(|u| (0..8).map(move |k| edge(u, k))).collect();
-    GraphBuilder::undirected((USERS + ITEMS) as usize).edges(edges).build().unwrap()
+    let edges: Vec<_> = (0..USERS)
+        .flat_map(|u| (0..8).map(move |k| edge(u, k)))
+        .collect();
+    GraphBuilder::undirected((USERS + ITEMS) as usize)
+        .edges(edges)
+        .build()
+        .unwrap()
 }
 
 /// How much larger the products of users with items of their kind are than with others, in standard deviations.
 fn separation(config: Config) -> f64 {
     let vectors = run(config, &shop()).embedding.vectors;
     let product = |u: u32, i: u32| {
-        let rows = vectors.row(u as usize)[..112].iter().zip(&vectors.row((USERS + i) as usize)[..112]);
+        let rows = vectors.row(u as usize)[..112]
+            .iter()
+            .zip(&vectors.row((USERS + i) as usize)[..112]);
         rows.map(|(a, b)| f64::from(a * b)).sum::<f64>()
     };
     let pairs = || (0..USERS).flat_map(|u| (0..ITEMS).map(move |i| (u, i)));
     let of = |own: bool| -> Vec<f64> {
-        pairs().filter(|(u, i)| (u % 4 == i % 4) == own).map(|(u, i)| product(u, i)).collect()
+        pairs()
+            .filter(|(u, i)| (u % 4 == i % 4) == own)
+            .map(|(u, i)| product(u, i))
+            .collect()
     };
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (own, other) = (of(true), of(false));
-    let spread = |values: &[f64]| values.iter().map(|x| (x - mean(values)).powi(2)).sum::<f64>() / values.len() as f64;
+    let spread = |values: &[f64]| {
+        values
+            .iter()
+            .map(|x| (x - mean(values)).powi(2))
+            .sum::<f64>()
+            / values.len() as f64
+    };
     (mean(&own) - mean(&other)) / (spread(&own) + spread(&other)).sqrt().max(1e-12)
 }
 
@@ -46,5 +62,8 @@ fn users_are_close_to_items_of_their_kind() {
     let lazy = separation(config.clone());
     assert!(lazy > 1.0, "{lazy}");
     config.laziness = Laziness::Share(0.0);
-    assert!(separation(config) < 0.5 * lazy, "factors of a walk that never stays cannot tell them");
+    assert!(
+        separation(config) < 0.5 * lazy,
+        "factors of a walk that never stays cannot tell them"
+    );
 }

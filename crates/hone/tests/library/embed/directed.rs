@@ -18,35 +18,64 @@ use super::{config, run};
 fn downward(n: u32) -> Graph {
     let tree = (1..n).map(|i| (i, i / 2));
     let chords = (3..n).filter(|i| i % 3 == 0).map(|i| (i, (i * 5 + 1) % i));
-    GraphBuilder::directed(n as usize + 1).edges(tree.chain(chords).collect()).build().unwrap()
+    GraphBuilder::directed(n as usize + 1)
+        .edges(tree.chain(chords).collect())
+        .build()
+        .unwrap()
 }
 
 fn zero_rows(vectors: &hone::dense::Block) -> Vec<usize> {
-    (0..vectors.rows()).filter(|&i| vectors.row(i).iter().all(|&x| x == 0.0)).collect()
+    (0..vectors.rows())
+        .filter(|&i| vectors.row(i).iter().all(|&x| x == 0.0))
+        .collect()
 }
 
 /// The target factors are those of the same decomposition: Sᵀ u = σ v, column by column.
 #[test]
 fn source_and_target_factors_belong_together() {
     let graph = downward(40);
-    let settings = [("motifs", "[\"edge\"]"), ("psi", "p"), ("steps", "1"), ("local.dim", "6")];
-    let y = run(config(&[&settings[..], &[("global.output", "local")]].concat()), &graph);
+    let settings = [
+        ("motifs", "[\"edge\"]"),
+        ("psi", "p"),
+        ("steps", "1"),
+        ("local.dim", "6"),
+    ];
+    let y = run(
+        config(&[&settings[..], &[("global.output", "local")]].concat()),
+        &graph,
+    );
     let columns = &y.embedding.columns;
-    assert_eq!((columns.len(), columns[0].as_str(), columns[6].as_str()), (12, "edge.k1.0", "edge:target.k1.0"));
+    assert_eq!(
+        (columns.len(), columns[0].as_str(), columns[6].as_str()),
+        (12, "edge.k1.0", "edge:target.k1.0")
+    );
     let facts = &y.report.local[0];
     for j in 0..6 {
         let mut back = vec![0f64; graph.nodes()];
         for i in 0..graph.nodes() as u32 {
             for &t in graph.neighbors(i) {
-                back[t as usize] += f64::from(y.embedding.vectors.get(i as usize, j)) / graph.degree(i) as f64;
+                back[t as usize] +=
+                    f64::from(y.embedding.vectors.get(i as usize, j)) / graph.degree(i) as f64;
             }
         }
         for (i, back) in back.iter().enumerate() {
             let v = facts.singular_values[j] * f64::from(y.embedding.vectors.get(i, 6 + j));
-            assert!((v - back).abs() < 1e-4, "column {j}, node {i}: {v} and {back}");
+            assert!(
+                (v - back).abs() < 1e-4,
+                "column {j}, node {i}: {v} and {back}"
+            );
         }
     }
-    let source = run(config(&[&settings[..], &[("global.output", "local"), ("direction", "source")]].concat()), &graph);
+    let source = run(
+        config(
+            &[
+                &settings[..],
+                &[("global.output", "local"), ("direction", "source")],
+            ]
+            .concat(),
+        ),
+        &graph,
+    );
     assert_eq!(source.embedding.columns, columns[..6]);
     let names: Vec<(String, f64)> = y.report.motif_importance();
     assert_eq!(names.len(), 1, "both sides are of one motif: {names:?}");
@@ -59,16 +88,34 @@ fn nodes_that_no_arc_leaves_are_placed() {
     for settings in [
         &[("motifs", "[\"edge\"]")][..],
         &[("motifs", "[\"edge\"]"), ("psi", "w")],
-        &[("motifs", "[\"edge\"]"), ("psi", "a-norm"), ("degree", "total")],
+        &[
+            ("motifs", "[\"edge\"]"),
+            ("psi", "a-norm"),
+            ("degree", "total"),
+        ],
         &[("motifs", "\"triads\"")],
-        &[("motifs", "\"triad-orbits\""), ("occurrence", "subgraph"), ("steps", "1")],
+        &[
+            ("motifs", "\"triad-orbits\""),
+            ("occurrence", "subgraph"),
+            ("steps", "1"),
+        ],
     ] {
-        let found = run(config(&[settings, &[("global.dim", "64"), ("local.dim", "40")]].concat()), &graph);
+        let found = run(
+            config(&[settings, &[("global.dim", "64"), ("local.dim", "40")]].concat()),
+            &graph,
+        );
         assert_eq!(zero_rows(&found.embedding.vectors), [60], "{settings:?}");
         let warnings = found.report.warnings.join("\n");
-        assert!(warnings.contains("1 of 61 nodes has a vector of zeros: 1 without an edge"), "{warnings}");
+        assert!(
+            warnings.contains("1 of 61 nodes has a vector of zeros: 1 without an edge"),
+            "{warnings}"
+        );
     }
-    let source = config(&[("motifs", "[\"edge\"]"), ("direction", "source"), ("global.dim", "64")]);
+    let source = config(&[
+        ("motifs", "[\"edge\"]"),
+        ("direction", "source"),
+        ("global.dim", "64"),
+    ]);
     assert!(zero_rows(&run(source, &graph).embedding.vectors).contains(&0));
 }
 
@@ -77,21 +124,53 @@ fn nodes_that_no_arc_leaves_are_placed() {
 fn rows_without_entries_are_zero_and_the_reason_is_said() {
     for n in [40, 400] {
         let graph = downward(n);
-        let sinks: Vec<usize> = (0..=n as usize).filter(|&i| graph.degree(i as u32) == 0).collect();
-        let edge = [("motifs", "[\"edge\"]"), ("steps", "1"), ("global.dim", "16")];
+        let sinks: Vec<usize> = (0..=n as usize)
+            .filter(|&i| graph.degree(i as u32) == 0)
+            .collect();
+        let edge = [
+            ("motifs", "[\"edge\"]"),
+            ("steps", "1"),
+            ("global.dim", "16"),
+        ];
         for (settings, remedy) in [
-            (&[("psi", "l-norm")][..], "without an outgoing arc, hence of degree 0 (degree = \"total\""),
-            (&[("direction", "source")], "(direction = \"keep\" places them"),
-            (&[("local.solver.method", "autoencoder"), ("local.solver.epochs", "1")], "has only source factors"),
+            (
+                &[("psi", "l-norm")][..],
+                "without an outgoing arc, hence of degree 0 (degree = \"total\"",
+            ),
+            (
+                &[("direction", "source")],
+                "(direction = \"keep\" places them",
+            ),
+            (
+                &[
+                    ("local.solver.method", "autoencoder"),
+                    ("local.solver.epochs", "1"),
+                ],
+                "has only source factors",
+            ),
         ] {
             let found = run(config(&[&edge[..], settings].concat()), &graph);
             let warnings = found.report.warnings.join("\n");
             let zero = zero_rows(&found.embedding.vectors);
-            assert!(sinks.iter().all(|sink| zero.contains(sink)), "{settings:?}, {n} nodes: {zero:?}");
-            assert!(warnings.contains(remedy) && warnings.contains("1 without an edge"), "{warnings}");
+            assert!(
+                sinks.iter().all(|sink| zero.contains(sink)),
+                "{settings:?}, {n} nodes: {zero:?}"
+            );
+            assert!(
+                warnings.contains(remedy) && warnings.contains("1 without an edge"),
+                "{warnings}"
+            );
         }
-        let total =
-            run(config(&[&edge[..], &[("psi", "l-norm"), ("degree", "total"), ("local.dim", "64")]].concat()), &graph);
+        let total = run(
+            config(
+                &[
+                    &edge[..],
+                    &[("psi", "l-norm"), ("degree", "total"), ("local.dim", "64")],
+                ]
+                .concat(),
+            ),
+            &graph,
+        );
         assert_eq!(zero_rows(&total.embedding.vectors), [n as usize]);
     }
 }
@@ -99,20 +178,43 @@ fn rows_without_entries_are_zero_and_the_reason_is_said() {
 /// Nodes that the factors of a motif matrix leave out are not said to be without the motif; weights of 0 count as none.
 #[test]
 fn the_reasons_of_zero_rows_are_true() {
-    let pairs = GraphBuilder::directed(60).edges((0..30).map(|i| (2 * i, 2 * i + 1)).collect()).build().unwrap();
-    let edge = [("motifs", "[\"edge\"]"), ("steps", "1"), ("local.dim", "16"), ("global.dim", "32")];
+    let pairs = GraphBuilder::directed(60)
+        .edges((0..30).map(|i| (2 * i, 2 * i + 1)).collect())
+        .build()
+        .unwrap();
+    let edge = [
+        ("motifs", "[\"edge\"]"),
+        ("steps", "1"),
+        ("local.dim", "16"),
+        ("global.dim", "32"),
+    ];
     let warnings = run(config(&edge), &pairs).report.warnings.join("\n");
     assert!(
-        warnings.contains("28 not covered by the leading factors of each motif matrix (a larger local.dim"),
+        warnings.contains(
+            "28 not covered by the leading factors of each motif matrix (a larger local.dim"
+        ),
         "{warnings}"
     );
     let arcs = vec![(0, 1), (1, 2), (2, 0), (2, 1)];
-    let idle = GraphBuilder::directed(3).edges(arcs).weights(vec![0.0, 1.0, 1.0, 1.0]).build().unwrap();
+    let idle = GraphBuilder::directed(3)
+        .edges(arcs)
+        .weights(vec![0.0, 1.0, 1.0, 1.0])
+        .build()
+        .unwrap();
     for (settings, why) in [
-        (&[("psi", "l-norm")][..], "1 without an outgoing arc, hence of degree 0"),
-        (&[("direction", "source")], "1 without an outgoing arc (direction = \"keep\""),
+        (
+            &[("psi", "l-norm")][..],
+            "1 without an outgoing arc, hence of degree 0",
+        ),
+        (
+            &[("direction", "source")],
+            "1 without an outgoing arc (direction = \"keep\"",
+        ),
     ] {
-        let warnings = run(config(&[&edge[..], settings].concat()), &idle).report.warnings.join("\n");
+        let warnings = run(config(&[&edge[..], settings].concat()), &idle)
+            .report
+            .warnings
+            .join("\n");
         assert!(warnings.contains(why), "{settings:?}: {warnings}");
     }
 }
@@ -125,11 +227,18 @@ fn trees() -> Graph {
         for child in 1..nodes {
             let parent = (tree * 7 + child * 3) % child;
             let (a, b) = (first + parent, first + child);
-            arcs.push(if (tree + child) % 3 == 0 { (b, a) } else { (a, b) });
+            arcs.push(if (tree + child) % 3 == 0 {
+                (b, a)
+            } else {
+                (a, b)
+            });
         }
         first += nodes;
     }
-    GraphBuilder::directed(first as usize).edges(arcs).build().unwrap()
+    GraphBuilder::directed(first as usize)
+        .edges(arcs)
+        .build()
+        .unwrap()
 }
 
 /// A node outside all leading directions has zeros, not what rounding leaves of sums that cancel, and is counted.
@@ -139,8 +248,14 @@ fn rows_of_rounding_are_zeros() {
     let underlying = graph.underlying();
     let of_preset = |name: &str, settings: &[(&str, &str)]| {
         let layers = Layers::new().preset(name).unwrap();
-        let layers = settings.iter().fold(layers, |layers, (key, value)| layers.set(key, value).unwrap());
-        layers.set("structure.enabled", "false").unwrap().build().unwrap()
+        let layers = settings.iter().fold(layers, |layers, (key, value)| {
+            layers.set(key, value).unwrap()
+        });
+        layers
+            .set("structure.enabled", "false")
+            .unwrap()
+            .build()
+            .unwrap()
     };
     let configs = [
         of_preset("hone", &[]),
@@ -156,14 +271,38 @@ fn rows_of_rounding_are_zeros() {
             let most = (0..z.rows()).map(length).fold(0.0, f32::max);
             let zero = zero_rows(z);
             // Factors of the paper's presets are iterated to a residual, which leaves more than rounding.
-            let least = if number < 2 { 1e-4 * most } else { f32::MIN_POSITIVE };
+            let least = if number < 2 {
+                1e-4 * most
+            } else {
+                f32::MIN_POSITIVE
+            };
             let tiny: Vec<usize> = (0..z.rows()).filter(|&i| length(i) < least).collect();
             assert_eq!(tiny, zero, "{number}");
-            let told = found.report.warnings.iter().any(|text| text.starts_with(&format!("{} of ", zero.len())));
-            assert_eq!(told, !zero.is_empty(), "{number}: {} in {:?}", zero.len(), found.report.warnings);
-            let short = (0..z.rows()).filter(|&i| length(i) > 0.0 && length(i) < 1e-4 * most).count();
-            let told = found.report.notes.iter().any(|text| text.contains("much shorter vector"));
-            assert!(told || short == 0, "{number}: {short} in {:?}", found.report.notes);
+            let told = found
+                .report
+                .warnings
+                .iter()
+                .any(|text| text.starts_with(&format!("{} of ", zero.len())));
+            assert_eq!(
+                told,
+                !zero.is_empty(),
+                "{number}: {} in {:?}",
+                zero.len(),
+                found.report.warnings
+            );
+            let short = (0..z.rows())
+                .filter(|&i| length(i) > 0.0 && length(i) < 1e-4 * most)
+                .count();
+            let told = found
+                .report
+                .notes
+                .iter()
+                .any(|text| text.contains("much shorter vector"));
+            assert!(
+                told || short == 0,
+                "{number}: {short} in {:?}",
+                found.report.notes
+            );
         }
     }
 }
@@ -173,10 +312,29 @@ fn rows_of_rounding_are_zeros() {
 fn rows_of_equal_length_are_not_taken_for_rounding() {
     let graph = hone::graph::builtin("karate").unwrap();
     for power in ["0.5", "0.8", "1", "2", "4"] {
-        let layers = Layers::new().preset("hone").unwrap().set("local.row-power", power).unwrap();
-        let found = run(layers.set("structure.enabled", "false").unwrap().build().unwrap(), &graph);
-        assert_eq!(zero_rows(&found.embedding.vectors), [0usize; 0], "row-power {power}");
-        assert!(found.report.warnings.is_empty(), "{power}: {:?}", found.report.warnings);
+        let layers = Layers::new()
+            .preset("hone")
+            .unwrap()
+            .set("local.row-power", power)
+            .unwrap();
+        let found = run(
+            layers
+                .set("structure.enabled", "false")
+                .unwrap()
+                .build()
+                .unwrap(),
+            &graph,
+        );
+        assert_eq!(
+            zero_rows(&found.embedding.vectors),
+            [0usize; 0],
+            "row-power {power}"
+        );
+        assert!(
+            found.report.warnings.is_empty(),
+            "{power}: {:?}",
+            found.report.warnings
+        );
     }
 }
 
@@ -186,42 +344,96 @@ fn settings_that_are_made_stay_as_they_are() {
     let graph = downward(60);
     let with = |settings: &[(&str, &str)]| {
         let hone = Layers::new().preset("hone").unwrap();
-        let layers = settings.iter().fold(hone, |layers, (key, value)| layers.set(key, value).unwrap());
+        let layers = settings
+            .iter()
+            .fold(hone, |layers, (key, value)| layers.set(key, value).unwrap());
         run(layers.build().unwrap(), &graph)
     };
     let default = with(&[]);
-    for setting in [("reverse", "0"), ("degree", "out"), ("structure.motifs", "all")] {
+    for setting in [
+        ("reverse", "0"),
+        ("degree", "out"),
+        ("structure.motifs", "all"),
+    ] {
         let found = with(&[setting]);
-        assert!(found.embedding.vectors != default.embedding.vectors, "{setting:?}");
-        assert_eq!(run(found.report.config.clone(), &graph).embedding.vectors, found.embedding.vectors, "{setting:?}");
+        assert!(
+            found.embedding.vectors != default.embedding.vectors,
+            "{setting:?}"
+        );
+        assert_eq!(
+            run(found.report.config.clone(), &graph).embedding.vectors,
+            found.embedding.vectors,
+            "{setting:?}"
+        );
     }
-    let explicit = [("direction", "keep"), ("reverse", "0.5"), ("degree", "total"), ("structure.motifs", "triads")];
+    let explicit = [
+        ("direction", "keep"),
+        ("reverse", "0.5"),
+        ("degree", "total"),
+        ("structure.motifs", "triads"),
+    ];
     assert!(with(&explicit).embedding.vectors == default.embedding.vectors);
-    assert!(with(&explicit[..1]).embedding.vectors == default.embedding.vectors, "keep leaves the others to the graph");
+    assert!(
+        with(&explicit[..1]).embedding.vectors == default.embedding.vectors,
+        "keep leaves the others to the graph"
+    );
     let window = with(&[("local.log-window.steps", "5")]);
-    assert!(window.embedding.vectors == default.embedding.vectors, "arcs have no log window");
+    assert!(
+        window.embedding.vectors == default.embedding.vectors,
+        "arcs have no log window"
+    );
     let notes = &window.report.notes;
-    assert!(!notes.iter().any(|note| note.contains("log-window")), "the default needs no note: {notes:?}");
+    assert!(
+        !notes.iter().any(|note| note.contains("log-window")),
+        "the default needs no note: {notes:?}"
+    );
 }
 
 /// Arcs of weight 0 place nobody, and weights may be large or small.
 #[test]
 fn weights_count_by_their_ratios() {
     let plain = downward(300);
-    let arcs: Vec<(u32, u32)> = (0..301).flat_map(|i| plain.neighbors(i).iter().map(move |&j| (i, j))).collect();
+    let arcs: Vec<(u32, u32)> = (0..301)
+        .flat_map(|i| plain.neighbors(i).iter().map(move |&j| (i, j)))
+        .collect();
     let weighted = |scale: f32| {
-        let of = |&(u, v): &(u32, u32)| if u == 7 || v == 7 { 0.0 } else { scale * (1 + (u * 7 + v) % 5) as f32 };
+        let of = |&(u, v): &(u32, u32)| {
+            if u == 7 || v == 7 {
+                0.0
+            } else {
+                scale * (1 + (u * 7 + v) % 5) as f32
+            }
+        };
         let weights = arcs.iter().map(of).collect();
-        GraphBuilder::directed(301).edges(arcs.clone()).weights(weights).build().unwrap()
+        GraphBuilder::directed(301)
+            .edges(arcs.clone())
+            .weights(weights)
+            .build()
+            .unwrap()
     };
-    for name in ["hone", "hone-w", "hone-p", "hone-l", "hone-l-norm", "hone-l-rw"] {
+    for name in [
+        "hone",
+        "hone-w",
+        "hone-p",
+        "hone-l",
+        "hone-l-norm",
+        "hone-l-rw",
+    ] {
         let config = || Layers::new().preset(name).unwrap().build().unwrap();
         let found = run(config(), &weighted(1.0));
         let warnings = found.report.warnings.join("\n");
-        assert!(warnings.contains("1 with edges of weight 0 only"), "{name}: {warnings}");
+        assert!(
+            warnings.contains("1 with edges of weight 0 only"),
+            "{name}: {warnings}"
+        );
         for power in [100, -100] {
             let scaled = run(config(), &weighted(2f32.powi(power)));
-            let pairs = scaled.embedding.vectors.as_slice().iter().zip(found.embedding.vectors.as_slice());
+            let pairs = scaled
+                .embedding
+                .vectors
+                .as_slice()
+                .iter()
+                .zip(found.embedding.vectors.as_slice());
             let off = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(off < 1e-3, "{name}, weights times 2^{power}: {off}");
         }
@@ -232,12 +444,30 @@ fn weights_count_by_their_ratios() {
 #[test]
 fn a_heavy_arc_is_noted() {
     let plain = downward(100);
-    let arcs: Vec<(u32, u32)> = (0..101).flat_map(|i| plain.neighbors(i).iter().map(move |&j| (i, j))).collect();
+    let arcs: Vec<(u32, u32)> = (0..101)
+        .flat_map(|i| plain.neighbors(i).iter().map(move |&j| (i, j)))
+        .collect();
     for (heavy, told) in [(1e6, true), (1e3, false)] {
-        let weights = (0..arcs.len()).map(|arc| if arc == 5 { heavy } else { 1.0 + (arc % 5) as f32 }).collect();
-        let graph = GraphBuilder::directed(101).edges(arcs.clone()).weights(weights).build().unwrap();
+        let weights = (0..arcs.len())
+            .map(|arc| {
+                if arc == 5 {
+                    heavy
+                } else {
+                    1.0 + (arc % 5) as f32
+                }
+            })
+            .collect();
+        let graph = GraphBuilder::directed(101)
+            .edges(arcs.clone())
+            .weights(weights)
+            .build()
+            .unwrap();
         let notes = run(Config::default(), &graph).report.notes;
-        assert_eq!(notes.iter().any(|note| note.contains("logarithms")), told, "{notes:?}");
+        assert_eq!(
+            notes.iter().any(|note| note.contains("logarithms")),
+            told,
+            "{notes:?}"
+        );
     }
 }
 
@@ -247,40 +477,104 @@ fn the_default_tells_sources_from_sinks() {
     // Two stars, one of arcs to the leaves and one of arcs from them, and a path between.
     let out = (1..20u32).map(|i| (0, i));
     let into = (21..40u32).map(|i| (i, 20));
-    let graph = GraphBuilder::directed(40).edges(out.chain(into).chain([(5, 25)]).collect()).build().unwrap();
+    let graph = GraphBuilder::directed(40)
+        .edges(out.chain(into).chain([(5, 25)]).collect())
+        .build()
+        .unwrap();
     let found = run(Config::default(), &graph);
     let z = &found.embedding.vectors;
     assert_eq!((z.cols(), zero_rows(z)), (128, vec![]));
-    let far = |a: usize, b: usize| z.row(a).iter().zip(z.row(b)).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt();
+    let far = |a: usize, b: usize| {
+        z.row(a)
+            .iter()
+            .zip(z.row(b))
+            .map(|(a, b)| (a - b).powi(2))
+            .sum::<f32>()
+            .sqrt()
+    };
     assert!(far(0, 20) > 0.1, "the centres: {}", far(0, 20));
-    assert!(far(1, 2) < 1e-3 && far(1, 30) > 0.1, "leaves: {} and {}", far(1, 2), far(1, 30));
+    assert!(
+        far(1, 2) < 1e-3 && far(1, 30) > 0.1,
+        "leaves: {} and {}",
+        far(1, 2),
+        far(1, 30)
+    );
     let report = &found.report;
-    assert!(report.notes.iter().any(|note| note.contains("direction = \"ignore\"")), "{:?}", report.notes);
+    assert!(
+        report
+            .notes
+            .iter()
+            .any(|note| note.contains("direction = \"ignore\"")),
+        "{:?}",
+        report.notes
+    );
     let structure = report.structure.as_ref().unwrap();
-    assert!(structure.motifs.iter().any(|share| share.motif == "021D"), "{structure:?}");
+    assert!(
+        structure.motifs.iter().any(|share| share.motif == "021D"),
+        "{structure:?}"
+    );
     // What the report says repeats the run.
     assert_eq!(run(report.config.clone(), &graph).embedding.vectors, *z);
-    let ignored = Layers::new().preset("hone").unwrap().set("direction", "ignore").unwrap().build().unwrap();
-    assert_eq!(run(ignored, &graph).embedding.vectors, run(Config::default(), &graph.underlying()).embedding.vectors);
+    let ignored = Layers::new()
+        .preset("hone")
+        .unwrap()
+        .set("direction", "ignore")
+        .unwrap()
+        .build()
+        .unwrap();
+    assert_eq!(
+        run(ignored, &graph).embedding.vectors,
+        run(Config::default(), &graph.underlying())
+            .embedding
+            .vectors
+    );
 }
 
 #[test]
 fn directed_runs_have_the_same_bits_anywhere() {
-    let edges = (0..900u32).map(|i| (i % 300, (i * i + 7 * i + 3) % 300)).filter(|(u, v)| u != v).collect();
+    let edges = (0..900u32)
+        .map(|i| (i % 300, (i * i + 7 * i + 3) % 300))
+        .filter(|(u, v)| u != v)
+        .collect();
     let graph = GraphBuilder::directed(300).edges(edges).build().unwrap();
-    for config in [Config::default(), config(&[("motifs", "\"triads\""), ("local.dim", "4"), ("global.dim", "32")])] {
+    for config in [
+        Config::default(),
+        config(&[
+            ("motifs", "\"triads\""),
+            ("local.dim", "4"),
+            ("global.dim", "32"),
+        ]),
+    ] {
         let plain = run(config.clone(), &graph).embedding.vectors;
         for threads in [1, 3] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert!(pool.install(|| run(config.clone(), &graph)).embedding.vectors == plain, "{threads} threads");
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            assert!(
+                pool.install(|| run(config.clone(), &graph))
+                    .embedding
+                    .vectors
+                    == plain,
+                "{threads} threads"
+            );
         }
         let folder = tempfile::tempdir().unwrap();
         let hone = || Hone::new(config.clone()).unwrap();
-        let first = hone().checkpoint(folder.path()).embed(&graph, &Silent).unwrap();
+        let first = hone()
+            .checkpoint(folder.path())
+            .embed(&graph, &Silent)
+            .unwrap();
         let again = hone().resume(folder.path()).embed(&graph, &Silent).unwrap();
-        assert!(first.embedding.vectors == plain && again.embedding.vectors == plain, "from a checkpoint");
+        assert!(
+            first.embedding.vectors == plain && again.embedding.vectors == plain,
+            "from a checkpoint"
+        );
         let factors = folder.path().join("factors");
-        let with = hone().factors(&factors, Existing::Refuse).embed(&graph, &Silent).unwrap();
+        let with = hone()
+            .factors(&factors, Existing::Refuse)
+            .embed(&graph, &Silent)
+            .unwrap();
         assert!(with.embedding.vectors == plain, "with factors");
         let manifest = Folder::open(&factors).unwrap().manifest;
         assert!(manifest.local.iter().all(|entry| entry.v.is_some()));
@@ -292,13 +586,27 @@ fn directed_runs_have_the_same_bits_anywhere() {
 fn features_of_arcs() {
     let graph = downward(50);
     let motifs: MotifSet = "triads".parse().unwrap();
-    let counts =
-        Sample::Exact.count_motifs(&graph, &motifs.motifs(), (0, Allowance::new(None)), &Silent).expect("counted");
-    let features = Structure { motifs, log: false, ..Structure::default() };
+    let counts = Sample::Exact
+        .count_motifs(&graph, &motifs.motifs(), (0, Allowance::new(None)), &Silent)
+        .expect("counted");
+    let features = Structure {
+        motifs,
+        log: false,
+        ..Structure::default()
+    };
     let x = features.of(&counts).unwrap();
     assert_eq!((x.names.len(), features.columns()), (27 * 7, 27 * 7));
-    assert_eq!(x.names.iter().collect::<BTreeSet<_>>().len(), x.names.len(), "names are distinct");
-    let at = |name: &str| x.names.iter().position(|own| own == name).unwrap_or_else(|| panic!("{name}"));
+    assert_eq!(
+        x.names.iter().collect::<BTreeSet<_>>().len(),
+        x.names.len(),
+        "names are distinct"
+    );
+    let at = |name: &str| {
+        x.names
+            .iter()
+            .position(|own| own == name)
+            .unwrap_or_else(|| panic!("{name}"))
+    };
     let fan: Motif = "021U".parse().unwrap();
     let (mut out, mut into) = (vec![0.0; 51], vec![0.0; 51]);
     for i in 0..51u32 {
@@ -311,36 +619,72 @@ fn features_of_arcs() {
     }
     for i in 0..51usize {
         let value = |name: &str| f64::from(x.block.get(i, at(name)));
-        assert!((value("021U.out"), value("021U.in")) == (out[i], into[i]), "node {i}");
-        let near: Vec<usize> = (0..51u32).filter(|&j| graph.has_edge(j, i as u32)).map(|j| j as usize).collect();
+        assert!(
+            (value("021U.out"), value("021U.in")) == (out[i], into[i]),
+            "node {i}"
+        );
+        let near: Vec<usize> = (0..51u32)
+            .filter(|&j| graph.has_edge(j, i as u32))
+            .map(|j| j as usize)
+            .collect();
         let mean = near.iter().map(|&j| out[j]).sum::<f64>() / near.len().max(1) as f64;
-        assert!((value("mean-in(021U.out)") - mean).abs() < 1e-3 * (1.0 + mean), "node {i}");
-        let most = graph.neighbors(i as u32).iter().map(|&j| into[j as usize]).fold(0.0, f64::max);
+        assert!(
+            (value("mean-in(021U.out)") - mean).abs() < 1e-3 * (1.0 + mean),
+            "node {i}"
+        );
+        let most = graph
+            .neighbors(i as u32)
+            .iter()
+            .map(|&j| into[j as usize])
+            .fold(0.0, f64::max);
         assert_eq!(value("max-out(021U.in)"), most, "node {i}");
     }
-    let logs = Structure { log: true, ..features };
+    let logs = Structure {
+        log: true,
+        ..features
+    };
     let (held, streamed) = (logs.of(&counts).unwrap(), logs.streamed(&counts).unwrap());
     assert_eq!(held.names, streamed.names);
     let block = streamed.columns.to_block();
-    let off = held.block.as_slice().iter().zip(block.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    let off = held
+        .block
+        .as_slice()
+        .iter()
+        .zip(block.as_slice())
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f32::max);
     assert!(off < 1e-4, "{off}");
 }
 
 #[test]
 fn choices_that_contradict_directions_are_refused() {
     let cases: [(&[(&str, &str)], &str); 4] = [
-        (&[("motifs", "\"triads\""), ("direction", "ignore")], "direction"),
+        (
+            &[("motifs", "\"triads\""), ("direction", "ignore")],
+            "direction",
+        ),
         (&[("occurrence", "subgraph")], "occurrence"),
-        (&[("motifs", "\"triads\""), ("pairs", "occurrences")], "pairs"),
+        (
+            &[("motifs", "\"triads\""), ("pairs", "occurrences")],
+            "pairs",
+        ),
         (&[("reverse", "1.5")], "reverse"),
     ];
     for (settings, part) in cases {
-        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| layers.set(key, value).unwrap());
-        let error = layers.build().and_then(Hone::new).expect_err("refused").to_string();
+        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| {
+            layers.set(key, value).unwrap()
+        });
+        let error = layers
+            .build()
+            .and_then(Hone::new)
+            .expect_err("refused")
+            .to_string();
         assert!(error.contains(part), "{error}");
     }
     let undirected = hone::graph::builtin("karate").unwrap();
-    let error =
-        Hone::new(config(&[("motifs", "\"triads\"")])).unwrap().embed(&undirected, &Silent).expect_err("refused");
+    let error = Hone::new(config(&[("motifs", "\"triads\"")]))
+        .unwrap()
+        .embed(&undirected, &Silent)
+        .expect_err("refused");
     assert!(error.to_string().contains("undirected"), "{error}");
 }

@@ -26,24 +26,40 @@ fn co_occurrence_matrices_are_factored() {
         (true, _) => 0.0,
         (_, false) => common(i, j) as f64,
         // Paths over either end, less those closed to a triangle.
-        (_, true) => (graph.degree(i as u32) + graph.degree(j as u32) - 2 - 2 * common(i, j)) as f64,
+        (_, true) => {
+            (graph.degree(i as u32) + graph.degree(j as u32) - 2 - 2 * common(i, j)) as f64
+        }
     };
-    let w: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| weight(i, j)).collect()).collect();
+    let w: Vec<Vec<f64>> = (0..n)
+        .map(|i| (0..n).map(|j| weight(i, j)).collect())
+        .collect();
     let p: Vec<Vec<f64>> = w
         .iter()
         .map(|row| {
             let sum: f64 = row.iter().sum();
-            row.iter().map(|x| if sum > 0.0 { x / sum } else { 0.0 }).collect()
+            row.iter()
+                .map(|x| if sum > 0.0 { x / sum } else { 0.0 })
+                .collect()
         })
         .collect();
     let facts = &found.report.local[0];
-    assert_eq!(facts.nonzeros, w.iter().flatten().filter(|&&x| x > 0.0).count());
+    assert_eq!(
+        facts.nonzeros,
+        w.iter().flatten().filter(|&&x| x > 0.0).count()
+    );
     for (c, sigma) in facts.singular_values.iter().enumerate() {
-        let u: Vec<f64> = (0..n).map(|i| f64::from(found.embedding.vectors.row(i)[c])).collect();
-        let v: Vec<f64> = (0..n).map(|j| (0..n).map(|i| p[i][j] * u[i]).sum()).collect();
+        let u: Vec<f64> = (0..n)
+            .map(|i| f64::from(found.embedding.vectors.row(i)[c]))
+            .collect();
+        let v: Vec<f64> = (0..n)
+            .map(|j| (0..n).map(|i| p[i][j] * u[i]).sum())
+            .collect();
         for i in 0..n {
             let image: f64 = (0..n).map(|j| p[i][j] * v[j]).sum();
-            assert!((image - sigma * sigma * u[i]).abs() < 2e-3, "column {c}, row {i}");
+            assert!(
+                (image - sigma * sigma * u[i]).abs() < 2e-3,
+                "column {c}, row {i}"
+            );
         }
     }
 }
@@ -58,10 +74,26 @@ fn co_occurrences_embed_every_model_on_directed_graphs_too() {
             &[("structure.enabled", "true"), ("structure.depth", "0")],
             &[("local.solver.method", "als")],
         ] {
-            let base = [("motifs", "graphlets"), ("pairs", "occurrences"), ("global.dim", "8"), ("local.dim", "3")];
+            let base = [
+                ("motifs", "graphlets"),
+                ("pairs", "occurrences"),
+                ("global.dim", "8"),
+                ("local.dim", "3"),
+            ];
             let found = run(config(&[&base[..], settings].concat()), &graph);
-            assert!(found.embedding.vectors.as_slice().iter().all(|x| x.is_finite()), "{settings:?}");
-            assert!(found.embedding.vectors.row(0).iter().any(|&x| x != 0.0), "{settings:?}");
+            assert!(
+                found
+                    .embedding
+                    .vectors
+                    .as_slice()
+                    .iter()
+                    .all(|x| x.is_finite()),
+                "{settings:?}"
+            );
+            assert!(
+                found.embedding.vectors.row(0).iter().any(|&x| x != 0.0),
+                "{settings:?}"
+            );
         }
     }
 }
@@ -69,15 +101,31 @@ fn co_occurrences_embed_every_model_on_directed_graphs_too() {
 #[test]
 fn what_co_occurrences_cannot_be_of_is_refused() {
     let cases: [(&[(&str, &str)], &str); 4] = [
-        (&[("motifs", "all")], "use motifs = \"graphlets\", or a list with path4 instead"),
+        (
+            &[("motifs", "all")],
+            "use motifs = \"graphlets\", or a list with path4 instead",
+        ),
         (&[("motifs", "[\"tailed-far\"]")], "tailed-triangle"),
         (&[("motifs", "graphlets"), ("sample", "cap=4")], "sample"),
-        (&[("motifs", "graphlets"), ("weights", "true")], "weights = false"),
+        (
+            &[("motifs", "graphlets"), ("weights", "true")],
+            "weights = false",
+        ),
     ];
     for (settings, said) in cases {
-        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| layers.set(key, value).unwrap());
-        let error = layers.set("pairs", "occurrences").unwrap().build().unwrap_err().to_string();
-        assert!(error.contains(said) && error.contains("pairs"), "{settings:?}: {error}");
+        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| {
+            layers.set(key, value).unwrap()
+        });
+        let error = layers
+            .set("pairs", "occurrences")
+            .unwrap()
+            .build()
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(said) && error.contains("pairs"),
+            "{settings:?}: {error}"
+        );
     }
 }
 
@@ -85,36 +133,64 @@ fn what_co_occurrences_cannot_be_of_is_refused() {
 #[test]
 fn too_many_pairs_are_refused_in_time() {
     let leaves = 300_000;
-    let star =
-        GraphBuilder::undirected(leaves + 1).edges((1..=leaves as u32).map(|i| (0, i)).collect()).build().unwrap();
-    let settings = [("motifs", "[\"path3\"]"), ("steps", "1"), ("local.dim", "2"), ("global.output", "local")];
+    let star = GraphBuilder::undirected(leaves + 1)
+        .edges((1..=leaves as u32).map(|i| (0, i)).collect())
+        .build()
+        .unwrap();
+    let settings = [
+        ("motifs", "[\"path3\"]"),
+        ("steps", "1"),
+        ("local.dim", "2"),
+        ("global.output", "local"),
+    ];
     let limited = |extra: &[(&str, &str)]| {
         let hone = Hone::new(config(&[&settings[..], extra].concat())).unwrap();
         hone.memory_limit(8 << 30).embed(&star, &Silent)
     };
     assert!(limited(&[]).is_ok());
-    let Err(Error::Memory { need, remedy, .. }) = limited(&[("pairs", "occurrences")]) else { panic!("does not fit") };
-    assert!(need > 8 * (leaves as u64).pow(2) && remedy.contains("pairs = \"edges\""), "{need}: {remedy}");
+    let Err(Error::Memory { need, remedy, .. }) = limited(&[("pairs", "occurrences")]) else {
+        panic!("does not fit")
+    };
+    assert!(
+        need > 8 * (leaves as u64).pow(2) && remedy.contains("pairs = \"edges\""),
+        "{need}: {remedy}"
+    );
 }
 
 /// Walks that meet are counted once where the bound alone would not fit.
 #[test]
 fn pairs_are_counted_where_their_bound_does_not_fit() {
     let n = 3000u32;
-    let edges = (0..n).flat_map(|i| (1..=20).map(move |k| (i, (i + k) % n))).collect();
-    let ring: Graph = GraphBuilder::undirected(n as usize).edges(edges).build().unwrap();
-    let settings = [("motifs", "[\"path3\"]"), ("pairs", "occurrences"), ("steps", "1"), ("local.dim", "2")];
+    let edges = (0..n)
+        .flat_map(|i| (1..=20).map(move |k| (i, (i + k) % n)))
+        .collect();
+    let ring: Graph = GraphBuilder::undirected(n as usize)
+        .edges(edges)
+        .build()
+        .unwrap();
+    let settings = [
+        ("motifs", "[\"path3\"]"),
+        ("pairs", "occurrences"),
+        ("steps", "1"),
+        ("local.dim", "2"),
+    ];
     let all = [&settings[..], &[("global.output", "local")]].concat();
     let plan = |limit: Option<u64>| {
         let hone = Hone::new(config(&all)).unwrap();
-        limit.map_or(hone.clone(), |limit| hone.memory_limit(limit)).embed(&ring, &Silent)
+        limit
+            .map_or(hone.clone(), |limit| hone.memory_limit(limit))
+            .embed(&ring, &Silent)
     };
     let free = plan(None).unwrap();
-    let Err(Error::Memory { need, .. }) = plan(Some(1)) else { panic!("a byte is enough") };
+    let Err(Error::Memory { need, .. }) = plan(Some(1)) else {
+        panic!("a byte is enough")
+    };
     // 80 nodes are within two edges of each, while 1600 walks lead there.
     assert_eq!(free.report.local[0].nonzeros, 80 * n as usize);
     // The least that is enough: with less than the bound takes, pairs are counted.
-    let tight = (12..32).find_map(|part| plan(Some(need + (part << 22))).ok()).expect("some limit is enough");
+    let tight = (12..32)
+        .find_map(|part| plan(Some(need + (part << 22))).ok())
+        .expect("some limit is enough");
     assert!(tight.embedding == free.embedding);
 }
 
@@ -123,8 +199,15 @@ fn pairs_are_counted_where_their_bound_does_not_fit() {
 #[test]
 fn codes_of_pairs_are_refused_by_the_pairs_there_are() {
     let books = 17_000;
-    let book = |k: u32| [5 * k, 5 * k + 1].into_iter().flat_map(move |hub| (2..5).map(move |leaf| (hub, 5 * k + leaf)));
-    let graph = GraphBuilder::undirected(5 * books).edges((0..books as u32).flat_map(book).collect()).build().unwrap();
+    let book = |k: u32| {
+        [5 * k, 5 * k + 1]
+            .into_iter()
+            .flat_map(move |hub| (2..5).map(move |leaf| (hub, 5 * k + leaf)))
+    };
+    let graph = GraphBuilder::undirected(5 * books)
+        .edges((0..books as u32).flat_map(book).collect())
+        .build()
+        .unwrap();
     let embed = |delta| {
         let settings = [
             ("motifs", "[\"cycle4\"]"),
@@ -138,7 +221,10 @@ fn codes_of_pairs_are_refused_by_the_pairs_there_are() {
         Hone::new(config(&settings)).unwrap().embed(&graph, &Silent)
     };
     let error = embed("3").unwrap_err().to_string();
-    assert!(error.contains("34000 numbers") && error.contains("(local embeddings)"), "{error}");
+    assert!(
+        error.contains("34000 numbers") && error.contains("(local embeddings)"),
+        "{error}"
+    );
     // Without any pair there is nothing that is too large.
     assert_eq!(embed("4").unwrap().report.local[0].nonzeros, 0);
 }
@@ -147,8 +233,16 @@ fn codes_of_pairs_are_refused_by_the_pairs_there_are() {
 #[test]
 fn the_plan_of_a_network_counts_its_start() {
     let graph = chorded_ring(1400, false);
-    let base = [("motifs", "[\"edge\"]"), ("steps", "1"), ("local.dim", "2"), ("global.dim", "2")];
-    let network = [("local.solver.method", "autoencoder"), ("local.solver.epochs", "1")];
+    let base = [
+        ("motifs", "[\"edge\"]"),
+        ("steps", "1"),
+        ("local.dim", "2"),
+        ("global.dim", "2"),
+    ];
+    let network = [
+        ("local.solver.method", "autoencoder"),
+        ("local.solver.epochs", "1"),
+    ];
     let beyond = |start: &str| {
         let all = [&base[..], &network, &[("local.solver.start", start)]].concat();
         let plan = run(config(&all), &graph).report.plan.unwrap();
@@ -180,20 +274,44 @@ fn codes_of_motif_matrices_are_local_embeddings() {
     assert!(clique(9).iter().all(|&x| x == 0.0) && clique(0).iter().all(|&x| x != 0.0));
     for facts in &found.report.local {
         let loss = facts.loss.as_ref().unwrap();
-        assert!(loss.measure.contains("held out") && loss.values.len() == facts.iterations + 1, "{loss:?}");
+        assert!(
+            loss.measure.contains("held out") && loss.values.len() == facts.iterations + 1,
+            "{loss:?}"
+        );
         assert!(loss.values.iter().all(|x| x.is_finite()));
     }
     let notes = found.report.notes.join("; ");
     assert!(!notes.contains("local.solver.iterations"), "{notes}");
-    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    assert!((1..4).all(|threads| pool(threads).install(|| run(config(&base), &graph)).embedding == found.embedding));
+    let pool = |threads| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap()
+    };
+    assert!((1..4).all(|threads| {
+        pool(threads)
+            .install(|| run(config(&base), &graph))
+            .embedding
+            == found.embedding
+    }));
 }
 
 /// A graph of more nodes than a network can read rows of is refused, by name, before any is embedded.
 #[test]
 fn codes_of_large_motif_matrices_are_refused() {
     let graph = chorded_ring(40_000, false);
-    let settings = [("local.solver.method", "autoencoder"), ("motifs", "[\"edge\"]"), ("global.dim", "8")];
-    let error = Hone::new(config(&settings)).unwrap().embed(&graph, &Silent).unwrap_err().to_string();
-    assert!(error.contains("local.solver.method") && error.contains("global.solver.method"), "{error}");
+    let settings = [
+        ("local.solver.method", "autoencoder"),
+        ("motifs", "[\"edge\"]"),
+        ("global.dim", "8"),
+    ];
+    let error = Hone::new(config(&settings))
+        .unwrap()
+        .embed(&graph, &Silent)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("local.solver.method") && error.contains("global.solver.method"),
+        "{error}"
+    );
 }

@@ -10,17 +10,33 @@ use proptest::prelude::*;
 type Edge = (u32, u32);
 
 fn graph(nodes: usize, edges: &[Edge]) -> Graph {
-    GraphBuilder::undirected(nodes).edges(edges.to_vec()).build().unwrap()
+    GraphBuilder::undirected(nodes)
+        .edges(edges.to_vec())
+        .build()
+        .unwrap()
 }
 
 fn edges(graph: &Graph) -> Vec<Edge> {
-    let of = |i: u32| graph.neighbors(i).iter().filter(move |&&j| i < j).map(move |&j| (i, j)).collect::<Vec<_>>();
+    let of = |i: u32| {
+        graph
+            .neighbors(i)
+            .iter()
+            .filter(move |&&j| i < j)
+            .map(move |&j| (i, j))
+            .collect::<Vec<_>>()
+    };
     (0..graph.nodes() as u32).flat_map(of).collect()
 }
 
 /// A model that has counts, and the same one without.
 fn models(graph: &Graph) -> (Model, Model) {
-    let config = Layers::new().preset("hone").unwrap().set("global.dim", "16").unwrap().build().unwrap();
+    let config = Layers::new()
+        .preset("hone")
+        .unwrap()
+        .set("global.dim", "16")
+        .unwrap()
+        .build()
+        .unwrap();
     let (_, model) = Hone::new(config).unwrap().fit(graph, &Silent).unwrap();
     let mut bytes = Vec::new();
     model.write_to(&mut bytes).unwrap();
@@ -35,7 +51,13 @@ fn assert_same(models: &(Model, Model), graph: &Graph) {
     let (updated, counted) = (place(&models.0), place(&models.1));
     assert!(updated.embedding == counted.embedding);
     assert_eq!(updated.report.like, counted.report.like);
-    let stages = |run: &hone::Run| run.report.stages.iter().map(|stage| stage.name.clone()).collect::<Vec<_>>();
+    let stages = |run: &hone::Run| {
+        run.report
+            .stages
+            .iter()
+            .map(|stage| stage.name.clone())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(stages(&updated), stages(&counted));
 }
 
@@ -56,12 +78,30 @@ proptest! {
 
 #[test]
 fn other_orders_of_nodes_are_counted() {
-    let old = Generator::Sbm { nodes: 80, degree: 8.0, communities: 3, mixing: 0.1 }.graph(3, &Silent).unwrap();
+    let old = Generator::Sbm {
+        nodes: 80,
+        degree: 8.0,
+        communities: 3,
+        mixing: 0.1,
+    }
+    .graph(3, &Silent)
+    .unwrap();
     let models = models(&old);
     // Fewer nodes; and the same ones the other way round.
     let fewer: Vec<Edge> = edges(&old).into_iter().filter(|edge| edge.1 < 79).collect();
     assert_same(&models, &graph(79, &fewer));
-    let turned: Vec<Edge> = edges(&old).into_iter().skip(2).map(|(i, j)| (79 - i, 79 - j)).collect();
+    let turned: Vec<Edge> = edges(&old)
+        .into_iter()
+        .skip(2)
+        .map(|(i, j)| (79 - i, 79 - j))
+        .collect();
     let names = NodeIds::from_integers((0..80).rev().collect());
-    assert_same(&models, &GraphBuilder::undirected(0).ids(names).edges(turned).build().unwrap());
+    assert_same(
+        &models,
+        &GraphBuilder::undirected(0)
+            .ids(names)
+            .edges(turned)
+            .build()
+            .unwrap(),
+    );
 }

@@ -9,40 +9,78 @@ use proptest::prelude::*;
 
 use super::model::{communities, edges, fit, graph, like};
 
-const NEW_ONLY: Like = Like { structure_only: false, new_only: true, memory_limit: None };
+const NEW_ONLY: Like = Like {
+    structure_only: false,
+    new_only: true,
+    memory_limit: None,
+};
 
 fn new_only(model: &Model, graph: &Graph) -> Run {
     model.embed(graph, &NEW_ONLY, &Silent).unwrap()
 }
 
 fn stages(run: &Run) -> Vec<&str> {
-    run.report.stages.iter().map(|stage| stage.name.as_str()).collect()
+    run.report
+        .stages
+        .iter()
+        .map(|stage| stage.name.as_str())
+        .collect()
 }
 
 /// The model itself, as it comes from a file, and with its tall parts still in the file.
 fn kept(model: &Model, folder: &Path) -> [Model; 3] {
     let path = folder.join("m.hone");
     model.write(&path, Existing::Replace).unwrap();
-    [model.clone(), Model::read(&path).unwrap(), Model::open(&path).unwrap()]
+    [
+        model.clone(),
+        Model::read(&path).unwrap(),
+        Model::open(&path).unwrap(),
+    ]
 }
 
 /// Compares rows of new nodes with the same rows among all, for each way a model is kept; returns the last run.
 fn assert_rows(model: &Model, graph: &Graph, structure_only: bool) -> Run {
     let folder = tempfile::tempdir().unwrap();
-    let all = model.embed(graph, &Like { structure_only, ..Like::default() }, &Silent).unwrap();
+    let all = model
+        .embed(
+            graph,
+            &Like {
+                structure_only,
+                ..Like::default()
+            },
+            &Silent,
+        )
+        .unwrap();
     let known = model.ids().index();
-    let new: Vec<u32> =
-        (0..graph.nodes() as u32).filter(|&i| known.find(&graph.ids().get(i).to_string()).is_none()).collect();
+    let new: Vec<u32> = (0..graph.nodes() as u32)
+        .filter(|&i| known.find(&graph.ids().get(i).to_string()).is_none())
+        .collect();
     let mut last = None;
     for model in kept(model, folder.path()) {
-        let run = model.embed(graph, &Like { structure_only, ..NEW_ONLY }, &Silent).unwrap();
+        let run = model
+            .embed(
+                graph,
+                &Like {
+                    structure_only,
+                    ..NEW_ONLY
+                },
+                &Silent,
+            )
+            .unwrap();
         assert_eq!(run.embedding.ids, graph.ids().some(&new));
         assert_eq!(run.embedding.columns, all.embedding.columns);
         assert_eq!(run.embedding.vectors.rows(), new.len());
         for (k, &i) in new.iter().enumerate() {
-            assert_eq!(run.embedding.vectors.row(k), all.embedding.vectors.row(i as usize), "node {i}");
+            assert_eq!(
+                run.embedding.vectors.row(k),
+                all.embedding.vectors.row(i as usize),
+                "node {i}"
+            );
         }
-        let (mut few, whole) = (run.report.like.clone().unwrap(), all.report.like.clone().unwrap());
+        let (mut few, whole) = (
+            run.report.like.clone().unwrap(),
+            all.report.like.clone().unwrap(),
+        );
         assert!(few.new_only && !whole.new_only);
         few.new_only = false;
         assert_eq!(few, whole);
@@ -54,17 +92,38 @@ fn assert_rows(model: &Model, graph: &Graph, structure_only: bool) -> Run {
 /// A sparse graph with new nodes behind it: next to old ones, to each other, alone, and one that is next to new ones only.
 fn with_new(old: &Graph, new: u32) -> Graph {
     let n = old.nodes() as u32;
-    let more = (0..new).flat_map(|k| [(n + k, k * 37 % n), (n + k, k * 91 % n), (n + k, n + k / 2)]);
-    let chain = [(n + new, n + new + 1), (n + new, n), (n + new + 1, n + new + 2)];
-    graph((n + new + 4) as usize, edges(old).into_iter().chain(more).chain(chain).filter(|(a, b)| a != b))
+    let more =
+        (0..new).flat_map(|k| [(n + k, k * 37 % n), (n + k, k * 91 % n), (n + k, n + k / 2)]);
+    let chain = [
+        (n + new, n + new + 1),
+        (n + new, n),
+        (n + new + 1, n + new + 2),
+    ];
+    graph(
+        (n + new + 4) as usize,
+        edges(old)
+            .into_iter()
+            .chain(more)
+            .chain(chain)
+            .filter(|(a, b)| a != b),
+    )
 }
 
 #[test]
 fn motifs_are_counted_around_new_nodes() {
-    let old = Generator::Er { nodes: 3000, degree: 4.0 }.graph(3, &Silent).unwrap();
+    let old = Generator::Er {
+        nodes: 3000,
+        degree: 4.0,
+    }
+    .graph(3, &Silent)
+    .unwrap();
     let (_, model) = fit(&old, &[("global.dim", "16")]);
     let run = assert_rows(&model, &with_new(&old, 10), false);
-    assert_eq!(stages(&run), ["compare", "structure", "proximity"], "nothing was counted whole");
+    assert_eq!(
+        stages(&run),
+        ["compare", "structure", "proximity"],
+        "nothing was counted whole"
+    );
     assert_rows(&model, &with_new(&old, 10), true);
     assert_rows(&model, &with_new(&old, 1), false);
 }
@@ -74,93 +133,210 @@ fn motifs_are_counted_around_new_nodes() {
 #[test]
 fn triangles_far_from_new_nodes_may_change_too() {
     let (sites, n) = (40, 6000u32);
-    let random = Generator::Er { nodes: u64::from(n), degree: 3.0 }.graph(8, &Silent).unwrap();
+    let random = Generator::Er {
+        nodes: u64::from(n),
+        degree: 3.0,
+    }
+    .graph(8, &Silent)
+    .unwrap();
     let old = graph((n + sites) as usize, edges(&random));
     let (_, model) = fit(&old, &[("global.dim", "16")]);
     let at = |k: u32, old: &Graph| {
-        let c = (k * 149..n).find(|&c| !old.neighbors(c).is_empty()).unwrap();
+        let c = (k * 149..n)
+            .find(|&c| !old.neighbors(c).is_empty())
+            .unwrap();
         let a = old.neighbors(c)[0];
         (c, a, old.neighbors(a).iter().copied().find(|&b| b != c))
     };
     let new = (0..sites).map(|k| (n + sites + k, at(k, &old).0));
-    let closed = (0..sites).filter_map(|k| at(k, &old).2.map(|b| [(n + k, at(k, &old).1), (n + k, b)])).flatten();
+    let closed = (0..sites)
+        .filter_map(|k| at(k, &old).2.map(|b| [(n + k, at(k, &old).1), (n + k, b)]))
+        .flatten();
     let run = assert_rows(
         &model,
-        &graph((n + 2 * sites) as usize, edges(&old).into_iter().chain(new.clone()).chain(closed)),
+        &graph(
+            (n + 2 * sites) as usize,
+            edges(&old).into_iter().chain(new.clone()).chain(closed),
+        ),
         false,
     );
-    assert_eq!(run.report.like.unwrap().views[0].changed, 0, "edges of nodes without any in the fit are no change");
+    assert_eq!(
+        run.report.like.unwrap().views[0].changed,
+        0,
+        "edges of nodes without any in the fit are no change"
+    );
     let all = graph((n + 2 * sites) as usize, edges(&old).into_iter().chain(new));
     let some: Vec<u32> = (0..all.nodes() as u32).filter(|i| i % 5 != 3).collect();
     let number = |i: u32| some.binary_search(&i).ok().map(|i| i as u32);
-    let left = edges(&all).into_iter().filter_map(|(a, b)| Some((number(a)?, number(b)?))).collect::<Vec<_>>();
+    let left = edges(&all)
+        .into_iter()
+        .filter_map(|(a, b)| Some((number(a)?, number(b)?)))
+        .collect::<Vec<_>>();
     let ids = NodeIds::from_integers(some.iter().map(|&i| i64::from(i)).collect());
-    assert_rows(&model, &GraphBuilder::undirected(some.len()).edges(left).ids(ids).build().unwrap(), false);
+    assert_rows(
+        &model,
+        &GraphBuilder::undirected(some.len())
+            .edges(left)
+            .ids(ids)
+            .build()
+            .unwrap(),
+        false,
+    );
 }
 
 /// Edges of weight zero make triangles, but no walks; and with a threshold of two no edge does. They tell of no change.
 #[test]
 fn edges_that_are_not_walked_may_change_too() {
     let (n, sites) = (6_000u32, 35);
-    let random = Generator::Er { nodes: u64::from(n), degree: 2.0 }.graph(9, &Silent).unwrap();
+    let random = Generator::Er {
+        nodes: u64::from(n),
+        degree: 2.0,
+    }
+    .graph(9, &Silent)
+    .unwrap();
     let (mut new, mut closing) = (Vec::new(), Vec::new());
-    for (k, c) in (0..n).filter(|&c| !random.neighbors(c).is_empty()).step_by(151).take(sites).enumerate() {
+    for (k, c) in (0..n)
+        .filter(|&c| !random.neighbors(c).is_empty())
+        .step_by(151)
+        .take(sites)
+        .enumerate()
+    {
         new.push((n + k as u32, c));
         let a = random.neighbors(c)[0];
-        let far = random.neighbors(a).iter().filter(|&&b| b != c).flat_map(|&b| random.neighbors(b));
-        closing.extend(far.copied().find(|&d| d != a && d != c && !random.neighbors(a).contains(&d)).map(|d| (a, d)));
+        let far = random
+            .neighbors(a)
+            .iter()
+            .filter(|&&b| b != c)
+            .flat_map(|&b| random.neighbors(b));
+        closing.extend(
+            far.copied()
+                .find(|&d| d != a && d != c && !random.neighbors(a).contains(&d))
+                .map(|d| (a, d)),
+        );
     }
     let build = |more: &[(u32, u32)], new: &[(u32, u32)], weight: Option<f32>| {
-        let kept: Vec<(u32, u32)> = edges(&random).into_iter().chain(new.iter().copied()).collect();
-        let weights = weight.map(|weight| vec![1.5; kept.len()].into_iter().chain(vec![weight; more.len()]).collect());
-        let all = kept.into_iter().chain(more.iter().copied()).collect::<Vec<_>>();
+        let kept: Vec<(u32, u32)> = edges(&random)
+            .into_iter()
+            .chain(new.iter().copied())
+            .collect();
+        let weights = weight.map(|weight| {
+            vec![1.5; kept.len()]
+                .into_iter()
+                .chain(vec![weight; more.len()])
+                .collect()
+        });
+        let all = kept
+            .into_iter()
+            .chain(more.iter().copied())
+            .collect::<Vec<_>>();
         let builder = GraphBuilder::undirected((n as usize) + new.len()).edges(all);
-        weights.into_iter().fold(builder, |builder, weights: Vec<f32>| builder.weights(weights)).build().unwrap()
+        weights
+            .into_iter()
+            .fold(builder, |builder, weights: Vec<f32>| {
+                builder.weights(weights)
+            })
+            .build()
+            .unwrap()
     };
-    let small = [("global.dim", "8"), ("local.dim", "8"), ("local.log-window.steps", "0")];
+    let small = [
+        ("global.dim", "8"),
+        ("local.dim", "8"),
+        ("local.log-window.steps", "0"),
+    ];
     let (_, without) = fit(&build(&[], &[], Some(0.0)), &small);
-    let unweighted: Vec<(u32, u32)> = new.iter().map(|&(i, c)| (i, (c + 7) % n)).chain(closing.clone()).collect();
+    let unweighted: Vec<(u32, u32)> = new
+        .iter()
+        .map(|&(i, c)| (i, (c + 7) % n))
+        .chain(closing.clone())
+        .collect();
     assert_rows(&without, &build(&unweighted, &new, Some(0.0)), false);
     let (_, with) = fit(&build(&closing, &[], Some(0.0)), &small);
     assert_rows(&with, &build(&[], &new, Some(0.0)), false);
-    let (_, none) = fit(&build(&[], &[], None), &[&small[..], &[("delta", "2")]].concat());
+    let (_, none) = fit(
+        &build(&[], &[], None),
+        &[&small[..], &[("delta", "2")]].concat(),
+    );
     assert_rows(&none, &build(&closing, &new, None), false);
 }
 
 #[test]
 fn graphs_that_take_the_whole_count_have_the_same_rows() {
     // Dense: motifs of the whole graph take less. Other motifs: W needs their counts. Many changes: factors are refined.
-    let dense = Generator::Er { nodes: 120, degree: 80.0 }.graph(4, &Silent).unwrap();
+    let dense = Generator::Er {
+        nodes: 120,
+        degree: 80.0,
+    }
+    .graph(4, &Silent)
+    .unwrap();
     let (_, model) = fit(&dense, &[("global.dim", "16")]);
     assert!(stages(&assert_rows(&model, &with_new(&dense, 5), false)).contains(&"count"));
     let old = communities(300, 13);
     let (_, model) = fit(&old, &[("global.dim", "16"), ("motifs", "edge,triangle")]);
     assert_rows(&model, &with_new(&old, 7), false);
     // A new node closes the first triangle of an old edge: its weight was zero, and no row of a factor stands for it.
-    let ring = (0..60u32).flat_map(|i| [(i, (i + 1) % 60), (i, (i + 2) % 60)]).chain([(60, 61), (61, 62), (62, 0)]);
-    let (_, model) = fit(&graph(63, ring.clone()), &[("global.dim", "16"), ("motifs", "triangle")]);
-    assert_rows(&model, &graph(64, ring.chain([(63, 60), (63, 61), (63, 5)])), false);
+    let ring = (0..60u32)
+        .flat_map(|i| [(i, (i + 1) % 60), (i, (i + 2) % 60)])
+        .chain([(60, 61), (61, 62), (62, 0)]);
+    let (_, model) = fit(
+        &graph(63, ring.clone()),
+        &[("global.dim", "16"), ("motifs", "triangle")],
+    );
+    assert_rows(
+        &model,
+        &graph(64, ring.chain([(63, 60), (63, 61), (63, 5)])),
+        false,
+    );
     let (_, model) = fit(&old, &[("global.dim", "16")]);
     let other = edges(&communities(300, 14)).into_iter().step_by(4);
-    let kept = edges(&old).into_iter().enumerate().filter(|(i, _)| i % 4 != 0).map(|(_, edge)| edge);
+    let kept = edges(&old)
+        .into_iter()
+        .enumerate()
+        .filter(|(i, _)| i % 4 != 0)
+        .map(|(_, edge)| edge);
     let changed = graph(300, kept.chain(other));
     let run = assert_rows(&model, &with_new(&changed, 7), false);
-    assert!(run.report.like.unwrap().views[0].iterations > 0, "factors were refined");
+    assert!(
+        run.report.like.unwrap().views[0].iterations > 0,
+        "factors were refined"
+    );
     let slightly = graph(300, edges(&old).into_iter().skip(3));
     let run = assert_rows(&model, &with_new(&slightly, 7), false);
-    assert!(run.report.like.unwrap().views[0].residual.is_some(), "edges have changed");
+    assert!(
+        run.report.like.unwrap().views[0].residual.is_some(),
+        "edges have changed"
+    );
 }
 
 #[test]
 fn weights_directions_and_names() {
-    let pairs: Vec<(u32, u32)> = (0..300u32).flat_map(|i| [(i, (i + 1) % 300), (i, (i * 7 + 3) % 300)]).collect();
+    let pairs: Vec<(u32, u32)> = (0..300u32)
+        .flat_map(|i| [(i, (i + 1) % 300), (i, (i * 7 + 3) % 300)])
+        .collect();
     let pairs: Vec<(u32, u32)> = pairs.into_iter().filter(|(a, b)| a != b).collect();
-    let more: Vec<(u32, u32)> = pairs.iter().copied().chain([(300, 5), (301, 300), (302, 9), (11, 302)]).collect();
-    let weights = |edges: &[(u32, u32)]| edges.iter().map(|(a, b)| 1.0 + (a * 3 + b) as f32 / 50.0).collect::<Vec<_>>();
+    let more: Vec<(u32, u32)> = pairs
+        .iter()
+        .copied()
+        .chain([(300, 5), (301, 300), (302, 9), (11, 302)])
+        .collect();
+    let weights = |edges: &[(u32, u32)]| {
+        edges
+            .iter()
+            .map(|(a, b)| 1.0 + (a * 3 + b) as f32 / 50.0)
+            .collect::<Vec<_>>()
+    };
     for directed in [false, true] {
         let build = |nodes: usize, edges: &[(u32, u32)], ids: NodeIds| {
-            let builder = if directed { GraphBuilder::directed(nodes) } else { GraphBuilder::undirected(nodes) };
-            builder.edges(edges.to_vec()).weights(weights(edges)).ids(ids).build().unwrap()
+            let builder = if directed {
+                GraphBuilder::directed(nodes)
+            } else {
+                GraphBuilder::undirected(nodes)
+            };
+            builder
+                .edges(edges.to_vec())
+                .weights(weights(edges))
+                .ids(ids)
+                .build()
+                .unwrap()
         };
         let name = |i: u32| format!("n{}", (i + 150) % 303);
         let names = |nodes: u32| NodeIds::from_texts(&(0..nodes).map(name).collect::<Vec<_>>());
@@ -176,11 +352,30 @@ fn without_new_nodes_there_are_no_rows() {
     let (run, model) = fit(&old, &[("global.dim", "16")]);
     for graph in [old.clone(), graph(200, edges(&old).into_iter().skip(2))] {
         let none = new_only(&model, &graph);
-        assert_eq!((none.embedding.vectors.rows(), none.embedding.vectors.cols()), (0, 16));
+        assert_eq!(
+            (none.embedding.vectors.rows(), none.embedding.vectors.cols()),
+            (0, 16)
+        );
         assert!(none.embedding.ids.is_empty() && none.embedding.columns == run.embedding.columns);
-        assert!(none.report.notes.iter().any(|note| note.contains("no rows")), "{:?}", none.report.notes);
+        assert!(
+            none.report
+                .notes
+                .iter()
+                .any(|note| note.contains("no rows")),
+            "{:?}",
+            none.report.notes
+        );
     }
-    let only = model.embed(&old, &Like { structure_only: true, ..NEW_ONLY }, &Silent).unwrap();
+    let only = model
+        .embed(
+            &old,
+            &Like {
+                structure_only: true,
+                ..NEW_ONLY
+            },
+            &Silent,
+        )
+        .unwrap();
     assert_eq!(only.embedding.vectors.cols(), 2);
 }
 
@@ -200,8 +395,14 @@ fn damaged_files_are_refused() {
         damaged[at] ^= 4;
         std::fs::write(&path, &damaged).unwrap();
         let placed = Model::open(&path).and_then(|model| model.embed(&larger, &NEW_ONLY, &Silent));
-        let message = placed.map(|run| run.embedding).expect_err("damaged").to_string();
-        assert!(message.contains("m.hone") && message.contains("save it again"), "byte {at}: {message}");
+        let message = placed
+            .map(|run| run.embedding)
+            .expect_err("damaged")
+            .to_string();
+        assert!(
+            message.contains("m.hone") && message.contains("save it again"),
+            "byte {at}: {message}"
+        );
     }
     std::fs::write(&path, &bytes).unwrap();
     let opened = Model::open(&path).unwrap();
@@ -209,7 +410,10 @@ fn damaged_files_are_refused() {
     assert_eq!(like(&opened, &larger).embedding, whole);
     let again = folder.path().join("again.hone");
     opened.write(&again, Existing::Replace).unwrap();
-    assert!(std::fs::read(again).unwrap() == bytes, "a model that was opened is written as it was");
+    assert!(
+        std::fs::read(again).unwrap() == bytes,
+        "a model that was opened is written as it was"
+    );
 }
 
 proptest! {

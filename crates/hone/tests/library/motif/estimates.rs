@@ -12,10 +12,18 @@ fn primitives(graph: &Graph) -> Vec<[f64; 6]> {
     let n = graph.nodes();
     let mut a = vec![vec![0u64; n]; n];
     for u in 0..n {
-        graph.pattern().row(u).iter().for_each(|&v| a[u][v as usize] = 1);
+        graph
+            .pattern()
+            .row(u)
+            .iter()
+            .for_each(|&v| a[u][v as usize] = 1);
     }
     let degree = |u: usize| a[u].iter().sum::<u64>();
-    let common = |u: usize, v: usize| (0..n).filter(|&w| a[u][w] * a[v][w] == 1).collect::<Vec<_>>();
+    let common = |u: usize, v: usize| {
+        (0..n)
+            .filter(|&w| a[u][w] * a[v][w] == 1)
+            .collect::<Vec<_>>()
+    };
     let t = |u: usize, v: usize| common(u, v).len() as u64;
     let mut all = Vec::new();
     for u in 0..n {
@@ -23,10 +31,17 @@ fn primitives(graph: &Graph) -> Vec<[f64; 6]> {
             let shared = common(u, v);
             let cycles: u64 = (0..n)
                 .filter(|&w| w != u && a[v][w] == 1)
-                .map(|w| (0..n).filter(|&x| x != v && x != w && a[w][x] * a[x][u] == 1).count() as u64)
+                .map(|w| {
+                    (0..n)
+                        .filter(|&x| x != v && x != w && a[w][x] * a[x][u] == 1)
+                        .count() as u64
+                })
                 .sum();
-            let pairs: u64 =
-                shared.iter().flat_map(|&w| shared.iter().map(move |&x| (w, x))).map(|(w, x)| a[w][x]).sum();
+            let pairs: u64 = shared
+                .iter()
+                .flat_map(|&w| shared.iter().map(move |&x| (w, x)))
+                .map(|(w, x)| a[w][x])
+                .sum();
             let q: u64 = shared.iter().map(|&w| degree(w)).sum();
             let r: u64 = shared.iter().map(|&w| t(u, w) + t(v, w)).sum();
             let t = shared.len() as u64;
@@ -47,7 +62,11 @@ fn hubs() -> Graph {
     let mut edges = random_edges(&mut rng(5), 40, 0.12);
     edges.extend((1..40).map(|v| (0, v)));
     edges.extend((2..40).step_by(2).map(|v| (1, v)));
-    edges.extend((2..14).flat_map(|u| (u + 1..14).filter(move |v| (u + v) % 3 != 0).map(move |v| (u, v))));
+    edges.extend((2..14).flat_map(|u| {
+        (u + 1..14)
+            .filter(move |v| (u + v) % 3 != 0)
+            .map(move |v| (u, v))
+    }));
     undirected(40, &edges)
 }
 
@@ -97,7 +116,9 @@ fn are_unbiased() {
         let rounds = 3000;
         let mut sums = vec![[[0.0f64; 2]; 6]; truth.len()];
         for seed in 0..rounds {
-            let counts = Sample::Cap(cap).count(&graph, seed, &Silent).expect("estimates");
+            let counts = Sample::Cap(cap)
+                .count(&graph, seed, &Silent)
+                .expect("estimates");
             for (sum, found) in sums.iter_mut().zip(estimated(&counts)) {
                 for (sum, x) in sum.iter_mut().zip(found) {
                     sum[0] += x;
@@ -109,20 +130,31 @@ fn are_unbiased() {
         for (slot, (sum, truth)) in sums.iter().zip(&truth).enumerate() {
             for (which, ([sum, square], truth)) in sum.iter().zip(truth).enumerate() {
                 let mean = sum / rounds as f64;
-                let error = ((square / rounds as f64 - mean * mean).max(0.0) / rounds as f64).sqrt();
+                let error =
+                    ((square / rounds as f64 - mean * mean).max(0.0) / rounds as f64).sqrt();
                 if error < 1e-6 * (1.0 + truth) {
                     // Never sampled, or hit in no round: rare hits of rare cliques are judged by the sum below.
-                    assert!((mean - truth).abs() < 1e-3 * (1.0 + truth) || mean == 0.0, "slot {slot} {which}");
+                    assert!(
+                        (mean - truth).abs() < 1e-3 * (1.0 + truth) || mean == 0.0,
+                        "slot {slot} {which}"
+                    );
                     continue;
                 }
                 let z = (mean - truth) / error;
-                assert!(z.abs() < 6.5, "cap {cap}, slot {slot}, primitive {which}: mean {mean}, truth {truth}, z {z}");
+                assert!(
+                    z.abs() < 6.5,
+                    "cap {cap}, slot {slot}, primitive {which}: mean {mean}, truth {truth}, z {z}"
+                );
                 squares += z * z;
                 seen += 1.0;
             }
         }
         // Were each off by a standard error, the mean square would be 2.
-        assert!(seen > 500.0 && squares / seen < 1.5, "cap {cap}: mean z² {} of {seen}", squares / seen);
+        assert!(
+            seen > 500.0 && squares / seen < 1.5,
+            "cap {cap}: mean z² {} of {seen}",
+            squares / seen
+        );
     }
 }
 
@@ -140,7 +172,11 @@ fn check_sums(graph: &Graph, cap: usize, rounds: u64) {
     let total = |all: &[[f64; 6]], which: usize| all.iter().map(|x| x[which]).sum::<f64>();
     let found: Vec<_> = (0..rounds)
         .map(|seed| {
-            let all = estimated(&Sample::Cap(cap).count(graph, 77 + seed, &Silent).expect("estimates"));
+            let all = estimated(
+                &Sample::Cap(cap)
+                    .count(graph, 77 + seed, &Silent)
+                    .expect("estimates"),
+            );
             [0, 1, 2, 3, 4, 5].map(|which| total(&all, which))
         })
         .collect();
@@ -149,19 +185,33 @@ fn check_sums(graph: &Graph, cap: usize, rounds: u64) {
         let mean = sums.iter().sum::<f64>() / rounds as f64;
         let variance = sums.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / rounds as f64;
         let (truth, error) = (total(&truth, which), (variance / rounds as f64).sqrt());
-        assert!((mean - truth).abs() < 4.5 * error, "primitive {which}: mean {mean} ± {error}, truth {truth}");
-        assert!(error < 0.02 * truth, "primitive {which}: a bias of 10 % would be seen");
+        assert!(
+            (mean - truth).abs() < 4.5 * error,
+            "primitive {which}: mean {mean} ± {error}, truth {truth}"
+        );
+        assert!(
+            error < 0.02 * truth,
+            "primitive {which}: a bias of 10 % would be seen"
+        );
     }
 }
 
 /// Row sums of all motif graphs.
 fn degrees(graph: &Graph, counts: &Counts) -> Vec<Vec<f64>> {
     let weights = |orbit| {
-        let w = counts.motif_graph(graph, Motif::Orbit(orbit), Weighting::default()).expect("weights");
+        let w = counts
+            .motif_graph(graph, Motif::Orbit(orbit), Weighting::default())
+            .expect("weights");
         let mut sums = vec![0.0; graph.nodes()];
         for row in 0..w.matrix.rows() {
             let node = w.nodes.as_ref().map_or(row, |nodes| nodes[row] as usize);
-            sums[node] = w.matrix.row(row).1.iter().map(|&x| f64::from(x)).sum::<f64>();
+            sums[node] = w
+                .matrix
+                .row(row)
+                .1
+                .iter()
+                .map(|&x| f64::from(x))
+                .sum::<f64>();
         }
         sums
     };
@@ -170,32 +220,62 @@ fn degrees(graph: &Graph, counts: &Counts) -> Vec<Vec<f64>> {
 
 #[test]
 fn motif_degrees_keep_the_error_asked_for() {
-    let graph = Generator::Rmat { nodes: 1 << 10, degree: 24.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+    let graph = Generator::Rmat {
+        nodes: 1 << 10,
+        degree: 24.0,
+        quadrants: [0.57, 0.19, 0.19, 0.05],
+    };
     let graph = graph.graph(3, &Silent).expect("a graph");
     let exact = degrees(&graph, &count(&graph, &Silent).expect("counts"));
     let (error, confidence) = (0.1, 0.8);
     let (mut shares, mut caps) = (vec![0.0; Orbit::COUNT], Vec::new());
     let rounds = 12;
     for seed in 0..rounds {
-        let counts = Sample::Target { error, confidence }.count(&graph, seed, &Silent).expect("estimates");
-        let sampled = counts.sampled().expect("the graph has larger hubs than the cap").clone();
-        assert!(sampled.within.iter().all(|&share| share >= confidence), "{sampled:?}");
+        let counts = Sample::Target { error, confidence }
+            .count(&graph, seed, &Silent)
+            .expect("estimates");
+        let sampled = counts
+            .sampled()
+            .expect("the graph has larger hubs than the cap")
+            .clone();
+        assert!(
+            sampled.within.iter().all(|&share| share >= confidence),
+            "{sampled:?}"
+        );
         caps.push(sampled.cap);
         for ((share, exact), found) in shares.iter_mut().zip(&exact).zip(degrees(&graph, &counts)) {
-            let with: Vec<_> = exact.iter().zip(found).filter(|(exact, _)| **exact > 0.0).collect();
-            let close = with.iter().filter(|(exact, found)| (found - **exact).abs() <= error * **exact).count();
+            let with: Vec<_> = exact
+                .iter()
+                .zip(found)
+                .filter(|(exact, _)| **exact > 0.0)
+                .collect();
+            let close = with
+                .iter()
+                .filter(|(exact, found)| (found - **exact).abs() <= error * **exact)
+                .count();
             *share += close as f64 / with.len().max(1) as f64 / rounds as f64;
         }
     }
-    assert!(caps.iter().all(|&cap| cap < 512), "{caps:?}: nothing was sampled");
+    assert!(
+        caps.iter().all(|&cap| cap < 512),
+        "{caps:?}: nothing was sampled"
+    );
     for (orbit, share) in Orbit::ALL.iter().zip(&shares) {
-        assert!(*share >= confidence - 0.05, "{}: {share} of the motif degrees within {error}", orbit.name());
+        assert!(
+            *share >= confidence - 0.05,
+            "{}: {share} of the motif degrees within {error}",
+            orbit.name()
+        );
     }
 }
 
 /// A clique of 70 nodes, but for a perfect matching.
 fn nearly_a_clique() -> Graph {
-    let edges = (0..70u32).flat_map(|u| (u + 1..70).filter(move |v| u / 2 != v / 2).map(move |v| (u, v)));
+    let edges = (0..70u32).flat_map(|u| {
+        (u + 1..70)
+            .filter(move |v| u / 2 != v / 2)
+            .map(move |v| (u, v))
+    });
     undirected(70, &edges.collect::<Vec<_>>())
 }
 
@@ -208,19 +288,32 @@ fn totals_are_unbiased() {
         let rounds = 1500;
         let (mut sums, mut squares) = ([0.0; Orbit::COUNT], [0.0; Orbit::COUNT]);
         for seed in 0..rounds {
-            let totals = Sample::Cap(cap).count(&graph, seed, &Silent).expect("estimates").totals();
+            let totals = Sample::Cap(cap)
+                .count(&graph, seed, &Silent)
+                .expect("estimates")
+                .totals();
             for (orbit, &total) in totals.orbits.iter().enumerate() {
                 sums[orbit] += total as f64;
                 squares[orbit] += (total as f64).powi(2);
             }
         }
-        for (orbit, &truth) in Orbit::ALL.iter().zip(&truth.orbits).filter(|(_, truth)| **truth > 0) {
+        for (orbit, &truth) in Orbit::ALL
+            .iter()
+            .zip(&truth.orbits)
+            .filter(|(_, truth)| **truth > 0)
+        {
             let mean = sums[orbit.index()] / rounds as f64;
             let variance = squares[orbit.index()] / rounds as f64 - mean * mean;
             // Rounding to whole numbers is no bias.
             let error = (variance.max(0.0) / rounds as f64).sqrt() + 0.5;
-            assert!((mean - truth as f64).abs() < 4.5 * error, "{orbit}: mean {mean} ± {error}, truth {truth}");
-            assert!(error < 0.05 * truth as f64, "{orbit}: a bias of a quarter would be seen");
+            assert!(
+                (mean - truth as f64).abs() < 4.5 * error,
+                "{orbit}: mean {mean} ± {error}, truth {truth}"
+            );
+            assert!(
+                error < 0.05 * truth as f64,
+                "{orbit}: a bias of a quarter would be seen"
+            );
         }
     }
 }
@@ -247,7 +340,10 @@ fn edges_have_no_more_than_they_can() {
             ];
             for (orbits, most) in most {
                 for orbit in orbits {
-                    assert!(found[orbit.index()] as f64 <= most + 0.5, "{u} {v} {orbit}: {found:?}");
+                    assert!(
+                        found[orbit.index()] as f64 <= most + 0.5,
+                        "{u} {v} {orbit}: {found:?}"
+                    );
                 }
             }
             complete += usize::from(a == 0.0 && b == 0.0);
@@ -260,16 +356,27 @@ fn edges_have_no_more_than_they_can() {
 fn stars_and_trees_are_exact_at_any_cap() {
     // No triangles nor cycles: nothing to sample, and no end that could have fewer than no further neighbours.
     let star: Vec<_> = (1..50u32).map(|leaf| (0, leaf)).collect();
-    let caterpillar: Vec<_> = (1..60u32).map(|v| (if v < 30 { v - 1 } else { v % 7 }, v)).collect();
+    let caterpillar: Vec<_> = (1..60u32)
+        .map(|v| (if v < 30 { v - 1 } else { v % 7 }, v))
+        .collect();
     for (n, edges) in [(50, star), (60, caterpillar), (2, vec![(0, 1)])] {
         let graph = undirected(n, &edges);
-        let (exact, estimate) = (count(&graph, &Silent).expect("counts"), Sample::Cap(4).count(&graph, 1, &Silent));
+        let (exact, estimate) = (
+            count(&graph, &Silent).expect("counts"),
+            Sample::Cap(4).count(&graph, 1, &Silent),
+        );
         let estimate = estimate.expect("estimates");
         for i in 0..n as u32 {
-            assert_eq!(exact.row(i).collect::<Vec<_>>(), estimate.row(i).collect::<Vec<_>>());
+            assert_eq!(
+                exact.row(i).collect::<Vec<_>>(),
+                estimate.row(i).collect::<Vec<_>>()
+            );
         }
         assert_eq!(exact.totals(), estimate.totals());
-        assert_eq!(exact.node_orbits().expect("small"), estimate.node_orbits().expect("small"));
+        assert_eq!(
+            exact.node_orbits().expect("small"),
+            estimate.node_orbits().expect("small")
+        );
     }
 }
 
@@ -279,59 +386,124 @@ fn a_target_sees_what_holding_hides() {
     let graph = undirected(70, &random_edges(&mut rng(9), 70, 1.0));
     let exact = degrees(&graph, &count(&graph, &Silent).expect("counts"));
     let share = |sample: Sample, seed: u64| {
-        let found = degrees(&graph, &sample.count(&graph, seed, &Silent).expect("estimates"));
+        let found = degrees(
+            &graph,
+            &sample.count(&graph, seed, &Silent).expect("estimates"),
+        );
         let close = |(exact, found): (&Vec<f64>, Vec<f64>)| {
-            exact.iter().zip(found).filter(|(exact, found)| (found - **exact).abs() <= 0.3 * **exact).count()
+            exact
+                .iter()
+                .zip(found)
+                .filter(|(exact, found)| (found - **exact).abs() <= 0.3 * **exact)
+                .count()
         };
         exact.iter().zip(found).map(close).min().expect("13 orbits")
     };
-    let target = Sample::Target { error: 0.3, confidence: 0.8 };
+    let target = Sample::Target {
+        error: 0.3,
+        confidence: 0.8,
+    };
     for seed in 0..5 {
-        assert!(share(Sample::Cap(16), seed) < 30, "a cap of 16 is far too low");
+        assert!(
+            share(Sample::Cap(16), seed) < 30,
+            "a cap of 16 is far too low"
+        );
         assert!(share(target, seed) >= 50);
     }
     // Where few neighbours tell enough, the target does not count exactly.
     let even = undirected(120, &random_edges(&mut rng(9), 120, 0.3));
-    assert!(target.count(&even, 1, &Silent).expect("estimates").sampled().is_some());
+    assert!(
+        target
+            .count(&even, 1, &Silent)
+            .expect("estimates")
+            .sampled()
+            .is_some()
+    );
 }
 
 #[test]
 fn depend_on_the_seed_and_not_on_the_threads() {
     // Large enough for many stretches of rows, several parts of the samples and of the sums.
-    let graph = Generator::Rmat { nodes: 10_000, degree: 16.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+    let graph = Generator::Rmat {
+        nodes: 10_000,
+        degree: 16.0,
+        quadrants: [0.57, 0.19, 0.19, 0.05],
+    };
     let graph = graph.graph(3, &Silent).expect("a graph");
     for cap in [5, 100] {
         let run = |seed: u64, threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-            estimated(&pool.install(|| Sample::Cap(cap).count(&graph, seed, &Silent)).expect("estimates"))
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a pool");
+            estimated(
+                &pool
+                    .install(|| Sample::Cap(cap).count(&graph, seed, &Silent))
+                    .expect("estimates"),
+            )
         };
         let one = run(1, 1);
         assert!(one == run(1, 2) && one == run(1, 7), "cap {cap}");
         assert!(one != run(2, 1), "cap {cap}");
     }
     let sums = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        let target = Sample::Target { error: 0.3, confidence: 0.5 };
-        let counts = pool.install(|| target.count(&graph, 1, &Silent)).expect("estimates");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool");
+        let target = Sample::Target {
+            error: 0.3,
+            confidence: 0.5,
+        };
+        let counts = pool
+            .install(|| target.count(&graph, 1, &Silent))
+            .expect("estimates");
         let sampled = counts.sampled().expect("an estimate will do").clone();
-        (pool.install(|| counts.totals()), counts.node_orbits().expect("small"), sampled)
+        (
+            pool.install(|| counts.totals()),
+            counts.node_orbits().expect("small"),
+            sampled,
+        )
     };
     assert!(sums(1) == sums(2) && sums(1) == sums(7));
 }
 
 #[test]
 fn read_back_as_written_and_refuse_nonsense() {
-    for sample in [Sample::Exact, Sample::Cap(64), Sample::Target { error: 0.1, confidence: 0.9 }] {
-        assert_eq!(sample.to_string().parse::<Sample>().expect("reads back"), sample);
+    for sample in [
+        Sample::Exact,
+        Sample::Cap(64),
+        Sample::Target {
+            error: 0.1,
+            confidence: 0.9,
+        },
+    ] {
+        assert_eq!(
+            sample.to_string().parse::<Sample>().expect("reads back"),
+            sample
+        );
     }
-    let layers = hone::config::Layers::new().set("sample", "64").expect("a setting");
+    let layers = hone::config::Layers::new()
+        .set("sample", "64")
+        .expect("a setting");
     let config = layers.build().expect("a cap");
     assert_eq!(config.sample, Sample::Cap(64));
     assert_eq!("128".parse::<Sample>().expect("a cap"), Sample::Cap(128));
-    for wrong in
-        ["", "cap=0", "cap=3", "cap=1e9", "error=0", "error=2", "confidence=0.9", "error=0.1,confidence=1", "most"]
-    {
+    for wrong in [
+        "",
+        "cap=0",
+        "cap=3",
+        "cap=1e9",
+        "error=0",
+        "error=2",
+        "confidence=0.9",
+        "error=0.1,confidence=1",
+        "most",
+    ] {
         let error = wrong.parse::<Sample>().expect_err(wrong).to_string();
-        assert!(error.contains("sample") && error.contains("cap=64"), "{wrong}: {error}");
+        assert!(
+            error.contains("sample") && error.contains("cap=64"),
+            "{wrong}: {error}"
+        );
     }
 }

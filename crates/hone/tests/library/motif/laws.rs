@@ -11,20 +11,42 @@ use super::oracle::{directed, enumerate, random_edges, rng, undirected};
 /// All counts of all edges, both directions.
 fn all(counts: &Counts) -> Vec<(u32, u32, [u64; 13])> {
     let rows = 0..counts.pattern().rows() as u32;
-    rows.flat_map(|i| counts.row(i).map(move |(j, orbits)| (i, j, orbits))).collect()
+    rows.flat_map(|i| counts.row(i).map(move |(j, orbits)| (i, j, orbits)))
+        .collect()
 }
 
 fn check(graph: &Graph, n: usize, edges: &[(u32, u32)]) {
     let truth = enumerate(n, edges);
     let counts = count(graph, &Silent).expect("counts");
     let found = all(&counts);
-    let expected: Vec<_> = truth.edges.iter().map(|(&(u, v), &orbits)| (u, v, orbits)).collect();
+    let expected: Vec<_> = truth
+        .edges
+        .iter()
+        .map(|(&(u, v), &orbits)| (u, v, orbits))
+        .collect();
     assert_eq!(found, expected, "n = {n}, edges {edges:?}");
-    assert_eq!(counts.node_orbits().expect("small"), truth.nodes, "n = {n}, edges {edges:?}");
+    assert_eq!(
+        counts.node_orbits().expect("small"),
+        truth.nodes,
+        "n = {n}, edges {edges:?}"
+    );
     let totals = counts.totals();
-    assert_eq!(totals.graphlets, truth.graphlets, "n = {n}, edges {edges:?}");
-    let both: [u128; 13] = std::array::from_fn(|o| truth.edges.values().map(|orbits| u128::from(orbits[o])).sum());
-    assert_eq!(totals.orbits, both.map(|sum| sum / 2), "n = {n}, edges {edges:?}");
+    assert_eq!(
+        totals.graphlets, truth.graphlets,
+        "n = {n}, edges {edges:?}"
+    );
+    let both: [u128; 13] = std::array::from_fn(|o| {
+        truth
+            .edges
+            .values()
+            .map(|orbits| u128::from(orbits[o]))
+            .sum()
+    });
+    assert_eq!(
+        totals.orbits,
+        both.map(|sum| sum / 2),
+        "n = {n}, edges {edges:?}"
+    );
 }
 
 #[test]
@@ -55,7 +77,12 @@ fn keeps_isolated_nodes_and_components_apart() {
         let one = random_edges(&mut rng, 8, 0.5);
         let two = random_edges(&mut rng, 7, 0.4);
         // Nodes 0, 9 and 17 have no edge.
-        let shift = |edges: &[(u32, u32)], by: u32| edges.iter().map(|&(u, v)| (u + by, v + by)).collect::<Vec<_>>();
+        let shift = |edges: &[(u32, u32)], by: u32| {
+            edges
+                .iter()
+                .map(|&(u, v)| (u + by, v + by))
+                .collect::<Vec<_>>()
+        };
         let edges = [shift(&one, 1), shift(&two, 10)].concat();
         check(&undirected(18, &edges), 18, &edges);
     }
@@ -82,7 +109,10 @@ fn tiny_graphs() {
     check(&directed(3, &[(1, 0), (0, 1)]), 3, &[(1, 0), (0, 1)]);
     let counts = count(&undirected(3, &[(0, 1)]), &Silent).expect("counts");
     assert_eq!(counts.edge(0, 2), None);
-    assert_eq!(counts.edge(1, 0), Some([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
+    assert_eq!(
+        counts.edge(1, 0),
+        Some([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    );
 }
 
 /// A graph too large for enumeration, sparse with hubs and cliques.
@@ -91,7 +121,11 @@ fn large(rng: &mut impl Rng) -> (usize, Vec<(u32, u32)>) {
     let mut edges: Vec<(u32, u32)> = (0..9000)
         .map(|_| {
             let u = rng.random_range(0..n);
-            (u, (u64::from(rng.random_range(0..n)) * u64::from(rng.random_range(0..n)) / u64::from(n)) as u32)
+            (
+                u,
+                (u64::from(rng.random_range(0..n)) * u64::from(rng.random_range(0..n))
+                    / u64::from(n)) as u32,
+            )
         })
         .collect();
     for start in [10, 500, 2900] {
@@ -107,7 +141,12 @@ fn large(rng: &mut impl Rng) -> (usize, Vec<(u32, u32)>) {
 fn by_hand(graph: &Graph, u: u32, v: u32) -> [u64; 13] {
     let adjacent = |x: u32, y: u32| graph.neighbors(x).binary_search(&y).is_ok();
     let around: Vec<u32> = {
-        let mut list: Vec<u32> = graph.neighbors(u).iter().chain(graph.neighbors(v)).copied().collect();
+        let mut list: Vec<u32> = graph
+            .neighbors(u)
+            .iter()
+            .chain(graph.neighbors(v))
+            .copied()
+            .collect();
         list.sort_unstable();
         list.dedup();
         list.retain(|&w| w != u && w != v);
@@ -177,9 +216,15 @@ fn renumbering_nodes_renumbers_counts() {
     let (n, edges) = large(&mut rng);
     let mut names: Vec<u32> = (0..n as u32).collect();
     names.shuffle(&mut rng);
-    let renamed: Vec<(u32, u32)> = edges.iter().map(|&(u, v)| (names[u as usize], names[v as usize])).collect();
+    let renamed: Vec<(u32, u32)> = edges
+        .iter()
+        .map(|&(u, v)| (names[u as usize], names[v as usize]))
+        .collect();
     let (a, b) = (undirected(n, &edges), undirected(n, &renamed));
-    let (a, b) = (count(&a, &Silent).expect("counts"), count(&b, &Silent).expect("counts"));
+    let (a, b) = (
+        count(&a, &Silent).expect("counts"),
+        count(&b, &Silent).expect("counts"),
+    );
     for (u, v, orbits) in all(&a) {
         assert_eq!(b.edge(names[u as usize], names[v as usize]), Some(orbits));
     }
@@ -206,11 +251,30 @@ fn both_directions_of_an_edge_agree_and_totals_divide() {
     assert_eq!(total(Orbit::DiamondRim), 4 * total(Orbit::DiamondChord));
     // Node orbits add up to vertices of the same graphlets.
     let nodes = counts.node_orbits().expect("fits");
-    let sum = |orbit: usize| nodes.iter().map(|node| u128::from(node[orbit])).sum::<u128>();
-    let by_graphlet: [&[usize]; 9] = [&[0], &[1, 2], &[3], &[4, 5], &[6, 7], &[8], &[9, 10, 11], &[12, 13], &[14]];
+    let sum = |orbit: usize| {
+        nodes
+            .iter()
+            .map(|node| u128::from(node[orbit]))
+            .sum::<u128>()
+    };
+    let by_graphlet: [&[usize]; 9] = [
+        &[0],
+        &[1, 2],
+        &[3],
+        &[4, 5],
+        &[6, 7],
+        &[8],
+        &[9, 10, 11],
+        &[12, 13],
+        &[14],
+    ];
     for (graphlet, orbits) in Graphlet::ALL.into_iter().zip(by_graphlet) {
         let vertices: u128 = orbits.iter().map(|&orbit| sum(orbit)).sum();
-        assert_eq!(vertices, totals.graphlets[graphlet.index()] * graphlet.size() as u128, "{graphlet}");
+        assert_eq!(
+            vertices,
+            totals.graphlets[graphlet.index()] * graphlet.size() as u128,
+            "{graphlet}"
+        );
     }
 }
 
@@ -219,7 +283,10 @@ fn threads_do_not_change_counts() {
     let (n, edges) = large(&mut rng(8));
     let graph = undirected(n, &edges);
     let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
         pool.install(|| all(&count(&graph, &Silent).expect("counts")))
     };
     let one = with(1);

@@ -8,17 +8,25 @@ use hone::motif::{Graphlet, Orbit, Totals, count};
 use super::oracle::undirected;
 
 fn totals(n: usize, edges: &[(u32, u32)]) -> Totals {
-    count(&undirected(n, edges), &Silent).expect("counts").totals()
+    count(&undirected(n, edges), &Silent)
+        .expect("counts")
+        .totals()
 }
 
 fn choose(n: u128, k: u128) -> u128 {
-    if n < k { 0 } else { (0..k).fold(1, |product, i| product * (n - i) / (i + 1)) }
+    if n < k {
+        0
+    } else {
+        (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
+    }
 }
 
 #[test]
 fn complete_graphs() {
     for n in [2u128, 3, 4, 5, 30, 400] {
-        let edges: Vec<_> = (0..n as u32).flat_map(|u| (u + 1..n as u32).map(move |v| (u, v))).collect();
+        let edges: Vec<_> = (0..n as u32)
+            .flat_map(|u| (u + 1..n as u32).map(move |v| (u, v)))
+            .collect();
         let totals = totals(n as usize, &edges);
         let expected = [choose(n, 2), 0, choose(n, 3), 0, 0, 0, 0, 0, choose(n, 4)];
         assert_eq!(totals.graphlets, expected, "K_{n}");
@@ -28,15 +36,34 @@ fn complete_graphs() {
 #[test]
 fn complete_graph_of_six_hundred_nodes() {
     let n = 600u32;
-    let edges: Vec<_> = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
+    let edges: Vec<_> = (0..n)
+        .flat_map(|u| (u + 1..n).map(move |v| (u, v)))
+        .collect();
     let counts = count(&undirected(n as usize, &edges), &Silent).expect("counts");
     let others = u64::from(n) - 2;
-    let expected = [1, 0, others, 0, 0, 0, 0, 0, 0, 0, 0, 0, others * (others - 1) / 2];
+    let expected = [
+        1,
+        0,
+        others,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        others * (others - 1) / 2,
+    ];
     for (u, v) in [(0, 1), (17, 599), (300, 299)] {
         assert_eq!(counts.edge(u, v).expect("an edge"), expected);
     }
     let n = u128::from(n);
-    assert_eq!(counts.totals().graphlets, [choose(n, 2), 0, choose(n, 3), 0, 0, 0, 0, 0, choose(n, 4)]);
+    assert_eq!(
+        counts.totals().graphlets,
+        [choose(n, 2), 0, choose(n, 3), 0, 0, 0, 0, 0, choose(n, 4)]
+    );
 }
 
 #[test]
@@ -46,7 +73,17 @@ fn stars() {
         let totals = totals(leaves as usize + 1, &edges);
         assert_eq!(
             totals.graphlets,
-            [leaves, choose(leaves, 2), 0, 0, choose(leaves, 3), 0, 0, 0, 0],
+            [
+                leaves,
+                choose(leaves, 2),
+                0,
+                0,
+                choose(leaves, 3),
+                0,
+                0,
+                0,
+                0
+            ],
             "star of {leaves}"
         );
     }
@@ -59,10 +96,33 @@ fn star_of_a_million_leaves_does_not_overflow() {
     let counts = count(&undirected(leaves as usize + 1, &edges), &Silent).expect("counts");
     let others = u64::from(leaves) - 1;
     let orbits = counts.edge(17, 0).expect("an edge");
-    assert_eq!(orbits, [1, others, 0, 0, 0, others * (others - 1) / 2, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(
+        orbits,
+        [
+            1,
+            others,
+            0,
+            0,
+            0,
+            others * (others - 1) / 2,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0
+        ]
+    );
     let totals = counts.totals();
-    assert_eq!(totals.graphlets[Graphlet::Star4.index()], choose(u128::from(leaves), 3));
-    assert_eq!(totals.orbits[Orbit::Star4.index()], 3 * choose(u128::from(leaves), 3));
+    assert_eq!(
+        totals.graphlets[Graphlet::Star4.index()],
+        choose(u128::from(leaves), 3)
+    );
+    assert_eq!(
+        totals.orbits[Orbit::Star4.index()],
+        3 * choose(u128::from(leaves), 3)
+    );
     let centre = counts.node_orbits().expect("below u64")[0];
     assert_eq!(u128::from(centre[7]), choose(u128::from(leaves), 3));
 }
@@ -73,10 +133,19 @@ fn node_orbits_beyond_u64_are_reported() {
     let edges: Vec<_> = (1..=leaves).map(|v| (0, v)).collect();
     let counts = count(&undirected(leaves as usize + 1, &edges), &Silent).expect("counts");
     let totals = counts.totals();
-    assert_eq!(totals.graphlets[Graphlet::Star4.index()], choose(u128::from(leaves), 3));
-    assert_eq!(totals.orbits[Orbit::Star4.index()], 3 * choose(u128::from(leaves), 3));
+    assert_eq!(
+        totals.graphlets[Graphlet::Star4.index()],
+        choose(u128::from(leaves), 3)
+    );
+    assert_eq!(
+        totals.orbits[Orbit::Star4.index()],
+        3 * choose(u128::from(leaves), 3)
+    );
     let error = counts.node_orbits().expect_err("more than u64").to_string();
-    assert!(error.contains("star4-centre") && error.contains("degree 5000000"), "{error}");
+    assert!(
+        error.contains("star4-centre") && error.contains("degree 5000000"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -84,7 +153,10 @@ fn cycles_and_paths() {
     let cycle = |n: u32| (0..n).map(|u| (u, (u + 1) % n)).collect::<Vec<_>>();
     assert_eq!(totals(3, &cycle(3)).graphlets, [3, 0, 1, 0, 0, 0, 0, 0, 0]);
     assert_eq!(totals(4, &cycle(4)).graphlets, [4, 4, 0, 0, 0, 1, 0, 0, 0]);
-    assert_eq!(totals(50, &cycle(50)).graphlets, [50, 50, 0, 50, 0, 0, 0, 0, 0]);
+    assert_eq!(
+        totals(50, &cycle(50)).graphlets,
+        [50, 50, 0, 50, 0, 0, 0, 0, 0]
+    );
     let path: Vec<_> = (0..49).map(|u| (u, u + 1)).collect();
     assert_eq!(totals(50, &path).graphlets, [49, 48, 0, 47, 0, 0, 0, 0, 0]);
 }
@@ -92,11 +164,16 @@ fn cycles_and_paths() {
 #[test]
 fn complete_bipartite_graphs() {
     let (a, b) = (40u128, 70u128);
-    let edges: Vec<_> = (0..40).flat_map(|u| (40..110).map(move |v| (u, v))).collect();
+    let edges: Vec<_> = (0..40)
+        .flat_map(|u| (40..110).map(move |v| (u, v)))
+        .collect();
     let stars = b * choose(a, 3) + a * choose(b, 3);
     let wedges = b * choose(a, 2) + a * choose(b, 2);
     let cycles = choose(a, 2) * choose(b, 2);
-    assert_eq!(totals(110, &edges).graphlets, [a * b, wedges, 0, 0, stars, cycles, 0, 0, 0]);
+    assert_eq!(
+        totals(110, &edges).graphlets,
+        [a * b, wedges, 0, 0, stars, cycles, 0, 0, 0]
+    );
 }
 
 #[test]
@@ -105,7 +182,10 @@ fn petersen_graph() {
     let mut edges: Vec<(u32, u32)> = (0..5).map(|u| (u, (u + 1) % 5)).collect();
     edges.extend((0..5).map(|u| (u, u + 5)));
     edges.extend((0..5).map(|u| (u + 5, (u + 2) % 5 + 5)));
-    assert_eq!(totals(10, &edges).graphlets, [15, 30, 0, 60, 10, 0, 0, 0, 0]);
+    assert_eq!(
+        totals(10, &edges).graphlets,
+        [15, 30, 0, 60, 10, 0, 0, 0, 0]
+    );
 }
 
 #[test]
@@ -128,7 +208,10 @@ fn triangles_of_the_data_at_hand() {
     let mut seen = 0;
     for line in readme.lines().filter(|line| line.starts_with("| ")) {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let (Ok(nodes), Ok(triangles)) = (cells[2].parse::<usize>(), cells[5].parse::<u128>()) else { continue };
+        let (Ok(nodes), Ok(triangles)) = (cells[2].parse::<usize>(), cells[5].parse::<u128>())
+        else {
+            continue;
+        };
         let Ok(text) = std::fs::read_to_string(folder.join(format!("{}.edges", cells[1]))) else {
             crate::skip::skip(&format!("no {}.edges", cells[1]));
             continue;
@@ -142,8 +225,18 @@ fn triangles_of_the_data_at_hand() {
             })
             .collect();
         let totals = totals(nodes, &edges);
-        assert_eq!(totals.graphlets[Graphlet::Edge.index()], edges.len() as u128, "{}", cells[1]);
-        assert_eq!(totals.graphlets[Graphlet::Triangle.index()], triangles, "{}", cells[1]);
+        assert_eq!(
+            totals.graphlets[Graphlet::Edge.index()],
+            edges.len() as u128,
+            "{}",
+            cells[1]
+        );
+        assert_eq!(
+            totals.graphlets[Graphlet::Triangle.index()],
+            triangles,
+            "{}",
+            cells[1]
+        );
         seen += 1;
     }
     println!("{seen} graphs checked");

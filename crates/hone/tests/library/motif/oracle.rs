@@ -93,7 +93,9 @@ fn graphlet(degrees: &[usize]) -> usize {
         &[2, 2, 3, 3],
         &[3, 3, 3, 3],
     ];
-    all.iter().position(|g| *g == sorted(degrees)).expect("a graphlet")
+    all.iter()
+        .position(|g| *g == sorted(degrees))
+        .expect("a graphlet")
 }
 
 fn sorted(degrees: &[usize]) -> Vec<usize> {
@@ -124,7 +126,11 @@ pub(crate) fn enumerate(n: usize, edges: &[(u32, u32)]) -> Truth {
         adjacent[u as usize][v as usize] = true;
         adjacent[v as usize][u as usize] = true;
     }
-    let mut truth = Truth { edges: BTreeMap::new(), nodes: vec![[0; 15]; n], graphlets: [0; 9] };
+    let mut truth = Truth {
+        edges: BTreeMap::new(),
+        nodes: vec![[0; 15]; n],
+        graphlets: [0; 9],
+    };
     for a in 0..n {
         for b in a + 1..n {
             visit(&[a, b], &adjacent, &mut truth);
@@ -143,12 +149,16 @@ fn visit(nodes: &[usize], adjacent: &[Vec<bool>], truth: &mut Truth) {
     if !connected(nodes, adjacent) {
         return;
     }
-    let degrees: Vec<usize> = nodes.iter().map(|&u| nodes.iter().filter(|&&w| adjacent[u][w]).count()).collect();
+    let degrees: Vec<usize> = nodes
+        .iter()
+        .map(|&u| nodes.iter().filter(|&&w| adjacent[u][w]).count())
+        .collect();
     truth.graphlets[graphlet(&degrees)] += 1;
     for (a, &u) in nodes.iter().enumerate() {
         truth.nodes[u][node_orbit(&degrees, a)] += 1;
         for (b, &v) in nodes.iter().enumerate().filter(|&(_, &v)| adjacent[u][v]) {
-            truth.edges.entry((u as u32, v as u32)).or_insert([0; 13])[edge_orbit(&degrees, a, b)] += 1;
+            truth.edges.entry((u as u32, v as u32)).or_insert([0; 13])
+                [edge_orbit(&degrees, a, b)] += 1;
         }
     }
 }
@@ -171,9 +181,15 @@ pub(crate) fn rng(seed: u64) -> Xoshiro256PlusPlus {
 }
 
 pub(crate) fn undirected(n: usize, edges: &[(u32, u32)]) -> Graph {
-    GraphBuilder::undirected(n).edges(edges.to_vec()).build().expect("a graph")
+    GraphBuilder::undirected(n)
+        .edges(edges.to_vec())
+        .build()
+        .expect("a graph")
 }
 
 pub(crate) fn directed(n: usize, edges: &[(u32, u32)]) -> Graph {
-    GraphBuilder::directed(n).edges(edges.to_vec()).build().expect("a graph")
+    GraphBuilder::directed(n)
+        .edges(edges.to_vec())
+        .build()
+        .expect("a graph")
 }

@@ -16,7 +16,11 @@ fn entries(w: &MotifGraph) -> BTreeMap<(u32, u32), f64> {
     let mut entries = BTreeMap::new();
     for i in 0..w.matrix.pattern().rows() {
         let (columns, values) = w.matrix.row(i);
-        for (&j, &value) in columns.iter().zip(values).filter(|&(_, &value)| value != 0.0) {
+        for (&j, &value) in columns
+            .iter()
+            .zip(values)
+            .filter(|&(_, &value)| value != 0.0)
+        {
             entries.insert((name(i as u32), name(j)), f64::from(value) / w.scale);
         }
     }
@@ -50,9 +54,14 @@ fn truth(n: u32, edge: &dyn Fn(u32, u32) -> bool) -> Vec<BTreeMap<(u32, u32), f6
     let mut sets: Vec<Vec<u32>> = (0..n).map(|u| vec![u]).collect();
     let mut found = vec![BTreeMap::new(); Graphlet::COUNT];
     for _ in 0..3 {
-        sets = sets.iter().flat_map(|set| (set[set.len() - 1] + 1..n).map(|u| [&set[..], &[u]].concat())).collect();
+        sets = sets
+            .iter()
+            .flat_map(|set| (set[set.len() - 1] + 1..n).map(|u| [&set[..], &[u]].concat()))
+            .collect();
         for set in &sets {
-            let Some(graphlet) = graphlet(set, edge) else { continue };
+            let Some(graphlet) = graphlet(set, edge) else {
+                continue;
+            };
             for &u in set {
                 for &v in set.iter().filter(|&&v| v != u) {
                     *found[graphlet.index()].entry((u, v)).or_insert(0.0) += 1.0;
@@ -72,11 +81,22 @@ fn check(graph: &Graph, delta: u64) {
         expected.retain(|&(u, v), _| graph.has_edge(u, v) || !edge(u, v));
         let all = expected.len();
         expected.retain(|_, count| *count >= delta as f64);
-        let w = counts.pair_graph(graph, Motif::Graphlet(graphlet), delta).expect("weights");
+        let w = counts
+            .pair_graph(graph, Motif::Graphlet(graphlet), delta)
+            .expect("weights");
         assert_eq!(entries(&w), expected, "{graphlet}, delta {delta}");
-        assert_eq!((w.nnz, w.below_delta), (expected.len(), all - expected.len()), "{graphlet}");
+        assert_eq!(
+            (w.nnz, w.below_delta),
+            (expected.len(), all - expected.len()),
+            "{graphlet}"
+        );
         assert_eq!(w.total, expected.values().sum::<f64>(), "{graphlet}");
-        assert!(w.nodes.as_ref().is_none_or(|nodes| nodes.len() < n as usize), "{graphlet}");
+        assert!(
+            w.nodes
+                .as_ref()
+                .is_none_or(|nodes| nodes.len() < n as usize),
+            "{graphlet}"
+        );
     }
 }
 
@@ -141,9 +161,18 @@ fn any_number_of_threads_gives_the_same_graph() {
     let graph = undirected(400, &random_edges(&mut rng(3), 400, 0.04));
     let counts = count(&graph, &Silent).expect("counts");
     let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool");
         pool.install(|| {
-            Graphlet::ALL.map(|g| entries(&counts.pair_graph(&graph, Motif::Graphlet(g), 2).expect("weights")))
+            Graphlet::ALL.map(|g| {
+                entries(
+                    &counts
+                        .pair_graph(&graph, Motif::Graphlet(g), 2)
+                        .expect("weights"),
+                )
+            })
         })
     };
     assert!(on(1) == on(3));
@@ -153,11 +182,22 @@ fn any_number_of_threads_gives_the_same_graph() {
 fn single_positions_and_estimates_are_refused() {
     let graph = undirected(60, &random_edges(&mut rng(5), 60, 0.5));
     let counts = count(&graph, &Silent).expect("counts");
-    let end = counts.pair_graph(&graph, Motif::Orbit(Orbit::Path4End), 1).expect_err("a position");
+    let end = counts
+        .pair_graph(&graph, Motif::Orbit(Orbit::Path4End), 1)
+        .expect_err("a position");
     assert!(end.to_string().contains("path4"), "{end}");
-    assert!(counts.pair_graph(&graph, Motif::Orbit(Orbit::Star4), 1).is_ok(), "the only position");
+    assert!(
+        counts
+            .pair_graph(&graph, Motif::Orbit(Orbit::Star4), 1)
+            .is_ok(),
+        "the only position"
+    );
     let sample: Sample = "cap=4".parse().expect("a sample");
     let estimated = sample.count(&graph, 1, &Silent).expect("counts");
     assert!(estimated.sampled().is_some());
-    assert!(estimated.pair_graph(&graph, Motif::Orbit(Orbit::Path3), 1).is_err());
+    assert!(
+        estimated
+            .pair_graph(&graph, Motif::Orbit(Orbit::Path3), 1)
+            .is_err()
+    );
 }

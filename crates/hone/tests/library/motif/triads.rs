@@ -20,14 +20,67 @@ fn drawings() -> Vec<(&'static str, Vec<Drawn>)> {
         ("021D", vec![(1, 0, "021D"), (1, 2, "021D")]),
         ("021U", vec![(0, 1, "021U"), (2, 1, "021U")]),
         ("021C", vec![(0, 1, "021C-first"), (1, 2, "021C-second")]),
-        ("111D", vec![(0, 1, "111D-to-centre"), (1, 0, "111D-to-end"), (2, 1, "111D-one-way")]),
-        ("111U", vec![(0, 1, "111U-to-centre"), (1, 0, "111U-to-end"), (1, 2, "111U-one-way")]),
-        ("030T", vec![(0, 1, "030T-first"), (1, 2, "030T-second"), (0, 2, "030T-direct")]),
+        (
+            "111D",
+            vec![
+                (0, 1, "111D-to-centre"),
+                (1, 0, "111D-to-end"),
+                (2, 1, "111D-one-way"),
+            ],
+        ),
+        (
+            "111U",
+            vec![
+                (0, 1, "111U-to-centre"),
+                (1, 0, "111U-to-end"),
+                (1, 2, "111U-one-way"),
+            ],
+        ),
+        (
+            "030T",
+            vec![
+                (0, 1, "030T-first"),
+                (1, 2, "030T-second"),
+                (0, 2, "030T-direct"),
+            ],
+        ),
         ("030C", vec![(0, 1, "030C"), (1, 2, "030C"), (2, 0, "030C")]),
-        ("201", vec![(0, 1, "201-to-centre"), (1, 0, "201-to-end"), (2, 1, "201-to-centre"), (1, 2, "201-to-end")]),
-        ("120D", vec![(1, 0, "120D-one-way"), (1, 2, "120D-one-way"), (0, 2, "120D-mutual"), (2, 0, "120D-mutual")]),
-        ("120U", vec![(0, 1, "120U-one-way"), (2, 1, "120U-one-way"), (0, 2, "120U-mutual"), (2, 0, "120U-mutual")]),
-        ("120C", vec![(0, 1, "120C-first"), (1, 2, "120C-second"), (0, 2, "120C-along"), (2, 0, "120C-back")]),
+        (
+            "201",
+            vec![
+                (0, 1, "201-to-centre"),
+                (1, 0, "201-to-end"),
+                (2, 1, "201-to-centre"),
+                (1, 2, "201-to-end"),
+            ],
+        ),
+        (
+            "120D",
+            vec![
+                (1, 0, "120D-one-way"),
+                (1, 2, "120D-one-way"),
+                (0, 2, "120D-mutual"),
+                (2, 0, "120D-mutual"),
+            ],
+        ),
+        (
+            "120U",
+            vec![
+                (0, 1, "120U-one-way"),
+                (2, 1, "120U-one-way"),
+                (0, 2, "120U-mutual"),
+                (2, 0, "120U-mutual"),
+            ],
+        ),
+        (
+            "120C",
+            vec![
+                (0, 1, "120C-first"),
+                (1, 2, "120C-second"),
+                (0, 2, "120C-along"),
+                (2, 0, "120C-back"),
+            ],
+        ),
         (
             "210",
             vec![
@@ -38,12 +91,25 @@ fn drawings() -> Vec<(&'static str, Vec<Drawn>)> {
                 (2, 0, "210-back-second"),
             ],
         ),
-        ("300", vec![(0, 1, "300"), (1, 0, "300"), (1, 2, "300"), (2, 1, "300"), (0, 2, "300"), (2, 0, "300")]),
+        (
+            "300",
+            vec![
+                (0, 1, "300"),
+                (1, 0, "300"),
+                (1, 2, "300"),
+                (2, 1, "300"),
+                (0, 2, "300"),
+                (2, 0, "300"),
+            ],
+        ),
     ]
 }
 
 /// Counts by arc and position, and by motif.
-type Truth = (BTreeMap<(u32, u32), BTreeMap<&'static str, u64>>, BTreeMap<&'static str, u128>);
+type Truth = (
+    BTreeMap<(u32, u32), BTreeMap<&'static str, u64>>,
+    BTreeMap<&'static str, u128>,
+);
 
 /// Counts by enumeration.
 fn enumerate(n: usize, edges: &[(u32, u32)], subgraph: bool) -> Truth {
@@ -79,14 +145,27 @@ fn add_triple(
     subgraph: bool,
     (of_arcs, totals): (&mut OfArcs, &mut BTreeMap<&'static str, u128>),
 ) {
-    const WAYS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    let inside: BTreeSet<(u32, u32)> =
-        arcs.iter().copied().filter(|(u, v)| nodes.contains(u) && nodes.contains(v)).collect();
+    const WAYS: [[usize; 3]; 6] = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    let inside: BTreeSet<(u32, u32)> = arcs
+        .iter()
+        .copied()
+        .filter(|(u, v)| nodes.contains(u) && nodes.contains(v))
+        .collect();
     for (motif, drawn) in drawings() {
         // The same arcs may be reached in several ways, by an automorphism.
         let mut found: BTreeMap<BTreeSet<Arc>, Laid> = BTreeMap::new();
         for way in WAYS {
-            let laid: Laid = drawn.iter().map(|&(u, v, name)| ((nodes[way[u]], nodes[way[v]]), name)).collect();
+            let laid: Laid = drawn
+                .iter()
+                .map(|&(u, v, name)| ((nodes[way[u]], nodes[way[v]]), name))
+                .collect();
             let set: BTreeSet<(u32, u32)> = laid.keys().copied().collect();
             if set == inside || (subgraph && set.is_subset(&inside)) {
                 found.insert(set, laid);
@@ -111,14 +190,22 @@ fn check(n: usize, edges: &[(u32, u32)]) {
                 let found = counts.arc(u, v, occurrence).expect("an arc");
                 for orbit in ArcOrbit::ALL {
                     let expected = of_arcs[&(u, v)].get(orbit.name()).copied().unwrap_or(0);
-                    assert_eq!(found[orbit.index()], expected, "{orbit} of {u} → {v}, {occurrence:?}, {edges:?}");
+                    assert_eq!(
+                        found[orbit.index()],
+                        expected,
+                        "{orbit} of {u} → {v}, {occurrence:?}, {edges:?}"
+                    );
                 }
             }
         }
         let found = counts.totals(occurrence).triads;
         for triad in Triad::ALL {
             let expected = totals.get(triad.name()).copied().unwrap_or(0);
-            assert_eq!(found[triad.index()], expected, "{triad}, {occurrence:?}, {edges:?}");
+            assert_eq!(
+                found[triad.index()],
+                expected,
+                "{triad}, {occurrence:?}, {edges:?}"
+            );
         }
     }
 }
@@ -126,13 +213,28 @@ fn check(n: usize, edges: &[(u32, u32)]) {
 #[test]
 fn drawn_motifs_are_found() {
     for (name, drawn) in drawings() {
-        let edges: Vec<(u32, u32)> = drawn.iter().map(|&(u, v, _)| (u as u32, v as u32)).collect();
+        let edges: Vec<(u32, u32)> = drawn
+            .iter()
+            .map(|&(u, v, _)| (u as u32, v as u32))
+            .collect();
         check(3, &edges);
-        let totals = Triads::count(&directed(3, &edges), &Silent).expect("counted").totals(Occurrence::Induced);
-        let found: Vec<&str> =
-            Triad::ALL.into_iter().filter(|t| t.size() == 3 && totals.triads[t.index()] > 0).map(Triad::name).collect();
+        let totals = Triads::count(&directed(3, &edges), &Silent)
+            .expect("counted")
+            .totals(Occurrence::Induced);
+        let found: Vec<&str> = Triad::ALL
+            .into_iter()
+            .filter(|t| t.size() == 3 && totals.triads[t.index()] > 0)
+            .map(Triad::name)
+            .collect();
         assert_eq!(found, [name]);
-        assert_eq!(drawn.len(), name.parse::<Motif>().expect("a motif").triad().expect("directed").arcs());
+        assert_eq!(
+            drawn.len(),
+            name.parse::<Motif>()
+                .expect("a motif")
+                .triad()
+                .expect("directed")
+                .arcs()
+        );
     }
     check(0, &[]);
     check(4, &[]);
@@ -144,14 +246,19 @@ fn drawn_motifs_are_found() {
 fn random_graphs_of_all_densities() {
     for seed in 0..120 {
         let mut rng = rng(seed);
-        let (n, density) = (3 + seed as usize % 14, [0.1, 0.3, 0.7, 1.2, 1.8][seed as usize % 5]);
+        let (n, density) = (
+            3 + seed as usize % 14,
+            [0.1, 0.3, 0.7, 1.2, 1.8][seed as usize % 5],
+        );
         check(n, &random_edges(&mut rng, n, density));
     }
 }
 
 fn counted(graph: &Graph, set: &str) -> Counts {
     let motifs = set.parse::<MotifSet>().expect("a set").motifs();
-    Sample::Exact.count_motifs(graph, &motifs, (0, Allowance::new(None)), &Silent).expect("counted")
+    Sample::Exact
+        .count_motifs(graph, &motifs, (0, Allowance::new(None)), &Silent)
+        .expect("counted")
 }
 
 /// Where all arcs are mutual, paths and triangles are those of the undirected graph.
@@ -160,19 +267,38 @@ fn symmetric_graphs_have_the_undirected_counts() {
     let edges = random_edges(&mut rng(5), 60, 0.2);
     let both: Vec<(u32, u32)> = edges.iter().flat_map(|&(u, v)| [(u, v), (v, u)]).collect();
     let (graph, plain) = (directed(60, &both), undirected(60, &edges));
-    let (triads, orbits) = (counted(&graph, "triads"), count(&plain, &Silent).expect("counted"));
-    let totals = triads.triads().expect("triads").totals(Occurrence::Induced).triads;
+    let (triads, orbits) = (
+        counted(&graph, "triads"),
+        count(&plain, &Silent).expect("counted"),
+    );
+    let totals = triads
+        .triads()
+        .expect("triads")
+        .totals(Occurrence::Induced)
+        .triads;
     let expected = orbits.totals().graphlets;
-    assert_eq!(totals[Triad::T201.index()], expected[Graphlet::Path3.index()]);
-    assert_eq!(totals[Triad::T300.index()], expected[Graphlet::Triangle.index()]);
-    assert_eq!(totals[Triad::Mutual.index()], expected[Graphlet::Edge.index()]);
+    assert_eq!(
+        totals[Triad::T201.index()],
+        expected[Graphlet::Path3.index()]
+    );
+    assert_eq!(
+        totals[Triad::T300.index()],
+        expected[Graphlet::Triangle.index()]
+    );
+    assert_eq!(
+        totals[Triad::Mutual.index()],
+        expected[Graphlet::Edge.index()]
+    );
     assert_eq!(totals.iter().filter(|total| **total > 0).count(), 3);
     let motifs = ["201", "300"].map(|name| name.parse::<Motif>().expect("a motif"));
     for i in 0..60 {
         triads
             .for_arcs(&graph, i, (&motifs, Occurrence::Induced), |j, weights| {
                 let edge = orbits.edge(i, j).expect("an edge");
-                assert_eq!(weights, [edge[Orbit::Path3.index()], edge[Orbit::Triangle.index()]]);
+                assert_eq!(
+                    weights,
+                    [edge[Orbit::Path3.index()], edge[Orbit::Triangle.index()]]
+                );
             })
             .expect("counted");
     }
@@ -189,14 +315,27 @@ fn motif_graphs_keep_directions() {
         let totals = triads.totals(occurrence);
         for triad in Triad::ALL {
             let w = counts
-                .motif_graph(&graph, Motif::Triad(triad), Weighting { occurrence, ..Weighting::default() })
+                .motif_graph(
+                    &graph,
+                    Motif::Triad(triad),
+                    Weighting {
+                        occurrence,
+                        ..Weighting::default()
+                    },
+                )
                 .expect("W");
-            assert_eq!(w.total, (totals.triads[triad.index()] * triad.arcs() as u128) as f64, "{triad}");
+            assert_eq!(
+                w.total,
+                (totals.triads[triad.index()] * triad.arcs() as u128) as f64,
+                "{triad}"
+            );
             let node = |k: u32| w.nodes.as_ref().map_or(k, |nodes| nodes[k as usize]);
             for row in 0..w.matrix.rows() {
                 let (columns, values) = w.matrix.row(row);
                 for (&column, &value) in columns.iter().zip(values) {
-                    let arc = triads.arc(node(row as u32), node(column), occurrence).expect("an arc");
+                    let arc = triads
+                        .arc(node(row as u32), node(column), occurrence)
+                        .expect("an arc");
                     let expected: u64 = triad.orbits().iter().map(|orbit| arc[orbit.index()]).sum();
                     assert_eq!(f64::from(value), expected as f64, "{triad}");
                 }
@@ -208,23 +347,45 @@ fn motif_graphs_keep_directions() {
 #[test]
 fn sets_and_other_names() {
     let names = |text: &str| -> Vec<&str> {
-        text.parse::<MotifSet>().expect("a set").motifs().into_iter().map(Motif::name).collect()
+        text.parse::<MotifSet>()
+            .expect("a set")
+            .motifs()
+            .into_iter()
+            .map(Motif::name)
+            .collect()
     };
     assert_eq!(names("triads"), Triad::ALL.map(Triad::name));
     assert_eq!(names("triad-orbits"), ArcOrbit::ALL.map(ArcOrbit::name));
-    assert_eq!(names("M5,m1,030t-first,triangle"), ["030T", "030C", "030T-first", "triangle"]);
+    assert_eq!(
+        names("M5,m1,030t-first,triangle"),
+        ["030T", "030C", "030T-first", "triangle"]
+    );
     let aliases: BTreeSet<&str> = Triad::ALL.into_iter().filter_map(Triad::alias).collect();
     assert_eq!(aliases.len(), 13);
     for number in 1..=13 {
         let alias = format!("M{number}");
-        assert!(aliases.contains(alias.as_str()) && names(&alias).len() == 1, "{alias}");
+        assert!(
+            aliases.contains(alias.as_str()) && names(&alias).len() == 1,
+            "{alias}"
+        );
     }
-    assert!("triads".parse::<MotifSet>().expect("a set").at_most(2).motifs().len() == 2);
+    assert!(
+        "triads"
+            .parse::<MotifSet>()
+            .expect("a set")
+            .at_most(2)
+            .motifs()
+            .len()
+            == 2
+    );
     assert!("triads,edge".parse::<MotifSet>().is_err());
     for text in ["triads", "triad-orbits", "030T,300,021C-first"] {
         let set: MotifSet = text.parse().expect("a set");
         let written = serde_json::to_string(&set).expect("json");
-        assert_eq!(serde_json::from_str::<MotifSet>(&written).expect("the same"), set);
+        assert_eq!(
+            serde_json::from_str::<MotifSet>(&written).expect("the same"),
+            set
+        );
     }
 }
 
@@ -233,14 +394,22 @@ fn what_cannot_be_counted_is_refused() {
     let plain = undirected(3, &[(0, 1), (1, 2)]);
     let refuse = |graph: &Graph, sample: Sample, set: &str| {
         let motifs = set.parse::<MotifSet>().expect("a set").motifs();
-        sample.count_motifs(graph, &motifs, (0, Allowance::new(None)), &Silent).expect_err("refused").to_string()
+        sample
+            .count_motifs(graph, &motifs, (0, Allowance::new(None)), &Silent)
+            .expect_err("refused")
+            .to_string()
     };
     assert!(refuse(&plain, Sample::Exact, "030T").contains("directed"));
     let graph = directed(3, &[(0, 1), (1, 2)]);
     assert!(refuse(&graph, Sample::Cap(8), "triads").contains("exactly"));
     let triads = counted(&graph, "triads");
     let edge = "edge".parse().expect("a motif");
-    assert!(triads.motif_graph(&graph, edge, Weighting::default()).is_err(), "orbits were not counted");
+    assert!(
+        triads
+            .motif_graph(&graph, edge, Weighting::default())
+            .is_err(),
+        "orbits were not counted"
+    );
     assert!(triads.edge(0, 1).is_none() && triads.row(0).next().is_none());
     let both = counted(&graph, "edge,021C");
     assert!(both.edge(0, 1).is_some() && both.triads().is_some());
@@ -259,7 +428,10 @@ fn counts_are_saved_and_loaded() {
             assert_eq!(a.totals(Occurrence::Induced), b.totals(Occurrence::Induced));
         }
         assert_eq!(loaded.totals(), counts.totals());
-        assert!(Counts::load(&graph, &mut &bytes[..bytes.len() - 1]).is_err(), "cut off");
+        assert!(
+            Counts::load(&graph, &mut &bytes[..bytes.len() - 1]).is_err(),
+            "cut off"
+        );
         let longer = [&bytes[..], &[0]].concat();
         assert!(Counts::load(&graph, &mut &*longer).is_err(), "too long");
     }
@@ -269,9 +441,13 @@ fn counts_are_saved_and_loaded() {
 fn any_number_of_threads_counts_the_same() {
     let graph = directed(3000, &random_edges(&mut rng(4), 3000, 0.01));
     let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
         let mut bytes = Vec::new();
-        pool.install(|| counted(&graph, "triads").save(&mut bytes)).expect("memory takes it");
+        pool.install(|| counted(&graph, "triads").save(&mut bytes))
+            .expect("memory takes it");
         bytes
     };
     let one = with(1);

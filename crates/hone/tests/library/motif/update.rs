@@ -23,27 +23,53 @@ fn bytes(counts: &Counts) -> Vec<u8> {
 fn changed(nodes: usize, old: &[Edge], added: &[Edge], removed: &[Edge]) -> (usize, Vec<Edge>) {
     let key = |&(a, b): &Edge| (a.min(b), a.max(b));
     let gone: BTreeSet<Edge> = removed.iter().map(key).collect();
-    let edges: Vec<Edge> = old.iter().filter(|edge| !gone.contains(&key(edge))).chain(added).copied().collect();
-    (added.iter().map(|&(a, b)| a.max(b) as usize + 1).fold(nodes, usize::max), edges)
+    let edges: Vec<Edge> = old
+        .iter()
+        .filter(|edge| !gone.contains(&key(edge)))
+        .chain(added)
+        .copied()
+        .collect();
+    (
+        added
+            .iter()
+            .map(|&(a, b)| a.max(b) as usize + 1)
+            .fold(nodes, usize::max),
+        edges,
+    )
 }
 
 /// Updates, and compares with a count of the changed graph.
 fn updated(nodes: usize, old: &[Edge], added: &[Edge], removed: &[Edge]) -> Counts {
     let before = count(&undirected(nodes, old), &Silent).expect("counts");
-    let after = before.update(added, removed, &Silent).expect("sound changes");
+    let after = before
+        .update(added, removed, &Silent)
+        .expect("sound changes");
     let (nodes, edges) = changed(nodes, old, added, removed);
     let anew = count(&undirected(nodes, &edges), &Silent).expect("counts");
-    assert!(after.pattern() == anew.pattern(), "{old:?} + {added:?} - {removed:?}");
-    assert_eq!(bytes(&after), bytes(&anew), "{old:?} + {added:?} - {removed:?}");
+    assert!(
+        after.pattern() == anew.pattern(),
+        "{old:?} + {added:?} - {removed:?}"
+    );
+    assert_eq!(
+        bytes(&after),
+        bytes(&anew),
+        "{old:?} + {added:?} - {removed:?}"
+    );
     after
 }
 
 /// A graph on few nodes and changes of it: for each pair whether it is an edge, whether it changes, and its order.
 fn graphs() -> impl Strategy<Value = (usize, Vec<Edge>, Vec<Edge>, Vec<Edge>)> {
     (1u32..12, 0.0..1.0f64, 0.0..1.0f64).prop_flat_map(|(n, density, change)| {
-        let pairs: Vec<Edge> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();
+        let pairs: Vec<Edge> = (0..n)
+            .flat_map(|a| (a + 1..n).map(move |b| (a, b)))
+            .collect();
         let each = prop::collection::vec(
-            (prop::bool::weighted(density), prop::bool::weighted(change), any::<bool>()),
+            (
+                prop::bool::weighted(density),
+                prop::bool::weighted(change),
+                any::<bool>(),
+            ),
             pairs.len(),
         );
         (each, 0..=n).prop_map(move |(each, old_nodes)| {
@@ -85,7 +111,9 @@ proptest! {
 
 #[test]
 fn nothing_to_everything_and_back() {
-    let complete: Vec<Edge> = (0..9u32).flat_map(|a| (a + 1..9).map(move |b| (a, b))).collect();
+    let complete: Vec<Edge> = (0..9u32)
+        .flat_map(|a| (a + 1..9).map(move |b| (a, b)))
+        .collect();
     updated(0, &[], &[], &[]);
     updated(9, &complete, &[], &[]);
     updated(0, &[], &complete, &[]);
@@ -98,23 +126,57 @@ fn nothing_to_everything_and_back() {
 
 #[test]
 fn a_graph_with_hubs_on_any_number_of_threads() {
-    let model = Generator::Rmat { nodes: 1 << 13, degree: 24.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+    let model = Generator::Rmat {
+        nodes: 1 << 13,
+        degree: 24.0,
+        quadrants: [0.57, 0.19, 0.19, 0.05],
+    };
     let graph = model.graph(3, &Silent).expect("a graph");
     let edges: Vec<Edge> = (0..graph.nodes() as u32)
-        .flat_map(|i| graph.neighbors(i).iter().filter(move |&&j| i < j).map(move |&j| (i, j)))
+        .flat_map(|i| {
+            graph
+                .neighbors(i)
+                .iter()
+                .filter(move |&&j| i < j)
+                .map(move |&j| (i, j))
+        })
         .collect();
-    assert!((0..graph.nodes() as u32).any(|i| graph.degree(i) > 600), "a hub");
-    let some = |from: usize| edges.iter().copied().skip(from).step_by(173).collect::<Vec<Edge>>();
+    assert!(
+        (0..graph.nodes() as u32).any(|i| graph.degree(i) > 600),
+        "a hub"
+    );
+    let some = |from: usize| {
+        edges
+            .iter()
+            .copied()
+            .skip(from)
+            .step_by(173)
+            .collect::<Vec<Edge>>()
+    };
     let (added, removed) = (some(3), some(90));
     let gone: BTreeSet<Edge> = added.iter().copied().collect();
-    let old: Vec<Edge> = edges.iter().copied().filter(|edge| !gone.contains(edge)).collect();
+    let old: Vec<Edge> = edges
+        .iter()
+        .copied()
+        .filter(|edge| !gone.contains(edge))
+        .collect();
     let new: Vec<Edge> = changed(0, &edges, &[], &removed).1;
-    let built = |edges: Vec<Edge>| GraphBuilder::undirected(graph.nodes()).edges(edges).build().expect("sound");
+    let built = |edges: Vec<Edge>| {
+        GraphBuilder::undirected(graph.nodes())
+            .edges(edges)
+            .build()
+            .expect("sound")
+    };
     let anew = bytes(&count(&built(new), &Silent).expect("counts"));
     let before = count(&built(old), &Silent).expect("counts");
     for threads in [1, 2, 5] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        let after = pool.install(|| before.update(&added, &removed, &Silent)).expect("sound changes");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
+        let after = pool
+            .install(|| before.update(&added, &removed, &Silent))
+            .expect("sound changes");
         assert!(bytes(&after) == anew, "{threads} threads");
     }
 }
@@ -123,22 +185,53 @@ fn a_graph_with_hubs_on_any_number_of_threads() {
 /// another way.
 #[test]
 fn changes_among_hubs_and_small_nodes() {
-    let model = Generator::Rmat { nodes: 1 << 11, degree: 60.0, quadrants: [0.6, 0.18, 0.18, 0.04] };
+    let model = Generator::Rmat {
+        nodes: 1 << 11,
+        degree: 60.0,
+        quadrants: [0.6, 0.18, 0.18, 0.04],
+    };
     let graph = model.graph(8, &Silent).expect("a graph");
     let n = graph.nodes() as u32;
     let is_hub = |i: u32| graph.degree(i) >= 128;
-    assert!((0..n).filter(|&i| is_hub(i)).count() > 70, "more hubs than a word has bits");
-    let edges: Vec<Edge> =
-        (0..n).flat_map(|i| graph.neighbors(i).iter().filter(move |&&j| i < j).map(move |&j| (i, j))).collect();
+    assert!(
+        (0..n).filter(|&i| is_hub(i)).count() > 70,
+        "more hubs than a word has bits"
+    );
+    let edges: Vec<Edge> = (0..n)
+        .flat_map(|i| {
+            graph
+                .neighbors(i)
+                .iter()
+                .filter(move |&&j| i < j)
+                .map(move |&j| (i, j))
+        })
+        .collect();
     for kind in 0..3 {
         let of_kind = |&&(a, b): &&Edge| usize::from(is_hub(a)) + usize::from(is_hub(b)) == kind;
-        let some = |from: usize| edges.iter().filter(of_kind).copied().skip(from).step_by(61).collect::<Vec<Edge>>();
+        let some = |from: usize| {
+            edges
+                .iter()
+                .filter(of_kind)
+                .copied()
+                .skip(from)
+                .step_by(61)
+                .collect::<Vec<Edge>>()
+        };
         let (added, mut removed) = (some(3), some(30));
-        removed.extend(edges.iter().filter(|&&(a, b)| a == added[0].0 && !added.contains(&(a, b))).take(5));
+        removed.extend(
+            edges
+                .iter()
+                .filter(|&&(a, b)| a == added[0].0 && !added.contains(&(a, b)))
+                .take(5),
+        );
         removed.sort_unstable();
         removed.dedup();
         let gone: BTreeSet<Edge> = added.iter().copied().collect();
-        let old: Vec<Edge> = edges.iter().copied().filter(|edge| !gone.contains(edge)).collect();
+        let old: Vec<Edge> = edges
+            .iter()
+            .copied()
+            .filter(|edge| !gone.contains(edge))
+            .collect();
         updated(n as usize, &old, &added, &removed);
     }
 }
@@ -148,38 +241,93 @@ fn an_update_of_an_update() {
     let mut counts = count(&undirected(30, &[]), &Silent).expect("counts");
     let mut edges: Vec<Edge> = Vec::new();
     for step in 0..20u32 {
-        let added: Vec<Edge> = (0..30).map(|i| (i, (i * 7 + step * 3 + 1) % 30)).filter(|&(a, b)| a < b).collect();
-        let added: Vec<Edge> = added.into_iter().filter(|edge| !edges.contains(edge)).collect();
-        let removed: Vec<Edge> = edges.iter().copied().skip(step as usize % 3).step_by(4).collect();
-        counts = counts.update(&added, &removed, &Silent).expect("sound changes");
+        let added: Vec<Edge> = (0..30)
+            .map(|i| (i, (i * 7 + step * 3 + 1) % 30))
+            .filter(|&(a, b)| a < b)
+            .collect();
+        let added: Vec<Edge> = added
+            .into_iter()
+            .filter(|edge| !edges.contains(edge))
+            .collect();
+        let removed: Vec<Edge> = edges
+            .iter()
+            .copied()
+            .skip(step as usize % 3)
+            .step_by(4)
+            .collect();
+        counts = counts
+            .update(&added, &removed, &Silent)
+            .expect("sound changes");
         edges = changed(30, &edges, &added, &removed).1;
     }
-    assert_eq!(bytes(&counts), bytes(&count(&undirected(30, &edges), &Silent).expect("counts")));
+    assert_eq!(
+        bytes(&counts),
+        bytes(&count(&undirected(30, &edges), &Silent).expect("counts"))
+    );
 }
 
 #[test]
 fn what_cannot_be_updated_is_refused() {
     let counts = count(&undirected(3, &[(0, 1), (1, 2)]), &Silent).expect("counts");
-    let message = |added: &[Edge], removed: &[Edge]| counts.update(added, removed, &Silent).unwrap_err().to_string();
+    let message = |added: &[Edge], removed: &[Edge]| {
+        counts
+            .update(added, removed, &Silent)
+            .unwrap_err()
+            .to_string()
+    };
     for (message, words) in [
-        (message(&[(2, 0), (1, 0)], &[]), "added: edge 1, (1, 0), is in the graph already"),
-        (message(&[], &[(0, 2)]), "removed: edge 0, (0, 2), is not in the graph"),
-        (message(&[], &[(7, 2)]), "removed: edge 0, (7, 2), is not in the graph"),
-        (message(&[(2, 2)], &[]), "added: edge 0, (2, 2), is a self-loop"),
+        (
+            message(&[(2, 0), (1, 0)], &[]),
+            "added: edge 1, (1, 0), is in the graph already",
+        ),
+        (
+            message(&[], &[(0, 2)]),
+            "removed: edge 0, (0, 2), is not in the graph",
+        ),
+        (
+            message(&[], &[(7, 2)]),
+            "removed: edge 0, (7, 2), is not in the graph",
+        ),
+        (
+            message(&[(2, 2)], &[]),
+            "added: edge 0, (2, 2), is a self-loop",
+        ),
         (message(&[(2, 0), (0, 2)], &[]), "(0, 2) is named twice"),
         (message(&[], &[(2, 1), (1, 2)]), "(1, 2) is named twice"),
     ] {
         assert!(message.contains(words), "{message}");
     }
     let graph = hone::graph::builtin("karate").expect("built in");
-    let estimates = "cap=4".parse::<Sample>().expect("a sample").count(&graph, 1, &Silent).expect("estimates");
-    let refused = estimates.update(&[], &[(0, 1)], &Silent).unwrap_err().to_string();
+    let estimates = "cap=4"
+        .parse::<Sample>()
+        .expect("a sample")
+        .count(&graph, 1, &Silent)
+        .expect("estimates");
+    let refused = estimates
+        .update(&[], &[(0, 1)], &Silent)
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("estimates cannot be updated"), "{refused}");
     let arcs = super::oracle::directed(3, &[(0, 1), (1, 2)]);
     let motifs = ["021C".parse().expect("a motif")];
     let allowance = hone::memory::Allowance::new(None);
-    let triads = Sample::Exact.count_motifs(&arcs, &motifs, (0, allowance), &Silent).expect("triads");
-    assert!(triads.triads().is_some_and(|triads| triads.totals(Occurrence::Induced).triads.iter().sum::<u128>() > 0));
-    let refused = triads.update(&[(2, 0)], &[], &Silent).unwrap_err().to_string();
-    assert!(refused.contains("directed motifs cannot be updated"), "{refused}");
+    let triads = Sample::Exact
+        .count_motifs(&arcs, &motifs, (0, allowance), &Silent)
+        .expect("triads");
+    assert!(triads.triads().is_some_and(|triads| {
+        triads
+            .totals(Occurrence::Induced)
+            .triads
+            .iter()
+            .sum::<u128>()
+            > 0
+    }));
+    let refused = triads
+        .update(&[(2, 0)], &[], &Silent)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("directed motifs cannot be updated"),
+        "{refused}"
+    );
 }

@@ -15,7 +15,11 @@ fn entries(w: &MotifGraph) -> Vec<(u32, u32, f64)> {
     let mut entries = Vec::new();
     for i in 0..w.matrix.pattern().rows() {
         let (columns, values) = w.matrix.row(i);
-        for (&j, &value) in columns.iter().zip(values).filter(|&(_, &value)| value != 0.0) {
+        for (&j, &value) in columns
+            .iter()
+            .zip(values)
+            .filter(|&(_, &value)| value != 0.0)
+        {
             entries.push((name(i as u32), name(j), f64::from(value)));
         }
     }
@@ -27,8 +31,13 @@ fn check(graph: &Graph, n: usize, edges: &[(u32, u32)], delta: u64) {
     let counts = count(graph, &Silent).expect("counts");
     for set in [MotifSet::Orbits, MotifSet::Graphlets] {
         for motif in set.motifs() {
-            let weighting = Weighting { delta, ..Weighting::default() };
-            let w = counts.motif_graph(graph, motif, weighting).expect("weights");
+            let weighting = Weighting {
+                delta,
+                ..Weighting::default()
+            };
+            let w = counts
+                .motif_graph(graph, motif, weighting)
+                .expect("weights");
             let mut expected = Vec::new();
             for u in 0..n as u32 {
                 for &v in graph.neighbors(u) {
@@ -38,7 +47,11 @@ fn check(graph: &Graph, n: usize, edges: &[(u32, u32)], delta: u64) {
                     }
                 }
             }
-            assert_eq!(entries(&w), expected, "{motif}, delta {delta}, edges {edges:?}");
+            assert_eq!(
+                entries(&w),
+                expected,
+                "{motif}, delta {delta}, edges {edges:?}"
+            );
             assert_eq!(w.nnz, expected.len());
             assert_eq!(w.total, expected.iter().map(|e| e.2).sum::<f64>());
             shape(&w, graph);
@@ -80,30 +93,60 @@ fn keep_the_direction_of_arcs() {
     // One arc of a triangle, so that a transposed matrix would be seen.
     let graph = directed(3, &[(0, 1), (1, 2), (0, 2)]);
     let counts = count(&graph, &Silent).expect("counts");
-    let w = counts.motif_graph(&graph, Motif::Orbit(Orbit::Triangle), Weighting::default()).expect("weights");
+    let w = counts
+        .motif_graph(&graph, Motif::Orbit(Orbit::Triangle), Weighting::default())
+        .expect("weights");
     assert_eq!(entries(&w), [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0)]);
 }
 
 #[test]
 fn share_the_pattern_when_full() {
-    let edges: Vec<_> = (0..20).flat_map(|u| (u + 1..20).map(move |v| (u, v))).collect();
+    let edges: Vec<_> = (0..20)
+        .flat_map(|u| (u + 1..20).map(move |v| (u, v)))
+        .collect();
     let graph = undirected(20, &edges);
     let counts = count(&graph, &Silent).expect("counts");
-    let w = counts.motif_graph(&graph, Motif::Orbit(Orbit::Clique4), Weighting::default()).expect("weights");
+    let w = counts
+        .motif_graph(&graph, Motif::Orbit(Orbit::Clique4), Weighting::default())
+        .expect("weights");
     assert!(Arc::ptr_eq(w.matrix.pattern(), graph.pattern()));
-    let none = counts.motif_graph(&graph, Motif::Orbit(Orbit::Star4), Weighting::default()).expect("weights");
+    let none = counts
+        .motif_graph(&graph, Motif::Orbit(Orbit::Star4), Weighting::default())
+        .expect("weights");
     assert_eq!((none.nodes, none.nnz, none.total), (Some(vec![]), 0, 0.0));
 }
 
 #[test]
 fn multiply_with_edge_weights_on_request() {
     let edges = vec![(0, 1), (1, 2), (2, 0), (2, 3)];
-    let graph = GraphBuilder::undirected(4).edges(edges).weights(vec![2.0, 0.5, 4.0, 8.0]).build().expect("a graph");
+    let graph = GraphBuilder::undirected(4)
+        .edges(edges)
+        .weights(vec![2.0, 0.5, 4.0, 8.0])
+        .build()
+        .expect("a graph");
     let counts = count(&graph, &Silent).expect("counts");
     let path3 = Motif::Orbit(Orbit::Path3);
-    let plain = counts.motif_graph(&graph, path3, Weighting::default()).expect("weights");
-    assert_eq!(entries(&plain), [(0, 2, 1.0), (1, 2, 1.0), (2, 0, 1.0), (2, 1, 1.0), (2, 3, 2.0), (3, 2, 2.0)]);
-    let weighting = Weighting { delta: 2, use_weights: true, ..Weighting::default() };
-    let weighted = counts.motif_graph(&graph, path3, weighting).expect("weights");
+    let plain = counts
+        .motif_graph(&graph, path3, Weighting::default())
+        .expect("weights");
+    assert_eq!(
+        entries(&plain),
+        [
+            (0, 2, 1.0),
+            (1, 2, 1.0),
+            (2, 0, 1.0),
+            (2, 1, 1.0),
+            (2, 3, 2.0),
+            (3, 2, 2.0)
+        ]
+    );
+    let weighting = Weighting {
+        delta: 2,
+        use_weights: true,
+        ..Weighting::default()
+    };
+    let weighted = counts
+        .motif_graph(&graph, path3, weighting)
+        .expect("weights");
     assert_eq!(entries(&weighted), [(2, 3, 16.0), (3, 2, 16.0)]);
 }

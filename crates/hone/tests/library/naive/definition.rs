@@ -30,11 +30,16 @@ pub fn psi(a: &Matrix, m: &MotifMatrix, directed: bool) -> Matrix {
             Psi::LRw if w[i] == 0.0 => 0.0,
             Psi::LRw => one - a[i][j] / (w[i] + tau),
             Psi::ANorm if w[i] == 0.0 || w[j] == 0.0 => 0.0,
-            Psi::ANorm => m.laziness * one + (1.0 - m.laziness) * a[i][j] / ((w[i] + tau) * (w[j] + tau)).sqrt(),
+            Psi::ANorm => {
+                m.laziness * one
+                    + (1.0 - m.laziness) * a[i][j] / ((w[i] + tau) * (w[j] + tau)).sqrt()
+            }
             other => unreachable!("{other:?} has no definition here"),
         }
     };
-    (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
+    (0..n)
+        .map(|i| (0..n).map(|j| entry(i, j)).collect())
+        .collect()
 }
 
 /// Psi(W^k) or Psi(W)^k.
@@ -45,7 +50,11 @@ pub fn step(w: &Matrix, m: &MotifMatrix, k: usize, directed: bool) -> Matrix {
         Order::Auto => m.psi != Psi::P && m.psi != Psi::ANorm,
         other => unreachable!("{other:?} has no definition here"),
     };
-    if of_power { psi(&power(w, k), m, directed) } else { power(&psi(w, m, directed), k) }
+    if of_power {
+        psi(&power(w, k), m, directed)
+    } else {
+        power(&psi(w, m, directed), k)
+    }
 }
 
 /// S^(k), accumulated as eq. 24 to 26 say.
@@ -58,7 +67,11 @@ pub fn explicit(w: &Matrix, m: &MotifMatrix, k: usize, directed: bool) -> Matrix
     };
     let mut sum = zeros(w.len(), w.len());
     for l in 1..=k {
-        for (to, from) in sum.iter_mut().flatten().zip(step(w, m, l, directed).iter().flatten()) {
+        for (to, from) in sum
+            .iter_mut()
+            .flatten()
+            .zip(step(w, m, l, directed).iter().flatten())
+        {
             *to += alpha.powi(l as i32) / k as f64 * from;
         }
     }

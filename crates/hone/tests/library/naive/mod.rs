@@ -30,7 +30,9 @@ pub fn times(a: &Matrix, b: &Matrix) -> Matrix {
 
 pub fn transpose(a: &Matrix) -> Matrix {
     let cols = a.first().map_or(0, Vec::len);
-    (0..cols).map(|j| a.iter().map(|row| row[j]).collect()).collect()
+    (0..cols)
+        .map(|j| a.iter().map(|row| row[j]).collect())
+        .collect()
 }
 
 pub fn power(a: &Matrix, k: usize) -> Matrix {
@@ -42,7 +44,10 @@ pub struct Numbers(pub u64);
 
 impl Numbers {
     pub fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (self.0 >> 33) as f64 / (1u64 << 31) as f64
     }
 }
@@ -76,27 +81,53 @@ pub fn csr(a: &Matrix, cols: usize) -> Csr {
         }
         offsets.push(columns.len());
     }
-    Csr::new(Arc::new(Pattern::new(offsets, columns, cols)), values.into())
+    Csr::new(
+        Arc::new(Pattern::new(offsets, columns, cols)),
+        values.into(),
+    )
 }
 
 pub fn leaf(a: &Matrix, symmetric: bool) -> Operator {
-    if symmetric { Operator::symmetric("W", csr(a, a.len())) } else { Operator::sparse("W", csr(a, a.len())) }
+    if symmetric {
+        Operator::symmetric("W", csr(a, a.len()))
+    } else {
+        Operator::sparse("W", csr(a, a.len()))
+    }
 }
 
 pub fn block(rows: usize, cols: usize, seed: u64) -> Block {
     let mut numbers = Numbers(seed);
-    Block::from_vec(rows, cols, (0..rows * cols).map(|_| (numbers.next() * 2.0 - 1.0) as f32).collect())
+    Block::from_vec(
+        rows,
+        cols,
+        (0..rows * cols)
+            .map(|_| (numbers.next() * 2.0 - 1.0) as f32)
+            .collect(),
+    )
 }
 
 pub fn wide(block: &Block) -> Matrix {
-    (0..block.rows()).map(|i| block.row(i).iter().map(|&x| f64::from(x)).collect()).collect()
+    (0..block.rows())
+        .map(|i| block.row(i).iter().map(|&x| f64::from(x)).collect())
+        .collect()
 }
 
 /// Largest |a − b|, relative to the largest |b|.
 pub fn distance(a: &Matrix, b: &Matrix) -> f64 {
-    assert_eq!((a.len(), a.first().map(Vec::len)), (b.len(), b.first().map(Vec::len)), "shapes");
-    let most = b.iter().flatten().fold(1e-30f64, |most, x| most.max(x.abs()));
-    a.iter().flatten().zip(b.iter().flatten()).fold(0.0f64, |d, (x, y)| d.max((x - y).abs())) / most
+    assert_eq!(
+        (a.len(), a.first().map(Vec::len)),
+        (b.len(), b.first().map(Vec::len)),
+        "shapes"
+    );
+    let most = b
+        .iter()
+        .flatten()
+        .fold(1e-30f64, |most, x| most.max(x.abs()));
+    a.iter()
+        .flatten()
+        .zip(b.iter().flatten())
+        .fold(0.0f64, |d, (x, y)| d.max((x - y).abs()))
+        / most
 }
 
 /// Eigenvalues and vectors (columns) of a symmetric matrix by Jacobi rotations, descending by value.
@@ -107,7 +138,10 @@ pub fn jacobi(a: &Matrix) -> (Vec<f64>, Matrix) {
     (0..n).for_each(|i| v[i][i] = 1.0);
     let size: f64 = a.iter().flatten().map(|x| x * x).sum();
     for _ in 0..60 {
-        let off: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i][j] * a[i][j]).sum();
+        let off: f64 = (0..n)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| a[i][j] * a[i][j])
+            .sum();
         if off <= 1e-30 * size {
             break;
         }
@@ -137,18 +171,30 @@ pub fn jacobi(a: &Matrix) -> (Vec<f64>, Matrix) {
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&i, &j| a[j][j].total_cmp(&a[i][i]));
     let values = order.iter().map(|&i| a[i][i]).collect();
-    let vectors = (0..n).map(|k| order.iter().map(|&i| v[k][i]).collect()).collect();
+    let vectors = (0..n)
+        .map(|k| order.iter().map(|&i| v[k][i]).collect())
+        .collect();
     (values, vectors)
 }
 
 /// Singular values, descending, of any matrix.
 pub fn singular_values(a: &Matrix) -> Vec<f64> {
-    jacobi(&times(&transpose(a), a)).0.into_iter().map(|x| x.max(0.0).sqrt()).collect()
+    jacobi(&times(&transpose(a), a))
+        .0
+        .into_iter()
+        .map(|x| x.max(0.0).sqrt())
+        .collect()
 }
 
 /// Runs `work` on pools of 1, 2 and 7 threads and asserts equal results.
 pub fn same_on_any_threads<T: PartialEq + Send>(work: impl Fn() -> T + Sync) {
-    let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(&work);
+    let on = |threads| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool")
+            .install(&work)
+    };
     let one = on(1);
     assert!(one == on(2), "two threads differ from one");
     assert!(one == on(7), "seven threads differ from one");

@@ -10,28 +10,59 @@ use hone::graph::{quoted, quoted_line};
 fn notes(name: &str, content: &str, options: &ReadOptions) -> Vec<String> {
     let graph = text(name, content, options);
     let reading = graph.reading().expect("it comes from a file");
-    reading.notes.iter().map(|note| note.to_string().replace(&reading.file, "FILE")).collect()
+    reading
+        .notes
+        .iter()
+        .map(|note| note.to_string().replace(&reading.file, "FILE"))
+        .collect()
 }
 
 #[test]
 fn guesses_are_noted_with_the_option_that_decides() {
     let nothing: [&str; 0] = [];
-    assert_eq!(notes("a.csv", "source,target\nann,bob\n", &default()), nothing);
+    assert_eq!(
+        notes("a.csv", "source,target\nann,bob\n", &default()),
+        nothing
+    );
     assert_eq!(
         notes("a.csv", "tweet,tag\nt1,rust\nt2,go\n", &default()),
-        ["the first line of FILE, `tweet,tag`, is read as a header; header = no reads it as an edge"]
+        [
+            "the first line of FILE, `tweet,tag`, is read as a header; header = no reads it as an edge"
+        ]
     );
-    assert_eq!(notes("a.csv", "tweet,tag\nt1,rust\n", &ReadOptions { header: Some(true), ..default() }), nothing);
-    let doubt = notes("a.csv", "wer,wen\nann,bob\nbob,cid\ncid,dee\ndee,ann\n", &default());
-    assert!(doubt.len() == 1 && doubt[0].ends_with("header = yes reads it as a header"), "{doubt:?}");
+    assert_eq!(
+        notes(
+            "a.csv",
+            "tweet,tag\nt1,rust\n",
+            &ReadOptions {
+                header: Some(true),
+                ..default()
+            }
+        ),
+        nothing
+    );
+    let doubt = notes(
+        "a.csv",
+        "wer,wen\nann,bob\nbob,cid\ncid,dee\ndee,ann\n",
+        &default(),
+    );
+    assert!(
+        doubt.len() == 1 && doubt[0].ends_with("header = yes reads it as a header"),
+        "{doubt:?}"
+    );
     let surplus = "columns 0 and 1 of 4 are used in FILE; source, target and weight choose others (by name, or by \
                    position from 0)";
     assert_eq!(notes("a.txt", "0 1 x y\n1 2 x y\n", &default()), [surplus]);
-    let chosen = ReadOptions { source: Some("0".into()), target: Some("3".into()), ..default() };
+    let chosen = ReadOptions {
+        source: Some("0".into()),
+        target: Some("3".into()),
+        ..default()
+    };
     assert_eq!(notes("a.txt", "0 1 x y\n1 2 x y\n", &chosen), nothing);
     let named = notes("a.csv", "id,from,to\n7,ann,bob\n", &default());
     assert!(
-        named.len() == 1 && named[0].starts_with("columns 1 and 2 of 3 are used in FILE (`from` and `to`);"),
+        named.len() == 1
+            && named[0].starts_with("columns 1 and 2 of 3 are used in FILE (`from` and `to`);"),
         "{named:?}"
     );
     for silent in ["0 1 0.5\n", "0 1 {}\n1 2 {}\n", "0\t1\t\n1\t2\t\n"] {
@@ -52,28 +83,59 @@ fn lines_that_begin_like_comments() {
              as data",
         ]
     );
-    let hash = ReadOptions { comment: Some(Comment::Char('#')), ..default() };
+    let hash = ReadOptions {
+        comment: Some(Comment::Char('#')),
+        ..default()
+    };
     assert_eq!(
-        (shown(&text("a.csv", csv, &hash)), notes("a.csv", csv, &hash).len()),
+        (
+            shown(&text("a.csv", csv, &hash)),
+            notes("a.csv", csv, &hash).len()
+        ),
         (vec!["t1-rust".into(), "t1-%x".into()], 0)
     );
-    let none = ReadOptions { comment: Some(Comment::None), ..default() };
-    assert_eq!(ids(&text("a.csv", "#a,b\n%c,#a\n", &none)), ["#a", "b", "%c"]);
-    assert_eq!(ids(&text("a.txt", "#a b\n%c #a\n", &none)), ["#a", "b", "%c"]);
+    let none = ReadOptions {
+        comment: Some(Comment::None),
+        ..default()
+    };
+    assert_eq!(
+        ids(&text("a.csv", "#a,b\n%c,#a\n", &none)),
+        ["#a", "b", "%c"]
+    );
+    assert_eq!(
+        ids(&text("a.txt", "#a b\n%c #a\n", &none)),
+        ["#a", "b", "%c"]
+    );
     // Before the first edge such a line is a comment, but not in silence when it could be an edge.
     let leading = notes("a.csv", "#rust,t2\nt1,go\nt2,go\n", &default());
     assert!(
-        leading.len() == 1 && leading[0].contains("`#rust,t2`") && leading[0].contains("comment = none"),
+        leading.len() == 1
+            && leading[0].contains("`#rust,t2`")
+            && leading[0].contains("comment = none"),
         "{leading:?}"
     );
     let blanks = notes("a.txt", "a b\n#c d\n# c d\n# by me\nb c\n", &default());
-    assert!(blanks.len() == 1 && blanks[0].contains("`#c d`"), "{blanks:?}");
-    for silent in ["#source,target\na,b\n", "# a,b\na,b\n", "#nodes\na,b\n", "## a,b\na,b\n", "\"#a\",b\n\"%b\",c\n"] {
+    assert!(
+        blanks.len() == 1 && blanks[0].contains("`#c d`"),
+        "{blanks:?}"
+    );
+    for silent in [
+        "#source,target\na,b\n",
+        "# a,b\na,b\n",
+        "#nodes\na,b\n",
+        "## a,b\na,b\n",
+        "\"#a\",b\n\"%b\",c\n",
+    ] {
         assert_eq!(notes("a.csv", silent, &default()).len(), 0, "{silent}");
     }
     let folder = folder();
-    let error = load(&put(&folder, "a.csv", "#a,b\n#b,c\n"), &default()).unwrap_err().to_string();
-    assert!(error.contains("only comments") && error.contains("comment = none"), "{error}");
+    let error = load(&put(&folder, "a.csv", "#a,b\n#b,c\n"), &default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("only comments") && error.contains("comment = none"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -84,14 +146,33 @@ fn blanks_belong_to_delimited_ids() {
         ("a.txt", "Ann Lee,Bob Ray\nBob Ray , Cid Day\n"),
         ("a.txt", "Ann Lee\tBob Ray\nBob Ray\tCid Day\n"),
     ] {
-        assert_eq!(ids(&text(name, content, &default())), ["Ann Lee", "Bob Ray", "Cid Day"], "{content}");
+        assert_eq!(
+            ids(&text(name, content, &default())),
+            ["Ann Lee", "Bob Ray", "Cid Day"],
+            "{content}"
+        );
     }
     let folder = folder();
-    let weighted = ReadOptions { weighted: true, ..default() };
-    let error = load(&put(&folder, "a.csv", "a;b;0,5\nb;c;1,5\n"), &weighted).unwrap_err().to_string();
-    assert!(error.contains("line 1") && error.contains("decimal comma") && error.contains("decimal points"), "{error}");
-    let ragged = load(&put(&folder, "b.csv", "a|b\nb|c|d\n"), &default()).unwrap_err().to_string();
-    assert!(ragged.contains("b.csv, line 2: 3 columns where 2 are expected"), "{ragged}");
+    let weighted = ReadOptions {
+        weighted: true,
+        ..default()
+    };
+    let error = load(&put(&folder, "a.csv", "a;b;0,5\nb;c;1,5\n"), &weighted)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("line 1")
+            && error.contains("decimal comma")
+            && error.contains("decimal points"),
+        "{error}"
+    );
+    let ragged = load(&put(&folder, "b.csv", "a|b\nb|c|d\n"), &default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        ragged.contains("b.csv, line 2: 3 columns where 2 are expected"),
+        "{ragged}"
+    );
 }
 
 #[test]
@@ -99,27 +180,56 @@ fn vectors_are_not_edges() {
     let folder = folder();
     let vectors = put(&folder, "z.tsv", "id\tz0\tz1\nann\t0.5\t1\nbob\t1.5\t2\n");
     let error = load(&vectors, &default()).unwrap_err().to_string();
-    assert!(error.contains("`id`, `z0`, … are those of vectors"), "{error}");
-    let chosen = ReadOptions { source: Some("id".into()), target: Some("z1".into()), ..default() };
+    assert!(
+        error.contains("`id`, `z0`, … are those of vectors"),
+        "{error}"
+    );
+    let chosen = ReadOptions {
+        source: Some("id".into()),
+        target: Some("z1".into()),
+        ..default()
+    };
     assert_eq!(load(&vectors, &chosen).unwrap().nodes(), 4);
 }
 
 #[test]
 fn options_that_say_nothing_are_refused() {
     let folder = folder();
-    let mtx = put(&folder, "a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n");
-    let comment = || ReadOptions { comment: Some(Comment::None), ..default() };
+    let mtx = put(
+        &folder,
+        "a.mtx",
+        "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n",
+    );
+    let comment = || ReadOptions {
+        comment: Some(Comment::None),
+        ..default()
+    };
     for options in [
         comment(),
-        ReadOptions { delimiter: Some(",".into()), ..default() },
-        ReadOptions { header: Some(true), ..default() },
+        ReadOptions {
+            delimiter: Some(",".into()),
+            ..default()
+        },
+        ReadOptions {
+            header: Some(true),
+            ..default()
+        },
     ] {
         let error = load(&mtx, &options).unwrap_err().to_string();
         assert!(error.contains("leave it out"), "{error}");
         assert!(read("builtin:karate", &options, &Silent).is_err());
     }
-    let same = ReadOptions { delimiter: Some("%".into()), comment: Some(Comment::Char('%')), ..default() };
-    assert!(load(&put(&folder, "a.txt", "a%b\n"), &same).unwrap_err().to_string().starts_with("comment:"));
+    let same = ReadOptions {
+        delimiter: Some("%".into()),
+        comment: Some(Comment::Char('%')),
+        ..default()
+    };
+    assert!(
+        load(&put(&folder, "a.txt", "a%b\n"), &same)
+            .unwrap_err()
+            .to_string()
+            .starts_with("comment:")
+    );
 }
 
 /// Leading lines are skipped in one pass: quadratic time would take hours here.
@@ -128,18 +238,30 @@ fn many_leading_comments_and_blank_lines() {
     for filler in ["\n", "#\n", "% a comment of some length\n", "   \t\n"] {
         let content = filler.repeat((4 << 20) / filler.len()) + "0 1\n1 2\n";
         assert_eq!(text("a.txt", &content, &default()).edges(), 2);
-        assert_eq!(text("a.txt.gz", gzip(content.as_bytes()), &default()).edges(), 2);
+        assert_eq!(
+            text("a.txt.gz", gzip(content.as_bytes()), &default()).edges(),
+            2
+        );
     }
     let long = format!("# {}\n0 1\n1 2\n", "x".repeat(9 << 20));
     assert_eq!(text("a.txt", &long, &default()).edges(), 2);
     let folder = folder();
     let endless = put(&folder, "a.txt", "#".repeat(17 << 20));
-    assert!(load(&endless, &default()).unwrap_err().to_string().contains("more than 16 MiB"));
+    assert!(
+        load(&endless, &default())
+            .unwrap_err()
+            .to_string()
+            .contains("more than 16 MiB")
+    );
 }
 
 /// Ids of every awkward kind; those with line breaks, and the empty one, cannot stand in an edge list.
 fn awkward(breaks: bool) -> impl Strategy<Value = Vec<String>> {
-    let special = if breaks { "[\\x20-\\x7e\\t\\n\\ré]{0,8}" } else { "[\\x20-\\x7e\\té]{1,8}" };
+    let special = if breaks {
+        "[\\x20-\\x7e\\t\\n\\ré]{0,8}"
+    } else {
+        "[\\x20-\\x7e\\té]{1,8}"
+    };
     let word = prop_oneof![
         special,
         Just("id".to_owned()),
@@ -208,7 +330,11 @@ proptest! {
 #[test]
 fn the_first_line_says_what_separates_columns() {
     let folder = folder();
-    let edges = put(&folder, "a.csv", "source,target\n padded ,a\t\tb\na\t\tb,Node\n");
+    let edges = put(
+        &folder,
+        "a.csv",
+        "source,target\n padded ,a\t\tb\na\t\tb,Node\n",
+    );
     let graph = load(&edges, &default()).unwrap();
     let mut found: Vec<String> = graph.ids().iter().map(|id| id.to_string()).collect();
     found.sort();

@@ -15,18 +15,28 @@ use crate::naive::{Matrix, Numbers, singular_values, transpose, zeros};
 
 /// What the command line would be given.
 fn config(settings: &[(&str, String)]) -> Config {
-    let set = |layers: Layers, (key, value): &(&str, String)| layers.set(key, value).expect("a setting");
-    settings.iter().fold(Layers::new(), set).build().expect("in range")
+    let set =
+        |layers: Layers, (key, value): &(&str, String)| layers.set(key, value).expect("a setting");
+    settings
+        .iter()
+        .fold(Layers::new(), set)
+        .build()
+        .expect("in range")
 }
 
 /// W_t from the counts of its edges.
 fn weights(graph: &Graph, counts: &Counts, motif: Motif) -> Matrix {
-    let found = counts.motif_graph(graph, motif, Weighting::default()).expect("finite");
+    let found = counts
+        .motif_graph(graph, motif, Weighting::default())
+        .expect("finite");
     let node = |k: usize| found.nodes.as_ref().map_or(k, |nodes| nodes[k] as usize);
     let mut w = zeros(graph.nodes(), graph.nodes());
     for i in 0..found.matrix.rows() {
         let (columns, values) = found.matrix.row(i);
-        columns.iter().zip(values).for_each(|(&j, &x)| w[node(i)][node(j as usize)] = f64::from(x));
+        columns
+            .iter()
+            .zip(values)
+            .for_each(|(&j, &x)| w[node(i)][node(j as usize)] = f64::from(x));
     }
     w
 }
@@ -64,34 +74,69 @@ fn check(s: &Matrix, u: &Matrix, facts: &LocalFacts, what: &str) {
     let t = transpose(s);
     let b: Matrix = u.iter().map(|u| image(&t, u)).collect();
     let (rank, sigma) = (facts.rank, &facts.singular_values);
-    let most = b.first().map_or(0.0, |b| length(b)).max(norm(s)).max(1e-300);
+    let most = b
+        .first()
+        .map_or(0.0, |b| length(b))
+        .max(norm(s))
+        .max(1e-300);
     let factor = 1.0 / facts.scale;
     for i in 0..u.len() {
         for j in 0..=i {
             let expected = f64::from(u8::from(i == j && i < rank));
-            assert!((dot(&u[i], &u[j]) - expected).abs() < 1e-5, "{what}: UᵀU ({i}, {j}) = {}", dot(&u[i], &u[j]));
+            assert!(
+                (dot(&u[i], &u[j]) - expected).abs() < 1e-5,
+                "{what}: UᵀU ({i}, {j}) = {}",
+                dot(&u[i], &u[j])
+            );
         }
     }
     for j in 0..rank {
         let value = factor * sigma[j];
         let off = (length(&b[j]) - value).abs();
-        assert!(off < 1e-5 * most, "{what}: σ{j} = {value}, not {}", length(&b[j]));
+        assert!(
+            off < 1e-5 * most,
+            "{what}: σ{j} = {value}, not {}",
+            length(&b[j])
+        );
         let back = image(s, &b[j]);
-        let off: Vec<f64> = back.iter().zip(&u[j]).map(|(x, u)| x - value * value * u).collect();
+        let off: Vec<f64> = back
+            .iter()
+            .zip(&u[j])
+            .map(|(x, u)| x - value * value * u)
+            .collect();
         // U is stored in f32, and multiplied twice here.
         let allowed = 2e-4 * value * value + 5e-6 * most * value + 2e-7 * most * most;
-        assert!(length(&off) < allowed, "{what}: column {j} is no singular vector, {} of {allowed}", length(&off));
+        assert!(
+            length(&off) < allowed,
+            "{what}: column {j} is no singular vector, {} of {allowed}",
+            length(&off)
+        );
     }
     let mut left = s.clone();
     for (u, b) in u.iter().zip(&b).take(rank) {
-        left.iter_mut().zip(u).for_each(|(row, u)| row.iter_mut().zip(b).for_each(|(x, b)| *x -= u * b));
+        left.iter_mut()
+            .zip(u)
+            .for_each(|(row, u)| row.iter_mut().zip(b).for_each(|(x, b)| *x -= u * b));
     }
-    let last = if rank == sigma.len() { sigma.last().map_or(0.0, |last| factor * last) } else { 0.0 };
-    assert!(norm(&left) <= last * 1.001 + 1e-5 * most, "{what}: {} is left behind {last}", norm(&left));
+    let last = if rank == sigma.len() {
+        sigma.last().map_or(0.0, |last| factor * last)
+    } else {
+        0.0
+    };
+    assert!(
+        norm(&left) <= last * 1.001 + 1e-5 * most,
+        "{what}: {} is left behind {last}",
+        norm(&left)
+    );
     if s.len() <= 32 {
         let exact = singular_values(s);
         for (j, value) in sigma.iter().enumerate().take(exact.len()) {
-            assert!((factor * value - exact[j]).abs() < 1e-5 * most, "{what}: σ{j} {} {}", factor * value, exact[j]);
+            assert!(
+                (factor * value - exact[j]).abs() < 1e-5 * most,
+                "{what}: σ{j} {} {}",
+                factor * value,
+                exact[j]
+            );
         }
     }
     truthful(s, &left, facts, what);
@@ -104,8 +149,16 @@ fn truthful(s: &Matrix, left: &Matrix, facts: &LocalFacts, what: &str) {
     assert!(facts.converged, "{what}: {facts:?}");
     let square = |m: &Matrix| m.iter().flatten().map(|x| x * x).sum::<f64>();
     if let Some(loss) = &facts.loss {
-        let truth = if square(s) > 0.0 { square(left) / square(s) } else { 0.0 };
-        assert!((loss.values[0] - truth).abs() < 1e-5, "{what}: loss {} {truth}", loss.values[0]);
+        let truth = if square(s) > 0.0 {
+            square(left) / square(s)
+        } else {
+            0.0
+        };
+        assert!(
+            (loss.values[0] - truth).abs() < 1e-5,
+            "{what}: loss {} {truth}",
+            loss.values[0]
+        );
     }
 }
 
@@ -114,11 +167,22 @@ fn random_graph(case: u64, nodes: u64, directed: bool, numbers: &mut Numbers) ->
     let degree = (1.0 + numbers.next() * 8.0).min(nodes as f64 - 1.0);
     let model = match case % 4 {
         0 => Generator::Er { nodes, degree },
-        1 => Generator::Rmat { nodes, degree, quadrants: [0.57, 0.19, 0.19, 0.05] },
-        2 => Generator::Sbm { nodes, degree, communities: 1 + nodes / 40, mixing: 0.2 },
+        1 => Generator::Rmat {
+            nodes,
+            degree,
+            quadrants: [0.57, 0.19, 0.19, 0.05],
+        },
+        2 => Generator::Sbm {
+            nodes,
+            degree,
+            communities: 1 + nodes / 40,
+            mixing: 0.2,
+        },
         _ => Generator::Ba { nodes, degree },
     };
-    let drawn = model.graph(case, &Silent).or_else(|_| Generator::Er { nodes, degree }.graph(case, &Silent));
+    let drawn = model
+        .graph(case, &Silent)
+        .or_else(|_| Generator::Er { nodes, degree }.graph(case, &Silent));
     let graph = drawn.expect("a graph");
     if !directed {
         return graph;
@@ -131,7 +195,10 @@ fn random_graph(case: u64, nodes: u64, directed: bool, numbers: &mut Numbers) ->
             arcs.extend((draw >= 0.4).then_some((v, u)));
         }
     }
-    GraphBuilder::directed(graph.nodes()).edges(arcs).build().expect("a graph")
+    GraphBuilder::directed(graph.nodes())
+        .edges(arcs)
+        .build()
+        .expect("a graph")
 }
 
 fn pick<T: Copy>(from: &[T], numbers: &mut Numbers) -> T {
@@ -152,12 +219,27 @@ fn one(case: u64) {
     let k = 1 + (numbers.next() * 6.0) as usize;
     let word = |word: &str| word.to_owned();
     let mut settings = vec![
-        ("psi", word(pick(&["w", "p", "l", "l-norm", "l-rw"], &mut numbers))),
-        ("order", word(pick(&["auto", "psi-of-power", "power-of-psi"], &mut numbers))),
+        (
+            "psi",
+            word(pick(&["w", "p", "l", "l-norm", "l-rw"], &mut numbers)),
+        ),
+        (
+            "order",
+            word(pick(
+                &["auto", "psi-of-power", "power-of-psi"],
+                &mut numbers,
+            )),
+        ),
         ("degree", word(pick(&["out", "in", "total"], &mut numbers))),
         ("steps", k.to_string()),
         ("local.dim", pick(&[3, 16, 40], &mut numbers).to_string()),
-        ("accumulate", word(pick(&["none", "none", "mean", "{ decay = 0.3 }"], &mut numbers))),
+        (
+            "accumulate",
+            word(pick(
+                &["none", "none", "mean", "{ decay = 0.3 }"],
+                &mut numbers,
+            )),
+        ),
         ("global.output", word("local")),
         ("seed", case.to_string()),
     ];
@@ -166,23 +248,47 @@ fn one(case: u64) {
         settings.push(("first-step", word("last")));
     }
     let config = config(&settings);
-    let run = Hone::new(config.clone()).expect("in range").embed(&graph, &Silent).expect("finite");
-    let (counts, y) = (count(&graph, &Silent).expect("counts"), &run.embedding.vectors);
+    let run = Hone::new(config.clone())
+        .expect("in range")
+        .embed(&graph, &Silent)
+        .expect("finite");
+    let (counts, y) = (
+        count(&graph, &Silent).expect("counts"),
+        &run.embedding.vectors,
+    );
     for motif in config.motifs.motifs() {
         let w = weights(&graph, &counts, motif);
-        for facts in run.report.local.iter().filter(|facts| facts.motif == motif.name()) {
+        for facts in run
+            .report
+            .local
+            .iter()
+            .filter(|facts| facts.motif == motif.name())
+        {
             let s = explicit(&w, &config.matrix(), facts.step, directed);
             let prefix = format!("{}.k{}.", motif.name(), facts.step);
-            let own = run.embedding.columns.iter().enumerate().filter(|(_, name)| name.starts_with(&prefix));
+            let own = run
+                .embedding
+                .columns
+                .iter()
+                .enumerate()
+                .filter(|(_, name)| name.starts_with(&prefix));
             let column = |j: usize| (0..y.rows()).map(|i| f64::from(y.get(i, j))).collect();
             let u: Matrix = own.map(|(j, _)| column(j)).collect();
             assert_eq!(u.len(), facts.singular_values.len());
-            check(&s, &u, facts, &format!("case {case}, {nodes} nodes, {motif}, {settings:?}"));
+            check(
+                &s,
+                &u,
+                facts,
+                &format!("case {case}, {nodes} nodes, {motif}, {settings:?}"),
+            );
         }
     }
 }
 
 #[test]
 fn local_embeddings_of_random_graphs_are_singular_vectors() {
-    (0..54u32).into_par_iter().with_max_len(1).for_each(|case| one(u64::from(case)));
+    (0..54u32)
+        .into_par_iter()
+        .with_max_len(1)
+        .for_each(|case| one(u64::from(case)));
 }

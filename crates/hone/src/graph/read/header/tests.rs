@@ -4,24 +4,36 @@ use super::*;
 
 /// What a text with commas is judged to be; `blanks` for one with blanks.
 fn verdict(text: &str, blanks: bool) -> Verdict {
-    let table: Vec<Vec<String>> =
-        text.lines().map(|line| line.split(if blanks { ' ' } else { ',' }).map(str::to_owned).collect()).collect();
+    let table: Vec<Vec<String>> = text
+        .lines()
+        .map(|line| {
+            line.split(if blanks { ' ' } else { ',' })
+                .map(str::to_owned)
+                .collect()
+        })
+        .collect();
     judge(&table, None, (0, 1), blanks)
 }
 
 /// `count` lines of a ring of people: every name twice.
 fn ring(count: usize) -> String {
-    (0..count).map(|i| format!("{},{}\n", name(i), name((i + 1) % count))).collect()
+    (0..count)
+        .map(|i| format!("{},{}\n", name(i), name((i + 1) % count)))
+        .collect()
 }
 
 /// `count` lines of couples: every name once, none of a ring.
 fn couples(count: usize) -> String {
-    (0..count).map(|i| format!("{},{}\n", name(1000 + 2 * i), name(1001 + 2 * i))).collect()
+    (0..count)
+        .map(|i| format!("{},{}\n", name(1000 + 2 * i), name(1001 + 2 * i)))
+        .collect()
 }
 
 /// Words without digits, capitals or a common length.
 fn name(i: usize) -> String {
-    let syllables = ["an", "bo", "cide", "du", "e", "fri", "go", "hana", "io", "jul"];
+    let syllables = [
+        "an", "bo", "cide", "du", "e", "fri", "go", "hana", "io", "jul",
+    ];
     let mut out = String::new();
     let mut rest = i + 10;
     while rest > 0 {
@@ -48,12 +60,26 @@ fn known_names_without_doubt() {
         "id,from,to,when",
     ] {
         let fields = header.split(',').count();
-        let row = |a: &str, b: &str| vec!["x"; fields - 2].into_iter().chain([a, b]).collect::<Vec<_>>().join(",");
+        let row = |a: &str, b: &str| {
+            vec!["x"; fields - 2]
+                .into_iter()
+                .chain([a, b])
+                .collect::<Vec<_>>()
+                .join(",")
+        };
         let text = format!("{header}\n{}\n{}\n", row("ann", "bob"), row("bob", "cid"));
         assert_eq!(verdict(&text, false), Verdict::Header, "{text}");
     }
-    assert_eq!(verdict("source,target", false), Verdict::Header, "even alone");
-    assert_eq!(verdict("source,target\nsource,a\na,target\n", false), Verdict::Guess, "a flow network has such nodes");
+    assert_eq!(
+        verdict("source,target", false),
+        Verdict::Header,
+        "even alone"
+    );
+    assert_eq!(
+        verdict("source,target\nsource,a\na,target\n", false),
+        Verdict::Guess,
+        "a flow network has such nodes"
+    );
 }
 
 #[test]
@@ -65,7 +91,10 @@ fn text_above_numbers() {
         ("a,b\n1,2\n", Verdict::Guess),
         ("a,b,weight\nann,bob,0.5\n", Verdict::Guess),
         ("a,b,mass\nann,bob,0.5\nbob,cid,1\n", Verdict::Guess),
-        ("user,friend,since\nann,bob,1999\nbob,cid,2000\n", Verdict::Header),
+        (
+            "user,friend,since\nann,bob,1999\nbob,cid,2000\n",
+            Verdict::Header,
+        ),
         ("ann,bob,weight\nann,bob,0.5\nbob,cid,1\n", Verdict::Guess),
         ("benutzer,zahl\nann,1\nbob,2\ncid,3\n", Verdict::Guess),
     ] {
@@ -95,7 +124,11 @@ fn known_words_above_text() {
         assert_eq!(verdict(&text, false), Verdict::Guess, "{text}");
         let (first, _) = header.split_once(',').expect("two names");
         let text = format!("{header}\nann,bob\nbob,{first}\n");
-        assert_eq!(verdict(&text, false), Verdict::Edge, "an id that recurs is an id: {text}");
+        assert_eq!(
+            verdict(&text, false),
+            Verdict::Edge,
+            "an id that recurs is an id: {text}"
+        );
     }
 }
 
@@ -105,22 +138,50 @@ fn a_first_line_unlike_the_rest() {
     for (header, body) in [
         ("knoten,nachbar", rows(&|i| format!("n{i},n{}", i + 1))),
         ("knoten,wort", rows(&|i| format!("t{i},{}", name(i)))),
-        ("sujet,objet", rows(&|i| format!("http://x.org/{},http://x.org/{}", name(i), name(i + 1)))),
-        ("von,an", rows(&|i| format!("{}@x.org,{}@y.org", name(i), name(2 * i)))),
-        ("zwitscher,marke", rows(&|i| format!("{},#{}", name(i), name(i * i)))),
-        ("wer,wen", rows(&|i| format!("Ann {},Bob {}", name(i), name(2 * i)))),
-        ("wer,wen", rows(&|i| format!("A{},B{}", name(i), name(2 * i)))),
+        (
+            "sujet,objet",
+            rows(&|i| format!("http://x.org/{},http://x.org/{}", name(i), name(i + 1))),
+        ),
+        (
+            "von,an",
+            rows(&|i| format!("{}@x.org,{}@y.org", name(i), name(2 * i))),
+        ),
+        (
+            "zwitscher,marke",
+            rows(&|i| format!("{},#{}", name(i), name(i * i))),
+        ),
+        (
+            "wer,wen",
+            rows(&|i| format!("Ann {},Bob {}", name(i), name(2 * i))),
+        ),
+        (
+            "wer,wen",
+            rows(&|i| format!("A{},B{}", name(i), name(2 * i))),
+        ),
     ] {
-        assert_eq!(verdict(&format!("{header}\n{body}"), false), Verdict::Guess, "{header}\n{body}");
+        assert_eq!(
+            verdict(&format!("{header}\n{body}"), false),
+            Verdict::Guess,
+            "{header}\n{body}"
+        );
     }
     for (edge, body) in [
         ("admin,n7", rows(&|i| format!("n{i},n{}", i + 20))),
         ("n77,n78", rows(&|i| format!("n{i},n{}", i + 20))),
-        ("Zoe,Yan", rows(&|i| format!("A{},B{}", name(i), name(3 * i)))),
-        ("zoe@z.org,yan@z.org", rows(&|i| format!("{}@x.org,{}@y.org", name(i), name(3 * i)))),
+        (
+            "Zoe,Yan",
+            rows(&|i| format!("A{},B{}", name(i), name(3 * i))),
+        ),
+        (
+            "zoe@z.org,yan@z.org",
+            rows(&|i| format!("{}@x.org,{}@y.org", name(i), name(3 * i))),
+        ),
     ] {
         let found = verdict(&format!("{edge}\n{body}"), false);
-        assert!(matches!(found, Verdict::Edge | Verdict::Doubt), "{found:?}: {edge}\n{body}");
+        assert!(
+            matches!(found, Verdict::Edge | Verdict::Doubt),
+            "{found:?}: {edge}\n{body}"
+        );
     }
 }
 
@@ -149,17 +210,49 @@ fn headers_of_further_files_are_no_ids() {
 fn names_that_never_recur() {
     let with = |first: &str, body: String| verdict(&format!("{first}\n{body}"), false);
     assert_eq!(with("wer,wen", ring(60)), Verdict::Guess);
-    assert_eq!(with("wer,friend", ring(20)), Verdict::Guess, "one word is known");
-    assert_eq!(with("wer,wen", ring(20)), Verdict::Doubt, "too few lines to be sure");
-    assert_eq!(with("wer,wen", ring(3)), Verdict::Doubt, "three lines are a reason for a note");
-    assert_eq!(with("wer,wen", couples(60)), Verdict::Edge, "in a sparse list no name recurs");
+    assert_eq!(
+        with("wer,friend", ring(20)),
+        Verdict::Guess,
+        "one word is known"
+    );
+    assert_eq!(
+        with("wer,wen", ring(20)),
+        Verdict::Doubt,
+        "too few lines to be sure"
+    );
+    assert_eq!(
+        with("wer,wen", ring(3)),
+        Verdict::Doubt,
+        "three lines are a reason for a note"
+    );
+    assert_eq!(
+        with("wer,wen", couples(60)),
+        Verdict::Edge,
+        "in a sparse list no name recurs"
+    );
     assert_eq!(with("wer,wen", couples(1000)), Verdict::Edge);
-    assert_eq!(with("wer,wen", ring(60) + &couples(30)), Verdict::Edge, "one line in three is such");
-    assert_eq!(with(&format!("zoe,{}", name(3)), ring(60)), Verdict::Edge, "one id recurs");
+    assert_eq!(
+        with("wer,wen", ring(60) + &couples(30)),
+        Verdict::Edge,
+        "one line in three is such"
+    );
+    assert_eq!(
+        with(&format!("zoe,{}", name(3)), ring(60)),
+        Verdict::Edge,
+        "one id recurs"
+    );
     assert_eq!(with("42,wen", ring(60)), Verdict::Edge);
-    assert_eq!(with("wer!,wen", ring(60)), Verdict::Edge, "not the name of a column");
+    assert_eq!(
+        with("wer!,wen", ring(60)),
+        Verdict::Edge,
+        "not the name of a column"
+    );
     let blanks = |count| verdict(&format!("wer wen\n{}", ring(count).replace(',', " ")), true);
-    assert_eq!((blanks(60), blanks(120)), (Verdict::Doubt, Verdict::Guess), "headers are rare where blanks separate");
+    assert_eq!(
+        (blanks(60), blanks(120)),
+        (Verdict::Doubt, Verdict::Guess),
+        "headers are rare where blanks separate"
+    );
 }
 
 #[test]

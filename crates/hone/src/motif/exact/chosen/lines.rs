@@ -70,16 +70,26 @@ impl<'a> Lines<'a> {
     /// The neighbours of a node as one line, the first of them in places that are left; nothing where they have no room.
     #[inline]
     pub(super) fn line(&self, i: u32) -> Option<&[u32; WIDTH - 1]> {
-        let line = self.lines.get(i as usize).filter(|line| (line[0] as usize) < WIDTH)?;
+        let line = self
+            .lines
+            .get(i as usize)
+            .filter(|line| (line[0] as usize) < WIDTH)?;
         line.last_chunk()
     }
 
     /// Prefetches the rows around the node at a place of a list, which is next, and around the ones behind it.
     #[inline]
     pub(super) fn ask(&self, nodes: &[u32], at: usize) {
-        let around = |at: usize| nodes.get(at).map_or(&[][..], |&i| self.row(i)).iter().take(2 * AHEAD);
+        let around = |at: usize| {
+            nodes
+                .get(at)
+                .map_or(&[][..], |&i| self.row(i))
+                .iter()
+                .take(2 * AHEAD)
+        };
         if self.lines.is_empty() {
-            around(at + 2).for_each(|&v| prefetch(&self.pattern.offsets()[v as usize..v as usize + 2]));
+            around(at + 2)
+                .for_each(|&v| prefetch(&self.pattern.offsets()[v as usize..v as usize + 2]));
             return around(at + 1).for_each(|&v| {
                 let row = self.row(v);
                 prefetch(&row[..row.len().min(AHEAD)]);

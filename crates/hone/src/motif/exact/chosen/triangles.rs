@@ -23,7 +23,9 @@ pub(super) struct Inside(Vec<u64>);
 impl Inside {
     pub(super) fn of(all: usize, nodes: &[u32]) -> Inside {
         let mut words = vec![0; all.div_ceil(64)];
-        nodes.iter().for_each(|&i| words[i as usize / 64] |= 1 << (i % 64));
+        nodes
+            .iter()
+            .for_each(|&i| words[i as usize / 64] |= 1 << (i % 64));
         Inside(words)
     }
 
@@ -101,7 +103,10 @@ fn add_common(lines: &Lines, i: u32, later: Later, (mark, found): (&mut [u8], &m
 /// Numbers that two rows have in common: those of the shorter one are searched in the longer.
 fn common(a: &[u32], b: &[u32]) -> u32 {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    short.iter().filter(|w| long.binary_search(w).is_ok()).count() as u32
+    short
+        .iter()
+        .filter(|w| long.binary_search(w).is_ok())
+        .count() as u32
 }
 
 /// Some bits of each number of a row.
@@ -110,22 +115,32 @@ struct Bits([u64; FEW_BITS / 64]);
 impl Bits {
     fn of(row: &[u32]) -> Bits {
         let mut bits = [0; FEW_BITS / 64];
-        row.iter().for_each(|w| bits[*w as usize % FEW_BITS / 64] |= 1 << (w % 64));
+        row.iter()
+            .for_each(|w| bits[*w as usize % FEW_BITS / 64] |= 1 << (w % 64));
         Bits(bits)
     }
 
     /// Whether any of some numbers may be in the row.
     #[inline]
     fn hit(&self, numbers: &[u32]) -> bool {
-        numbers.iter().fold(0, |hit, w| hit | self.0[*w as usize % FEW_BITS / 64] >> (w % 64)) & 1 == 1
+        numbers.iter().fold(0, |hit, w| {
+            hit | self.0[*w as usize % FEW_BITS / 64] >> (w % 64)
+        }) & 1
+            == 1
     }
 }
 
 /// Edges in triangles by their ends, whose numbers are from 1, or 0 for none: where those of each begin, and the other end and t of
 /// each.
-pub(super) fn by_node(nodes: usize, edges: &[Edge], number: impl Fn(u32) -> usize) -> (Vec<usize>, Vec<(u32, u32)>) {
+pub(super) fn by_node(
+    nodes: usize,
+    edges: &[Edge],
+    number: impl Fn(u32) -> usize,
+) -> (Vec<usize>, Vec<(u32, u32)>) {
     let both = || {
-        let both = edges.iter().flat_map(|&(i, v, t)| [(number(i), v, t), (number(v), i, t)]);
+        let both = edges
+            .iter()
+            .flat_map(|&(i, v, t)| [(number(i), v, t), (number(v), i, t)]);
         both.filter(|&(number, ..)| number > 0)
     };
     let mut offsets = vec![0; nodes + 1];
