@@ -9,14 +9,17 @@
 pub mod aside;
 #[doc(hidden)]
 pub mod clock;
-pub mod dense;
 pub mod error;
+#[doc(hidden)]
+pub mod memory;
 #[doc(hidden)]
 pub mod pages;
 #[doc(hidden)]
 pub mod parallel;
+pub mod peers;
 pub mod progress;
 pub mod random;
+pub mod sparse;
 #[doc(hidden)]
 pub mod spelling;
 

@@ -1,6 +1,6 @@
 //! Notes about a graph that was read: guesses, with the option that changes them, and what was dropped.
 
-use hone::graph::Graph;
+use hone::graph::{Graph, reading};
 
 use crate::context::Context;
 
@@ -11,7 +11,7 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
         "yes" if name == "bipartite" => "--bipartite".to_owned(),
         _ => format!("--{name} {}", shell_word(value)),
     };
-    for note in graph.reading().iter().flat_map(|reading| &reading.notes) {
+    for note in reading(graph).iter().flat_map(|reading| &reading.notes) {
         let kind = if note.is_warning() { "warning" } else { "note" };
         context.note(format_args!("{kind}: {}", note.show(&option)));
     }

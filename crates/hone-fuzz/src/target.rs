@@ -262,17 +262,12 @@ fn read_attributes(path: &Path) -> Result<String> {
         Some(ALLOWED),
         &Silent,
     )?;
-    let finite = read
-        .named
-        .block
-        .as_slice()
-        .iter()
-        .all(|value| value.is_finite());
+    let finite = read.block.as_slice().iter().all(|value| value.is_finite());
     assert!(
-        finite && read.named.block.rows() == karate().nodes(),
+        finite && read.block.rows() == karate().nodes(),
         "attributes of every node, all finite"
     );
-    Ok(format!("{} columns", read.named.names.len().min(9)))
+    Ok(format!("{} columns", read.names.len().min(9)))
 }
 
 fn embedding(path: &Path, format: Format) -> Result<String> {

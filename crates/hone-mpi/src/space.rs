@@ -15,7 +15,7 @@ use hone::dense::panels::{self, Own};
 use hone::dense::{Block, Columns, Logs, Small};
 use hone::random::Key;
 use hone::space::{Fold, Leaf, Map, Space, Workspace, shorten};
-use hone::sparse::{Diagonal, Fused, Plus, Rounded};
+use hone::sparse::{Diagonal, Fused, Multiply, Plus, Rounded};
 
 use crate::divided::own_rows;
 use crate::rows::{Rows, change};

@@ -289,8 +289,7 @@ impl Graph {
             position if position.parse::<usize>().is_ok() => format!("{name}={position}"),
             text => format!("{name}={text:?}"),
         };
-        self.inner
-            .reading()
+        hone::graph::reading(&self.inner)
             .iter()
             .flat_map(|reading| &reading.notes)
             .map(|note| note.show(&option))

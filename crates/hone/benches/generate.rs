@@ -3,7 +3,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use hone::Silent;
-use hone::graph::{Generator, GraphFormat, WriteOptions};
+use hone::graph::{Generator, GraphFormat, WriteOptions, write_generated};
 
 const NODES: u64 = 200_000;
 const DEGREE: f64 = 10.0;
@@ -55,7 +55,7 @@ fn write_tsv(bencher: Bencher, name: &str) {
     };
     bencher
         .counter(ItemsCount::new((NODES as f64 * DEGREE / 2.0) as u64))
-        .bench(|| model(name).write(1, "/dev/null", &options, &Silent));
+        .bench(|| write_generated(&model(name), 1, "/dev/null", &options, &Silent));
 }
 
 fn main() {

@@ -10,7 +10,7 @@ use std::time::Instant;
 use hone::dense::{Block, orthonormalize};
 use hone::operator::{Diagonal, Operator, Workspace};
 use hone::random::Key;
-use hone::sparse::{Csr, Fused, Pattern, Rounded};
+use hone::sparse::{Csr, Fused, Multiply, Pattern, Rounded};
 use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
 

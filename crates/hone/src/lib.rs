@@ -31,35 +31,24 @@
 //! [`attributes`]; [`matrix`] < [`diffuse`] < [`config`] < [`report`]; all < [`engine`] < [`embed`]. The lowest layer
 //! ([`error`], [`progress`], [`random`], [`dense`]) is the crate `hone-base`.
 
-pub mod attributes;
-mod columnar;
 pub mod config;
 pub mod diffuse;
 pub mod draw;
 pub mod embed;
 pub mod engine;
-pub mod factor;
 pub mod features;
-pub mod graph;
-pub mod matrix;
-pub mod memory;
-pub mod motif;
-pub mod operator;
-pub mod output;
-pub mod peers;
-pub mod record;
+
 pub mod report;
-pub mod space;
-pub mod sparse;
-pub mod store;
-pub mod tensor;
 
 pub use config::Config;
 #[doc(hidden)]
 pub use embed::Shortage;
 pub use embed::{Hone, Like, Model, Run};
-pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, random};
+pub use hone_base::{Error, Progress, Result, Silent, error, memory, peers, progress, random};
+pub use hone_graph::motif;
+pub use hone_io::{attributes, graph, output, record, store};
+pub use hone_linalg::{dense, factor, matrix, operator, space, sparse, tensor};
 // Parallel loops and misspelt names are for the other crates of this project; where time goes and memory on huge pages for this one.
-pub(crate) use hone_base::{aside, clock, pages};
+use hone_base::{aside, clock, pages};
 #[doc(hidden)]
 pub use hone_base::{parallel, spelling};

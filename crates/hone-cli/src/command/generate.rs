@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use hone::graph::{Generator, GraphFormat, WriteOptions};
+use hone::graph::{Generator, GraphFormat, WriteOptions, write_generated};
 
 use crate::context::Context;
 use crate::options::{Known, translated};
@@ -156,7 +156,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             "note: this graph has about {expected:.1e} edges"
         ));
     }
-    let edges = generator.write(target.seed, &target.output, &options, context.progress());
+    let edges = write_generated(
+        &generator,
+        target.seed,
+        &target.output,
+        &options,
+        context.progress(),
+    );
     let edges = edges.map_err(|error| translated(error, OPTIONS))?;
     if target.output.as_os_str() != "-" {
         context.note(format_args!(

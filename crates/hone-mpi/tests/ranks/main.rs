@@ -148,7 +148,7 @@ fn told(result: hone::Result<hone::graph::Graph>) -> String {
         (
             graph.fingerprint(),
             graph.edges(),
-            format!("{:?} {:?}", graph.dropped(), graph.reading()),
+            format!("{:?} {:?}", graph.dropped(), hone::graph::reading(&graph)),
         )
     };
     format!("{:?}", result.map(graph))

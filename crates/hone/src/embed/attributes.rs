@@ -15,7 +15,7 @@ use crate::config::{Balance, Config, Form};
 use crate::dense::panels;
 use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
-use crate::features::{Named, NamedColumns};
+use crate::features::{Named, NamedColumns, Origin};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
 
@@ -89,7 +89,11 @@ pub(super) fn own<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<Own<'a>> {
     run.report.notes.extend(loaded.facts.notes.iter().cloned());
     run.report.attributes = Some(loaded.facts);
     Ok(Own {
-        read: Some(loaded.named),
+        read: Some(Named {
+            origins: vec![Origin::default(); loaded.names.len()],
+            names: loaded.names,
+            block: loaded.block,
+        }),
         given,
     })
 }

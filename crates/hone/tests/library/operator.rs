@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hone::dense::{Block, Columns};
 use hone::operator::{Diagonal, Operator, Scaled, Workspace};
-use hone::sparse::{Fused, Plus, Rounded};
+use hone::sparse::{Fused, Multiply, Plus, Rounded};
 use naive::{Matrix, block, csr, distance, graph, leaf, power, times, transpose, wide};
 use proptest::prelude::*;
 

@@ -20,6 +20,7 @@ use crate::dense::{Block, Eigen, Panels, Small};
 use crate::engine::Shape;
 use crate::error::{Error, Result};
 use crate::sparse::Csr;
+use crate::sparse::Multiply;
 
 /// Directions of X with less than this part of the largest variance have no part in R.
 const SMALL: f64 = 1e-6;

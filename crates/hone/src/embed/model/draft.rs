@@ -20,6 +20,7 @@ use crate::graph::Graph;
 use crate::motif::Counts;
 use crate::parallel;
 use crate::report::Report;
+use crate::sparse::Multiply;
 use crate::store::Embedding;
 
 /// Parts of a model, as they are found.

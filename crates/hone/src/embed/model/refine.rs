@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::graph::spread;
 use crate::motif::MotifGraph;
 use crate::report::Fitting;
+use crate::sparse::Multiply;
 use crate::sparse::{Csr, Pattern};
 
 /// The excess residual up to which factors stay.

@@ -129,7 +129,6 @@ fn function(psi: Psi, a: &[Vec<f64>]) -> Vec<Vec<f64>> {
             Psi::LNorm => one - over(a[i][j], (d[i] * d[j]).sqrt()),
             Psi::LRw => one - over(a[i][j], d[i]),
             Psi::ANorm => over(a[i][j], (d[i] * d[j]).sqrt()),
-            other => unreachable!("{other:?} has no definition here"),
         }
     };
     (0..a.len())

@@ -14,7 +14,6 @@ pub fn psi(a: &Matrix, m: &MotifMatrix, directed: bool) -> Matrix {
         Degree::In => into,
         Degree::Total if directed => (0..n).map(|i| out[i] + into[i]).collect(),
         Degree::Total => out,
-        other => unreachable!("{other:?} has no definition here"),
     };
     let some: Vec<f64> = w.iter().copied().filter(|&w| w != 0.0).collect();
     let tau = m.regularize * some.iter().sum::<f64>() / some.len().max(1) as f64;
@@ -34,7 +33,6 @@ pub fn psi(a: &Matrix, m: &MotifMatrix, directed: bool) -> Matrix {
                 m.laziness * one
                     + (1.0 - m.laziness) * a[i][j] / ((w[i] + tau) * (w[j] + tau)).sqrt()
             }
-            other => unreachable!("{other:?} has no definition here"),
         }
     };
     (0..n)
@@ -48,7 +46,6 @@ pub fn step(w: &Matrix, m: &MotifMatrix, k: usize, directed: bool) -> Matrix {
         Order::PsiOfPower => true,
         Order::PowerOfPsi => false,
         Order::Auto => m.psi != Psi::P && m.psi != Psi::ANorm,
-        other => unreachable!("{other:?} has no definition here"),
     };
     if of_power {
         psi(&power(w, k), m, directed)
@@ -63,7 +60,6 @@ pub fn explicit(w: &Matrix, m: &MotifMatrix, k: usize, directed: bool) -> Matrix
         Accumulate::None => return step(w, m, k, directed),
         Accumulate::Mean => 1.0,
         Accumulate::Decay(alpha) => alpha,
-        other => unreachable!("{other:?} has no definition here"),
     };
     let mut sum = zeros(w.len(), w.len());
     for l in 1..=k {

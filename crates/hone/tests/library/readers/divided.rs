@@ -22,7 +22,7 @@ fn told(result: Result<Graph, Error>) -> String {
                 graph.is_directed(),
                 graph.ids(),
                 graph.dropped(),
-                graph.reading(),
+                hone::graph::reading(&graph),
             );
             format!("{pattern:?} {weights:?} {facts:?}")
         }

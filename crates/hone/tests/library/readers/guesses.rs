@@ -9,7 +9,7 @@ use hone::graph::{quoted, quoted_line};
 /// What the owner of a file gets to know about it, in the words of the library.
 fn notes(name: &str, content: &str, options: &ReadOptions) -> Vec<String> {
     let graph = text(name, content, options);
-    let reading = graph.reading().expect("it comes from a file");
+    let reading = hone::graph::reading(&graph).expect("it comes from a file");
     reading
         .notes
         .iter()
@@ -300,7 +300,7 @@ proptest! {
         // ids may have a word that columns have, such as `.R<'ip(`.
         let doubted = ["source", "target"].contains(&ids[0].as_str());
         prop_assert_eq!(graph.ids().iter().map(|id| id.to_string()).collect::<Vec<_>>(), ids);
-        let notes: Vec<String> = graph.reading().unwrap().notes.iter().map(ToString::to_string).collect();
+        let notes: Vec<String> = hone::graph::reading(&graph).unwrap().notes.iter().map(ToString::to_string).collect();
         let is_doubt = |note: &String| note.contains("is read as a node, though no edge has it");
         prop_assert!(notes.len() <= 1 && notes.iter().all(is_doubt) && (!doubted || notes.len() == 1), "{:?}", notes);
     }

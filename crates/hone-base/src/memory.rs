@@ -1,0 +1,202 @@
+//! Memory of the machine and of this process, if the system reports it (Linux); and [`Allowance`], how much a
+//! reader or a count may take.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Available bytes: free memory, or less if a control group limits it.
+pub fn available() -> Option<u64> {
+    let free = field("/proc/meminfo", "MemAvailable:")?;
+    let limit = read_number("/sys/fs/cgroup/memory.max");
+    let used = read_number("/sys/fs/cgroup/memory.current");
+    let group = limit.map(|limit| limit.saturating_sub(used.unwrap_or(0)));
+    Some(group.map_or(free, |group| group.min(free)))
+}
+
+/// Peak memory of this process, in bytes.
+pub fn peak() -> Option<u64> {
+    field("/proc/self/status", "VmHWM:")
+}
+
+/// Bytes this process holds now.
+pub fn resident() -> Option<u64> {
+    field("/proc/self/status", "VmRSS:")
+}
+
+/// The memory limit of this process while it reads files or counts motifs.
+///
+/// Sizes that a file declares are compared with it before anything is allocated, and what only shows while reading
+/// (how far compressed data expands) every few megabytes. It decides only whether to refuse, never a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    limit: Option<u64>,
+}
+
+/// Bytes by which the memory of a process varies from one run to the next: no reason to refuse a limit that was enough.
+const WAVER: u64 = 4 << 20;
+
+impl Allowance {
+    /// A limit in bytes, or what the machine has free.
+    pub fn new(limit: Option<u64>) -> Self {
+        let free = || Some(available()?.saturating_add(resident().unwrap_or(0)));
+        Allowance {
+            limit: limit.or_else(free),
+        }
+    }
+
+    /// Bytes that may be allocated in addition to those in use; the largest number if no limit is known.
+    pub fn room(&self) -> u64 {
+        self.limit.map_or(u64::MAX, |limit| {
+            limit.saturating_sub(resident().unwrap_or(0))
+        })
+    }
+
+    /// What the process would hold with `more` bytes beyond those held now, and the limit, where that is too much.
+    pub fn exceeded(&self, more: u64) -> Option<(u64, u64)> {
+        let need = resident().unwrap_or(0).saturating_add(more);
+        self.limit
+            .filter(|limit| need > limit.saturating_add(WAVER))
+            .map(|limit| (need, limit))
+    }
+
+    /// Refuses work that needs `more` bytes beyond those held now.
+    pub fn check_work(&self, stage: &str, more: u64, remedy: &str) -> Result<()> {
+        let Some((need, limit)) = self.exceeded(more) else {
+            return Ok(());
+        };
+        Err(Error::Memory {
+            stage: stage.into(),
+            need,
+            least: false,
+            limit,
+            remedy: remedy.into(),
+        })
+    }
+
+    /// Refuses to read a file that needs `more` bytes beyond those held now.
+    pub fn check(&self, path: impl AsRef<Path>, more: u64) -> Result<()> {
+        self.check_at(path.as_ref(), more)
+    }
+
+    fn check_at(&self, path: &Path, more: u64) -> Result<()> {
+        let Some((need, limit)) = self.exceeded(more) else {
+            return Ok(());
+        };
+        Err(Error::Memory {
+            stage: format!("reading {}", path.display()),
+            need,
+            // The rest of the file, and the work that follows, are not known yet.
+            least: true,
+            limit,
+            remedy: "raise the memory limit (later stages may need more, and report it), or give a smaller file".into(),
+        })
+    }
+}
+
+/// Seconds of processor time that all threads of this process have taken, in steps of 10 ms.
+pub fn processor_seconds() -> Option<f64> {
+    /// Linux counts in hundredths of a second here, whatever the machine.
+    const TICKS: f64 = 100.0;
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, in parentheses, may hold anything.
+    let mut fields = text
+        .get(text.rfind(')')? + 1..)?
+        .split_ascii_whitespace()
+        .skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    let (user, system) = (next()?, next()?);
+    Some((user + system) as f64 / TICKS)
+}
+
+fn field(path: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn read_number(path: &str) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Reads a size: `8G` and `8GiB` are 8 · 1024³ bytes, `8GB` is 8 · 1000³, a plain number is one of bytes; also K, M and T.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let upper = text.trim().to_ascii_uppercase();
+    let at = upper
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(upper.len());
+    let (number, unit) = upper.split_at(at);
+    let (prefix, step) = match (unit.strip_suffix("IB"), unit.strip_suffix('B')) {
+        (Some(prefix), _) if !prefix.is_empty() => (prefix, 1024f64),
+        (None, Some(prefix)) => (prefix, 1000.0),
+        _ => (unit, 1024.0),
+    };
+    let power = ["", "K", "M", "G", "T"]
+        .iter()
+        .position(|&known| known == prefix)?;
+    let number: f64 = number.trim().parse().ok()?;
+    let bytes = number * step.powi(i32::try_from(power).ok()?);
+    (1.0..1e18).contains(&bytes).then_some(bytes as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn processor_time_passes_with_work() {
+        let before = processor_seconds().expect("Linux tells");
+        let start = std::time::Instant::now();
+        while start.elapsed().as_millis() < 200 {}
+        let spent = processor_seconds().expect("Linux tells") - before;
+        assert!(spent > 0.0 && spent <= 10.0, "{spent}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_allowance_refuses_what_goes_beyond_it() {
+        let held = resident().expect("Linux says");
+        let allowance = Allowance::new(Some(held + (1 << 30)));
+        assert!(allowance.check(Path::new("a"), 1 << 20).is_ok());
+        for more in [1 << 31, u64::MAX] {
+            let error = allowance
+                .check(Path::new("a.gz"), more)
+                .expect_err("too much")
+                .to_string();
+            assert!(
+                error.contains("reading a.gz needs more than")
+                    && error.contains("the memory limit"),
+                "{error}"
+            );
+        }
+        assert!(
+            Allowance::new(None)
+                .check(Path::new("a"), u64::MAX)
+                .is_err(),
+            "free memory is a limit too"
+        );
+    }
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(parse_bytes("8G"), Some(8 << 30));
+        assert_eq!(parse_bytes("512 MiB"), Some(512 << 20));
+        assert_eq!(parse_bytes("1.5k"), Some(1536));
+        assert_eq!(parse_bytes("1.5kb"), Some(1500));
+        assert_eq!(
+            (parse_bytes("5MB"), parse_bytes("2 GB")),
+            (Some(5_000_000), Some(2_000_000_000))
+        );
+        assert_eq!(
+            (parse_bytes("12B"), parse_bytes("5 TiB")),
+            (Some(12), Some(5 << 40))
+        );
+        assert_eq!(parse_bytes("12345"), Some(12345));
+        for wrong in ["", "G", "-3G", "8X", "8IB", "8MBB", "nan", "inf", "0"] {
+            assert_eq!(parse_bytes(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Fingerprints of graphs: whether a result belongs to another graph.
+//!
+//! [`Graph::fingerprint`] covers everything that a computation uses, including the order of nodes: its result belongs
+//! to no other graph. [`Graph::edge_fingerprint`] covers the edges between ids, however the file was ordered and read.
+//!
+//! One pass over ids, edges and weights, by all threads; the same for any number of them, and on any machine. Two
+//! words of 64 bits with a bijective step each: designed to distinguish graphs that differ by accident, not to
+//! resist deliberate collisions.
+
+use std::ops::Range;
+
+use crate::pages::Pages;
+use crate::parallel;
+
+use super::{Graph, NodeId};
+
+/// Values a thread takes at a time.
+const CHUNK: usize = 1 << 16;
+
+/// Rows whose edges a thread takes at a time.
+const ROWS: usize = 1 << 12;
+
+impl Graph {
+    /// A fingerprint of the content, of 32 hexadecimal digits: ids and their order, edges, direction and weights.
+    pub fn fingerprint(&self) -> String {
+        let id = |mark: Mark, node: u32| match self.ids().get(node) {
+            NodeId::Integer(id) => mark.and(id.cast_unsigned()),
+            NodeId::Text(id) => id.bytes().fold(mark.and(!(id.len() as u64)), |mark, byte| {
+                mark.and(u64::from(byte))
+            }),
+        };
+        let ids = parallel::stretches(self.nodes(), CHUNK, |nodes| {
+            nodes.fold(Mark::new(1), |mark, node| id(mark, node as u32))
+        });
+        let offsets = marks(2, self.pattern().offsets(), |&o| o as u64);
+        let columns = marks(3, self.pattern().columns(), |&j| u64::from(j));
+        let weights = marks(4, self.weights().map_or(&[][..], |weights| weights), |w| {
+            u64::from(w.to_bits())
+        });
+        let parts = ids.into_iter().chain(offsets).chain(columns).chain(weights);
+        let start = Mark::new(u64::from(self.is_directed())).and(self.nodes() as u64);
+        let Mark(a, b) = parts.fold(start, |mark, part| mark.and(part.0).and(part.1));
+        format!("{:016x}{:016x}", spread(a), spread(b))
+    }
+
+    /// A fingerprint of the set of edges between ids, of 16 hexadecimal digits. The order of nodes and edges,
+    /// directions, weights and nodes without an edge do not count.
+    pub fn edge_fingerprint(&self) -> String {
+        let names = Pages::collect(self.nodes(), |i| name(self.ids().get(i as u32)));
+        let of_row = |u: u32| {
+            // Each pair once: from its smaller node, or from the larger when there is no arc back.
+            let once = |&&v: &&u32| {
+                u < v || self.is_directed() && self.neighbors(v).binary_search(&u).is_err()
+            };
+            let pair = |&v: &u32| unordered(names[u as usize], names[v as usize]);
+            self.neighbors(u)
+                .iter()
+                .filter(once)
+                .map(pair)
+                .fold(0, u64::wrapping_add)
+        };
+        let of_rows =
+            |rows: Range<usize>| rows.map(|u| of_row(u as u32)).fold(0, u64::wrapping_add);
+        let sum = parallel::stretches(self.nodes(), ROWS, of_rows)
+            .into_iter()
+            .fold(0, u64::wrapping_add);
+        format!("{sum:016x}")
+    }
+}
+
+/// A number for a pair in either order; sums of such numbers collide by chance only.
+fn unordered(a: u64, b: u64) -> u64 {
+    spread(Mark::new(a.min(b)).and(a.max(b)).0)
+}
+
+/// A number for an id as it is printed, so that 7 is the same id among numbers and among texts.
+pub fn name(id: NodeId<'_>) -> u64 {
+    let of = |text: &[u8]| {
+        let mark = text
+            .iter()
+            .fold(Mark::new(text.len() as u64), |mark, &byte| {
+                mark.and(u64::from(byte))
+            });
+        spread(mark.0) ^ spread(mark.1)
+    };
+    match id {
+        NodeId::Text(text) => of(text.as_bytes()),
+        NodeId::Integer(number) => {
+            let (mut digits, mut at, mut rest) = ([0u8; 20], 20, number.unsigned_abs());
+            loop {
+                at -= 1;
+                digits[at] = b'0' + (rest % 10) as u8;
+                rest /= 10;
+                if rest == 0 {
+                    break;
+                }
+            }
+            if number < 0 {
+                at -= 1;
+                digits[at] = b'-';
+            }
+            of(&digits[at..])
+        }
+    }
+}
+
+/// Marks of the chunks of some values.
+fn marks<T: Sync>(kind: u64, values: &[T], word: impl Fn(&T) -> u64 + Sync) -> Vec<Mark> {
+    parallel::stretches(values.len(), CHUNK, |range| {
+        values[range]
+            .iter()
+            .fold(Mark::new(kind), |mark, value| mark.and(word(value)))
+    })
+}
+
+/// What was seen so far.
+#[derive(Clone, Copy)]
+struct Mark(u64, u64);
+
+impl Mark {
+    fn new(kind: u64) -> Self {
+        Mark(kind, !kind)
+    }
+
+    fn and(self, word: u64) -> Self {
+        Mark(
+            (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            (self.1.rotate_left(37) ^ word).wrapping_mul(0xd1b5_4a32_d192_ed03),
+        )
+    }
+}
+
+/// Spreads a number over all bits (the finaliser of splitmix64).
+pub fn spread(mut word: u64) -> u64 {
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GraphBuilder, NodeIds};
+
+    fn graph(ids: &[&str], edges: &[(u32, u32)], directed: bool) -> Graph {
+        let builder = if directed {
+            GraphBuilder::directed(0)
+        } else {
+            GraphBuilder::undirected(0)
+        };
+        builder
+            .ids(NodeIds::from_texts(ids))
+            .edges(edges.to_vec())
+            .build()
+            .expect("in range")
+    }
+
+    #[test]
+    fn numbers_have_the_names_of_their_digits() {
+        for number in [0, 7, -7, 10, 1_000_000, i64::MAX, i64::MIN] {
+            assert_eq!(
+                name(NodeId::Integer(number)),
+                name(NodeId::Text(&number.to_string())),
+                "{number}"
+            );
+        }
+    }
+
+    #[test]
+    fn edges_are_the_same_in_any_order() {
+        let first =
+            graph(&["7", "b", "c", "d"], &[(0, 1), (1, 2), (2, 3)], false).edge_fingerprint();
+        let turned = graph(
+            &["d", "c", "b", "7", "alone"],
+            &[(1, 0), (2, 1), (3, 2)],
+            false,
+        )
+        .edge_fingerprint();
+        assert_eq!(first, turned, "another order, and a node without an edge");
+        let arcs = graph(
+            &["7", "b", "c", "d"],
+            &[(1, 0), (1, 2), (2, 1), (3, 2)],
+            true,
+        )
+        .edge_fingerprint();
+        assert_eq!(first, arcs, "directions do not count, nor do arcs back");
+        assert_eq!(graph(&["7", "8"], &[(0, 1)], false).edge_fingerprint(), {
+            graph(&["7", "8", "x"], &[(1, 0)], false).edge_fingerprint()
+        });
+        for (ids, edges) in [
+            (["7", "b", "c", "e"], vec![(0, 1), (1, 2), (2, 3)]),
+            (["7", "b", "c", "d"], vec![(0, 1), (1, 2), (1, 3)]),
+            (["7", "b", "c", "d"], vec![(0, 1), (1, 2)]),
+        ] {
+            assert_ne!(
+                first,
+                graph(&ids, &edges, false).edge_fingerprint(),
+                "{ids:?} {edges:?}"
+            );
+        }
+    }
+}

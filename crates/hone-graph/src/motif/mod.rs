@@ -1,0 +1,94 @@
+//! Network motifs: exact counts of the 13 edge orbits, and the weighted motif graphs W_t (sec. 2.1, 2.2).
+//!
+//! An occurrence of a motif is an *induced* connected subgraph of 2–4 vertices. [`count`] finds for
+//! every edge how many occurrences contain it, in each of the 13 positions ([`Orbit`]) an edge can
+//! have; node orbits, totals and whole graphlets follow. [`Counts::motif_graph`] builds W_t from
+//! these.
+//!
+//! ```
+//! use hone_graph::GraphBuilder;
+//! use hone_graph::motif::{self, Graphlet, Orbit, Weighting};
+//!
+//! // A triangle with a tail.
+//! let graph = GraphBuilder::undirected(4).edges(vec![(0, 1), (1, 2), (2, 0), (2, 3)]).build()?;
+//! let counts = motif::count(&graph, &hone_graph::Silent)?;
+//! let tail = counts.edge(2, 3).expect("an edge");
+//! assert_eq!(tail[Orbit::Path3.index()], 2);
+//! assert_eq!(tail[Orbit::TailedTail.index()], 1);
+//! assert_eq!(counts.totals().graphlets[Graphlet::Triangle.index()], 1);
+//!
+//! let w = counts.motif_graph(&graph, "triangle".parse()?, Weighting::default())?;
+//! assert_eq!(w.nnz, 6, "each edge of the triangle in both directions");
+//! # Ok::<(), hone_graph::Error>(())
+//! ```
+//!
+//! Directed graphs also have their own motifs: [`triad`]. [`Sample::count_motifs`] counts what a set of motifs needs.
+//!
+//! How it works: everything follows from five numbers per edge and three per node (`formula`). `exact/` finds those by
+//! sweeps over nodes ranked by degree (`ranked`), `sampled/` estimates them from a bounded number of neighbours of each
+//! node, and [`Sample`] (`counting`) chooses between the two. [`Counts`] holds either, and [`Counts::update`] updates
+//! exact counts when edges are added or removed (`update/`). W_t of edges is built in `motif_graph`, that of all pairs
+//! in `pairs`.
+
+mod arc_orbit;
+mod column;
+mod counting;
+mod counts;
+mod delta;
+mod exact;
+mod formula;
+mod listed;
+mod motif_graph;
+pub mod node_sums;
+mod orbit;
+pub mod pairs;
+mod peers;
+mod place;
+mod primitives;
+mod ranked;
+mod recovered;
+mod room;
+mod sampled;
+mod saved;
+mod set;
+mod totals;
+pub mod triad;
+pub mod update;
+
+pub use column::{Column, Narrow, Sizes};
+pub use counting::Sample;
+pub use counts::Counts;
+pub use delta::Delta;
+pub use exact::{Triangles, sums_of_nodes, with_neighbours};
+pub use motif_graph::{
+    MotifGraph, MotifRows, Weighting, overflow, shares_pattern, unit_of_weights,
+};
+pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
+pub use pairs::Pairs;
+pub use peers::{Alone, Peers};
+pub use primitives::Primitives;
+pub use recovered::OrbitTable;
+pub use room::{COUNTING, COUNTING_AT_MOST, counting_at_most};
+pub use sampled::{Estimates, Sampled};
+pub use set::{Motif, MotifSet};
+pub use totals::Totals;
+
+use crate::Graph;
+use crate::error::Result;
+use crate::memory::Allowance;
+use crate::progress::Progress;
+
+/// Counts the 13 edge orbits of every edge exactly; [`Sample::count`] estimates them.
+///
+/// Takes Σ_e min(d_u, d_v) steps and some popcounts, in parallel; the result does not depend on
+/// the number of threads. Directed graphs are counted without their directions.
+///
+/// Fails when `progress` asks to stop, when memory does not suffice, or when a node has 2³¹ neighbours or more.
+pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
+    counting::exact(
+        graph.symmetric_pattern(),
+        Allowance::new(None),
+        &Alone,
+        progress,
+    )
+}

@@ -1,0 +1,180 @@
+//! Counts as bytes, for checkpoints: the narrow columns unchanged, little-endian.
+//!
+//! Loading needs the graph that was counted. Lengths and the shape of every column are checked, so that no input
+//! causes a panic; the caller has to know that the counts belong to the graph (checkpoints store a checksum).
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
+
+use super::column::Column;
+use super::counts::{Counts, Values};
+use super::exact::Exact;
+use super::place::Rank;
+use super::sampled::{Estimated, Estimates, Sampled};
+use super::triad::Triads;
+use crate::Graph;
+use crate::pages::Pages;
+use crate::sparse::Pattern;
+
+const ABSENT: u8 = 0;
+const EXACT: u8 = 1;
+const ESTIMATED: u8 = 2;
+/// More common neighbours of an edge than any graph has, and more of everything else: products and sums of them over a
+/// node's edges stay within 127 bits.
+const MOST_COMMON: f32 = 1e12;
+const MOST: f32 = 1e26;
+/// Bytes that the facts of a sample take at most.
+const LONGEST_FACTS: u64 = 1 << 20;
+
+impl Counts {
+    /// Writes all counts.
+    pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.values() {
+            Values::Absent => out.write_all(&[ABSENT])?,
+            Values::Exact(exact) => {
+                out.write_all(&[EXACT])?;
+                let Exact {
+                    t,
+                    c,
+                    rank: _,
+                    k,
+                    q,
+                    r,
+                    d,
+                    triangles,
+                    s,
+                } = &**exact;
+                [t, c, k, q, r, d, triangles, s]
+                    .into_iter()
+                    .try_for_each(|column| column.save(out))?;
+            }
+            Values::Estimated(estimated) => {
+                out.write_all(&[ESTIMATED])?;
+                let facts = serde_json::to_vec(&estimated.facts)?;
+                out.write_all(&(facts.len() as u64).to_le_bytes())?;
+                out.write_all(&facts)?;
+                let Estimates { t, p, c, k, q, r } = &estimated.edge;
+                [t, p, c, k, q, r]
+                    .into_iter()
+                    .try_for_each(|list| save_f32(list, out))?;
+            }
+        }
+        out.write_all(&[u8::from(self.triads().is_some())])?;
+        self.triads().map_or(Ok(()), |triads| triads.save(out))
+    }
+
+    /// Reads what [`Counts::save`] wrote for this graph.
+    pub fn load(graph: &Graph, input: &mut dyn Read) -> io::Result<Counts> {
+        let pattern = graph.symmetric_pattern();
+        let mut kind = [0];
+        input.read_exact(&mut kind)?;
+        let mut counts = match kind[0] {
+            ABSENT => Counts::absent(pattern),
+            EXACT => load_exact(pattern, input)?,
+            ESTIMATED => load_estimated(&pattern, input)?,
+            _ => return Err(invalid("not motif counts")),
+        };
+        input.read_exact(&mut kind)?;
+        if kind[0] == 1 {
+            counts = counts.with_triads(Triads::load(graph, input)?);
+        }
+        match input.read(&mut kind)? {
+            0 => Ok(counts),
+            _ => Err(invalid("there is more than the motif counts of this graph")),
+        }
+    }
+}
+
+fn invalid(message: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, message)
+}
+
+fn load_exact(pattern: Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts> {
+    let (slots, nodes) = (pattern.nnz(), pattern.rows());
+    let (t, c) = (Column::load(slots, input)?, Column::load(slots, input)?);
+    let inside = t.nonzeros(0..slots);
+    let mut next = |len: usize| Column::load(len, input);
+    let (k, q, r) = (next(inside)?, next(inside)?, next(inside)?);
+    let (d, triangles, s) = (next(nodes)?, next(nodes)?, next(nodes)?);
+    // The factors of products; everything else is only summed.
+    let fits = |i: usize| {
+        let range = pattern.range(i);
+        d.get(i) == range.len() as u64 && range.into_iter().all(|slot| t.get(slot) < d.get(i))
+    };
+    if !(0..nodes).all(fits) {
+        return Err(invalid("these are the motif counts of another graph"));
+    }
+    let rank = Rank::new(slots, |range| t.nonzeros(range));
+    Ok(Counts::exact(
+        pattern,
+        Exact {
+            t,
+            c,
+            rank,
+            k,
+            q,
+            r,
+            d,
+            triangles,
+            s,
+        },
+    ))
+}
+
+fn load_estimated(pattern: &Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts> {
+    let mut length = [0; 8];
+    input.read_exact(&mut length)?;
+    let length = u64::from_le_bytes(length);
+    if length > LONGEST_FACTS {
+        return Err(invalid("these are not facts of a sample"));
+    }
+    let mut facts = Vec::new();
+    input.take(length).read_to_end(&mut facts)?;
+    let facts: Sampled = serde_json::from_slice(&facts)?;
+    let mut column = |most: f32| load_f32(pattern.nnz(), input, most).map(Pages::from);
+    let (t, p, c) = (column(MOST_COMMON)?, column(MOST)?, column(MOST)?);
+    let edge = Estimates {
+        t,
+        p,
+        c,
+        k: column(MOST)?,
+        q: column(MOST)?,
+        r: column(MOST)?,
+    };
+    Ok(Counts::estimated(
+        pattern.clone(),
+        Estimated::new(pattern, edge, facts),
+    ))
+}
+
+fn save_f32(values: &[f32], out: &mut dyn Write) -> io::Result<()> {
+    values.chunks(1 << 16).try_for_each(|piece| {
+        out.write_all(
+            &piece
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect::<Vec<u8>>(),
+        )
+    })
+}
+
+fn load_f32(len: usize, input: &mut dyn Read, most: f32) -> io::Result<Vec<f32>> {
+    let mut values = Vec::new();
+    let mut bytes = vec![0; 4 << 16];
+    while values.len() < len {
+        let bytes = &mut bytes[..4 * (len - values.len()).min(1 << 16)];
+        input.read_exact(bytes)?;
+        values.extend(
+            bytes
+                .chunks_exact(4)
+                .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+        );
+    }
+    if !values.iter().all(|value| value.abs() <= most) {
+        return Err(io::Error::new(
+            ErrorKind::InvalidData,
+            "an estimate is larger than any graph's",
+        ));
+    }
+    Ok(values)
+}

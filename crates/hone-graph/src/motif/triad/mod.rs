@@ -1,0 +1,358 @@
+//! Triads: exact counts of the 13 connected directed motifs of three nodes, for each arc, and of the two dyads.
+//!
+//! For the arc s → t the nodes w around it fall into 16 cases, by the relation of s and of t to w (`arc_orbit`). Nine of
+//! these are triangles, found by one sweep (`sweep`); in the others w is linked to one end only, and their number is
+//! the degree of that end minus the triangles. So only nine numbers per arc in triangles and three degrees per node are
+//! stored, in narrow columns. All counts are below 2³², and integers: the same for any number of threads.
+//!
+//! Non-induced counts (`Occurrence::Subgraph`) are sums over the cases that contain the requested one: with the
+//! arc marked, a subgraph can lie in a triad in exactly one way.
+
+mod sweep;
+
+pub use super::arc_orbit::{ArcOrbit, Triad};
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::column::Column;
+use super::place::Rank;
+use super::set::Motif;
+use crate::Graph;
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::progress::Progress;
+use crate::sparse::Pattern;
+use sweep::Swept;
+
+/// What counts as an occurrence of a triad.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Occurrence {
+    /// Three nodes whose arcs are those of the triad, and no others ("structural").
+    #[default]
+    Induced,
+    /// Three nodes whose arcs contain those of the triad; a mutual pair contains two one-way arcs ("functional").
+    Subgraph,
+}
+
+/// Counts of dyads and triads on every arc of a directed graph.
+#[derive(Debug, Clone)]
+pub struct Triads {
+    arcs: Arc<Pattern>,
+    /// The same reversed: row i holds the nodes whose arcs enter node i.
+    entering: Arc<Pattern>,
+    /// Whether each arc has its reverse.
+    mutual: Column,
+    /// Common neighbours of the ends of each arc, and from an arc that has any to its place in `classes`.
+    common: Column,
+    rank: Rank,
+    /// Common neighbours by their relations to source and target: (1, 1), (1, 2), …, (3, 3).
+    classes: [Column; 9],
+    /// Neighbours of each node by relation: arcs that only leave, only enter, both.
+    degrees: [Column; 3],
+}
+
+/// The nodes around an arc, by their relations to source and target.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around {
+    mutual: bool,
+    /// `cases[a][b]` nodes have relation a to the source and b to the target; 1 at (0, 0), the arc itself.
+    cases: [[u64; 4]; 4],
+}
+
+impl Around {
+    /// How many occurrences contain the arc in that position.
+    fn count(&self, orbit: ArcOrbit, occurrence: Occurrence) -> u64 {
+        let view = orbit.view();
+        if occurrence == Occurrence::Induced || view.source + view.target == 0 {
+            let held =
+                view.mutual == self.mutual || (occurrence == Occurrence::Subgraph && self.mutual);
+            return if held {
+                self.cases[view.source][view.target]
+            } else {
+                0
+            };
+        }
+        if view.mutual && !self.mutual {
+            return 0;
+        }
+        let holding = |part: usize| (0..4).filter(move |whole| whole & part == part);
+        holding(view.source)
+            .flat_map(|a| holding(view.target).map(move |b| self.cases[a][b]))
+            .sum()
+    }
+
+    /// How many occurrences contain the arc in any of the positions.
+    pub(super) fn sum(&self, orbits: &[ArcOrbit], occurrence: Occurrence) -> u64 {
+        orbits
+            .iter()
+            .map(|&orbit| self.count(orbit, occurrence))
+            .sum()
+    }
+}
+
+/// Occurrences in the whole graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TriadTotals {
+    /// Sum over the arcs of each orbit's count, in the order of [`ArcOrbit::ALL`].
+    pub orbits: [u128; ArcOrbit::COUNT],
+    /// Occurrences of each dyad and triad, in the order of [`Triad::ALL`].
+    pub triads: [u128; Triad::COUNT],
+}
+
+impl TriadTotals {
+    /// Total weight of a motif over all arcs; zero where directions are ignored.
+    pub fn weight(&self, motif: Motif) -> u128 {
+        motif
+            .arc_orbits()
+            .iter()
+            .map(|orbit| self.orbits[orbit.index()])
+            .sum()
+    }
+}
+
+impl Triads {
+    /// Counts dyads and triads on every arc. Every edge of an undirected graph is a pair of opposite arcs.
+    ///
+    /// Takes Σ_e min(d_u, d_v) steps, in parallel, and memory linear in the arcs. Fails when `progress` asks to stop.
+    ///
+    /// ```
+    /// use hone_graph::GraphBuilder;
+    /// use hone_graph::motif::triad::{Triad, Triads};
+    /// // A feed-forward loop with a tail: 0 → 1 → 2, 0 → 2, 2 → 3.
+    /// let graph = GraphBuilder::directed(4).edges(vec![(0, 1), (1, 2), (0, 2), (2, 3)]).build()?;
+    /// let counts = Triads::count(&graph, &hone_graph::Silent)?;
+    /// assert_eq!(counts.totals(Default::default()).triads[Triad::T030T.index()], 1);
+    /// assert_eq!(counts.totals(Default::default()).triads[Triad::T021C.index()], 2);
+    /// # Ok::<(), hone_graph::Error>(())
+    /// ```
+    pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Triads> {
+        let entering = graph.transposed();
+        let swept = Swept::new(graph, &entering, progress)?;
+        progress.check()?;
+        progress.stage("arranging triads", 0);
+        Ok(Triads::arranged(graph.pattern(), entering, &swept))
+    }
+
+    /// What the sweep found, in the order of the arcs.
+    fn arranged(arcs: &Arc<Pattern>, entering: Arc<Pattern>, swept: &Swept) -> Triads {
+        let found = parallel::stretches(arcs.rows(), ROWS, |rows| {
+            let of = |i: usize| arcs.row(i).iter().map(move |&j| swept.find(i as u32, j));
+            rows.flat_map(of).collect::<Vec<_>>()
+        });
+        let found = found.concat();
+        let common = Column::gather(found.len(), |arc| u64::from(swept.common(found[arc].0)));
+        let mutual = Column::gather(found.len(), |arc| u64::from(found[arc].2));
+        let inside = found
+            .into_iter()
+            .filter(|&(edge, ..)| swept.common(edge) > 0);
+        let inside: Vec<(usize, bool)> = inside.map(|(edge, higher, _)| (edge, higher)).collect();
+        let places = parallel::stretches(inside.len(), ROWS, |range| {
+            inside[range]
+                .iter()
+                .map(|&(edge, higher)| (swept.place(edge), higher))
+                .collect::<Vec<_>>()
+        });
+        let places = places.concat();
+        let classes = std::array::from_fn(|class| {
+            let wanted = (class / 3 + 1, class % 3 + 1);
+            Column::gather(places.len(), |at| {
+                u64::from(swept.class(places[at].0, places[at].1, wanted))
+            })
+        });
+        let degrees = std::array::from_fn(|d| {
+            Column::gather(arcs.rows(), |i| u64::from(swept.degrees(i)[d]))
+        });
+        let rank = Rank::new(common.len(), |range| common.nonzeros(range));
+        Triads {
+            arcs: arcs.clone(),
+            entering,
+            mutual,
+            common,
+            rank,
+            classes,
+            degrees,
+        }
+    }
+
+    /// The arcs counted: row i holds those that leave node i.
+    pub fn arcs(&self) -> &Arc<Pattern> {
+        &self.arcs
+    }
+
+    /// The arcs reversed: row i holds the nodes whose arcs enter node i.
+    pub fn entering(&self) -> &Arc<Pattern> {
+        &self.entering
+    }
+
+    /// Sums of the counts over the arcs that leave node `i`, and over those that enter it, in the order of
+    /// [`ArcOrbit::ALL`].
+    pub fn node_sums(&self, i: usize) -> ([u64; ArcOrbit::COUNT], [u64; ArcOrbit::COUNT]) {
+        let add = |mut sums: [u64; ArcOrbit::COUNT], around: Around| {
+            for (sum, orbit) in sums.iter_mut().zip(ArcOrbit::ALL) {
+                *sum += around.count(orbit, Occurrence::Induced);
+            }
+            sums
+        };
+        let zero = [0; ArcOrbit::COUNT];
+        let leaving = self.around_row(i).map(|(_, around)| around);
+        let entering = self
+            .entering
+            .row(i)
+            .iter()
+            .filter_map(|&j| self.around(j, i as u32));
+        (leaving.fold(zero, add), entering.fold(zero, add))
+    }
+
+    /// Bytes in memory, without the arcs.
+    pub fn bytes(&self) -> usize {
+        let columns = [&self.mutual, &self.common]
+            .into_iter()
+            .chain(&self.classes)
+            .chain(&self.degrees);
+        columns.map(Column::bytes).sum::<usize>() + self.rank.bytes() + self.entering.memory()
+    }
+
+    /// Counts of the arc from `i` to `j` in the order of [`ArcOrbit::ALL`]; `None` when there is no such arc.
+    pub fn arc(&self, i: u32, j: u32, occurrence: Occurrence) -> Option<[u64; ArcOrbit::COUNT]> {
+        let around = self.around(i, j)?;
+        Some(ArcOrbit::ALL.map(|orbit| around.count(orbit, occurrence)))
+    }
+
+    /// The nodes around the arc from `i` to `j`.
+    fn around(&self, i: u32, j: u32) -> Option<Around> {
+        let k = self.arcs.row(i as usize).binary_search(&j).ok()?;
+        let slot = self.arcs.range(i as usize).start + k;
+        Some(self.around_slot(i as usize, j as usize, slot, self.place(slot)))
+    }
+
+    /// The nodes around each arc that leaves node `i`.
+    pub(super) fn around_row(&self, i: usize) -> impl Iterator<Item = (u32, Around)> + '_ {
+        let slots = self.arcs.range(i);
+        let mut place = self.place(slots.start);
+        self.arcs.row(i).iter().zip(slots).map(move |(&j, slot)| {
+            let around = self.around_slot(i, j as usize, slot, place);
+            place += usize::from(self.common.get(slot) > 0);
+            (j, around)
+        })
+    }
+
+    /// Arcs in triangles before a slot.
+    fn place(&self, slot: usize) -> usize {
+        self.rank.below(slot, |range| self.common.nonzeros(range))
+    }
+
+    fn around_slot(&self, i: usize, j: usize, slot: usize, place: usize) -> Around {
+        let mutual = self.mutual.get(slot) != 0;
+        let mut cases = [[0u64; 4]; 4];
+        cases[0][0] = 1;
+        if self.common.get(slot) > 0 {
+            for (class, column) in self.classes.iter().enumerate() {
+                cases[class / 3 + 1][class % 3 + 1] = column.get(place);
+            }
+        }
+        // Neighbours of one end alone; the other end is a neighbour too.
+        for relation in 1..4 {
+            let (of_source, of_target) = if mutual { (3, 3) } else { (1, 2) };
+            let both: u64 = cases[relation][1..].iter().sum();
+            let own = both + u64::from(relation == of_source);
+            cases[relation][0] = self.degrees[relation - 1].get(i).saturating_sub(own);
+            let both: u64 = (1..4).map(|other| cases[other][relation]).sum();
+            let own = both + u64::from(relation == of_target);
+            cases[0][relation] = self.degrees[relation - 1].get(j).saturating_sub(own);
+        }
+        Around { mutual, cases }
+    }
+
+    /// Occurrences in the whole graph: of each orbit over all arcs, and of each dyad and triad.
+    pub fn totals(&self, occurrence: Occurrence) -> TriadTotals {
+        let of_rows = |rows: std::ops::Range<usize>| {
+            let mut sums = [0u128; ArcOrbit::COUNT];
+            for (_, around) in rows.flat_map(|i| self.around_row(i)) {
+                for (sum, orbit) in sums.iter_mut().zip(ArcOrbit::ALL) {
+                    *sum += u128::from(around.count(orbit, occurrence));
+                }
+            }
+            sums
+        };
+        let mut orbits = [0; ArcOrbit::COUNT];
+        for part in parallel::stretches(self.arcs.rows(), ROWS, of_rows) {
+            orbits
+                .iter_mut()
+                .zip(part)
+                .for_each(|(sum, part)| *sum += part);
+        }
+        let sum = |triad: Triad| {
+            triad
+                .orbits()
+                .iter()
+                .map(|orbit| orbits[orbit.index()])
+                .sum::<u128>()
+        };
+        TriadTotals {
+            orbits,
+            triads: Triad::ALL.map(|triad| sum(triad) / triad.arcs() as u128),
+        }
+    }
+
+    /// Writes all counts.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        let columns = [&self.mutual, &self.common]
+            .into_iter()
+            .chain(&self.classes)
+            .chain(&self.degrees);
+        columns.into_iter().try_for_each(|column| column.save(out))
+    }
+
+    /// Reads what [`Triads::save`] wrote for this graph.
+    pub(super) fn load(graph: &Graph, input: &mut dyn Read) -> io::Result<Triads> {
+        let arcs = graph.pattern().clone();
+        let (slots, nodes) = (arcs.nnz(), arcs.rows());
+        let (mutual, common) = (Column::load(slots, input)?, Column::load(slots, input)?);
+        let inside = common.nonzeros(0..slots);
+        let mut columns = |count: usize, len: usize| -> io::Result<Vec<Column>> {
+            (0..count).map(|_| Column::load(len, input)).collect()
+        };
+        let (classes, degrees) = (columns(9, inside)?, columns(3, nodes)?);
+        let small =
+            |column: &Column| (0..column.len()).all(|at| column.get(at) <= u64::from(u32::MAX));
+        if !classes.iter().chain(&degrees).all(small) {
+            return Err(io::Error::new(
+                ErrorKind::InvalidData,
+                "these are the triads of another graph",
+            ));
+        }
+        let rank = Rank::new(slots, |range| common.nonzeros(range));
+        let (Ok(classes), Ok(degrees)) = (classes.try_into(), degrees.try_into()) else {
+            unreachable!("as many columns as were read")
+        };
+        Ok(Triads {
+            arcs,
+            entering: graph.transposed(),
+            mutual,
+            common,
+            rank,
+            classes,
+            degrees,
+        })
+    }
+}
+
+/// Refuses a directed motif for a graph without directions.
+pub(super) fn check_graph(motif: Motif, graph: &Graph) -> Result<()> {
+    if graph.is_directed() {
+        return Ok(());
+    }
+    let message = format!(
+        "`{motif}` is a directed motif, and the graph is undirected; read it with directed = true, or choose other motifs, \
+         such as `all`"
+    );
+    Err(Error::config("motifs", message))
+}
+
+/// Rows per parallel task.
+const ROWS: usize = 1 << 12;

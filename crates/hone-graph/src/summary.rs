@@ -1,0 +1,273 @@
+//! [`Summary`]: basic statistics of a graph.
+//!
+//! Time O(M α(N) + N log N): degrees are sorted for their quantiles, components found by
+//! union–find with path halving. Memory 4 bytes per node.
+
+use rayon::slice::ParallelSliceMut;
+use serde::Serialize;
+
+use super::Graph;
+
+/// Size, degrees and components of a graph.
+///
+/// ```
+/// use hone_graph::{Summary, builtin};
+/// let summary = Summary::of(&builtin("karate")?);
+/// assert_eq!((summary.nodes, summary.edges, summary.components), (34, 78, 1));
+/// # Ok::<(), hone_graph::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Number of nodes N.
+    pub nodes: u64,
+    /// Number of edges M; arcs when directed.
+    pub edges: u64,
+    /// Whether arcs have a direction.
+    pub directed: bool,
+    /// Whether edges have weights.
+    pub weighted: bool,
+    /// Edges over the possible edges; 0 when fewer than two nodes.
+    pub density: f64,
+    /// Edges that touch a node; arcs in either direction when directed.
+    pub degree: Degrees,
+    /// Arcs that leave a node; only when directed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_degree: Option<Degrees>,
+    /// Arcs that enter a node; only when directed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_degree: Option<Degrees>,
+    /// Nodes without an edge.
+    pub isolated: u64,
+    /// Connected components, directions ignored.
+    pub components: u64,
+    /// Nodes of the largest component.
+    pub largest_component: u64,
+    /// Self-loops left out when the graph was built.
+    pub dropped_self_loops: u64,
+    /// Duplicate edges left out when the graph was built.
+    pub dropped_duplicates: u64,
+}
+
+/// The distribution of degrees; quantiles by nearest rank, so each is a degree that occurs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Degrees {
+    /// Smallest.
+    pub min: u32,
+    /// First quartile.
+    pub q25: u32,
+    /// Half of the nodes have at most this degree.
+    pub median: u32,
+    /// Third quartile.
+    pub q75: u32,
+    /// 99 % of the nodes have at most this degree.
+    pub q99: u32,
+    /// Largest.
+    pub max: u32,
+    /// Mean.
+    pub mean: f64,
+}
+
+impl Summary {
+    /// Summarises `graph`.
+    pub fn of(graph: &Graph) -> Self {
+        let (n, directed) = (graph.nodes(), graph.is_directed());
+        let out: Vec<u32> = (0..n as u32).map(|i| graph.degree(i) as u32).collect();
+        let into = directed.then(|| in_degrees(graph));
+        let total = into.as_ref().map(|into| {
+            out.iter()
+                .zip(into)
+                .map(|(o, i)| o.saturating_add(*i))
+                .collect()
+        });
+        let (components, largest_component) = components(graph);
+        let pairs = n as f64 * (n as f64 - 1.0) / if directed { 1.0 } else { 2.0 };
+        let out_degree = directed.then(|| Degrees::of(out.clone()));
+        let degrees = total.unwrap_or(out);
+        Summary {
+            nodes: n as u64,
+            edges: graph.edges() as u64,
+            directed,
+            weighted: graph.weights().is_some(),
+            density: if n < 2 {
+                0.0
+            } else {
+                graph.edges() as f64 / pairs
+            },
+            isolated: degrees.iter().filter(|d| **d == 0).count() as u64,
+            degree: Degrees::of(degrees),
+            out_degree,
+            in_degree: into.map(Degrees::of),
+            components,
+            largest_component,
+            dropped_self_loops: graph.dropped().self_loops,
+            dropped_duplicates: graph.dropped().duplicates,
+        }
+    }
+}
+
+impl Degrees {
+    /// Summarises degrees; all zero when there is none.
+    fn of(mut degrees: Vec<u32>) -> Self {
+        degrees.par_sort_unstable();
+        let (Some(&min), Some(&max)) = (degrees.first(), degrees.last()) else {
+            return Degrees::default();
+        };
+        let n = degrees.len();
+        let quantile = |percent: usize| degrees[(n * percent).div_ceil(100).max(1) - 1];
+        let sum: u64 = degrees.iter().map(|&d| u64::from(d)).sum();
+        let mean = sum as f64 / n as f64;
+        Degrees {
+            min,
+            q25: quantile(25),
+            median: quantile(50),
+            q75: quantile(75),
+            q99: quantile(99),
+            max,
+            mean,
+        }
+    }
+}
+
+fn in_degrees(graph: &Graph) -> Vec<u32> {
+    let mut degrees = vec![0; graph.nodes()];
+    for &v in graph.pattern().columns() {
+        degrees[v as usize] += 1;
+    }
+    degrees
+}
+
+/// Number of weakly connected components, and the nodes of the largest.
+fn components(graph: &Graph) -> (u64, u64) {
+    let n = graph.nodes() as u32;
+    let mut parent: Vec<u32> = (0..n).collect();
+    for u in 0..n {
+        for &v in graph.neighbors(u) {
+            let (a, b) = (root(&mut parent, u), root(&mut parent, v));
+            parent[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let mut sizes = vec![0u32; n as usize];
+    for u in 0..n {
+        sizes[root(&mut parent, u) as usize] += 1;
+    }
+    let count = sizes.iter().filter(|s| **s > 0).count();
+    (
+        count as u64,
+        u64::from(sizes.into_iter().max().unwrap_or(0)),
+    )
+}
+
+fn root(parent: &mut [u32], mut i: u32) -> u32 {
+    while parent[i as usize] != i {
+        let up = parent[parent[i as usize] as usize];
+        parent[i as usize] = up;
+        i = up;
+    }
+    i
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{GraphBuilder, builtin};
+    use super::*;
+
+    #[test]
+    fn karate() {
+        let s = Summary::of(&builtin("karate").expect("built in"));
+        assert_eq!(
+            (
+                s.nodes,
+                s.edges,
+                s.isolated,
+                s.components,
+                s.largest_component
+            ),
+            (34, 78, 0, 1, 34)
+        );
+        // Sorted degrees: 1, then eleven 2s, six 3s, six 4s, three 5s, two 6s, then 9 10 12 16 17.
+        assert_eq!(
+            (
+                s.degree.min,
+                s.degree.q25,
+                s.degree.median,
+                s.degree.q75,
+                s.degree.max
+            ),
+            (1, 2, 3, 5, 17)
+        );
+        assert!((s.degree.mean - 156.0 / 34.0).abs() < 1e-12);
+        assert!((s.density - 78.0 / 561.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn empty_and_single() {
+        let empty = Summary::of(&GraphBuilder::undirected(0).build().expect("fine"));
+        assert_eq!(
+            (
+                empty.nodes,
+                empty.components,
+                empty.largest_component,
+                empty.density
+            ),
+            (0, 0, 0, 0.0)
+        );
+        let single = Summary::of(&GraphBuilder::undirected(1).build().expect("fine"));
+        assert_eq!(
+            (single.isolated, single.components, single.largest_component),
+            (1, 1, 1)
+        );
+    }
+
+    #[test]
+    fn directed_degrees_both_ways() {
+        let g = GraphBuilder::directed(4)
+            .edges(vec![(0, 1), (2, 1), (1, 0)])
+            .build()
+            .expect("fine");
+        let s = Summary::of(&g);
+        assert_eq!((s.degree.max, s.isolated, s.components), (3, 1, 2));
+        assert_eq!(s.in_degree.expect("directed").max, 2);
+        assert_eq!(s.out_degree.expect("directed").max, 1);
+        assert!((s.density - 3.0 / 12.0).abs() < 1e-12);
+    }
+
+    /// Components by flood fill over a full matrix.
+    fn flood(n: usize, edges: &[(u32, u32)]) -> (u64, u64) {
+        let (mut seen, mut count, mut largest) = (vec![false; n], 0, 0);
+        for start in 0..n {
+            if seen[start] {
+                continue;
+            }
+            let (mut stack, mut size) = (vec![start], 0);
+            seen[start] = true;
+            while let Some(u) = stack.pop() {
+                size += 1;
+                for &(a, b) in edges {
+                    for (x, y) in [(a as usize, b as usize), (b as usize, a as usize)] {
+                        if x == u && !seen[y] {
+                            seen[y] = true;
+                            stack.push(y);
+                        }
+                    }
+                }
+            }
+            count += 1;
+            largest = largest.max(size);
+        }
+        (count, largest)
+    }
+
+    proptest! {
+        #[test]
+        fn components_match_flood_fill(
+            edges in prop::collection::vec((0u32..30, 0u32..30), 0..40),
+            directed in any::<bool>(),
+        ) {
+            let builder = if directed { GraphBuilder::directed(30) } else { GraphBuilder::undirected(30) };
+            let s = Summary::of(&builder.edges(edges.clone()).build().expect("in range"));
+            prop_assert_eq!((s.components, s.largest_component), flood(30, &edges));
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! [`Opened`]: a Parquet file that has passed its checks, and the one way to its columns.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parquet::basic::Type as Physical;
+use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::reader::{FileReader, SerializedFileReader, SerializedPageReader};
+use parquet::schema::types::SchemaDescriptor;
+
+use super::sound::{self, Checked};
+use crate::error::{Error, Result};
+use crate::memory::Allowance;
+
+/// Bytes that a byte of the footer takes once it is understood, at most: a column without statistics has some fifty in the
+/// file.
+const FOOTER: u64 = 24;
+
+/// Bytes that are taken between two looks at the memory that is held: a look costs more than a small column.
+const WATCH: u64 = 1 << 20;
+
+/// An open Parquet file.
+pub struct Opened {
+    path: PathBuf,
+    file: Arc<File>,
+    /// Bytes of the file.
+    size: u64,
+    reader: SerializedFileReader<File>,
+    allowance: Allowance,
+    /// Bytes taken since the last look.
+    unseen: AtomicU64,
+}
+
+impl Opened {
+    /// Runs all work on a Parquet file: what the decoder does not expect is an error, never a panic.
+    pub fn contained<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        sound::contain(work).unwrap_or_else(|| Err(damaged(path, "a page cannot be decoded")))
+    }
+
+    /// Checks the frame and the schema, then reads the footer.
+    pub fn new(path: &Path, file: File, allowance: Allowance) -> Result<Self> {
+        let size = file
+            .metadata()
+            .map_err(|error| Error::io(path, error))?
+            .len();
+        let footer = sound::check_footer(&file, size).map_err(|what| damaged(path, what))?;
+        allowance.check(path, footer.saturating_mul(FOOTER))?;
+        let clone = file.try_clone().map_err(|error| Error::io(path, error))?;
+        let reader = SerializedFileReader::new(clone).map_err(|error| damaged(path, error))?;
+        let (path, file, unseen) = (path.to_path_buf(), Arc::new(file), AtomicU64::new(0));
+        let opened = Opened {
+            path,
+            file,
+            size,
+            reader,
+            allowance,
+            unseen,
+        };
+        let columns = opened.schema().num_columns();
+        for group in opened.metadata().row_groups() {
+            if group.num_columns() != columns || group.num_rows() < 0 {
+                let what = format!(
+                    "a group of {} rows and {} columns",
+                    group.num_rows(),
+                    group.num_columns()
+                );
+                return Err(opened.damaged(what));
+            }
+        }
+        Ok(opened)
+    }
+
+    fn metadata(&self) -> &ParquetMetaData {
+        self.reader.metadata()
+    }
+
+    /// Names and types of the columns.
+    pub fn schema(&self) -> &SchemaDescriptor {
+        self.metadata().file_metadata().schema_descr()
+    }
+
+    /// Facts about each row group.
+    pub fn groups(&self) -> &[RowGroupMetaData] {
+        self.metadata().row_groups()
+    }
+
+    /// Rows of all groups.
+    pub fn rows(&self) -> u64 {
+        self.groups()
+            .iter()
+            .map(|group| group.num_rows().cast_unsigned())
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Rows of group `g`.
+    pub fn rows_of(&self, g: usize) -> u64 {
+        self.groups()[g].num_rows().cast_unsigned()
+    }
+
+    /// Bytes of the file.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Refuses to hold `more` bytes than may be held.
+    pub fn check_memory(&self, more: u64) -> Result<()> {
+        let unseen = self
+            .unseen
+            .fetch_add(more, Ordering::Relaxed)
+            .saturating_add(more);
+        if unseen < WATCH {
+            return Ok(());
+        }
+        self.unseen.store(0, Ordering::Relaxed);
+        self.allowance.check(&self.path, unseen)
+    }
+
+    /// The error for a damaged file.
+    pub fn damaged(&self, what: impl std::fmt::Display) -> Error {
+        damaged(&self.path, what)
+    }
+
+    /// Column `j` of group `g`, once its pages have been checked and there is room for all its values.
+    pub fn column(&self, g: usize, j: usize) -> Result<ColumnReader> {
+        let group = &self.groups()[g];
+        let (chunk, rows) = (group.column(j), group.num_rows().cast_unsigned());
+        let descriptor = chunk.column_descr_ptr();
+        if descriptor.max_rep_level() == 0 && chunk.num_values() != group.num_rows() {
+            let what = format!(
+                "column `{}` has {} values in {rows} rows",
+                descriptor.path(),
+                chunk.num_values()
+            );
+            return Err(self.damaged(what));
+        }
+        let page =
+            sound::check_pages(&self.file, self.size, chunk).map_err(|what| self.damaged(what))?;
+        // As it is decoded and as it is kept, with the levels of both.
+        let value = if descriptor.physical_type() == Physical::BYTE_ARRAY {
+            64
+        } else {
+            32
+        };
+        self.check_memory(rows.saturating_mul(value).saturating_add(page))?;
+        // Not by way of the reader's groups: making one takes time for all its columns.
+        let pages = SerializedPageReader::new(self.file.clone(), chunk, rows as usize, None);
+        let pages = Checked {
+            inner: Box::new(pages.map_err(|error| self.damaged(error))?),
+            physical: descriptor.physical_type(),
+            levels: descriptor.max_def_level(),
+            left: chunk.num_values().cast_unsigned(),
+        };
+        Ok(get_column_reader(descriptor, Box::new(pages)))
+    }
+}
+
+fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
+    Error::input(
+        path,
+        format!("this is not a valid Parquet file: {what}"),
+        "write or download it again",
+    )
+}

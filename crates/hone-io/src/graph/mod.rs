@@ -1,0 +1,21 @@
+//! Readers and writers of graphs.
+
+mod facts;
+mod quote;
+pub mod read;
+mod write;
+
+pub use facts::{GraphFacts, Input, Recorded, RecordedFile};
+pub use hone_graph::*;
+pub use quote::{is_id_header, quoted, quoted_line};
+pub use read::reading::{ReadNote, Reading, TableColumns};
+pub use read::{
+    Column, Comment, Division, ID_COLUMNS, InputFormat, ReadOptions, Sizes, WEIGHT_COLUMNS,
+    are_two_kinds, read, read_divided, sizes,
+};
+pub use write::{GraphFormat, WriteOptions, write_generated};
+
+/// How the file of a graph was interpreted; none if it does not come from a file.
+pub fn reading(graph: &Graph) -> Option<&Reading> {
+    graph.extension()
+}

@@ -1,0 +1,359 @@
+//! From a file to a [`Graph`]: one entry, [`read`], and one module per format.
+//!
+//! The content decides where it can ([`InputFormat::MatrixMarket`] and [`InputFormat::Parquet`]
+//! begin with a banner, gzip and zstd with magic bytes), then the extension. Text is read in
+//! blocks that are parsed in parallel ([`blocks`]); a line that cannot be right is an
+//! [`Error::Input`] with its number, never skipped.
+
+pub mod blocks;
+mod columns;
+pub mod comments;
+pub mod delimiter;
+mod division;
+mod edges;
+mod failed;
+pub mod fields;
+mod first;
+pub mod header;
+mod join;
+mod kinds;
+pub mod layout;
+mod message;
+mod metis;
+pub mod mtx;
+pub mod nodes;
+mod options;
+mod parquet;
+pub(super) mod reading;
+mod scan;
+mod shapes;
+mod sides;
+pub mod source;
+mod survey;
+mod times;
+mod vocabulary;
+mod words;
+
+use std::path::Path;
+
+use super::{BUILTIN_PREFIX, BUILTINS, Graph, GraphBuilder, builtin};
+use crate::error::{Error, Result};
+use crate::memory::{self, Allowance};
+use crate::progress::Progress;
+pub use comments::Comment;
+pub use division::Division;
+use join::Joined;
+use options::table_options;
+pub use options::{Column, InputFormat, ReadOptions};
+use reading::Reading;
+pub use sides::are_two_kinds;
+use source::Source;
+pub use source::extension;
+pub use survey::Sizes;
+pub use vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS};
+
+/// Reads a graph from a file, from standard input when `input` is `-`, or takes a built-in one for
+/// `builtin:NAME`; `.gz` and `.zst` are decompressed on the way.
+///
+/// Ids that are all integers come out in ascending order, other ids in order of first appearance;
+/// a node list ([`ReadOptions::nodes`]) fixes the order. Matrix Market and METIS number their
+/// nodes 1..N and keep those ids.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let file = folder.path().join("friends.csv");
+/// std::fs::write(&file, "source,target\nann,bob\nbob,cid\n").unwrap();
+/// let graph = hone_io::graph::read(&file, &Default::default(), &hone_base::Silent)?;
+/// assert_eq!((graph.nodes(), graph.edges()), (3, 2));
+/// assert_eq!(graph.ids().get(2).to_string(), "cid");
+/// # Ok::<(), hone_base::Error>(())
+/// ```
+pub fn read(
+    input: impl AsRef<Path>,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Graph> {
+    read_input(input.as_ref(), options, &Division::none(), progress)
+}
+
+/// The same by several processes together, all of which call this with the same arguments: each parses a part of the file,
+/// and all get the same graph, or the same error, as [`read`] gives. Matrix Market, Parquet files of several row groups
+/// and edge lists are divided if they are large and not compressed; every process reads all of any other file.
+pub fn read_divided(
+    input: impl AsRef<Path>,
+    options: &ReadOptions,
+    division: &Division<'_>,
+    progress: &dyn Progress,
+) -> Result<Graph> {
+    read_input(input.as_ref(), options, division, progress)
+}
+
+fn read_input(
+    input: &Path,
+    options: &ReadOptions,
+    division: &Division,
+    progress: &dyn Progress,
+) -> Result<Graph> {
+    if let Some(name) = builtin_name(input) {
+        return read_builtin(name, options);
+    }
+    let held = memory::resident().unwrap_or(0);
+    read_file(input, options, division, progress).map_err(|error| match error {
+        Error::Io { source, .. }
+            if source.kind() == std::io::ErrorKind::NotFound && is_builtin(input) =>
+        {
+            let known = input.display();
+            let remedy = format!(
+                "check its name and folder; the built-in graph is `{BUILTIN_PREFIX}{known}`"
+            );
+            Error::input(input, "no such file", remedy)
+        }
+        error => enough(
+            error,
+            (held, division.processes()),
+            input,
+            options,
+            progress,
+        ),
+    })
+}
+
+/// What follows the prefix of built-in graphs.
+fn builtin_name(input: &Path) -> Option<&str> {
+    input.to_str()?.strip_prefix(BUILTIN_PREFIX)
+}
+
+fn is_builtin(name: &Path) -> bool {
+    BUILTINS.iter().any(|builtin| name == Path::new(builtin.0))
+}
+
+/// A refusal that names what is enough to read the whole file, where it can be looked through.
+fn enough(
+    error: Error,
+    (held, processes): (u64, usize),
+    input: &Path,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Error {
+    match error {
+        Error::Memory {
+            stage,
+            need,
+            least,
+            limit,
+            remedy,
+        } => match sizes_of(input, options, progress) {
+            Ok(Some(sizes)) => {
+                let need = held
+                    .saturating_add(sizes.reading(options, processes))
+                    .max(limit.saturating_add(1));
+                Error::Memory {
+                    stage,
+                    need,
+                    least: true,
+                    limit,
+                    remedy,
+                }
+            }
+            _ => Error::Memory {
+                stage,
+                need,
+                least,
+                limit,
+                remedy,
+            },
+        },
+        other => other,
+    }
+}
+
+/// How large the graph of a file is, as these options have it, without holding it; nothing for standard input and built-in
+/// graphs. Takes one pass over the file.
+pub fn sizes(
+    input: impl AsRef<Path>,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Option<Sizes>> {
+    sizes_of(input.as_ref(), options, progress)
+}
+
+fn sizes_of(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Result<Option<Sizes>> {
+    if input == Path::new("-") || builtin_name(input).is_some() {
+        return Ok(None);
+    }
+    let mut source = Source::open(input, Allowance::new(options.memory))?.thrifty();
+    let format = options.format.map_or_else(|| detect(&mut source), Ok)?;
+    if format != InputFormat::Parquet {
+        source.check_text("it needs at least one edge")?;
+    }
+    Ok(Some(match format {
+        InputFormat::Edges => edges::sizes(source, options, progress)?,
+        InputFormat::MatrixMarket | InputFormat::Metis => mtx::promised(&mut source)?,
+        InputFormat::Parquet => parquet::sizes(source, options)?,
+    }))
+}
+
+/// Opens a file and finds out its format.
+fn open(
+    input: &Path,
+    options: &ReadOptions,
+    allowance: Allowance,
+) -> Result<(Source, InputFormat)> {
+    let mut source = Source::open(input, allowance)?;
+    let format = match options.format {
+        Some(format) => format,
+        None => detect(&mut source)?,
+    };
+    if format != InputFormat::Parquet {
+        source.check_text("it needs at least one edge")?;
+    }
+    Ok((source, format))
+}
+
+fn read_file(
+    input: &Path,
+    options: &ReadOptions,
+    division: &Division,
+    progress: &dyn Progress,
+) -> Result<Graph> {
+    let allowance = Allowance::new(options.memory);
+    let opened = open(input, options, allowance);
+    let (source, format) = division.agree(input, opened, |(source, format)| {
+        format!("{format} {:?}", source.len())
+    })?;
+    let mut joined = match format {
+        InputFormat::Edges => edges::read(source, options, division, progress)?,
+        InputFormat::MatrixMarket => mtx::read(source, options, division, progress)?,
+        InputFormat::Metis => metis::read(source, options, progress)?,
+        InputFormat::Parquet => parquet::read(source, options, division, progress)?,
+    };
+    progress.check()?;
+    let slot = if joined.weights.is_some() { 12 } else { 8 };
+    // Every edge stands in two rows, or in one; a copy of it is sorted, and each node has an offset.
+    let slots = if options.directed && !joined.symmetric {
+        1
+    } else {
+        2
+    } * joined.pairs.len() as u64;
+    allowance.check(input, slots * slot + 8 * joined.ids.len() as u64)?;
+    let (columns, notes) = (joined.columns.take(), std::mem::take(&mut joined.notes));
+    let reading = Reading {
+        file: input.display().to_string(),
+        format,
+        columns,
+        notes,
+    };
+    Ok(build(joined, options.directed)?.with_extension(reading))
+}
+
+/// A built-in graph, which is what it is: the options must not ask for anything else.
+fn read_builtin(name: &str, options: &ReadOptions) -> Result<Graph> {
+    let graph = builtin(name)?;
+    let asked = [
+        ("directed", options.directed && !graph.is_directed()),
+        ("weighted", options.weighted && graph.weights().is_none()),
+        ("nodes", options.nodes.is_some()),
+        ("format", options.format.is_some()),
+    ];
+    match asked
+        .iter()
+        .chain(&table_options(options))
+        .find(|(_, contradicts)| *contradicts)
+    {
+        Some((field, _)) => {
+            let message = format!(
+                "does not apply to the built-in graph {BUILTIN_PREFIX}{name}; leave the option out"
+            );
+            Err(Error::config(*field, message))
+        }
+        None => Ok(graph),
+    }
+}
+
+/// Hands what a reader found to the builder.
+fn build(joined: Joined, directed: bool) -> Result<Graph> {
+    let Joined {
+        ids,
+        mut pairs,
+        mut weights,
+        ignored_weights,
+        symmetric,
+        ..
+    } = joined;
+    if directed && symmetric {
+        let loops_once = pairs
+            .iter()
+            .filter(|(u, v)| u != v)
+            .map(|&(u, v)| (v, u))
+            .collect::<Vec<_>>();
+        if let Some(weights) = &mut weights {
+            let more: Vec<f32> = pairs
+                .iter()
+                .zip(&*weights)
+                .filter(|((u, v), _)| u != v)
+                .map(|(_, &w)| w)
+                .collect();
+            weights.extend(more);
+        }
+        pairs.extend(loops_once);
+    }
+    let builder = if directed {
+        GraphBuilder::directed(0)
+    } else {
+        GraphBuilder::undirected(0)
+    };
+    let builder = builder
+        .ids(ids)
+        .edges(pairs)
+        .ignored_weights(ignored_weights);
+    match weights {
+        Some(weights) => builder.weights(weights).build(),
+        None => builder.build(),
+    }
+}
+
+/// Tells the format from the first bytes, else from the extension.
+fn detect(source: &mut Source) -> Result<InputFormat> {
+    source.fill(16)?;
+    let head = source.ahead();
+    if head.starts_with(b"PAR1") {
+        return Ok(InputFormat::Parquet);
+    }
+    if head.len() >= 14 && head[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
+        return Ok(InputFormat::MatrixMarket);
+    }
+    match extension(source.path()).as_deref() {
+        Some("mtx") => Ok(InputFormat::MatrixMarket),
+        Some("graph" | "metis") => Ok(InputFormat::Metis),
+        Some("parquet" | "pq") => Ok(InputFormat::Parquet),
+        Some("hone") => {
+            let remedy = "give a graph; `hone embed GRAPH -o OUT --like MODEL` places a graph in the space of a model";
+            Err(Error::input(
+                source.path(),
+                "this is a model, by its extension, not a graph",
+                remedy,
+            ))
+        }
+        Some(extension @ ("npy" | "npz" | "safetensors" | "w2v" | "emb" | "vec")) => {
+            let remedy = "these are vectors, by the extension: give the edge list; `hone similar` uses vectors; write the \
+                          matrix of a graph as Matrix Market";
+            Err(Error::input(
+                source.path(),
+                format!("`.{extension}` files cannot be read as a graph"),
+                remedy,
+            ))
+        }
+        Some(
+            extension @ ("gml" | "graphml" | "gexf" | "json" | "jsonl" | "net" | "dot" | "gv"
+            | "xml" | "mat" | "pkl" | "pickle" | "xlsx" | "xls" | "zip" | "tar"
+            | "bz2" | "xz" | "lz4" | "7z" | "rar" | "feather" | "arrow" | "h5"
+            | "hdf5" | "db" | "sqlite"),
+        ) => {
+            let message = format!("`.{extension}` files cannot be read");
+            let remedy = "convert it to an edge list (two ids per line), Matrix Market, METIS or Parquet, plain or \
+                          compressed with gzip or zstd; or name the format with the option `format` if the extension misleads";
+            Err(Error::input(source.path(), message, remedy))
+        }
+        _ => Ok(InputFormat::Edges),
+    }
+}

@@ -1,0 +1,371 @@
+//! [`Source`]: where bytes come from. A plain file can be read at any place by many threads;
+//! standard input, pipes and compressed files only in a row.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::aside::read_at;
+use crate::error::{Error, Result};
+use crate::memory::Allowance;
+
+/// Bytes asked of a stream at once. No more: what is requested is zeroed first, and a stream may give little of it.
+const STEP: usize = 1 << 16;
+/// Bytes read between two memory checks.
+const WATCH: u64 = 2 << 20;
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// What frames of zstd begin with that hold no data; a file may begin with one. The first byte has any last digit.
+const SKIPPABLE: &[u8] = &[0x50, 0x2a, 0x4d, 0x18];
+/// Windows of zstd that are read, as powers of two: the least that every decoder has, and the most of the format.
+const WINDOWS: std::ops::RangeInclusive<u32> = 20..=31;
+
+/// An opened input, with the bytes that were looked at but not used yet.
+pub struct Source {
+    path: PathBuf,
+    kind: Kind,
+    /// Bytes at `position` and after, already read.
+    ahead: Vec<u8>,
+    /// Bytes used up.
+    position: u64,
+    /// Lines used up.
+    lines: u64,
+    ended: bool,
+    allowance: Allowance,
+    /// Bytes read when memory is checked again.
+    watch: u64,
+    /// Whether to use as little memory as possible.
+    thrifty: bool,
+}
+
+/// How the rest of a [`Source`] can be read.
+pub enum Kind {
+    /// A regular file of this many bytes, not compressed.
+    File(File, u64),
+    /// Anything else, and what the stream is when it breaks.
+    Stream(Box<dyn Read + Send>, &'static str),
+}
+
+impl Source {
+    /// Opens a file, or standard input for `-`; finds out whether it is compressed.
+    pub fn open(input: &Path, allowance: Allowance) -> Result<Source> {
+        let path = input.to_path_buf();
+        if input == Path::new("-") {
+            return Source::stream(path, Box::new(io::stdin()), allowance);
+        }
+        let io_error = |error| Error::io(&path, error);
+        let mut file = File::open(&path).map_err(io_error)?;
+        let metadata = file.metadata().map_err(io_error)?;
+        if metadata.is_dir() {
+            return Err(Error::input(
+                &path,
+                "this is a directory",
+                "name a file in it",
+            ));
+        }
+        if !metadata.is_file() {
+            return Source::stream(path, Box::new(file), allowance);
+        }
+        let mut magic = Vec::new();
+        (&mut file)
+            .take(4)
+            .read_to_end(&mut magic)
+            .map_err(io_error)?;
+        if magic.starts_with(GZIP) || is_zstd(&magic) {
+            let file = File::open(&path).map_err(io_error)?;
+            return Source::stream(
+                path,
+                Box::new(io::BufReader::with_capacity(STEP, file)),
+                allowance,
+            );
+        }
+        let compressed = path
+            .extension()
+            .filter(|e| ["gz", "zst", "zstd", "bgz"].iter().any(|c| e == c));
+        if let Some(extension) = compressed.filter(|_| metadata.len() > 0) {
+            let message = format!(
+                "this is not compressed data, despite its extension .{}",
+                extension.display()
+            );
+            return Err(Error::input(
+                &path,
+                message,
+                "drop that ending, or download the file again",
+            ));
+        }
+        Ok(Source::new(
+            path,
+            Kind::File(file, metadata.len()),
+            allowance,
+        ))
+    }
+
+    fn new(path: PathBuf, kind: Kind, allowance: Allowance) -> Source {
+        let ahead = Vec::new();
+        Source {
+            path,
+            kind,
+            ahead,
+            position: 0,
+            lines: 0,
+            ended: false,
+            allowance,
+            watch: WATCH,
+            thrifty: false,
+        }
+    }
+
+    /// A source to be read in a row, decompressed if it begins like that.
+    fn stream(
+        path: PathBuf,
+        mut raw: Box<dyn Read + Send>,
+        allowance: Allowance,
+    ) -> Result<Source> {
+        let mut magic = Vec::new();
+        (&mut raw)
+            .take(4)
+            .read_to_end(&mut magic)
+            .map_err(|error| Error::io(&path, error))?;
+        let (gzip, zstd) = (magic.starts_with(GZIP), is_zstd(&magic));
+        let raw = io::Cursor::new(magic).chain(raw);
+        let kind = if gzip {
+            Kind::Stream(Box::new(MultiGzDecoder::new(raw)), "gzip")
+        } else if zstd {
+            let mut decoder = zstd::Decoder::new(raw).map_err(|error| Error::io(&path, error))?;
+            // The decoder keeps as much of what came out as a frame asks for.
+            let largest = (allowance.room() / 2)
+                .max(1)
+                .ilog2()
+                .clamp(*WINDOWS.start(), *WINDOWS.end());
+            decoder
+                .window_log_max(largest)
+                .map_err(|error| Error::io(&path, error))?;
+            Kind::Stream(Box::new(decoder), "zstd")
+        } else {
+            Kind::Stream(Box::new(raw), "")
+        };
+        Ok(Source::new(path, kind, allowance))
+    }
+
+    /// The same, to be read with as little memory as possible; lines may be shorter only.
+    pub fn thrifty(mut self) -> Self {
+        self.thrifty = true;
+        self
+    }
+
+    /// Whether to use as little memory as possible.
+    pub fn is_thrifty(&self) -> bool {
+        self.thrifty
+    }
+
+    /// The input as the user named it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How much memory reading may use.
+    pub fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+
+    /// Bytes read but not used.
+    pub fn ahead(&self) -> &[u8] {
+        &self.ahead
+    }
+
+    /// Lines used up.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Bytes used up.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Whether nothing comes after what is [`Source::ahead`].
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The whole length in bytes, where known.
+    pub fn len(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::File(_, len) => Some(*len),
+            Kind::Stream(..) => None,
+        }
+    }
+
+    /// Bytes after those used up, of a plain file; else 0.
+    pub fn rest(&self) -> u64 {
+        self.len()
+            .map_or(0, |len| len.saturating_sub(self.position))
+    }
+
+    /// Reads on until at least `wanted` bytes are ahead or the input ends; fails when more is held then than may be.
+    pub fn fill(&mut self, wanted: usize) -> Result<()> {
+        // No more than is wanted: vectors that grow by themselves double.
+        self.ahead
+            .reserve_exact((wanted + STEP).saturating_sub(self.ahead.len()));
+        while self.ahead.len() < wanted && !self.ended {
+            let old = self.ahead.len();
+            if self.position + old as u64 >= self.watch {
+                self.allowance.check(&self.path, WATCH)?;
+                self.watch = self.position + old as u64 + WATCH;
+            }
+            self.ahead.resize(old + STEP, 0);
+            let outcome = match &mut self.kind {
+                Kind::File(file, _) => {
+                    read_at(file, &mut self.ahead[old..], self.position + old as u64)
+                }
+                Kind::Stream(stream, _) => stream.read(&mut self.ahead[old..]),
+            };
+            let read = match outcome {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    self.ahead.truncate(old);
+                    continue;
+                }
+                Err(error) => return Err(self.broken(error)),
+                Ok(read) => read,
+            };
+            self.ahead.truncate(old + read);
+            self.ended = read == 0;
+        }
+        Ok(())
+    }
+
+    /// Marks the first `bytes` of what is ahead as used.
+    pub fn skip(&mut self, bytes: usize) {
+        self.lines += memchr::memchr_iter(b'\n', &self.ahead[..bytes]).count() as u64;
+        self.position += bytes as u64;
+        self.ahead.drain(..bytes);
+    }
+
+    /// Takes the first `bytes` of what is ahead, without a copy of them.
+    pub fn take(&mut self, bytes: usize) -> Vec<u8> {
+        let rest = self.ahead[bytes..].to_vec();
+        let mut taken = std::mem::replace(&mut self.ahead, rest);
+        taken.truncate(bytes);
+        self.lines += memchr::memchr_iter(b'\n', &taken).count() as u64;
+        self.position += bytes as u64;
+        taken
+    }
+
+    /// Takes everything up to the end.
+    pub fn take_all(&mut self) -> Result<Vec<u8>> {
+        let mut wanted = STEP;
+        while !self.ended {
+            self.fill(wanted)?;
+            wanted = 2 * self.ahead.len().max(STEP);
+        }
+        Ok(std::mem::take(&mut self.ahead))
+    }
+
+    /// The file behind the source, when it is a plain one.
+    pub fn file(&self) -> Option<&File> {
+        match &self.kind {
+            Kind::File(file, _) => Some(file),
+            Kind::Stream(..) => None,
+        }
+    }
+
+    /// Fails when the beginning cannot be text in UTF-8 or there is none, which `needs` remedies;
+    /// skips a byte order mark.
+    pub fn check_text(&mut self, needs: &str) -> Result<()> {
+        self.fill(1 << 13)?;
+        let head = &self.ahead[..self.ahead.len().min(1 << 13)];
+        if head.is_empty() {
+            return Err(Error::input(&self.path, "the file is empty", needs));
+        }
+        if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+            return Err(Error::input(
+                &self.path,
+                "the text is in UTF-16",
+                "save it as UTF-8",
+            ));
+        }
+        let binaries: [(&[u8], &str); 4] = [
+            (b"BZh", "compressed with bzip2"),
+            (b"\xfd7zXZ\0", "compressed with xz"),
+            (b"PK\x03\x04", "a zip archive"),
+            (b"PAR1", "a Parquet file"),
+        ];
+        if let Some((_, what)) = binaries.iter().find(|(magic, _)| head.starts_with(magic)) {
+            let remedy = "unpack it, compress it with gzip or zstd instead, or name its format";
+            return Err(Error::input(
+                &self.path,
+                format!("this is {what}, not text"),
+                remedy,
+            ));
+        }
+        if let Some(at) = memchr::memchr(0, head) {
+            let line = memchr::memchr_iter(b'\n', &head[..at]).count() as u64 + 1;
+            let begin = memchr::memrchr(b'\n', &head[..at]).map_or(0, |newline| newline + 1);
+            return Err(Error::input_at(
+                &self.path,
+                line,
+                &head[begin..=at],
+                BINARY.0,
+                BINARY.1,
+            ));
+        }
+        if head.starts_with(b"\xef\xbb\xbf") {
+            self.skip(3);
+        }
+        Ok(())
+    }
+
+    /// An error of the operating system or of a decoder.
+    pub fn broken(&self, error: io::Error) -> Error {
+        match &self.kind {
+            Kind::Stream(_, "zstd") if error.to_string().contains("too much memory") => {
+                let message =
+                    "the zstd data was compressed with a longer window than memory allows";
+                Error::input(
+                    &self.path,
+                    message,
+                    "raise the memory limit, or compress it again without the option --long of zstd",
+                )
+            }
+            Kind::Stream(_, name) if !name.is_empty() => {
+                let message = format!("the {name} data is truncated or damaged ({error})");
+                Error::input(&self.path, message, "compress or download the file again")
+            }
+            _ => Error::io(&self.path, error),
+        }
+    }
+}
+
+fn is_zstd(magic: &[u8]) -> bool {
+    magic.starts_with(ZSTD)
+        || magic.len() == 4 && magic[0] & 0xf0 == SKIPPABLE[0] && magic[1..] == SKIPPABLE[1..]
+}
+
+impl Read for Source {
+    /// What is ahead, then the rest; for formats that are not text.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill(1).map_err(io::Error::other)?;
+        let taken = self.ahead.len().min(buffer.len());
+        buffer[..taken].copy_from_slice(&self.ahead[..taken]);
+        self.position += taken as u64;
+        self.ahead.drain(..taken);
+        Ok(taken)
+    }
+}
+
+/// What is said of NUL bytes in text.
+pub const BINARY: (&str, &str) = (
+    "a NUL byte: this looks like a binary file",
+    "give a text file, or name its format if it has the wrong extension",
+);
+
+/// The extension in lower case, that of the compression left out.
+pub fn extension(path: &Path) -> Option<String> {
+    let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+    match lower(path)?.as_str() {
+        "gz" | "zst" | "zstd" | "bgz" => lower(Path::new(path.file_stem()?)),
+        other => Some(other.to_string()),
+    }
+}

@@ -1,0 +1,12 @@
+//! File formats: graphs, attributes, vectors, counts, factors and models, and files that appear complete or not at all.
+
+pub mod attributes;
+pub mod columnar;
+pub mod graph;
+pub mod output;
+pub mod record;
+pub mod store;
+
+use hone_base::{aside, error, memory, parallel, peers, progress};
+use hone_graph::motif;
+use hone_linalg::dense;

@@ -1,0 +1,462 @@
+//! The factors of a run as a folder of NumPy arrays with a manifest: U, Σ and V of every local embedding, Z and H of
+//! the global one, or the factors of a joint model.
+//!
+//! The folder is written under a temporary name and appears complete or not at all, together with the other files of its
+//! [`Batch`]. Arrays are written as they are computed; none is kept in memory for the folder. [`Folder`] reads
+//! them back, and compares them with the checksums in the manifest.
+//!
+//! | file | content |
+//! |---|---|
+//! | `manifest.json` | a [`Manifest`]: which file is what, and what it approximates |
+//! | `ids.npy` | the id of each node, int64 or text |
+//! | `edge.k1.U.npy` `.sigma.npy` `.V.npy` | S ≈ U diag(σ) Vᵀ, on the nodes in `edge.rows.npy` if there is one |
+//! | `Z.npy` `H.npy` | Y ≈ Z H |
+//! | `left.npy` `right.npy` `motifs.npy` `weights.npy` `core.npy` | a joint model |
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::npy;
+use crate::dense::Block;
+use crate::error::{Error, Result};
+use crate::graph::NodeIds;
+use crate::output::{
+    Batch, Existing, Measured, TemporaryFolder, Written, may_replace, spelled_out,
+};
+use crate::record;
+
+const MANIFEST: &str = "manifest.json";
+/// How a manifest identifies itself.
+const FORMAT: &str = "hone-factors";
+
+/// What the files of a folder are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// `hone-factors`.
+    pub format: String,
+    /// Version of the library that wrote it.
+    pub version: String,
+    /// N.
+    pub nodes: usize,
+    /// File of the node ids.
+    pub ids: String,
+    /// One entry per motif and step, by step, then by motif.
+    pub local: Vec<LocalEntry>,
+    /// The global embedding; absent when Y is the result, and for joint models.
+    pub global: Option<GlobalEntry>,
+    /// A joint model.
+    pub joint: Option<JointEntry>,
+    /// Length and checksum of every file but this one.
+    #[serde(default)]
+    pub files: Vec<Written>,
+}
+
+/// An array.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayEntry {
+    /// Its file.
+    pub file: String,
+    /// Its dimensions.
+    pub shape: Vec<usize>,
+}
+
+/// The factors of one S_t^(k).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LocalEntry {
+    /// Name of the motif.
+    pub motif: String,
+    /// k.
+    pub step: usize,
+    /// S_t^(k) as a formula of W.
+    pub formula: String,
+    /// The factored matrix is S_t^(k) times this; 1 except for extreme counts or edge weights.
+    pub scale: f64,
+    /// Columns that are not zero.
+    pub rank: usize,
+    /// A description of what the factors approximate.
+    pub model: String,
+    /// Numbers of the nodes that are the rows of S, U and V; absent when they are all nodes.
+    pub rows: Option<ArrayEntry>,
+    /// Columns of length one.
+    #[serde(rename = "U")]
+    pub u: ArrayEntry,
+    /// Weight of each column.
+    pub sigma: ArrayEntry,
+    /// One row per column of S; absent where a solver has none.
+    #[serde(rename = "V")]
+    pub v: Option<ArrayEntry>,
+}
+
+/// The factors of Y.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GlobalEntry {
+    /// A description of what the factors approximate.
+    pub model: String,
+    /// N × D.
+    #[serde(rename = "Z")]
+    pub z: ArrayEntry,
+    /// D × columns of Y; absent where a solver has none.
+    #[serde(rename = "H")]
+    pub h: Option<ArrayEntry>,
+    /// Name of each column of Y.
+    pub columns: Vec<String>,
+}
+
+/// The factors of the tensor of all S_t^(k).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JointEntry {
+    /// A description of what the factors approximate.
+    pub model: String,
+    /// N × D.
+    pub left: ArrayEntry,
+    /// N × D.
+    pub right: ArrayEntry,
+    /// Slices × R.
+    pub motifs: ArrayEntry,
+    /// Length of each column of Z = left · diag(weights).
+    pub weights: ArrayEntry,
+    /// R × D × D, for a Tucker decomposition.
+    pub core: Option<ArrayEntry>,
+    /// The slices, one per row of `motifs`.
+    pub slices: Vec<SliceEntry>,
+}
+
+/// One slice of the tensor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SliceEntry {
+    /// Name of the motif.
+    pub motif: String,
+    /// k.
+    pub step: usize,
+    /// S_t^(k) as a formula of W.
+    pub formula: String,
+    /// The slice of the tensor is S_t^(k) times this.
+    pub factor: f64,
+}
+
+/// A folder that was written.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: PathBuf,
+    /// What is in it.
+    pub manifest: Manifest,
+}
+
+impl Folder {
+    /// Opens a folder of factors.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Folder> {
+        let path = path.into();
+        let file = path.join(MANIFEST);
+        let remedy = "name a folder of factors";
+        let text = record::read(&file)?.ok_or_else(|| {
+            Error::input(
+                &path,
+                format!("there are no factors here: {MANIFEST} is missing"),
+                remedy,
+            )
+        })?;
+        let manifest: Manifest = serde_json::from_slice(&text)
+            .map_err(|e| Error::input(&file, format!("not a manifest of factors: {e}"), remedy))?;
+        if manifest.format != FORMAT {
+            return Err(Error::input(
+                &file,
+                format!("the format is {:?}, not {FORMAT:?}", manifest.format),
+                remedy,
+            ));
+        }
+        Ok(Folder { path, manifest })
+    }
+
+    /// Reads an array of one or two dimensions; more are laid out as rows of the last.
+    pub fn read(&self, array: &ArrayEntry) -> Result<Block> {
+        let path = self.checked(&array.file)?;
+        let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
+        npy::read_rows(&path, &mut BufReader::new(file))
+    }
+
+    /// Reads the node ids.
+    pub fn ids(&self) -> Result<NodeIds> {
+        npy::read_ids(&self.checked(&self.manifest.ids)?)
+    }
+
+    /// The path of a file that is as the manifest says; those of folders without checksums are taken as they are.
+    fn checked(&self, name: &str) -> Result<PathBuf> {
+        if Path::new(name).file_name() != Some(OsStr::new(name)) {
+            let message = format!(
+                "{MANIFEST} names `{name}`, which is not the name of a file in this folder"
+            );
+            return Err(Error::input(&self.path, message, "write the factors again"));
+        }
+        let path = self.path.join(name);
+        let Some(listed) = self.manifest.files.iter().find(|file| file.name == name) else {
+            return Ok(path);
+        };
+        match listed.difference(&path).map_err(|e| Error::io(&path, e))? {
+            None => Ok(path),
+            Some(how) => {
+                let message =
+                    format!("not as {MANIFEST} says: {how}. It was changed, or is of another run");
+                Err(Error::input(&path, message, "write the factors again"))
+            }
+        }
+    }
+}
+
+/// A folder under construction.
+#[derive(Debug)]
+pub struct Writer {
+    folder: TemporaryFolder,
+    target: PathBuf,
+    existing: Existing,
+    /// What the folder holds.
+    pub manifest: Manifest,
+}
+
+/// Refuses an existing folder. Only one that contains nothing but factors can be replaced: everything in it is deleted.
+pub fn check_target(target: impl AsRef<Path>, existing: Existing) -> Result<()> {
+    check_target_at(target.as_ref(), existing)
+}
+
+fn check_target_at(target: &Path, existing: Existing) -> Result<()> {
+    let Ok(metadata) = fs::symlink_metadata(target) else {
+        return Ok(());
+    };
+    if existing == Existing::Refuse {
+        return Err(Error::Exists {
+            path: target.to_path_buf(),
+        });
+    }
+    let remedy = "name another folder";
+    if !metadata.is_dir() {
+        return Err(Error::input(target, "is not a folder", remedy));
+    }
+    let entries = fs::read_dir(target)
+        .map_err(|e| Error::io(target, e))?
+        .collect::<io::Result<Vec<_>>>();
+    let entries = entries.map_err(|e| Error::io(target, e))?;
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let Ok(Folder { manifest, .. }) = Folder::open(target) else {
+        return Err(Error::input(
+            target,
+            "is a folder of something else, which is not replaced",
+            remedy,
+        ));
+    };
+    let named: BTreeSet<&OsStr> = manifest.names().map(OsStr::new).collect();
+    let listed = |entry: &fs::DirEntry| {
+        named.contains(entry.file_name().as_os_str())
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+    };
+    let Some(foreign) = entries.iter().find(|entry| !listed(entry)) else {
+        return entries.iter().try_for_each(|entry| {
+            let metadata = entry.metadata().map_err(|e| Error::io(entry.path(), e))?;
+            may_replace(&entry.path(), &metadata, existing)
+        });
+    };
+    let name = foreign.file_name();
+    let message = format!(
+        "holds {}, which its {MANIFEST} does not list: it is not replaced",
+        name.display()
+    );
+    Err(Error::input(
+        target,
+        message,
+        "move that away, or name another folder",
+    ))
+}
+
+/// Refuses to replace a folder that the input `file` is in; `field` names the setting of that.
+pub fn check_outside(target: &Path, field: &str, file: &Path) -> Result<()> {
+    if !spelled_out(file).starts_with(spelled_out(target)) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is in the folder that the factors go to, {}",
+        file.display(),
+        target.display()
+    );
+    Err(Error::config(
+        field,
+        format!("{message}; name another folder"),
+    ))
+}
+
+impl Writer {
+    /// Begins a folder.
+    pub fn begin(target: &Path, existing: Existing, ids: &NodeIds) -> Result<Writer> {
+        check_target(target, existing)?;
+        let manifest = Manifest {
+            format: FORMAT.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            nodes: ids.len(),
+            ids: "ids.npy".into(),
+            ..Manifest::default()
+        };
+        let folder = TemporaryFolder::beside(target)?;
+        let mut writer = Writer {
+            folder,
+            target: target.to_path_buf(),
+            existing,
+            manifest,
+        };
+        writer.put("ids.npy", |out| npy::write_ids(ids, out))?;
+        Ok(writer)
+    }
+
+    /// Writes a block.
+    pub fn block(&mut self, name: &str, block: &Block) -> Result<ArrayEntry> {
+        let file = format!("{name}.npy");
+        self.put(&file, |out| npy::write_vectors(block, out))?;
+        Ok(ArrayEntry {
+            file,
+            shape: vec![block.rows(), block.cols()],
+        })
+    }
+
+    /// Writes the transpose of a block, padded with zero rows to `rows`; row by row, since it may be far larger.
+    pub fn transposed(&mut self, name: &str, block: &Block, rows: usize) -> Result<ArrayEntry> {
+        let (file, shape) = (format!("{name}.npy"), [rows, block.rows()]);
+        self.put(&file, |out| {
+            npy::write_header("<f4", &shape, out)?;
+            let mut bytes = vec![0; 4 * block.rows()];
+            (0..rows).try_for_each(|i| {
+                for (j, to) in bytes.chunks_exact_mut(4).enumerate() {
+                    let value = if i < block.cols() {
+                        block.get(j, i)
+                    } else {
+                        0.0
+                    };
+                    to.copy_from_slice(&value.to_le_bytes());
+                }
+                out.write_all(&bytes)
+            })
+        })?;
+        Ok(ArrayEntry {
+            file,
+            shape: shape.to_vec(),
+        })
+    }
+
+    /// Writes numbers in f64, in the order of an array of that shape.
+    pub fn numbers(&mut self, name: &str, shape: &[usize], numbers: &[f64]) -> Result<ArrayEntry> {
+        let file = format!("{name}.npy");
+        self.put(&file, |out| {
+            npy::write_header("<f8", shape, out)?;
+            numbers
+                .iter()
+                .try_for_each(|x| out.write_all(&x.to_le_bytes()))
+        })?;
+        Ok(ArrayEntry {
+            file,
+            shape: shape.to_vec(),
+        })
+    }
+
+    /// Writes numbers of nodes, unless the file is there.
+    pub fn rows(&mut self, name: &str, rows: &[u32]) -> Result<ArrayEntry> {
+        let file = format!("{name}.npy");
+        if !self.folder.path().join(&file).exists() {
+            self.put(&file, |out| {
+                npy::write_header("<u4", &[rows.len()], out)?;
+                rows.iter()
+                    .try_for_each(|row| out.write_all(&row.to_le_bytes()))
+            })?;
+        }
+        Ok(ArrayEntry {
+            file,
+            shape: vec![rows.len()],
+        })
+    }
+
+    /// Writes the manifest, removes files it does not name, and adds the folder to a batch.
+    pub fn finish(mut self, batch: &mut Batch) -> Result<()> {
+        self.manifest.local.sort_by_key(|entry| entry.step);
+        let named: BTreeSet<String> = self.manifest.names().map(str::to_owned).collect();
+        for entry in fs::read_dir(self.folder.path()).map_err(|e| self.error(e))? {
+            let entry = entry.map_err(|e| self.error(e))?;
+            if entry
+                .file_name()
+                .to_str()
+                .is_none_or(|name| !named.contains(name))
+            {
+                fs::remove_file(entry.path()).map_err(|e| self.error(e))?;
+            }
+        }
+        self.manifest
+            .files
+            .retain(|file| named.contains(&file.name));
+        self.manifest.files.sort_by(|a, b| a.name.cmp(&b.name));
+        let text =
+            serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
+        self.put(MANIFEST, |out| out.write_all(text.as_bytes()))?;
+        // It may have appeared meanwhile.
+        check_target(&self.target, self.existing)?;
+        let Writer {
+            folder,
+            target,
+            manifest,
+            ..
+        } = self;
+        batch.add_folder(folder, target, manifest.files);
+        Ok(())
+    }
+
+    /// Writes a file and remembers its checksum.
+    fn put(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        let path = self.folder.path().join(name);
+        let to_disk = || {
+            let mut out = Measured::create(&path)?;
+            write(&mut out)?;
+            Ok(Written::new(&path, &out.finish()?))
+        };
+        let written = to_disk().map_err(|e| self.error(e))?;
+        self.manifest.files.retain(|file| file.name != written.name);
+        self.manifest.files.push(written);
+        Ok(())
+    }
+
+    /// An error under the name that the user gave.
+    fn error(&self, error: io::Error) -> Error {
+        Error::io(&self.target, error)
+    }
+}
+
+impl Manifest {
+    /// All files that are named, the manifest among them.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let local = self.local.iter().flat_map(|entry| {
+            [
+                Some(&entry.u),
+                Some(&entry.sigma),
+                entry.v.as_ref(),
+                entry.rows.as_ref(),
+            ]
+            .into_iter()
+            .flatten()
+        });
+        let global = self
+            .global
+            .iter()
+            .flat_map(|entry| [Some(&entry.z), entry.h.as_ref()].into_iter().flatten());
+        let joint = self.joint.iter().flat_map(|entry| {
+            let arrays = [&entry.left, &entry.right, &entry.motifs, &entry.weights];
+            arrays.into_iter().chain(entry.core.as_ref())
+        });
+        let arrays = local
+            .chain(global)
+            .chain(joint)
+            .map(|array| array.file.as_str());
+        [MANIFEST, &self.ids].into_iter().chain(arrays)
+    }
+}

@@ -1,0 +1,500 @@
+//! NumPy arrays: `.npy` (vectors, ids beside it) and `.npz` (both in one archive).
+//!
+//! The format is a magic string, a header in the syntax of a Python dict, and the raw values; it
+//! is written here directly so that no copy of the vectors is made.
+//! Reference: NumPy Enhancement Proposal 1.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::path::Path;
+
+use super::embedding::Embedding;
+use super::quiet::{ArchiveSink, Quiet};
+use super::rows::Rows;
+use super::{names, records};
+use crate::dense::Block;
+use crate::error::{Error, Result, unwrapped};
+use crate::graph::{NodeId, NodeIds};
+use crate::memory::Allowance;
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// Bytes decoded at a time.
+const PIECE: usize = 1 << 18;
+/// Bytes of a header that are read; a plain one has about a hundred.
+const LONGEST_HEADER: u32 = 1 << 20;
+/// Characters of a text that are read.
+const LONGEST_TEXT: usize = 1 << 20;
+
+pub(super) use crate::output::companions::ids as ids_path;
+
+/// The header of vectors.
+pub(super) fn head(rows: usize, cols: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    write_header("<f4", &[rows, cols], &mut head).map(|()| head)
+}
+
+/// The values of rows.
+pub(super) fn write_rows(rows: &Rows, out: &mut dyn Write) -> io::Result<()> {
+    rows.each(|_, values| write_values(values, out))
+}
+
+pub(super) fn write_vectors(vectors: &Block, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(&head(vectors.rows(), vectors.cols())?)?;
+    write_values(vectors.as_slice(), out)
+}
+
+fn write_values(values: &[f32], out: &mut dyn Write) -> io::Result<()> {
+    if cfg!(target_endian = "little") {
+        return out.write_all(bytemuck::cast_slice(values));
+    }
+    values
+        .iter()
+        .try_for_each(|v| out.write_all(&v.to_le_bytes()))
+}
+
+/// Writes magic, version and header of an array in C order, padded to 64 bytes.
+pub fn write_header(dtype: &str, shape: &[usize], out: &mut dyn Write) -> io::Result<()> {
+    let dims: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let dims = if dims.len() == 1 {
+        format!("{},", dims[0])
+    } else {
+        dims.join(", ")
+    };
+    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({dims}), }}");
+    let unpadded = MAGIC.len() + 4 + header.len() + 1;
+    header.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
+    header.push('\n');
+    let length = u16::try_from(header.len()).expect("a header of a few numbers is short");
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(header.as_bytes())
+}
+
+pub(super) fn write_npz(rows: &Rows, path: &Path, out: &mut (impl Write + Seek)) -> Result<()> {
+    let archive = |out: &mut dyn ArchiveSink| -> io::Result<()> {
+        let mut zip = zip::ZipWriter::new(Quiet::new(out));
+        let options = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored)
+            .last_modified_time(zip::DateTime::default())
+            .large_file(true);
+        zip.start_file("ids.npy", options)?;
+        write_ids(rows.ids(), &mut zip)?;
+        zip.start_file("embedding.npy", options)?;
+        zip.write_all(&head(rows.len(), rows.cols())?)?;
+        write_rows(rows, &mut zip)?;
+        zip.start_file("columns.npy", options)?;
+        write_texts(|| rows.names().iter().map(String::as_str), &mut zip)?;
+        zip.finish()?;
+        Ok(())
+    };
+    archive(out).map_err(|e| Error::io(path, e))
+}
+
+pub(super) fn write_ids(ids: &NodeIds, out: &mut dyn Write) -> io::Result<()> {
+    let NodeIds::Text { .. } = ids else {
+        write_header("<i8", &[ids.len()], out)?;
+        let mut buffer = io::BufWriter::new(out);
+        for i in 0..ids.len() as u32 {
+            if let NodeId::Integer(id) = ids.get(i) {
+                buffer.write_all(&id.to_le_bytes())?;
+            }
+        }
+        return buffer.flush();
+    };
+    write_texts(
+        || (0..ids.len() as u32).map(|i| ids.get(i).to_string()),
+        out,
+    )
+}
+
+/// Texts as an array of the width of the longest.
+fn write_texts<T: AsRef<str>, I: Iterator<Item = T>>(
+    texts: impl Fn() -> I,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let width = texts()
+        .map(|t| t.as_ref().chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    write_header(&format!("<U{width}"), &[texts().count()], out)?;
+    let mut buffer = io::BufWriter::new(out);
+    for text in texts() {
+        let padded = text
+            .as_ref()
+            .chars()
+            .map(u32::from)
+            .chain(std::iter::repeat(0))
+            .take(width);
+        for code in padded {
+            buffer.write_all(&code.to_le_bytes())?;
+        }
+    }
+    buffer.flush()
+}
+
+/// What the header of an array says.
+struct Header {
+    dtype: String,
+    shape: Vec<usize>,
+    fortran: bool,
+}
+
+/// An array that is being read: its values are decoded as they come, and only as many as the header promises.
+struct Array<'a> {
+    path: &'a Path,
+    header: Header,
+    reader: &'a mut dyn Read,
+    allowance: Allowance,
+}
+
+impl<'a> Array<'a> {
+    fn open(path: &'a Path, reader: &'a mut dyn Read, allowance: Allowance) -> Result<Self> {
+        let broken =
+            |what: &str| Error::input(path, format!("not a NumPy array: {what}"), "save it again");
+        let mut start = [0; 8];
+        let short = |error: io::Error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => broken("the file is too short"),
+            _ => unwrapped(path, error),
+        };
+        reader.read_exact(&mut start).map_err(short)?;
+        if &start[..6] != MAGIC {
+            return Err(broken("the magic bytes are missing"));
+        }
+        if !(1..=3).contains(&start[6]) {
+            return Err(broken(&format!(
+                "version {} of the format is not known",
+                start[6]
+            )));
+        }
+        let mut length = [0; 4];
+        reader
+            .read_exact(&mut length[..if start[6] >= 2 { 4 } else { 2 }])
+            .map_err(short)?;
+        let length = u32::from_le_bytes(length);
+        if length > LONGEST_HEADER {
+            return Err(broken("its header is too long"));
+        }
+        let mut text = vec![0; length as usize];
+        reader.read_exact(&mut text).map_err(short)?;
+        let header = Header::parse(&String::from_utf8_lossy(&text)).map_err(broken)?;
+        Ok(Array {
+            path,
+            header,
+            reader,
+            allowance,
+        })
+    }
+
+    /// All values, of `size` bytes each, which take `kept` bytes in memory.
+    fn values<T>(&mut self, size: usize, kept: u64, value: impl Fn(&[u8]) -> T) -> Result<Vec<T>> {
+        let shape = self
+            .header
+            .shape
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(" × ");
+        let wrong = |found: String| {
+            let message = format!("the array should have {shape} values, the file has {found}");
+            Error::input(self.path, message, "save it again")
+        };
+        let Some(count) = self.header.count() else {
+            return Err(wrong("fewer".into()));
+        };
+        self.allowance
+            .check(self.path, (count as u64).saturating_mul(kept))?;
+        let piece = (PIECE / size).max(1);
+        let mut bytes = vec![0; size * piece.min(count)];
+        // Grows with what is there: a shape that lies takes no memory.
+        let mut values = Vec::new();
+        while values.len() < count {
+            let wanted = size * piece.min(count - values.len());
+            let found =
+                fill(self.reader, &mut bytes[..wanted]).map_err(|e| unwrapped(self.path, e))?;
+            self.allowance.check(self.path, 0)?;
+            values.extend(bytes[..found].chunks_exact(size).map(&value));
+            if found < wanted {
+                return Err(wrong(values.len().to_string()));
+            }
+        }
+        if fill(self.reader, &mut [0]).map_err(|e| unwrapped(self.path, e))? > 0 {
+            return Err(wrong("more".into()));
+        }
+        values.shrink_to_fit();
+        Ok(values)
+    }
+}
+
+/// The array as numbers, one row each.
+fn block_of(mut array: Array<'_>) -> Result<Block> {
+    let path = array.path;
+    let wrong = |message: String| {
+        Error::input(
+            path,
+            message,
+            "save a two-dimensional array of float32, float64, integers or booleans",
+        )
+    };
+    let (rows, cols) = match *array.header.shape.as_slice() {
+        [rows, cols] => (rows, cols),
+        [rows] => (rows, 1),
+        _ => {
+            return Err(wrong(format!(
+                "the array has {} dimensions, not 2",
+                array.header.shape.len()
+            )));
+        }
+    };
+    let Some((size, number)) = decoder(&array.header.dtype) else {
+        return Err(wrong(format!(
+            "the array has type {}, not a plain number",
+            array.header.dtype
+        )));
+    };
+    if rows > u32::MAX as usize {
+        return Err(wrong(format!(
+            "{rows} rows are more than 32 bits can number"
+        )));
+    }
+    let fortran = array.header.fortran;
+    let values: Vec<f32> = array.values(size, if fortran { 8 } else { 4 }, number)?;
+    if !fortran {
+        return Ok(Block::from_vec(rows, cols, values));
+    }
+    let c_order = (0..values.len())
+        .map(|e| values[e % cols * rows + e / cols])
+        .collect();
+    Ok(Block::from_vec(rows, cols, c_order))
+}
+
+/// The array as ids.
+fn ids_of(mut array: Array<'_>) -> Result<NodeIds> {
+    if array.header.dtype == "<i8" {
+        let id = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        return array.values(8, 16, id).map(NodeIds::from_integers);
+    }
+    texts_of(array).map(|ids| NodeIds::from_texts(&ids))
+}
+
+/// The array as texts.
+fn texts_of(mut array: Array<'_>) -> Result<Vec<String>> {
+    let width = array
+        .header
+        .dtype
+        .strip_prefix("<U")
+        .and_then(|w| w.parse::<usize>().ok())
+        .filter(|&w| w > 0);
+    let Some(width) = width.filter(|&width| width <= LONGEST_TEXT) else {
+        let message = format!("ids have type {}", array.header.dtype);
+        return Err(Error::input(array.path, message, "use int64 or text ids"));
+    };
+    let text = |bytes: &[u8]| -> String {
+        let codes = bytes
+            .chunks_exact(4)
+            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        codes
+            .take_while(|&c| c != 0)
+            .filter_map(char::from_u32)
+            .collect()
+    };
+    // A text and its copy among the ids; few are as long as the longest.
+    array.values(4 * width, 2 * 64, text)
+}
+
+impl Header {
+    fn parse(header: &str) -> Result<Self, &'static str> {
+        let dtype =
+            entry(header, "descr").and_then(|v| v.trim().strip_prefix('\'')?.split('\'').next());
+        let dtype = dtype
+            .ok_or("the header has no `descr` of a plain type")?
+            .to_owned();
+        let fortran =
+            entry(header, "fortran_order").is_some_and(|v| v.trim_start().starts_with("True"));
+        let shape =
+            entry(header, "shape").and_then(|v| v.trim().strip_prefix('(')?.split(')').next());
+        let shape = shape.ok_or("the header has no `shape`")?;
+        let shape = shape
+            .split(',')
+            .map(str::trim)
+            .filter(|d| !d.is_empty())
+            .map(str::parse);
+        let shape: Vec<usize> = shape
+            .collect::<Result<_, _>>()
+            .map_err(|_| "`shape` is not a tuple")?;
+        Ok(Header {
+            dtype,
+            shape,
+            fortran,
+        })
+    }
+
+    /// Number of values.
+    fn count(&self) -> Option<usize> {
+        self.shape
+            .iter()
+            .try_fold(1usize, |product, &d| product.checked_mul(d))
+    }
+}
+
+/// Reads until the buffer is full or nothing is left; returns how much there was.
+fn fill(reader: &mut dyn Read, mut to: &mut [u8]) -> io::Result<usize> {
+    let wanted = to.len();
+    while !to.is_empty() {
+        match reader.read(to) {
+            Ok(0) => break,
+            Ok(read) => to = &mut to[read..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(wanted - to.len())
+}
+
+/// How the bytes of a value become a float.
+type Decode = fn(&[u8]) -> f32;
+
+/// The number of bytes of a value of a NumPy type, and how they become a float.
+fn decoder(dtype: &str) -> Option<(usize, Decode)> {
+    macro_rules! of {
+        ($number:ty, $from:ident) => {
+            (size_of::<$number>(), |b: &[u8]| {
+                <$number>::$from(b.try_into().expect("whole values")) as f32
+            })
+        };
+    }
+    Some(match dtype {
+        "<f4" => of!(f32, from_le_bytes),
+        "<f8" => of!(f64, from_le_bytes),
+        "<i8" => of!(i64, from_le_bytes),
+        "<i4" => of!(i32, from_le_bytes),
+        "<i2" => of!(i16, from_le_bytes),
+        "<u8" => of!(u64, from_le_bytes),
+        "<u4" => of!(u32, from_le_bytes),
+        "<u2" => of!(u16, from_le_bytes),
+        ">f4" => of!(f32, from_be_bytes),
+        ">f8" => of!(f64, from_be_bytes),
+        ">i8" => of!(i64, from_be_bytes),
+        ">i4" => of!(i32, from_be_bytes),
+        "|i1" => of!(i8, from_le_bytes),
+        "|u1" => of!(u8, from_le_bytes),
+        "|b1" => (1, |b: &[u8]| f32::from(b[0] != 0)),
+        _ => return None,
+    })
+}
+
+/// The text after `'key':` in a header.
+fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
+    let after = header.split_once(&format!("'{key}'"))?.1;
+    after.trim_start().strip_prefix(':').map(str::trim_start)
+}
+
+pub(super) fn read_npy(path: &Path, allowance: Allowance) -> Result<Embedding> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let (vectors, ids) = read_npy_array(path, &mut BufReader::new(file), allowance)?;
+    let ids = ids.unwrap_or(NodeIds::Sequential(vectors.rows()));
+    Ok(match names::read(path, vectors.cols())? {
+        Some(columns) => Embedding::with_columns(ids, vectors, columns),
+        None => Embedding::new(ids, vectors),
+    })
+}
+
+/// An array of numbers of any dimensions, as rows of the last one.
+pub(super) fn read_rows(path: &Path, reader: &mut dyn Read) -> Result<Block> {
+    let mut array = Array::open(path, reader, Allowance::new(None))?;
+    if let [outer @ .., last] = array.header.shape.as_slice()
+        && outer.len() > 1
+    {
+        let rows = outer
+            .iter()
+            .try_fold(1usize, |product, &d| product.checked_mul(d));
+        array.header.shape = vec![rows.unwrap_or(usize::MAX), *last];
+    }
+    block_of(array)
+}
+
+/// An array of ids.
+pub(super) fn read_ids(path: &Path) -> Result<NodeIds> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    ids_of(Array::open(
+        path,
+        &mut BufReader::new(file),
+        Allowance::new(None),
+    )?)
+}
+
+/// An array of numbers, a row each, and the ids beside it, if there are any.
+pub fn read_npy_array(
+    path: &Path,
+    reader: &mut dyn Read,
+    allowance: Allowance,
+) -> Result<(Block, Option<NodeIds>)> {
+    let vectors = block_of(Array::open(path, reader, allowance)?)?;
+    let sidecar = ids_path(path);
+    let ids = sidecar
+        .exists()
+        .then(|| records::read_ids(&sidecar, allowance))
+        .transpose()?;
+    if let Some(ids) = ids.as_ref().filter(|ids| ids.len() != vectors.rows()) {
+        let message = format!(
+            "{} ids for {} rows of {}",
+            ids.len(),
+            vectors.rows(),
+            path.display()
+        );
+        return Err(Error::input(&sidecar, message, "write both files again"));
+    }
+    Ok((vectors, ids))
+}
+
+/// Reads an archive, stored or compressed (`numpy.savez`, `numpy.savez_compressed`).
+pub(super) fn read_npz(path: &Path, allowance: Allowance) -> Result<Embedding> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let broken = |what: String| {
+        Error::input(
+            path,
+            what,
+            "an .npz with arrays `ids` and `embedding` is expected",
+        )
+    };
+    let mut archive =
+        zip::ZipArchive::new(BufReader::new(file)).map_err(|e| broken(e.to_string()))?;
+    let named = archive.index_for_name("columns.npy").is_some();
+    let ids = member(&mut archive, path, "ids.npy", allowance, ids_of)?;
+    let vectors = member(&mut archive, path, "embedding.npy", allowance, block_of)?;
+    if ids.len() != vectors.rows() {
+        return Err(broken(format!(
+            "{} ids for {} rows",
+            ids.len(),
+            vectors.rows()
+        )));
+    }
+    if !named {
+        return Ok(Embedding::new(ids, vectors));
+    }
+    let columns = member(&mut archive, path, "columns.npy", allowance, texts_of)?;
+    if columns.len() != vectors.cols() {
+        return Err(broken(format!(
+            "{} names for {} columns",
+            columns.len(),
+            vectors.cols()
+        )));
+    }
+    Ok(Embedding::with_columns(ids, vectors, columns))
+}
+
+/// One array of an archive.
+fn member<T>(
+    archive: &mut zip::ZipArchive<BufReader<File>>,
+    path: &Path,
+    name: &str,
+    allowance: Allowance,
+    read: impl FnOnce(Array<'_>) -> Result<T>,
+) -> Result<T> {
+    let remedy = "an .npz with arrays `ids` and `embedding` is expected";
+    let mut member = archive
+        .by_name(name)
+        .map_err(|e| Error::input(path, format!("{name}: {e}"), remedy))?;
+    read(Array::open(path, &mut member, allowance)?)
+}

@@ -1,0 +1,139 @@
+//! Embeddings as Parquet tables: column `id`, then one float column per dimension.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::embedding::Embedding;
+use super::rows::Rows;
+use crate::columnar::{Column, Kind, TableReader, TableWriter};
+use crate::dense::Block;
+use crate::error::{Error, Result};
+use crate::graph::NodeIds;
+use crate::memory::Allowance;
+use crate::output::parts;
+use crate::parallel;
+
+/// Rows that are not worth a task of their own.
+const SERIAL: usize = 1 << 12;
+
+/// Bytes that writing this many vectors takes in addition to them.
+pub(super) fn memory(rows: u64, columns: u64) -> u64 {
+    TableWriter::<std::io::Sink>::memory(rows, columns + 1)
+}
+
+/// Writes rows, a piece in each row group.
+pub(super) fn write(rows: &Rows, path: &Path, out: &mut (impl Write + Send)) -> Result<()> {
+    let (ids, cols) = (rows.ids(), rows.cols());
+    let id_kind = if matches!(ids, NodeIds::Text { .. }) {
+        Kind::Text
+    } else {
+        Kind::Integer
+    };
+    let mut schema = vec![("id".to_owned(), id_kind)];
+    schema.extend(rows.names().iter().map(|name| (name.clone(), Kind::Float)));
+    let mut table = TableWriter::new(path, out, &schema)?;
+    rows.each(|range, block| {
+        table.write(|j| match j {
+            0 => Column::of_ids(ids, range.clone()),
+            _ => {
+                let mut values = vec![0.0; range.len()];
+                parallel::for_chunks(&mut values, SERIAL, &|at, part| {
+                    part.iter_mut()
+                        .zip(at * SERIAL..)
+                        .for_each(|(to, i)| *to = block[i * cols + j - 1]);
+                });
+                Column::Floats(values)
+            }
+        })
+    })?;
+    table.finish()
+}
+
+/// Reads a file, or a folder of parts in the order of their names.
+pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
+    let parts = parts::files(path)?;
+    let tables = parts
+        .iter()
+        .map(|part| TableReader::open(part, allowance))
+        .collect::<Result<Vec<_>>>()?;
+    let names = names(&parts, &tables)?;
+    let ids = ids(path, &tables)?;
+    allowance.check(
+        path,
+        (ids.len() as u64).saturating_mul(4 * names.len() as u64),
+    )?;
+    let (mut vectors, mut first) = (Block::zeros(ids.len(), names.len()), 0);
+    for (part, table) in parts.iter().zip(&tables) {
+        let mut rows = 0;
+        for (j, name) in names.iter().enumerate() {
+            let Column::Floats(values) = table.column(name)? else {
+                return Err(Error::input(
+                    part,
+                    format!("column `{name}` is not of floats"),
+                    "write it as floats",
+                ));
+            };
+            values
+                .iter()
+                .enumerate()
+                .for_each(|(i, &value)| vectors.row_mut(first + i)[j] = value);
+            rows = values.len();
+        }
+        first += rows;
+    }
+    Ok(Embedding::with_columns(ids, vectors, names))
+}
+
+/// The names of the columns of vectors, the same in all parts.
+fn names(parts: &[PathBuf], tables: &[TableReader]) -> Result<Vec<String>> {
+    let first = tables[0].columns();
+    for (part, table) in parts.iter().zip(tables) {
+        if table.columns().first().map(String::as_str) != Some("id") {
+            return Err(Error::input(
+                part,
+                "the first column is not `id`",
+                "an embedding table is expected",
+            ));
+        }
+        if table.columns() != first {
+            let message = format!("it has other columns than {}", parts[0].display());
+            return Err(Error::input(
+                part,
+                message,
+                "keep only the parts of one table in the folder",
+            ));
+        }
+    }
+    Ok(first[1..].to_vec())
+}
+
+/// The ids of all parts.
+fn ids(path: &Path, tables: &[TableReader]) -> Result<NodeIds> {
+    let (mut integers, mut texts) = (Vec::new(), Vec::new());
+    for table in tables {
+        match table.column("id")? {
+            Column::Integers(ids) => integers.extend(ids),
+            Column::Texts(ids) => texts.extend(ids),
+            _ => {
+                let remedy = "write the ids as integers or text";
+                return Err(Error::input(
+                    path,
+                    "column `id` is neither integer nor text",
+                    remedy,
+                ));
+            }
+        }
+    }
+    match (integers.is_empty(), texts.is_empty()) {
+        (_, true) => Ok(NodeIds::from_integers(integers)),
+        (true, false) => Ok(NodeIds::from_texts(&texts)),
+        (false, false) => {
+            let message = "column `id` is of integers in some parts and of text in others";
+            Err(Error::input(
+                path,
+                message,
+                "keep only the parts of one table in the folder",
+            ))
+        }
+    }
+}

@@ -1,0 +1,535 @@
+//! The iteration itself, near its limits, against dense f64 decompositions: the path that small matrices do not take.
+//!
+//! Nothing is compared column by column, so that equal singular values, across the cut too, do not matter: triplets have to
+//! be orthonormal, to be singular triplets of S, and to have the largest values there are.
+
+use super::*;
+use crate::matrix::{Accumulate, MotifMatrix, Order, Psi};
+use crate::progress::Silent;
+use crate::sparse::{Csr, Pattern};
+use hone_graph::motif::{MotifSet, Weighting, count};
+use hone_graph::{Generator, Graph};
+
+use std::sync::Arc;
+
+use rand_xoshiro::rand_core::Rng;
+
+fn task(rank: usize) -> Task<'static> {
+    Task {
+        rank,
+        right: true,
+        key: Key::new(1),
+        progress: &Silent,
+        aside: None,
+    }
+}
+
+/// The factors that an iteration finds.
+fn iterated(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
+    let found = lazy(&Host, s, options, task)?
+        .map(|side| Side::There(side).exported(&Host))
+        .widened(task.rank);
+    Ok(found.map(Panels::into_block))
+}
+
+fn lazily(s: &Operator, rank: usize) -> Factors {
+    iterated(
+        s,
+        &Svd {
+            iterations: Iterations::AtMost(1000),
+            ..Svd::default()
+        },
+        &task(rank),
+    )
+    .expect("finite")
+}
+
+/// What is too large for a Gram matrix takes the lazy path; here on a small matrix.
+#[test]
+fn dense_matrices_can_be_iterated_on() {
+    let y = Columns::from(Block::random(90, 40, Key::new(5)));
+    let operator = Operator::dense("Y", y.clone());
+    let options = Svd {
+        tolerance: 1e-6,
+        iterations: Iterations::AtMost(500),
+        ..Svd::default()
+    };
+    let found = iterated(&operator, &options, &task(4)).expect("finite");
+    let exact = dense(&Host, &y, &task(4)).expect("finite");
+    for (a, b) in found.sigma.iter().zip(&exact.sigma) {
+        assert!(
+            (a - b).abs() < 1e-4 * exact.sigma[0],
+            "{:?} {:?}",
+            found.sigma,
+            exact.sigma
+        );
+    }
+}
+
+fn wide(block: &Block) -> Small {
+    Small::from_fn(block.rows(), block.cols(), |i, j| {
+        f64::from(block.get(i, j))
+    })
+}
+
+fn lengths(m: &Small) -> Vec<f64> {
+    (0..m.cols())
+        .map(|j| {
+            (0..m.rows())
+                .map(|i| m.get(i, j).powi(2))
+                .sum::<f64>()
+                .sqrt()
+        })
+        .collect()
+}
+
+/// The largest entry of QᵀQ − I over the first columns.
+fn off_identity(q: &Small, rank: usize) -> f64 {
+    let gram = q.transposed().times(q);
+    let entries = (0..rank).flat_map(|i| (0..rank).map(move |j| (i, j)));
+    entries.fold(0.0, |most, (i, j)| {
+        f64::max(most, (gram.get(i, j) - f64::from(u8::from(i == j))).abs())
+    })
+}
+
+/// Everything that the triplets found by iterating promise. Rounding in f32 is relative to the largest singular value.
+fn check(s: &Operator, found: &Factors, what: &str) {
+    let matrix = s.explicit();
+    let truth = matrix.svd().expect("finite").sigma;
+    let most = truth.first().copied().unwrap_or(0.0).max(1e-300);
+    let (rank, info) = (found.info.rank, &found.info);
+    for (j, &sigma) in found.sigma.iter().enumerate() {
+        let truth = truth.get(j).copied().unwrap_or(0.0);
+        // A residual bounds the distance to some singular value; the tolerance is 10⁻⁴.
+        let allowed = 1e-5 * most + 1e-4 * truth;
+        assert!(
+            (sigma - truth).abs() < allowed,
+            "{what}: σ{j} = {sigma}, not {truth}; {info:?}"
+        );
+    }
+    let beyond = truth
+        .iter()
+        .take(found.sigma.len())
+        .filter(|&&sigma| sigma > 1e-5 * most)
+        .count();
+    assert!(
+        rank >= beyond && found.sigma[..rank].iter().all(|&sigma| sigma > 0.0),
+        "{what}: rank {rank} of {beyond}"
+    );
+    let (u, v) = (
+        wide(&found.u).columns(rank),
+        wide(found.v.as_ref().expect("asked for")).columns(rank),
+    );
+    assert!(
+        off_identity(&u, rank) < 2e-5,
+        "{what}: UᵀU is off by {}",
+        off_identity(&u, rank)
+    );
+    assert!(
+        off_identity(&v, rank) < 2e-5,
+        "{what}: VᵀV is off by {}",
+        off_identity(&v, rank)
+    );
+    let mut right = matrix.times(&v);
+    let mut left = matrix.transposed().times(&u);
+    for j in 0..rank {
+        (0..u.rows()).for_each(|i| right.set(i, j, right.get(i, j) - found.sigma[j] * u.get(i, j)));
+        (0..v.rows()).for_each(|i| left.set(i, j, left.get(i, j) - found.sigma[j] * v.get(i, j)));
+    }
+    for (side, off) in [
+        ("S v − σ u", lengths(&right)),
+        ("Sᵀu − σ v", lengths(&left)),
+    ] {
+        for (j, off) in off.into_iter().enumerate() {
+            let allowed = 2e-4 * found.sigma[j] + 2e-6 * most;
+            assert!(
+                off < allowed,
+                "{what}: {side} of {j} is {off}; {:?} {info:?}",
+                found.sigma
+            );
+        }
+    }
+    assert!(
+        info.converged && info.residual.is_some_and(|residual| residual <= 1e-4),
+        "{what}: {info:?}"
+    );
+}
+
+/// Rows and columns of S without an entry have zeros in U and V, not noise.
+fn check_rows_without_entries(s: &Operator, found: &Factors, what: &str) {
+    let matrix = s.explicit();
+    let v = found.v.as_ref().expect("asked for");
+    for (side, of, image) in [("U", &found.u, &matrix), ("V", v, &matrix.transposed())] {
+        let empty = |i: &usize| image.row(*i).iter().all(|x| *x == 0.0);
+        let noise = (0..of.rows())
+            .filter(empty)
+            .find(|&i| of.row(i).iter().any(|x| *x != 0.0));
+        assert_eq!(noise, None, "{what}: a row of {side} where S has no entry");
+    }
+}
+
+/// A random graph, undirected, or directed with arcs one way or both.
+fn leaf(n: usize, degree: f64, directed: bool, seed: u64) -> Operator {
+    let mut random = Key::new(seed).rng();
+    let mut weights = vec![vec![0.0f32; n]; n];
+    for i in 0..n {
+        for j in 0..i {
+            let draw = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            if draw * (n as f64) < degree {
+                let weight = 1.0 + (random.next_u64() % 5) as f32;
+                let ways = random.next_u64() % 3;
+                weights[i][j] = if !directed || ways > 0 { weight } else { 0.0 };
+                weights[j][i] = if !directed || ways < 2 { weight } else { 0.0 };
+            }
+        }
+    }
+    of_rows(&weights, !directed)
+}
+
+fn of_rows(weights: &[Vec<f32>], symmetric: bool) -> Operator {
+    let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in weights {
+        for (j, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            columns.push(j as u32);
+            values.push(x);
+        }
+        offsets.push(columns.len());
+    }
+    if symmetric {
+        Operator::symmetric(
+            "W",
+            Csr::new(
+                Arc::new(Pattern::new(offsets, columns, weights.len())),
+                values.into(),
+            ),
+        )
+    } else {
+        Operator::sparse(
+            "W",
+            Csr::new(
+                Arc::new(Pattern::new(offsets, columns, weights.len())),
+                values.into(),
+            ),
+        )
+    }
+}
+
+/// Blocks of a quarter to half of the rows, where a basis of four of them is more than there is room for.
+#[test]
+fn blocks_of_up_to_half_of_the_rows() {
+    for (n, directed) in [
+        (60, false),
+        (60, true),
+        (100, false),
+        (100, true),
+        (180, true),
+    ] {
+        let w = leaf(n, 6.0, directed, n as u64);
+        for (psi, k) in [
+            (Psi::P, 1),
+            (Psi::P, 2),
+            (Psi::L, 1),
+            (Psi::W, 2),
+            (Psi::LNorm, 2),
+            (Psi::LRw, 1),
+        ] {
+            let s = MotifMatrix {
+                psi,
+                ..MotifMatrix::default()
+            }
+            .operator(&w, k)
+            .expect("in range");
+            for width in [n / 4, n / 3, n / 2] {
+                let found = lazily(&s, width - 8);
+                let what = format!(
+                    "{}, {n} nodes, directed {directed}, width {width}",
+                    s.formula()
+                );
+                check(&s, &found, &what);
+                check_rows_without_entries(&s, &found, &what);
+            }
+        }
+    }
+}
+
+/// Few distinct rows: the space is exhausted by the first block, and what is added to it is noise.
+#[test]
+fn matrices_of_small_rank() {
+    for (n, groups) in [(60, 1), (60, 11), (130, 2), (130, 5), (260, 2), (260, 11)] {
+        let row = |i: usize| {
+            (0..n).map(move |j| {
+                f32::from(u8::from(i % groups != j % groups)) * (1 + i % groups) as f32
+            })
+        };
+        let directed = of_rows(&(0..n).map(|i| row(i).collect()).collect::<Vec<_>>(), false);
+        let even = |i: usize| (0..n).map(move |j| f32::from(u8::from(i % groups != j % groups)));
+        let symmetric = of_rows(&(0..n).map(|i| even(i).collect()).collect::<Vec<_>>(), true);
+        for (w, psi) in [&directed, &symmetric]
+            .into_iter()
+            .flat_map(|w| [(w, Psi::W), (w, Psi::P)])
+        {
+            let s = MotifMatrix {
+                psi,
+                ..MotifMatrix::default()
+            }
+            .operator(w, 1)
+            .expect("in range");
+            for rank in [4, 16, n / 3] {
+                let what = format!("{}, {n} nodes, {groups} groups, rank {rank}", s.formula());
+                check(&s, &lazily(&s, rank), &what);
+            }
+        }
+    }
+}
+
+/// Singular values down to 10⁻⁴ of the largest keep their digits: SᵀS in f32 would lose them.
+#[test]
+fn small_singular_values_of_matrices_that_are_not_symmetric() {
+    let n = 400;
+    let [left, right] = [1, 2].map(|seed| {
+        let mut side = Block::random(n, 20, Key::new(seed));
+        orthonormalize(&mut side);
+        wide(&side)
+    });
+    let mut graded = left;
+    graded.scale_columns(
+        &(0..20)
+            .map(|j| 10f64.powf(-0.25 * f64::from(j)))
+            .collect::<Vec<_>>(),
+    );
+    let s = Operator::dense(
+        "S",
+        Columns::from(Block::from(&graded.times(&right.transposed()))),
+    );
+    let truth = s.explicit().svd().expect("finite").sigma;
+    let found = lazily(&s, 16);
+    check(&s, &found, "graded");
+    for (j, (found, truth)) in found.sigma.iter().zip(&truth).enumerate() {
+        assert!(
+            (found - truth).abs() < 2e-4 * truth + 1e-7,
+            "σ{j}: {found}, not {truth}"
+        );
+    }
+}
+
+/// Where iterations are few, the residual is one of singular triplets, and no smaller than that of the first and the last.
+#[test]
+fn residuals_after_few_iterations_are_those_of_triplets() {
+    let rank = 12;
+    for (filter, seed) in [(0, 1), (8, 2), (8, 3)] {
+        let s = leaf(600, 6.0, false, seed);
+        let options = Svd {
+            iterations: Iterations::AtMost(2),
+            filter,
+            ..Svd::default()
+        };
+        let found = iterated(&s, &options, &task(rank)).expect("finite");
+        let (u, v) = (wide(&found.u), wide(found.v.as_ref().expect("asked for")));
+        let back = s.explicit().transposed().times(&u);
+        let apart = |i: usize, j: usize| back.get(i, j) - found.sigma[j] * v.get(i, j);
+        let length = |j: usize| {
+            (0..u.rows())
+                .map(|i| apart(i, j).powi(2))
+                .sum::<f64>()
+                .sqrt()
+                / found.sigma[j]
+        };
+        let all: Vec<f64> = (0..rank).map(length).collect();
+        let (own, worst) = (
+            found.info.residual.expect("measured"),
+            all.iter().copied().fold(0.0, f64::max),
+        );
+        assert!(
+            own <= worst + 1e-3 && own >= all[0].max(all[rank - 1]) - 1e-3,
+            "{own}: {all:?}"
+        );
+        assert!(own > 1e-2 && own < 2.0 && !found.info.converged, "{own}");
+    }
+}
+
+/// Equal singular values, across the cut too: rings, stars, disjoint cliques.
+#[test]
+fn ties_across_the_cut() {
+    let n = 120;
+    let from = |adjacent: &dyn Fn(usize, usize) -> bool| {
+        let row = |i: usize| {
+            (0..n)
+                .map(|j| f32::from(u8::from(i != j && adjacent(i, j))))
+                .collect()
+        };
+        of_rows(&(0..n).map(row).collect::<Vec<Vec<f32>>>(), true)
+    };
+    let ring = from(&|i, j| (i + 1) % n == j || (j + 1) % n == i);
+    let star = from(&|i, j| i == 0 || j == 0);
+    let cliques = from(&|i, j| i / 6 == j / 6);
+    for (name, w) in [("ring", ring), ("star", star), ("cliques", cliques)] {
+        for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm] {
+            for (k, rank) in [(1, 7), (2, 16), (2, 30), (5, 12)] {
+                let s = MotifMatrix {
+                    psi,
+                    order: Order::PsiOfPower,
+                    ..MotifMatrix::default()
+                }
+                .operator(&w, k)
+                .expect("in range");
+                check(
+                    &s,
+                    &lazily(&s, rank),
+                    &format!("{name}, {}, rank {rank}", s.formula()),
+                );
+            }
+        }
+    }
+}
+
+/// W_t of every motif, all functions, one to six steps, sums over steps, on graphs of 100 to 500 nodes.
+#[test]
+fn motif_matrices_of_every_kind() {
+    let quadrants = [0.57, 0.19, 0.19, 0.05];
+    let graphs: [Graph; 3] = [
+        Generator::Er {
+            nodes: 150,
+            degree: 9.0,
+        }
+        .graph(2, &Silent)
+        .expect("a graph"),
+        Generator::Rmat {
+            nodes: 300,
+            degree: 8.0,
+            quadrants,
+        }
+        .graph(3, &Silent)
+        .expect("a graph"),
+        Generator::Sbm {
+            nodes: 360,
+            degree: 8.0,
+            communities: 12,
+            mixing: 0.1,
+        }
+        .graph(4, &Silent)
+        .expect("a graph"),
+    ];
+    let psis = [Psi::W, Psi::P, Psi::L, Psi::LNorm, Psi::LRw];
+    for (g, graph) in graphs.iter().enumerate() {
+        let counts = count(graph, &Silent).expect("counts");
+        for (m, motif) in MotifSet::default().motifs().into_iter().enumerate() {
+            let w = counts
+                .motif_graph(graph, motif, Weighting::default())
+                .expect("finite");
+            let w = Operator::symmetric("W", w.matrix);
+            if w.rows() < 60 {
+                continue;
+            }
+            // Every motif meets every way to add up steps, and every function and number of steps meets some motifs.
+            let at = (m + g) % 3;
+            let accumulate = [Accumulate::None, Accumulate::Mean, Accumulate::Decay(0.3)][at];
+            let (psi, k) = (psis[(m + g + at) % 5], 1 + (m + 2 * g + at) % 6);
+            let matrix = MotifMatrix {
+                psi,
+                accumulate,
+                ..MotifMatrix::default()
+            };
+            let s = matrix.operator(&w, k).expect("in range");
+            check(
+                &s,
+                &lazily(&s, 16),
+                &format!("graph {g}, {motif}, {}", s.formula()),
+            );
+        }
+    }
+}
+
+/// A power of a symmetric matrix has the vectors of its base, and says what its residual is of.
+#[test]
+fn powers_say_what_was_measured() {
+    let w = leaf(300, 6.0, false, 8);
+    let options = Svd::default();
+    let (one, six) = (svd(&w, &options, &task(12)).expect("finite"), {
+        svd(&Operator::power(w.clone(), 6), &options, &task(12)).expect("finite")
+    });
+    assert_eq!(
+        (one.info.base.as_deref(), six.info.base.as_deref()),
+        (None, Some("W"))
+    );
+    assert_eq!(
+        (one.info.residual, one.info.rank, &one.u),
+        (six.info.residual, six.info.rank, &six.u)
+    );
+    let scaled = |scale| Scaled {
+        shift: None,
+        scale,
+        left: None,
+        inner: Arc::new(Operator::power(w.clone(), 2)),
+        right: None,
+    };
+    let found = svd(&Operator::Scaled(scaled(0.5)), &options, &task(3)).expect("finite");
+    assert_eq!(found.info.base.as_deref(), Some("W"));
+    let walk = MotifMatrix::default().operator(&w, 6).expect("in range");
+    assert_eq!(
+        svd(&walk, &options, &task(3)).expect("finite").info.base,
+        None
+    );
+}
+
+/// Norms whose square is beyond f32 (or below it) are no trouble.
+#[test]
+fn matrices_of_any_size() {
+    for (directed, size) in [
+        (false, 110),
+        (true, 110),
+        (true, -100),
+        (false, -100),
+        (true, 40),
+    ] {
+        let w = leaf(80, 6.0, directed, 3);
+        let small = lazily(&w, 6);
+        let Operator::Sparse(ref leaf) = w else {
+            unreachable!("a leaf")
+        };
+        let values: Vec<f32> = leaf
+            .matrix()
+            .values()
+            .iter()
+            .map(|x| x * 2f32.powi(size))
+            .collect();
+        let large = if directed {
+            Operator::sparse(
+                "W",
+                Csr::new(leaf.matrix().pattern().clone(), values.into()),
+            )
+        } else {
+            Operator::symmetric(
+                "W",
+                Csr::new(leaf.matrix().pattern().clone(), values.into()),
+            )
+        };
+        let found = lazily(&large, 6);
+        for (large, small) in found.sigma.iter().zip(&small.sigma) {
+            assert!(
+                (large / 2f64.powi(size) / small - 1.0).abs() < 1e-5,
+                "{directed} {size}: {large} {small}"
+            );
+        }
+        assert!(
+            off_identity(&wide(&found.u), 6) < 2e-5 && found.info.converged,
+            "{directed} {size}: {:?}",
+            found.info
+        );
+    }
+}
+
+/// Factors that are larger than the matrix are an error, not a loss of zero.
+#[test]
+fn a_loss_below_nothing_is_an_error() {
+    assert_eq!(share_left(0.0, 0.0).expect("nothing of nothing"), 0.0);
+    assert_eq!(share_left(-1e-6, 1.0).expect("rounding"), 0.0);
+    assert_eq!(share_left(1.0, 4.0).expect("a quarter"), 0.25);
+    for wrong in [-1e-3, -300.0, f64::NAN] {
+        assert!(
+            share_left(wrong, 1.0)
+                .expect_err("a mistake")
+                .to_string()
+                .contains("larger than the matrix")
+        );
+    }
+}

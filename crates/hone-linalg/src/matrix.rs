@@ -1,0 +1,384 @@
+//! The motif matrix functions Psi, k steps and accumulation as lazy operators (sec. 2.3, 2.4, 2.7).
+//!
+//! All functions have the form diag(shift) + scale·diag(left)·A·diag(right), with d = A e:
+//!
+//! | Psi      | matrix                  | shift | scale·left | right  |
+//! |----------|-------------------------|-------|------------|--------|
+//! | `w`      | W                       |       |            |        |
+//! | `p`      | D⁻¹ W                   |       | 1/d        |        |
+//! | `l`      | D − W                   | d     | −1         |        |
+//! | `l-norm` | I − D^-1/2 W D^-1/2     | 1     | −d^-1/2    | d^-1/2 |
+//! | `l-rw`   | I − D⁻¹ W               | 1     | −1/d       |        |
+//! | `a-norm` | D^-1/2 W D^-1/2         |       | d^-1/2     | d^-1/2 |
+//!
+//! `p` and `a-norm` may be lazy: ℓ·I + (1−ℓ)·Psi, the walk that stays at its node in a share ℓ of its steps.
+//! Eigenvalues near −1, which separate the two sides of a bipartite graph and double every direction there, lose their
+//! weight.
+//!
+//! A is W, or W^k itself a lazy power: its degrees are k sparse products on the vector of ones, in
+//! f64. If d is zero, 1/d, d^-1/2 and the shift are zero: a node without the motif has a zero row. So has a node whose
+//! d is below the normal range of f32, which weights of very different magnitudes and many steps can cause: products in
+//! f32 are zero there too.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::operator::{Diagonal, Operator, SQUARABLE, STEEPEST, Scaled};
+use crate::parallel::{self, for_chunks};
+
+/// The motif matrix function (sec. 2.3).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Psi {
+    /// The weighted motif graph W.
+    W,
+    /// The motif transition matrix P = D⁻¹ W.
+    #[default]
+    P,
+    /// The motif Laplacian L = D − W.
+    L,
+    /// The normalised motif Laplacian I − D^-1/2 W D^-1/2.
+    LNorm,
+    /// The random walk normalised motif Laplacian I − D⁻¹ W.
+    LRw,
+    /// The normalised motif adjacency D^-1/2 W D^-1/2, not among the paper's five.
+    ANorm,
+}
+
+/// Which degree of a directed graph D contains; for symmetric W they are the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Degree {
+    /// Row sums.
+    #[default]
+    Out,
+    /// Column sums.
+    In,
+    /// Row plus column sums.
+    Total,
+    /// By the graph: total if arcs keep their direction, else row sums.
+    Auto,
+}
+
+/// Which comes first, the function or the power (sec. 2.4).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// As the paper recommends: Psi(W)^k for P (and A-norm), Psi(W^k) for all others.
+    #[default]
+    Auto,
+    /// Psi(W^k).
+    PsiOfPower,
+    /// Psi(W)^k.
+    PowerOfPsi,
+}
+
+/// Whether steps are accumulated (sec. 2.7).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accumulate {
+    /// Step k alone.
+    #[default]
+    None,
+    /// The mean of steps 1..=k.
+    Mean,
+    /// (1/k) Σ alpha^l · step l.
+    Decay(f64),
+}
+
+/// Every choice that leads from W to S^(k).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MotifMatrix {
+    /// The matrix function.
+    pub psi: Psi,
+    /// Function of the power or power of the function.
+    pub order: Order,
+    /// The degree of directed graphs.
+    pub degree: Degree,
+    /// Sums over steps.
+    pub accumulate: Accumulate,
+    /// Added to every motif degree before dividing by it, as a multiple of the mean motif degree:
+    /// it prevents nodes of small degree from dominating (Amini et al. 2013). 0 in the paper.
+    pub regularize: f64,
+    /// ℓ, the share of steps in which a walk stays at its node (a lazy random walk), for `p` and `a-norm`: Psi becomes
+    /// ℓ·I + (1−ℓ)·Psi. 0 in the paper.
+    pub laziness: f64,
+}
+
+impl MotifMatrix {
+    /// S^(k) of a weighted motif graph W (a sparse leaf), times a power of two if the k-step weights would leave
+    /// the range of f32 (the formula shows it; no singular vector changes, and sums over steps
+    /// keep their relative weights).
+    ///
+    /// # Panics
+    /// When W is not square or k is 0.
+    pub fn operator(&self, w: &Operator, k: usize) -> Result<Operator> {
+        Ok(self.scaled_operator(w, 1.0, k)?.1)
+    }
+
+    /// [`MotifMatrix::operator`] of a leaf that holds W times `given`, with the total factor of S^(k).
+    ///
+    /// # Panics
+    /// When W is not square or k is 0.
+    pub fn scaled_operator(&self, w: &Operator, given: f64, k: usize) -> Result<(f64, Operator)> {
+        self.scaled_operator_within(w, given, k, SQUARABLE)
+    }
+
+    /// The same for a norm of S^(k) of up to 2^±`largest`; beyond, W is multiplied by a power of two.
+    ///
+    /// # Panics
+    /// When W is not square or k is 0.
+    pub fn scaled_operator_within(
+        &self,
+        w: &Operator,
+        given: f64,
+        k: usize,
+        largest: f64,
+    ) -> Result<(f64, Operator)> {
+        assert!(k > 0, "steps are counted from 1");
+        let (scale, w) = tame(w, largest / self.growing_steps(k));
+        let scale = scale * given;
+        let alpha = match self.accumulate {
+            Accumulate::None => return Ok((self.factor(scale, k as i32), self.step(&w, k)?)),
+            Accumulate::Mean => 1.0,
+            Accumulate::Decay(alpha) => alpha,
+        };
+        // Term l contains c^l. The largest of these is factored out, so that no weight exceeds that of eq. 24.
+        let common = if scale < 1.0 { k as i32 } else { 1 };
+        let weight = |l: i32| alpha.powi(l) * self.factor(scale, common - l) / k as f64;
+        let term = |l: usize| Ok((weight(l as i32), self.step(&w, l)?));
+        Ok((
+            self.factor(scale, common),
+            Operator::Sum((1..=k).map(term).collect::<Result<_>>()?),
+        ))
+    }
+
+    /// The factor of S^(k) if W is multiplied by c.
+    fn factor(&self, c: f64, k: i32) -> f64 {
+        if self.is_scale_free() { 1.0 } else { c.powi(k) }
+    }
+
+    /// The power of W with which k steps grow.
+    fn growing_steps(&self, k: usize) -> f64 {
+        // A Psi(W) that does not grow with W is bounded, and so are its powers.
+        if self.is_scale_free() && !self.of_power() {
+            1.0
+        } else {
+            k as f64
+        }
+    }
+
+    /// Whether the power comes first.
+    fn of_power(&self) -> bool {
+        match self.order {
+            Order::PsiOfPower => true,
+            Order::PowerOfPsi => false,
+            Order::Auto => !matches!(self.psi, Psi::P | Psi::ANorm),
+        }
+    }
+
+    /// Whether Psi(c W) = Psi(W).
+    fn is_scale_free(&self) -> bool {
+        matches!(self.psi, Psi::P | Psi::LNorm | Psi::LRw | Psi::ANorm)
+    }
+
+    /// Psi(W^k) or Psi(W)^k.
+    fn step(&self, w: &Operator, k: usize) -> Result<Operator> {
+        if self.of_power() {
+            self.function(&Operator::power(w.clone(), k), w, k)
+        } else {
+            Ok(Operator::power(self.function(w, w, 1)?, k))
+        }
+    }
+
+    /// Psi(A) for A = W^k.
+    fn function(&self, a: &Operator, w: &Operator, k: usize) -> Result<Operator> {
+        if self.psi == Psi::W {
+            return Ok(a.clone());
+        }
+        let d = degrees(w, k, self.degree);
+        let tau = if self.regularize > 0.0 {
+            self.regularize * mean_of_nonzero(&d)
+        } else {
+            0.0
+        };
+        let diagonal = |name: &str, of: &(dyn Fn(f64) -> f64 + Sync)| named(name, &d, of);
+        let inverse = || {
+            diagonal(if tau > 0.0 { "(d+τ)^-1" } else { "d^-1" }, &|d| {
+                1.0 / (d + tau)
+            })
+        };
+        let root = || {
+            diagonal(if tau > 0.0 { "(d+τ)^-1/2" } else { "d^-1/2" }, &|d| {
+                1.0 / (d + tau).sqrt()
+            })
+        };
+        let one = || diagonal("1", &|_| 1.0);
+        let moves = 1.0 - self.laziness;
+        let stays = || {
+            (self.laziness > 0.0)
+                .then(|| diagonal(&self.laziness.to_string(), &|_| self.laziness))
+                .transpose()
+        };
+        let inner = Arc::new(a.clone());
+        Ok(Operator::Scaled(match self.psi {
+            Psi::W | Psi::P => Scaled {
+                shift: stays()?,
+                scale: moves,
+                left: Some(inverse()?),
+                inner,
+                right: None,
+            },
+            Psi::L => Scaled {
+                shift: Some(diagonal("d", &|d| d)?),
+                scale: -1.0,
+                left: None,
+                inner,
+                right: None,
+            },
+            Psi::LNorm => {
+                let root = root()?;
+                Scaled {
+                    shift: Some(one()?),
+                    scale: -1.0,
+                    left: Some(root.clone()),
+                    inner,
+                    right: Some(root),
+                }
+            }
+            Psi::ANorm => {
+                let root = root()?;
+                Scaled {
+                    shift: stays()?,
+                    scale: moves,
+                    left: Some(root.clone()),
+                    inner,
+                    right: Some(root),
+                }
+            }
+            Psi::LRw => Scaled {
+                shift: Some(one()?),
+                scale: -1.0,
+                left: Some(inverse()?),
+                inner,
+                right: None,
+            },
+        }))
+    }
+}
+
+/// The mean of the degrees of nodes that have any; 0 when none has.
+fn mean_of_nonzero(d: &[f64]) -> f64 {
+    let nodes = d.iter().filter(|&&d| d != 0.0).count();
+    d.iter().sum::<f64>() / nodes.max(1) as f64
+}
+
+/// `of(d)` as a diagonal, zero if d is zero or nearly so.
+fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diagonal> {
+    let zero = |d: f64| d.abs() < f64::from(f32::MIN_POSITIVE);
+    let value = |d: f64| if zero(d) { 0.0 } else { of(d) as f32 };
+    let mut values = vec![0f32; d.len()];
+    for_chunks(&mut values, CHUNK, &|at, part| {
+        part.iter_mut()
+            .zip(&d[at * CHUNK..])
+            .for_each(|(to, &d)| *to = value(d));
+    });
+    let wrong = |i: usize| !values[i].is_finite() || (!zero(d[i]) && values[i] == 0.0);
+    match parallel::first(d.len(), wrong).map(|i| d[i]) {
+        None => Ok(Diagonal::new(name, values)),
+        Some(d) => Err(Error::Numeric {
+            stage: "motif matrix".into(),
+            message: format!(
+                "a motif degree of {d:e} is beyond 32-bit floating point; use fewer steps, or scale the edge weights"
+            ),
+        }),
+    }
+}
+
+/// The degrees of W^k.
+fn degrees(w: &Operator, k: usize, degree: Degree) -> Arc<Vec<f64>> {
+    let longer = |x: Arc<Vec<f64>>, transpose: bool| Arc::new(times_vector(w, &x, transpose));
+    let sums = |transpose: bool| (1..k).fold(row_sums(w, transpose), |x, _| longer(x, transpose));
+    if w.is_symmetric() {
+        return sums(false);
+    }
+    match degree {
+        Degree::Out | Degree::Auto => sums(false),
+        Degree::In => sums(true),
+        Degree::Total => Arc::new(
+            sums(false)
+                .iter()
+                .zip(&*sums(true))
+                .map(|(a, b)| a + b)
+                .collect(),
+        ),
+    }
+}
+
+/// Values per parallel task.
+const CHUNK: usize = 1 << 14;
+
+/// Row or column sums of W, a leaf or a multiple of one, in f64.
+fn row_sums(w: &Operator, transpose: bool) -> Arc<Vec<f64>> {
+    match w {
+        Operator::Sparse(leaf) if transpose => leaf.transposed().row_sums(),
+        Operator::Sparse(leaf) => leaf.matrix().row_sums(),
+        other => Arc::new(times_vector(other, &vec![1.0; other.rows()], transpose)),
+    }
+}
+
+/// A vector times W, a leaf or a multiple of one, in f64.
+fn times_vector(w: &Operator, x: &[f64], transpose: bool) -> Vec<f64> {
+    match w {
+        Operator::Sparse(leaf) if transpose => leaf.transposed().times_vector(x),
+        Operator::Sparse(leaf) => leaf.matrix().times_vector(x),
+        Operator::Scaled(Scaled {
+            shift: None,
+            left: None,
+            right: None,
+            scale,
+            inner,
+        }) => times_vector(inner, x, transpose)
+            .into_iter()
+            .map(|y| y * scale)
+            .collect(),
+        other => panic!("W is a sparse matrix, not {}", other.formula()),
+    }
+}
+
+/// c and c·W for a power of two c: 1 when the norm of W, as an exponent of 2, is within ±`room`.
+fn tame(w: &Operator, room: f64) -> (f64, Operator) {
+    let largest = |transpose| {
+        let sums = row_sums(w, transpose);
+        let of = |range: Range<usize>| sums[range].iter().copied().fold(0.0, f64::max);
+        parallel::stretches(sums.len(), CHUNK, of)
+            .into_iter()
+            .fold(0.0, f64::max)
+    };
+    let norm = largest(false).max(if w.is_symmetric() { 0.0 } else { largest(true) });
+    let exponent = norm.log2().ceil();
+    if !exponent.is_finite() || exponent.abs() <= room {
+        return (1.0, w.clone());
+    }
+    let excess = if exponent > room {
+        (exponent - room).ceil()
+    } else {
+        exponent
+    };
+    let scale = (-excess).clamp(-STEEPEST, STEEPEST).exp2();
+    let inner = Arc::new(w.clone());
+    (
+        scale,
+        Operator::Scaled(Scaled {
+            shift: None,
+            scale,
+            left: None,
+            inner,
+            right: None,
+        }),
+    )
+}
