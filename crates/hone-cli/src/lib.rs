@@ -44,9 +44,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 use command::left_out;
 #[cfg(feature = "eval")]
 use command::{bench, eval, tune};
-use command::{completions, config, count, draw, embed, features, generate, info, man, solvers};
+use command::{completions, config, count, embed, features, generate, info, man, solvers};
 #[cfg(feature = "explore")]
-use command::{layout, map, roles, similar};
+use command::{draw, layout, map, roles, similar};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -81,6 +81,7 @@ enum Command {
     Info(info::Args),
     Count(count::Args),
     Features(features::Args),
+    #[cfg(feature = "explore")]
     Draw(draw::Args),
     #[cfg(feature = "explore")]
     Similar(similar::Args),
@@ -91,7 +92,7 @@ enum Command {
     #[cfg(feature = "explore")]
     Map(map::Args),
     #[cfg(not(feature = "explore"))]
-    #[command(name = "similar", aliases = ["roles", "layout", "map"], hide = true)]
+    #[command(name = "similar", aliases = ["draw", "roles", "layout", "map"], hide = true)]
     Explore(left_out::Args),
     #[cfg(feature = "eval")]
     Tune(tune::Args),
@@ -116,6 +117,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Info(args) => info::run(args, &context),
         Command::Count(args) => count::run(args, &context),
         Command::Features(args) => features::run(args, &context),
+        #[cfg(feature = "explore")]
         Command::Draw(args) => draw::run(args, &context),
         #[cfg(feature = "explore")]
         Command::Similar(args) => similar::run(args, &context),
@@ -126,7 +128,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         #[cfg(feature = "explore")]
         Command::Map(args) => map::run(args, &context),
         #[cfg(not(feature = "explore"))]
-        Command::Explore(_) => left_out::run("similar, roles, layout and map", "explore"),
+        Command::Explore(_) => left_out::run("draw, similar, roles, layout and map", "explore"),
         #[cfg(feature = "eval")]
         Command::Tune(args) => tune::run(args, &context),
         #[cfg(feature = "eval")]

@@ -18,9 +18,11 @@
 //! | which roles are there, and why has X its role? | [`RoleOptions::find`], [`Roles::explain`] |
 //! | where does each node lie on a picture? | [`Layout::place`] |
 //! | what does the graph look like? | [`Map::html`] |
+//! | what do its motif graphs look like? | [`draw::Drawing`] |
 //! | which id was meant? | [`suggest`] |
 
 mod descent;
+pub mod draw;
 mod exact;
 mod forest;
 mod layout;

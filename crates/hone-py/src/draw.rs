@@ -1,6 +1,6 @@
 //! Pictures of motif graphs.
 
-use hone::draw::Drawing;
+use hone_explore::draw::Drawing;
 use pyo3::prelude::*;
 
 use crate::error::unread;

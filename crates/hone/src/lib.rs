@@ -23,17 +23,14 @@
 //! | 2.6 | attributes of the user | [`attributes::read`] |
 //! | 2.6 | attribute diffusion | [`diffuse::Diffusion`] |
 //! | 2.7 | accumulation | [`matrix::Accumulate`] |
-//! | 2.2, fig. 2 | pictures of motif graphs | [`draw::Drawing`] |
 //! | 4.3 | node features from motif counts | [`features::Structure`] |
 //!
-//! Dependencies, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`], [`peers`] < [`graph`] < [`motif`] <
-//! [`features`], [`draw`]; [`sparse`] < [`space`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; [`store`] <
-//! [`attributes`]; [`matrix`] < [`diffuse`] < [`config`] < [`report`]; all < [`engine`] < [`embed`]. The lowest layer
-//! ([`error`], [`progress`], [`random`], [`dense`]) is the crate `hone-base`.
+//! Graphs and motifs ([`graph`], [`motif`]), linear algebra ([`dense`] to [`tensor`]) and file formats ([`attributes`],
+//! [`output`], [`record`], [`store`]) are crates of their own, which are re-exported here. The method is [`config`] <
+//! [`features`], [`diffuse`] < [`report`] < [`engine`] < [`embed`].
 
 pub mod config;
 pub mod diffuse;
-pub mod draw;
 pub mod embed;
 pub mod engine;
 pub mod features;

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use hone::draw::Drawing;
 use hone::output::Existing;
 use hone::record;
+use hone_explore::draw::Drawing;
 
 use crate::context::Context;
 use crate::files::{self, check_extension};

@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod count;
+#[cfg(feature = "explore")]
 pub(crate) mod draw;
 pub(crate) mod embed;
 #[cfg(feature = "eval")]

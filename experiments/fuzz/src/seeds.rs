@@ -26,7 +26,7 @@ pub(crate) fn folder(target: &Target) -> PathBuf {
 
 /// That of the project in which this runs, else of the one it was built in.
 fn corpus() -> PathBuf {
-    let here = Path::new("crates/hone-fuzz/corpus");
+    let here = Path::new("experiments/fuzz/corpus");
     if here.is_dir() {
         here.to_path_buf()
     } else {

@@ -15,11 +15,11 @@ use rand::RngExt;
 use super::pack::{Part, packed, spread, turned};
 use super::pivots;
 use super::quadtree::{Point, Quadtree};
-use crate::error::Result;
-use crate::parallel;
-use crate::progress::Progress;
-use crate::random::Key;
-use crate::sparse::Pattern;
+use hone::error::Result;
+use hone::parallel;
+use hone::progress::Progress;
+use hone::random::Key;
+use hone::sparse::Pattern;
 
 /// Steps of the relaxation.
 const STEPS: usize = 300;

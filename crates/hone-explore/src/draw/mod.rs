@@ -17,10 +17,10 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::graph::Graph;
-use crate::motif::{self, Counts, Motif, MotifSet};
-use crate::progress::Progress;
+use hone::error::{Error, Result};
+use hone::graph::Graph;
+use hone::motif::{self, Counts, Motif, MotifSet};
+use hone::progress::Progress;
 use svg::{Line, Page, Panel};
 
 /// Maximum number of nodes, and of edges, that are drawn.
@@ -33,7 +33,8 @@ const PANELS: usize = 16;
 /// What is drawn, and how.
 ///
 /// ```
-/// use hone::{Silent, draw::Drawing, graph};
+/// use hone::{Silent, graph};
+/// use hone_explore::draw::Drawing;
 /// let drawing = Drawing { motifs: "edge,triangle".parse()?, ..Drawing::default() };
 /// let svg = drawing.svg(&graph::builtin("karate")?, "karate", &Silent)?;
 /// assert!(svg.contains("<svg") && svg.contains("triangle"));

@@ -3,8 +3,8 @@
 use rayon::ThreadPoolBuilder;
 
 use super::*;
-use crate::graph::{Generator, GraphBuilder, NodeIds, builtin};
-use crate::progress::Silent;
+use hone::graph::{Generator, GraphBuilder, NodeIds, builtin};
+use hone::progress::Silent;
 
 fn drawing(motifs: &str) -> Drawing {
     Drawing {
