@@ -1,4 +1,4 @@
-//! The paper's own figures, and `docs/results.md`: ours next to them.
+//! The paper's own figures, and `reports/results.md`: ours next to them.
 
 use std::path::{Path, PathBuf};
 
@@ -433,7 +433,7 @@ pub const REMARKS: &str = "\
   table and is never compared with the paper's column.
 ";
 
-/// The report as `docs/results.md`.
+/// The report as `reports/results.md`.
 pub fn markdown(report: &Report, claims: &[Claim], command: &str) -> String {
     let body = report.markdown();
     let body = body.strip_prefix("# Results\n\n").unwrap_or(&body);

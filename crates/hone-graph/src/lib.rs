@@ -1,8 +1,4 @@
-//! Graphs: immutable, sorted adjacency over u32 with the user's own node ids.
-//!
-//! A [`Graph`] is made by the [`GraphBuilder`], which establishes the invariants that all other
-//! code relies on: no self-loops, no duplicate edges, sorted neighbourhoods. What it drops is
-//! counted in [`Dropped`]. [`read()`] makes one from a file.
+#![doc = include_str!("../README.md")]
 
 mod arcs;
 mod assemble;

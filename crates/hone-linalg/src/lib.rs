@@ -1,7 +1,4 @@
-//! Linear algebra of tall matrices: dense blocks, sparse products, operators as expressions that are never formed, and
-//! low-rank factors of them, from the truncated SVD to non-negative and tensor factorisations.
-//!
-//! All results are the same bits for any number of threads.
+#![doc = include_str!("../README.md")]
 
 pub mod dense;
 pub mod factor;

@@ -1,4 +1,4 @@
-"""Every Python example of the README and of the pages in docs/ runs, page by page, from top to bottom.
+"""Every Python example of the README and of the pages in docs/ and reports/ runs, page by page, from top to bottom.
 
 Examples with prompts are compared with what they print. A block that cannot run everywhere says why after its language:
 ``python skip: reason``, or ``python needs: module`` where an optional module decides.
@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = [ROOT / "README.md", ROOT / "crates" / "hone-py" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "crates" / "hone-py" / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "reports").glob("*.md"))]
 BLOCK = re.compile(r"^```python(.*)\n((?:.*\n)*?)^```", flags=re.MULTILINE)
 
 

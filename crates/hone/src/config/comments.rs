@@ -101,7 +101,7 @@ const COMMENTS: &[(&str, &str)] = &[
     ),
     (
         "local.log-window",
-        "A second view of each motif: factors of log max(1, window matrix); docs/research.md has its formula.",
+        "A second view of each motif: factors of log max(1, window matrix); reports/research.md has its formula.",
     ),
     (
         "local.log-window.steps",

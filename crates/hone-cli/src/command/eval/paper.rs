@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
     /// Where to write the Markdown.
-    #[arg(short, long, value_name = "FILE", default_value = "docs/results.md")]
+    #[arg(short, long, value_name = "FILE", default_value = "reports/results.md")]
     write: PathBuf,
     #[command(flatten)]
     bench: BenchArgs,

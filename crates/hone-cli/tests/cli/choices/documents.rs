@@ -1,4 +1,4 @@
-//! Every console example of the README and of the pages in docs/ runs, page by page, in order, in one folder per page.
+//! Every console example of the README and of the pages in docs/ and reports/ runs, page by page, in order, in one folder per page.
 //!
 //! Lines below a command are what it prints: `...` stands for any lines, and sizes of memory and seconds may differ. Without
 //! such lines a command may print anything. A block that cannot run in a test says why: `console skip: reason`. Larger
@@ -23,14 +23,16 @@ fn root() -> PathBuf {
 
 /// The pages; none where the crate is tested outside the repository.
 fn pages() -> Vec<PathBuf> {
-    let Ok(docs) = fs::read_dir(root().join("docs")) else {
-        return Vec::new();
-    };
-    let docs = docs.map(|entry| entry.expect("readable").path());
-    let mut all: Vec<PathBuf> = docs
+    let folder = |name: &str| fs::read_dir(root().join(name)).into_iter().flatten();
+    let mut all: Vec<PathBuf> = folder("docs")
+        .chain(folder("reports"))
+        .map(|entry| entry.expect("readable").path())
         .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
         .collect();
     all.sort();
+    if all.is_empty() {
+        return all;
+    }
     all.extend(["README.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
     all
 }
