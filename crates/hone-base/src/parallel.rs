@@ -4,7 +4,7 @@
 //! thousand lines. These loops call a closure behind a pointer, once per task. They are for tasks that are not small.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -74,28 +74,28 @@ pub fn each<T: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) + Sync)) {
     });
 }
 
-/// Gives each item to `work`, with its number, in parallel; after an error, no further ones.
+/// Gives each item to `work`, with its number, in parallel. Fails with the error of the first item that has one, whichever
+/// thread is faster; items after one that failed may be left out.
 pub fn try_each<T: Send, E: Send>(
     items: Vec<T>,
     work: &(dyn Fn(usize, T) -> Result<(), E> + Sync),
 ) -> Result<(), E> {
-    let (failed, error) = (AtomicBool::new(false), Mutex::new(None));
+    let (first, errors) = (AtomicUsize::new(usize::MAX), Mutex::new(Vec::new()));
     each(items, &|i, item| {
-        if failed.load(Ordering::Relaxed) {
+        if first.load(Ordering::Relaxed) < i {
             return;
         }
-        if let Err(found) = work(i, item) {
-            failed.store(true, Ordering::Relaxed);
-            error
+        if let Err(error) = work(i, item) {
+            first.fetch_min(i, Ordering::Relaxed);
+            errors
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert(found);
+                .push((i, error));
         }
     });
-    error
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-        .map_or(Ok(()), Err)
+    let errors = errors.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let first = errors.into_iter().min_by_key(|(i, _)| *i);
+    first.map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// The results of `work` for each item and its number, in order, computed in parallel.
@@ -208,5 +208,33 @@ mod tests {
         for_rows(&mut values, 3, |i, row| row.fill(i));
         assert_eq!(values, (0..3000).map(|at| at / 3).collect::<Vec<_>>());
         for_rows(&mut [0; 0], 3, |_, _| unreachable!("there are no rows"));
+    }
+
+    /// The first error in the order of the items, even where a later one comes first in time.
+    #[test]
+    fn the_first_error_in_order_is_returned() {
+        let late = AtomicUsize::new(0);
+        let work = |i: usize, _: ()| {
+            if i == 70 {
+                late.store(1, Ordering::SeqCst);
+                return Err(i);
+            }
+            if i == 3 {
+                // Another thread, if there is one, comes to the other by then.
+                for _ in 0..1000 {
+                    if late.load(Ordering::SeqCst) == 1 {
+                        break;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                return Err(i);
+            }
+            Ok(())
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build();
+        let found = pool
+            .expect("threads")
+            .install(|| try_each(vec![(); 100], &work));
+        assert_eq!(found, Err(3));
     }
 }

@@ -14,7 +14,7 @@ use hone::random::Key;
 use hone::{Progress, Result};
 
 use crate::forest::{leaves, tree};
-use crate::neighbours::Neighbours;
+use crate::neighbours::{self, Neighbours};
 use crate::space::Space;
 use crate::top::{Scored, Top, before};
 
@@ -68,14 +68,11 @@ pub(crate) fn all(
 
 /// The best of a list by similarities in double precision. Leaves hold more rows than a list, so it is full.
 fn finish(space: &Space, i: u32, list: &[Entry], to: &mut [(u32, f32)]) {
-    let mut found: Vec<(f64, u32)> = list
-        .iter()
-        .map(|entry| (space.similarity(i, entry.scored.1), entry.scored.1))
-        .collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let rows = list.iter().map(|entry| entry.scored.1);
+    let found = neighbours::best(rows.map(|j| (j, space.similarity(i, j))), to.len());
     to.iter_mut()
         .zip(found)
-        .for_each(|(to, (similarity, row))| *to = (row, similarity as f32));
+        .for_each(|(to, found)| *to = (found.row, found.similarity));
 }
 
 /// Fills the lists from the leaves of the trees.

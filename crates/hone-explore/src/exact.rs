@@ -1,7 +1,7 @@
 //! Exact search: every pair is compared.
 //!
 //! One query is a pass over the rows. All rows are compared tile by tile through matrix products of fixed shape. Both
-//! select a few more than requested in single precision, and sort these by similarities in double precision, so that
+//! select a few more than requested in single precision, and sort these by similarities computed in double precision, so that
 //! rounding decides only between rows whose similarities agree to about seven digits. Cost: N D multiplications per
 //! query; N² D for all rows, at the speed of a matrix product.
 
@@ -10,7 +10,7 @@ use std::ops::Range;
 use hone::parallel;
 use hone::{Progress, Result};
 
-use crate::neighbours::{Neighbour, Neighbours};
+use crate::neighbours::{self, Neighbour, Neighbours};
 use crate::space::{Query, Space, dot};
 use crate::top::Top;
 
@@ -41,7 +41,8 @@ impl Space {
         for part in parallel::stretches(self.len(), CHUNK, chunk) {
             part.items().iter().for_each(|&item| best.offer(item));
         }
-        self.ordered(&best, top, |j| self.similarity_to(query, j))
+        let rows = best.items().iter().map(|item| item.1);
+        neighbours::best(rows.map(|j| (j, self.similarity_to(query, j))), top)
     }
 
     /// The `k` most similar rows of each of `rows`.
@@ -73,25 +74,11 @@ impl Space {
                 }
             }
         }
-        let own =
-            |(i, best): (usize, &Top)| self.ordered(best, k, |j| self.similarity(i as u32, j));
+        let own = |(i, best): (usize, &Top)| {
+            let rows = best.items().iter().map(|item| item.1);
+            neighbours::best(rows.map(|j| (j, self.similarity(i as u32, j))), k)
+        };
         rows.zip(&best).map(own).collect()
-    }
-
-    /// The best `k` by similarities in double precision.
-    fn ordered(&self, best: &Top, k: usize, similarity: impl Fn(u32) -> f64) -> Vec<Neighbour> {
-        let scored = best.items().iter().map(|&(_, row)| Neighbour {
-            row,
-            similarity: similarity(row),
-        });
-        let mut found: Vec<Neighbour> = scored.collect();
-        found.sort_by(|a, b| {
-            b.similarity
-                .total_cmp(&a.similarity)
-                .then(a.row.cmp(&b.row))
-        });
-        found.truncate(k);
-        found
     }
 }
 
@@ -113,8 +100,6 @@ pub(crate) fn all(space: &Space, k: usize, progress: &dyn Progress) -> Result<Ne
     Ok(Neighbours::new(
         k,
         rows,
-        found()
-            .map(|neighbour| neighbour.similarity as f32)
-            .collect(),
+        found().map(|neighbour| neighbour.similarity).collect(),
     ))
 }

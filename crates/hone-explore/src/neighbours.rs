@@ -5,8 +5,25 @@
 pub struct Neighbour {
     /// Its number.
     pub row: u32,
-    /// How similar it is.
-    pub similarity: f64,
+    /// How similar it is, in the precision in which it is written.
+    pub similarity: f32,
+}
+
+/// The `k` best of some rows with their similarities, the lower row first among those that are equal as they are written.
+pub(crate) fn best(rows: impl Iterator<Item = (u32, f64)>, k: usize) -> Vec<Neighbour> {
+    let neighbour = |(row, similarity): (u32, f64)| Neighbour {
+        row,
+        // Adding zero makes negative zeros positive.
+        similarity: similarity as f32 + 0.0,
+    };
+    let mut found: Vec<Neighbour> = rows.map(neighbour).collect();
+    found.sort_by(|a, b| {
+        b.similarity
+            .total_cmp(&a.similarity)
+            .then(a.row.cmp(&b.row))
+    });
+    found.truncate(k);
+    found
 }
 
 /// The `k` most similar rows of every row, the most similar first and the lower row first among equals.

@@ -230,7 +230,7 @@ impl<'a> AnswerTable<'a> {
                 ),
                 1 => Column::Integers(lines.map(|&(_, r)| r as i64 + 1).collect()),
                 2 => id_column(self.ids, lines.map(|line| node(line).row)),
-                _ => Column::Floats(lines.map(|line| node(line).similarity as f32).collect()),
+                _ => Column::Floats(lines.map(|line| node(line).similarity).collect()),
             }
         };
         Table {

@@ -125,7 +125,7 @@ fn recall(space: &Space, found: &Neighbours, progress: &dyn Progress) -> Result<
         let exact = space.nearest_of(i..i + 1, k);
         let least = exact[0]
             .last()
-            .map_or(f64::NEG_INFINITY, |last| last.similarity)
+            .map_or(f64::NEG_INFINITY, |last| f64::from(last.similarity))
             - ROUNDING;
         progress.advance(1);
         Ok(found

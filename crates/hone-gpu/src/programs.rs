@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::CudaFunction;
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
+use hone::parallel;
 use hone::{Error, Result};
-use rayon::prelude::*;
 
 use crate::driver::{Driver, Failure};
 
@@ -205,24 +205,14 @@ impl Programs {
         };
         // The compiler takes longer than everything else at the start.
         let (kernels, products) = rayon::join(
-            || {
-                PROGRAMS
-                    .par_iter()
-                    .with_max_len(1)
-                    .map(compiled)
-                    .collect::<Result<Vec<_>>>()
-            },
-            || {
-                USUAL
-                    .par_iter()
-                    .with_max_len(1)
-                    .map(|shape| shape.compiled(driver))
-                    .collect::<Result<Vec<_>>>()
-            },
+            || parallel::map(PROGRAMS.len(), |at| compiled(&PROGRAMS[at])),
+            || parallel::map(USUAL.len(), |at| USUAL[at].compiled(driver)),
         );
+        let kernels: Vec<Vec<_>> = kernels.into_iter().collect::<Result<_>>()?;
+        let products = products.into_iter().collect::<Result<_>>()?;
         Ok(Programs {
-            kernels: kernels?.into_iter().flatten().collect(),
-            products: Mutex::new(products?),
+            kernels: kernels.into_iter().flatten().collect(),
+            products: Mutex::new(products),
         })
     }
 

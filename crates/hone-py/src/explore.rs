@@ -73,7 +73,7 @@ impl Space {
                 .nearest(&query, &[positive, negative].concat(), top)
         })?;
         let rows: Vec<i64> = found.iter().map(|node| i64::from(node.row)).collect();
-        let similarities: Vec<f64> = found.iter().map(|node| node.similarity).collect();
+        let similarities: Vec<f64> = found.iter().map(|node| node.similarity.into()).collect();
         Ok((rows.into_pyarray(py), similarities.into_pyarray(py)))
     }
 

@@ -7,6 +7,7 @@ use hone::Progress;
 use hone::graph::{
     Generator, Graph as Inner, GraphBuilder, Input, NodeIds, Orientation, ReadOptions, Recorded,
 };
+use hone::parallel;
 use hone::sparse::Indices;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -82,21 +83,16 @@ impl View<'_> {
 
     /// All values as `T`; the first that does not fit is an error about `field`.
     fn collect<T: TryFrom<i64> + Send>(&self, field: &str) -> hone::Result<Vec<T>> {
-        let fit = |i: usize| {
-            let value = self.at(i);
-            let wrong = |_| {
-                hone::Error::config(
-                    field,
-                    format!("value {i} is {value}, which is out of range"),
-                )
-            };
-            T::try_from(value).map_err(wrong)
-        };
-        (0..self.len())
+        let fit = |i: usize| T::try_from(self.at(i)).ok();
+        if let Some(i) = parallel::first(self.len(), |i| fit(i).is_none()) {
+            let message = format!("value {i} is {}, which is out of range", self.at(i));
+            return Err(hone::Error::config(field, message));
+        }
+        Ok((0..self.len())
             .into_par_iter()
             .with_min_len(1 << 12)
-            .map(fit)
-            .collect()
+            .map(|i| fit(i).expect("looked at above"))
+            .collect())
     }
 }
 

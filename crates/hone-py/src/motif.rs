@@ -10,9 +10,9 @@ use hone::memory::Allowance;
 use hone::motif::triad::Occurrence;
 use hone::motif::{self, Counts, Motif, MotifSet, NODE_ORBITS, OrbitTable, Sample, Weighting};
 use hone::operator::Operator;
+use hone::parallel;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
-use rayon::prelude::*;
 
 use crate::error::{raise, refuse, unread};
 use crate::graph::Graph;
@@ -110,11 +110,8 @@ fn all_rows(
     for wave in pieces(graph).chunks(64) {
         progress.check()?;
         let piece = |nodes: &Range<usize>| Rows::of(graph, counts, wanted, nodes);
-        for rows in wave
-            .par_iter()
-            .map(piece)
-            .collect::<hone::Result<Vec<_>>>()?
-        {
+        for rows in parallel::map(wave.len(), |at| piece(&wave[at])) {
+            let rows = rows?;
             all.sources.extend(rows.sources);
             all.targets.extend(rows.targets);
             all.counts.extend(rows.counts);
@@ -280,10 +277,9 @@ impl Weighted<'_> {
             let ends = ends.collect::<hone::Result<Vec<usize>>>()?;
             Ok((ends, entries))
         };
-        let made = pieces(self.graph)
-            .par_iter()
-            .map(piece)
-            .collect::<hone::Result<Vec<_>>>()?;
+        let pieces = pieces(self.graph);
+        let made = parallel::map(pieces.len(), |at| piece(&pieces[at]));
+        let made: Vec<_> = made.into_iter().collect::<hone::Result<_>>()?;
         let (mut offsets, mut columns, mut values) = (vec![0i64], Vec::new(), Vec::new());
         for (ends, entries) in made {
             let base = columns.len();

@@ -110,7 +110,7 @@ struct Shown {
 #[derive(Serialize)]
 struct ShownNode {
     id: String,
-    similarity: f64,
+    similarity: f32,
 }
 
 const COMMAND: &str = "similar";

@@ -217,12 +217,12 @@ fn neighbours(map: &Map<'_>, order: &[u32], number: &[u32]) -> Vec<u8> {
         let near = found.row(node as usize).iter().take(k);
         near.for_each(|&other| signed(i64::from(number[other as usize]) - at as i64, &mut bytes));
     }
+    // As the page shows them, in hundredths: those of structure have no lower bound.
     let similar = |&node: &u32| found.similarities(node as usize).iter().take(k);
-    let code = |&similarity: &f32| ((similarity.clamp(-1.0, 1.0) + 1.0) * 32767.0).round() as u16;
-    planes(
-        &order.iter().flat_map(similar).map(code).collect::<Vec<_>>(),
-        &mut bytes,
-    );
+    order
+        .iter()
+        .flat_map(similar)
+        .for_each(|&similarity| signed((f64::from(similarity) * 100.0).round() as i64, &mut bytes));
     bytes
 }
 
@@ -385,5 +385,41 @@ mod tests {
             .iter()
             .for_each(|&value| signed(value, &mut bytes));
         assert_eq!(bytes, [0, 1, 2, 127, 128, 1]);
+    }
+
+    /// What `hone similar` says of a node is what its page says, far below −1 too.
+    #[test]
+    fn similarities_of_any_size_are_packed() {
+        let graph = hone::graph::builtin("karate").expect("built in");
+        let roles = crate::RoleOptions::default().find(&graph, &hone::Silent);
+        let n = graph.nodes();
+        let similarities: Vec<f32> = (0..n).map(|i| 1.0 - 0.37 * (i * i) as f32).collect();
+        let rows = (0..n as u32).map(|i| (i + 1) % n as u32).collect();
+        let found = crate::Neighbours::new(1, rows, similarities.clone());
+        let map = Map {
+            graph: &graph,
+            title: String::new(),
+            positions: &hone::dense::Block::zeros(n, 2),
+            roles: &roles.expect("roles"),
+            neighbours: Some(&found),
+            colours: Vec::new(),
+        };
+        let order: Vec<u32> = (0..n as u32).collect();
+        let (mut numbers, mut value, mut bits) = (Vec::new(), 0u64, 0);
+        for byte in neighbours(&map, &order, &order) {
+            value |= u64::from(byte & 127) << bits;
+            bits += 7;
+            if byte < 128 {
+                numbers.push((value >> 1) as i64 ^ -((value & 1) as i64));
+                (value, bits) = (0, 0);
+            }
+        }
+        assert_eq!(numbers.len(), 2 * n);
+        for (&code, similarity) in numbers[n..].iter().zip(similarities) {
+            assert_eq!(
+                format!("{:.2}", code as f64 / 100.0),
+                format!("{similarity:.2}")
+            );
+        }
     }
 }

@@ -150,7 +150,7 @@ fn a_query_of_one_node_finds_its_row_of_the_table() {
         let rows: Vec<u32> = nearest.iter().map(|node| node.row).collect();
         assert_eq!(rows, found.row(i as usize), "{i}");
         for (node, similarity) in nearest.iter().zip(found.similarities(i as usize)) {
-            assert!((node.similarity - f64::from(*similarity)).abs() < 1e-5);
+            assert!((node.similarity - similarity).abs() < 1e-5);
         }
     }
 }
@@ -165,6 +165,50 @@ fn equal_rows_come_in_the_order_of_their_numbers() {
         .map(|n| n.row)
         .collect();
     assert_eq!(rows, [10, 27, 44, 61, 78, 95]);
+}
+
+/// Similarities that differ only beyond what is written are in row order too.
+#[test]
+fn rows_that_look_equally_similar_come_in_the_order_of_their_numbers() {
+    let (n, groups) = (400, 40);
+    let (centres, noise) = (
+        Block::random(groups, 12, Key::new(1)),
+        Block::random(n, 12, Key::new(2)),
+    );
+    let mut block = Block::zeros(n, 12);
+    block.update_rows(|i, row| {
+        let own = centres.row(i % groups).iter().zip(noise.row(i));
+        row.iter_mut()
+            .zip(own)
+            .for_each(|(to, (centre, noise))| *to = centre + 2e-4 * noise);
+    });
+    let space =
+        Space::of(&Embedding::new(NodeIds::Sequential(n), block), By::All).expect("vectors");
+    let mut equal = 0;
+    let mut check = |pairs: Vec<(u32, f32)>| {
+        for pair in pairs.windows(2).filter(|pair| pair[0].1 == pair[1].1) {
+            assert!(pair[0].0 < pair[1].0, "{pair:?}");
+            equal += 1;
+        }
+    };
+    for method in [Method::Exact, Method::Approximate] {
+        let found = all(&space, method, 9).neighbours;
+        for i in 0..n {
+            let similarities = found.similarities(i).iter().copied();
+            check(found.row(i).iter().copied().zip(similarities).collect());
+        }
+    }
+    for i in 0..n as u32 {
+        let query = space.query(&[i], &[]).expect("a row");
+        let nearest = space.nearest(&query, &[i], 9);
+        check(
+            nearest
+                .iter()
+                .map(|node| (node.row, node.similarity))
+                .collect(),
+        );
+    }
+    assert!(equal > 100, "{equal} pairs look equal");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! in narrow columns; K, Q and R only for edges in triangles. At ten million nodes and fifty million random edges that
 //! is 0.3 GB.
 
-use std::ops::Range;
+use std::ops::{Div, Range};
 use std::sync::Arc;
 
 use super::exact::Exact;
@@ -15,6 +15,7 @@ use super::set::Motif;
 use super::triad::{Occurrence, Triads};
 use crate::error::{Error, Result};
 use crate::parallel;
+use crate::random::Key;
 use crate::sparse::Pattern;
 
 /// Orbit counts of all edges of a graph.
@@ -372,27 +373,38 @@ impl Counts {
     }
 
     /// Counts of the 15 node orbits of every node, in ORCA's numbering
-    /// ([`NODE_ORBITS`](super::NODE_ORBITS)). Fails when one exceeds u64, which takes a node of
-    /// about five million neighbours.
+    /// ([`NODE_ORBITS`](super::NODE_ORBITS)). Estimates are rounded up or down at random, with the probabilities that keep
+    /// their mean; negative ones are set to zero. Fails when a count exceeds u64, which takes a node of about five million
+    /// neighbours.
     pub fn node_orbits(&self) -> Result<Vec<[u64; 15]>> {
-        let rows = |rows: Range<usize>| {
-            rows.map(|i| self.node(i as u32))
-                .collect::<Result<Vec<_>>>()
+        let key = match &self.values {
+            Values::Estimated(estimated) => estimated.key(),
+            _ => Key::new(0),
         };
+        let node = |i: usize| {
+            let counts = match &self.values {
+                Values::Estimated(estimated) => {
+                    let amounts = node_orbits(estimated.degrees(&self.pattern, i));
+                    let row = key.of_row(i as u64);
+                    std::array::from_fn(|orbit| {
+                        let part = (row.bits(orbit as u64) >> 11) as f64 / (1u64 << 53) as f64;
+                        (amounts[orbit].max(0.0) + part).floor() as i128
+                    })
+                }
+                _ => node_orbits(self.sums(i)),
+            };
+            in_range(i, counts)
+        };
+        let rows = |rows: Range<usize>| rows.map(node).collect::<Result<Vec<_>>>();
         let found: Result<Vec<_>> = parallel::stretches(self.pattern.rows(), 1 << 12, rows)
             .into_iter()
             .collect();
         Ok(found?.concat())
     }
 
-    /// Sums of the orbit counts over the edges of a node; of estimates as they are, then rounded.
-    fn sums(&self, i: u32) -> [i128; Orbit::COUNT] {
-        if let Values::Estimated(estimated) = &self.values {
-            return estimated
-                .degrees(&self.pattern, i as usize)
-                .map(|sum| sum.round() as i128);
-        }
-        self.row(i)
+    /// Sums of the orbit counts over the edges of a node.
+    fn sums(&self, i: usize) -> [i128; Orbit::COUNT] {
+        self.row(i as u32)
             .fold([0; Orbit::COUNT], |mut sums, (_, counts)| {
                 sums.iter_mut()
                     .zip(counts)
@@ -400,50 +412,50 @@ impl Counts {
                 sums
             })
     }
+}
 
-    /// The node orbits of one node, from the edge orbits of its row.
-    fn node(&self, i: u32) -> Result<[u64; 15]> {
-        let o = self.sums(i);
-        let d = o[0];
-        let triangle = o[2] / 2;
-        let path3_mid = d * (d - 1) / 2 - triangle;
-        let path4_mid = o[4];
-        let (tailed_far, clique) = (o[9], o[12] / 3);
-        let tailed_centre = (o[8] - tailed_far) / 2;
-        let chord = o[10];
-        let star_centre = d * (d - 1) * (d - 2) / 6 - tailed_centre - chord - clique;
-        let counts = [
-            d,
-            o[1] - 2 * path3_mid,
-            path3_mid,
-            triangle,
-            o[3] - path4_mid,
-            path4_mid,
-            o[5] - 3 * star_centre,
-            star_centre,
-            o[6] / 2,
-            o[7] - tailed_centre,
-            tailed_far,
-            tailed_centre,
-            o[11] / 2 - chord,
-            chord,
-            clique,
-        ];
-        if let Some(x) = counts
-            .iter()
-            .position(|&count| count > i128::from(u64::MAX))
-        {
-            let name = NODE_ORBITS[x];
-            let message = format!(
-                "node {i} of degree {d} has {} of orbit {name}, more than u64 holds",
-                counts[x]
-            );
-            return Err(Error::Numeric {
-                stage: "node orbits".into(),
-                message,
-            });
-        }
-        // Only estimates can be negative.
-        Ok(counts.map(|count| count.max(0) as u64))
-    }
+/// The node orbits of a node, from the sums of the edge orbits of its row.
+fn node_orbits<N: Number + Div<Output = N>>(o: [N; Orbit::COUNT]) -> [N; NODE_ORBITS.len()] {
+    let [one, two, three] = [1, 2, 3].map(N::of);
+    let d = o[0];
+    let triangle = o[2] / two;
+    let path3_mid = d.pairs() - triangle;
+    let path4_mid = o[4];
+    let (tailed_far, clique) = (o[9], o[12] / three);
+    let tailed_centre = (o[8] - tailed_far) / two;
+    let chord = o[10];
+    let star_centre = d * (d - one) * (d - two) / N::of(6) - tailed_centre - chord - clique;
+    [
+        d,
+        o[1] - two * path3_mid,
+        path3_mid,
+        triangle,
+        o[3] - path4_mid,
+        path4_mid,
+        o[5] - three * star_centre,
+        star_centre,
+        o[6] / two,
+        o[7] - tailed_centre,
+        tailed_far,
+        tailed_centre,
+        o[11] / two - chord,
+        chord,
+        clique,
+    ]
+}
+
+/// Refuses counts of a node that u64 does not hold.
+fn in_range(node: usize, counts: [i128; NODE_ORBITS.len()]) -> Result<[u64; 15]> {
+    let most = i128::from(u64::MAX);
+    let Some(x) = counts.iter().position(|&count| count > most) else {
+        return Ok(counts.map(|count| count as u64));
+    };
+    let message = format!(
+        "node {node} of degree {} has {} of orbit {}, more than u64 holds",
+        counts[0], counts[x], NODE_ORBITS[x]
+    );
+    Err(Error::Numeric {
+        stage: "node orbits".into(),
+        message,
+    })
 }

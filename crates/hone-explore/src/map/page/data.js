@@ -81,7 +81,8 @@ async function readNear() {
   const reader = new Reader(await section("near")), k = meta.near;
   data.near = new Int32Array(N * k);
   for (let i = 0; i < N; i++) for (let r = 0; r < k; r++) data.near[i * k + r] = i + reader.signed();
-  data.similarity = reader.u16(N * k);
+  data.similarity = new Float64Array(N * k);
+  for (let at = 0; at < N * k; at++) data.similarity[at] = reader.signed() / 100;
 }
 
 /** Both directions of all edges in compressed rows; in a directed graph `kinds` says of each end whether an arc leads to it (1), comes from it (2), or both (3). */

@@ -52,7 +52,7 @@ function nearPanel(box, i) {
   if (!data.near || !meta.near) return;
   const table = make("table", null, { id: "near" });
   for (let r = 0; r < meta.near; r++) {
-    const j = data.near[i * meta.near + r], similarity = data.similarity[i * meta.near + r] / 32767 - 1;
+    const j = data.near[i * meta.near + r], similarity = data.similarity[i * meta.near + r];
     table.append(line(make("td", null, {}, nodeLink(j)), cell(meta.roles[data.role[j]].name), cell(similarity.toFixed(2), true)));
   }
   box.append(make("h3", "Most similar"), table);

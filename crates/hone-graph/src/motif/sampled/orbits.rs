@@ -22,11 +22,14 @@
 //! are estimates too, and clamping is a heuristic: edges of a clique, whose a and b are about zero, get few
 //! paths however noisy the cycles are. Cost: a few dozen operations per edge.
 
+use std::ops::Range;
+
 use super::super::formula::{End, Middle, Number, orbits};
 use super::super::orbit::Orbit;
 use super::Sampled;
 use super::estimate::Estimates;
 use crate::parallel;
+use crate::random::Key;
 use crate::sparse::Pattern;
 
 /// Estimated primitives, and the resulting numbers of nodes.
@@ -75,6 +78,19 @@ impl Estimated {
     /// Bytes in memory.
     pub(in super::super) fn bytes(&self) -> usize {
         6 * size_of::<f32>() * self.edge.t.len() + 2 * size_of::<f64>() * self.s.len()
+    }
+
+    /// A key of random numbers that are independent of the estimates of a node: it depends on those of all edges.
+    pub(in super::super) fn key(&self) -> Key {
+        let Estimates { t, c, r, .. } = &self.edge;
+        let bits = |at: usize| [t, c, r].map(|list| u64::from(list[at].to_bits()));
+        let sum = |range: Range<usize>| {
+            range
+                .flat_map(bits)
+                .fold(0u64, |sum, bits| sum.wrapping_mul(31).wrapping_add(bits))
+        };
+        let sums = parallel::stretches(t.len(), 1 << 14, sum);
+        Key::new(sums.into_iter().fold(0, u64::wrapping_add))
     }
 
     /// Neighbours of node `i` from the `k`-th on, with the counts of the edge to each, clamped to what it can have.

@@ -380,6 +380,52 @@ fn stars_and_trees_are_exact_at_any_cap() {
     }
 }
 
+/// Halves and thirds of sums over edges are not cut off: the mean over many seeds is the exact count.
+#[test]
+fn node_orbits_are_unbiased() {
+    let model = Generator::Ba {
+        nodes: 120,
+        degree: 16.0,
+    };
+    let graph = model.graph(1, &Silent).expect("a graph");
+    let exact = count(&graph, &Silent).expect("counts");
+    let truth = exact.node_orbits().expect("small");
+    let rounds = 400;
+    // Of each node and orbit: the sum, the sum of squares, and the least estimate.
+    let mut sums = vec![[[0.0f64, 0.0, f64::INFINITY]; 15]; truth.len()];
+    for seed in 0..rounds {
+        let counts = Sample::Cap(16)
+            .count(&graph, seed, &Silent)
+            .expect("estimates");
+        let found = counts.node_orbits().expect("small");
+        for (sums, found) in sums.iter_mut().flatten().zip(found.iter().flatten()) {
+            let found = *found as f64;
+            *sums = [sums[0] + found, sums[1] + found * found, sums[2].min(found)];
+        }
+    }
+    let (mut compared, mut squares) = (0, 0.0);
+    for (i, (sums, truth)) in sums.iter().zip(&truth).enumerate() {
+        for (orbit, (&[sum, square, least], &truth)) in sums.iter().zip(truth).enumerate() {
+            let (mean, truth) = (sum / rounds as f64, truth as f64);
+            let error = ((square / rounds as f64 - mean * mean).max(0.0) / rounds as f64).sqrt();
+            if error == 0.0 {
+                assert_eq!(mean, truth, "orbit {orbit} of node {i} never varies");
+            } else if least > 0.0 {
+                // Negative estimates are set to zero, which does raise the mean.
+                let z = (mean - truth) / error;
+                assert!(
+                    z.abs() < 6.0,
+                    "orbit {orbit} of node {i}: {mean}, not {truth} ({z})"
+                );
+                (compared, squares) = (compared + 1, squares + z * z);
+            }
+        }
+    }
+    assert!(compared > 500, "{compared} are compared");
+    let square = squares / f64::from(compared);
+    assert!(square < 1.5, "the mean square of z is {square}");
+}
+
 #[test]
 fn a_target_sees_what_holding_hides() {
     // Estimates from few neighbours agree on too many paths, for edges cannot have fewer than none.
