@@ -18,7 +18,8 @@
 //! A is W, or W^k itself a lazy power: its degrees are k sparse products on the vector of ones, in
 //! f64. If d is zero, 1/d, d^-1/2 and the shift are zero: a node without the motif has a zero row. So has a node whose
 //! d is below the normal range of f32, which weights of very different magnitudes and many steps can cause: products in
-//! f32 are zero there too.
+//! f32 are zero there too. A Laplacian of k steps has a zero row where all walks return, and rounding would leave noise of
+//! it: exact zeros are put there.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::operator::{Diagonal, Operator, SQUARABLE, STEEPEST, Scaled};
 use crate::parallel::{self, for_chunks};
+use crate::sparse::{Csr, Pattern};
 
 /// The motif matrix function (sec. 2.3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -157,6 +159,13 @@ impl MotifMatrix {
         ))
     }
 
+    /// Whether S^(k) of a symmetric W is symmetric: the operator of a single edge says it.
+    pub(crate) fn keeps_symmetry(&self, k: usize) -> bool {
+        let edge = Pattern::new(vec![0, 1, 2], vec![1, 0], 2);
+        let w = Operator::symmetric("W", Csr::new(Arc::new(edge), vec![1.0f32; 2].into()));
+        self.operator(&w, k).is_ok_and(|s| s.is_symmetric())
+    }
+
     /// The factor of S^(k) if W is multiplied by c.
     fn factor(&self, c: f64, k: i32) -> f64 {
         if self.is_scale_free() { 1.0 } else { c.powi(k) }
@@ -225,7 +234,7 @@ impl MotifMatrix {
                 .transpose()
         };
         let inner = Arc::new(a.clone());
-        Ok(Operator::Scaled(match self.psi {
+        let psi = match self.psi {
             Psi::W | Psi::P => Scaled {
                 shift: stays()?,
                 scale: moves,
@@ -267,8 +276,46 @@ impl MotifMatrix {
                 inner,
                 right: None,
             },
-        }))
+        };
+        // Without self-loops no walk of one step returns.
+        Ok(if k > 1 && psi.scale < 0.0 {
+            without_noise(psi)
+        } else {
+            Operator::Scaled(psi)
+        })
     }
+}
+
+/// The same with exact zeros in rows whose terms cancel: those of nodes to which all walks return.
+fn without_noise(psi: Scaled) -> Operator {
+    let symmetric = psi.inner.is_symmetric();
+    let psi = Operator::Scaled(psi);
+    let (Some(cancelled), Operator::Scaled(of)) = (psi.cancelled_rows(), &psi) else {
+        return psi;
+    };
+    let kept = |diagonal: &Option<Diagonal>| {
+        let value = |(i, gone): (usize, &bool)| match (gone, diagonal) {
+            (true, _) => 0.0,
+            (false, Some(diagonal)) => diagonal.values()[i],
+            (false, None) => 1.0,
+        };
+        let name = diagonal.as_ref().map_or("1", Diagonal::name);
+        let values: Vec<f32> = cancelled.iter().enumerate().map(value).collect();
+        Some(Diagonal::new(name, values))
+    };
+    let left = kept(&of.left);
+    let right = match (&of.left, &of.right) {
+        // Its columns vanish with its rows.
+        (left, right) if symmetric && Diagonal::same(left, right) => kept(right),
+        (_, right) => right.clone(),
+    };
+    Operator::Scaled(Scaled {
+        shift: kept(&of.shift),
+        scale: of.scale,
+        left,
+        inner: of.inner.clone(),
+        right,
+    })
 }
 
 /// The mean of the degrees of nodes that have any; 0 when none has.
@@ -301,7 +348,8 @@ fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diag
 
 /// The degrees of W^k.
 fn degrees(w: &Operator, k: usize, degree: Degree) -> Arc<Vec<f64>> {
-    let longer = |x: Arc<Vec<f64>>, transpose: bool| Arc::new(times_vector(w, &x, transpose));
+    let longer =
+        |x: Arc<Vec<f64>>, transpose: bool| Arc::new(w.times_vector(&x, transpose, |value| value));
     let sums = |transpose: bool| (1..k).fold(row_sums(w, transpose), |x, _| longer(x, transpose));
     if w.is_symmetric() {
         return sums(false);
@@ -327,26 +375,7 @@ fn row_sums(w: &Operator, transpose: bool) -> Arc<Vec<f64>> {
     match w {
         Operator::Sparse(leaf) if transpose => leaf.transposed().row_sums(),
         Operator::Sparse(leaf) => leaf.matrix().row_sums(),
-        other => Arc::new(times_vector(other, &vec![1.0; other.rows()], transpose)),
-    }
-}
-
-/// A vector times W, a leaf or a multiple of one, in f64.
-fn times_vector(w: &Operator, x: &[f64], transpose: bool) -> Vec<f64> {
-    match w {
-        Operator::Sparse(leaf) if transpose => leaf.transposed().times_vector(x),
-        Operator::Sparse(leaf) => leaf.matrix().times_vector(x),
-        Operator::Scaled(Scaled {
-            shift: None,
-            left: None,
-            right: None,
-            scale,
-            inner,
-        }) => times_vector(inner, x, transpose)
-            .into_iter()
-            .map(|y| y * scale)
-            .collect(),
-        other => panic!("W is a sparse matrix, not {}", other.formula()),
+        other => Arc::new(other.times_vector(&vec![1.0; other.rows()], transpose, |value| value)),
     }
 }
 
@@ -381,4 +410,35 @@ fn tame(w: &Operator, room: f64) -> (f64, Operator) {
             right: None,
         }),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of symmetry without a graph is what the operator of any graph says.
+    #[test]
+    fn symmetry_is_that_of_the_operator() {
+        let path = Pattern::new(vec![0, 1, 3, 4], vec![1, 0, 2, 1], 3);
+        let w = Operator::symmetric("W", Csr::new(Arc::new(path), vec![2.0f32; 4].into()));
+        for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm, Psi::LRw, Psi::ANorm] {
+            for order in [Order::Auto, Order::PsiOfPower, Order::PowerOfPsi] {
+                for k in 1..4 {
+                    let matrix = MotifMatrix {
+                        psi,
+                        order,
+                        ..MotifMatrix::default()
+                    };
+                    let s = matrix.operator(&w, k).expect("in range");
+                    assert_eq!(
+                        matrix.keeps_symmetry(k),
+                        s.is_symmetric(),
+                        "{}",
+                        s.formula()
+                    );
+                    assert_eq!(s.is_symmetric(), psi != Psi::P && psi != Psi::LRw);
+                }
+            }
+        }
+    }
 }

@@ -209,11 +209,13 @@ pub struct LocalFacts {
     pub base: Option<String>,
     /// Iterations of the solver.
     pub iterations: usize,
-    /// Largest residual of a singular triplet, relative to its singular value and beyond rounding; absent when it was not
-    /// measured.
+    /// The largest residual of all singular triplets, each relative to its singular value; absent for other solvers.
     pub residual: Option<f64>,
     /// Whether the tolerance was reached.
     pub converged: bool,
+    /// If the columns have only some vectors of a multiple singular value: the number of columns before these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiple_from: Option<usize>,
     /// The loss, iteration by iteration, of solvers that follow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,

@@ -3,11 +3,12 @@
 //! A Krylov basis of [`DEPTH`] blocks spans the whole space of a matrix with hardly more rows: it costs as much as the
 //! decomposition and adds no directions. Small matrices are decomposed faster than iterated on. No Gram matrix is
 //! formed, so that small singular values keep their digits; symmetric matrices go through their eigenvalues. What is
-//! reported is the residual of the triplets themselves. Cost: O(n³), one thread; six n × n matrices of f64.
+//! reported is the residual of the triplets that are returned, whose vectors are rounded to f32. Cost: O(n³), one
+//! thread; six n × n matrices of f64.
 
 use super::method::{Factors, Info, Task};
 use super::subspace::DEPTH;
-use super::svd_options::{Svd, ZERO};
+use super::svd_options::{Svd, floor, multiple_from};
 use crate::dense::{Block, Small, SmallSvd};
 use crate::error::Result;
 use crate::operator::Operator;
@@ -17,9 +18,6 @@ const ALWAYS: usize = 256;
 
 /// Larger ones, up to this, are if a Krylov basis would fill them.
 const LARGEST: usize = 1024;
-
-/// Residuals that rounding in f64 alone explains.
-const ROUNDING: f64 = 1e-8;
 
 /// The largest size of a matrix that is decomposed directly if an iteration would use blocks of `width` columns.
 pub fn largest(width: usize) -> usize {
@@ -40,14 +38,13 @@ pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors>
     } else {
         matrix.svd()?
     };
-    let floor = found.sigma.first().map_or(0.0, |most| most * ZERO);
+    let floor = floor(found.sigma.first().copied().unwrap_or(0.0), s.terms());
     let rank = found
         .sigma
         .iter()
         .take(task.rank)
         .filter(|&&sigma| sigma > floor)
         .count();
-    let residual = residual(&matrix, &found, rank);
     // Nodes without an entry have zeros, not rounding noise.
     let [rows, columns] = occupied(&matrix);
     let kept = |side: &Small, any: &[bool]| {
@@ -60,29 +57,21 @@ pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors>
         };
         Block::from(&Small::from_fn(side.rows(), task.rank, entry))
     };
-    let mut u = kept(&found.u, &rows);
+    let (mut u, mut v) = (kept(&found.u, &rows), kept(&found.v, &columns));
     let signs = u.column_signs();
     u.scale_columns(&signs);
-    let v = task.right.then(|| {
-        let mut v = kept(&found.v, &columns);
-        v.scale_columns(&signs);
-        v
-    });
+    v.scale_columns(&signs);
     let sigma = (0..task.rank)
         .map(|j| if j < rank { found.sigma[j] } else { 0.0 })
         .collect();
-    let converged = residual <= options.tolerance.max(ROUNDING);
-    Ok(Factors {
-        u,
-        sigma,
-        v,
-        info: Info {
-            converged,
-            residual: Some(residual),
-            rank,
-            ..Info::default()
-        },
-    })
+    let mut info = Info {
+        rank,
+        multiple_from: multiple_from(&found.sigma, rank, floor),
+        ..Info::default()
+    };
+    info.measured(residual(&matrix, (&u, &found.sigma[..rank], &v)), options);
+    let v = Some(v).filter(|_| task.right);
+    Ok(Factors { u, sigma, v, info })
 }
 
 /// Which rows, and which columns, have an entry.
@@ -115,20 +104,21 @@ pub(super) fn of_symmetric(matrix: &Small) -> Result<SmallSvd> {
     })
 }
 
-/// The largest ‖S v − σ u‖ or ‖Sᵀ u − σ v‖ of the first triplets, relative to σ.
-fn residual(matrix: &Small, found: &SmallSvd, rank: usize) -> f64 {
-    let (u, v) = (found.u.columns(rank), found.v.columns(rank));
+/// The largest ‖S v − σ u‖ or ‖Sᵀ u − σ v‖ of the first triplets, relative to σ, of the vectors as they are returned.
+fn residual(matrix: &Small, (u, sigma, v): (&Block, &[f64], &Block)) -> f64 {
+    let wide = |x: &Block| Small::from_fn(x.rows(), sigma.len(), |i, j| f64::from(x.get(i, j)));
+    let (u, v) = (wide(u), wide(v));
     let sides = [(matrix.times(&v), &u), (matrix.transposed().times(&u), &v)];
     let of = |image: &Small, vectors: &Small, j: usize| {
-        let off = |i: usize| image.get(i, j) - found.sigma[j] * vectors.get(i, j);
+        let off = |i: usize| image.get(i, j) - sigma[j] * vectors.get(i, j);
         (0..image.rows())
             .map(|i| off(i).powi(2))
             .sum::<f64>()
             .sqrt()
-            / found.sigma[j]
+            / sigma[j]
     };
     let all = sides
         .iter()
-        .flat_map(|(image, vectors)| (0..rank).map(|j| of(image, vectors, j)));
+        .flat_map(|(image, vectors)| (0..sigma.len()).map(|j| of(image, vectors, j)));
     all.fold(0.0, f64::max)
 }

@@ -146,14 +146,17 @@ impl Factors<Panels> {
 pub struct Info {
     /// Iterations done.
     pub iterations: usize,
-    /// Last residual measured, relative to the singular value and beyond rounding: the worst over the columns, or over
-    /// four of them after few iterations with a symmetric matrix. Absent if no iteration was left to measure it, or the
-    /// solver has none.
+    /// The largest residual of all triplets, ‖S v − σ u‖ or ‖Sᵀu − σ v‖ relative to σ, of the vectors that are returned; if V is
+    /// not wanted, with the v that fits best. Absent if the solver has none.
     pub residual: Option<f64>,
     /// Whether the tolerance was met.
     pub converged: bool,
     /// Columns of U that are not zero: less than requested when S has fewer nonzero singular values.
     pub rank: usize,
+    /// If the last singular value is multiple and not all of its vectors are among the columns: the number of columns before
+    /// it. Which of its vectors are found depends on rounding, the key and the order of rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiple_from: Option<usize>,
     /// The base of a power of a symmetric matrix, by its formula. Its vectors are those of S, and `residual`,
     /// `converged` and `rank` refer to its decomposition: singular values of S far below rounding are known from it,
     /// and kept.

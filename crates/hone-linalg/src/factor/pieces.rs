@@ -10,7 +10,8 @@ use std::ops::Range;
 
 use super::exact::of_symmetric;
 use super::method::{Factors, Info, Task};
-use super::svd_options::ZERO;
+use super::svd::residual;
+use super::svd_options::{Svd, floor};
 use crate::dense::{Block, Small, SmallSvd, orthonormalize};
 use crate::error::Result;
 use crate::operator::Operator;
@@ -61,7 +62,12 @@ struct Triplet {
 }
 
 /// The leading singular triplets of an operator with these components.
-pub(super) fn svd_of_pieces(s: &Operator, pieces: &[Vec<u32>], task: &Task) -> Result<Factors> {
+pub(super) fn svd_of_pieces(
+    s: &Operator,
+    pieces: &[Vec<u32>],
+    options: &Svd,
+    task: &Task,
+) -> Result<Factors> {
     task.progress.check()?;
     let decomposed =
         parallel::stretches(pieces.len(), AT_ONCE, |range| decompose(s, &pieces[range]));
@@ -86,8 +92,8 @@ pub(super) fn svd_of_pieces(s: &Operator, pieces: &[Vec<u32>], task: &Task) -> R
     };
     let mut triplets: Vec<Triplet> = decomposed.iter().enumerate().flat_map(of).collect();
     triplets.sort_by(|a, b| b.sigma.total_cmp(&a.sigma));
-    let most = triplets.first().map_or(0.0, |first| first.sigma);
-    triplets.truncate(triplets.partition_point(|triplet| triplet.sigma > ZERO * most));
+    let floor = floor(triplets.first().map_or(0.0, |first| first.sigma), s.terms());
+    triplets.truncate(triplets.partition_point(|triplet| triplet.sigma > floor));
     let mut chosen = Chosen::new(s, pieces, &decomposed, task);
     let mut start = 0;
     while start < triplets.len() && chosen.rank < task.rank {
@@ -96,7 +102,7 @@ pub(super) fn svd_of_pieces(s: &Operator, pieces: &[Vec<u32>], task: &Task) -> R
         chosen.take(&triplets[start..end], task);
         start = end;
     }
-    Ok(chosen.factors(task))
+    chosen.factors(s, options, task)
 }
 
 /// The decompositions of some components.
@@ -133,7 +139,7 @@ struct Chosen<'a> {
     v: Option<Block>,
     sigma: Vec<f64>,
     rank: usize,
-    residual: f64,
+    multiple_from: Option<usize>,
 }
 
 impl<'a> Chosen<'a> {
@@ -147,7 +153,7 @@ impl<'a> Chosen<'a> {
             v,
             sigma,
             rank: 0,
-            residual: 0.0,
+            multiple_from: None,
         }
     }
 
@@ -179,8 +185,7 @@ impl<'a> Chosen<'a> {
             self.sigma[columns.clone()]
                 .iter_mut()
                 .for_each(|sigma| *sigma = sigma.sqrt());
-            let (first, last) = (alike[0].sigma, alike[alike.len() - 1].sigma);
-            self.residual = self.residual.max((first - last) / last);
+            self.multiple_from = Some(self.rank);
         }
         self.rank = columns.end;
     }
@@ -199,13 +204,13 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    fn factors(self, task: &Task) -> Factors {
+    fn factors(self, s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
         let Chosen {
             mut u,
             mut v,
             mut sigma,
             rank,
-            residual,
+            multiple_from,
             ..
         } = self;
         // Combinations may differ in the last digits.
@@ -215,17 +220,20 @@ impl<'a> Chosen<'a> {
         let signs = u.column_signs();
         u.scale_columns(&signs);
         v.iter_mut().for_each(|v| v.scale_columns(&signs));
-        Factors {
-            u,
-            sigma,
-            v,
-            info: Info {
-                converged: true,
-                residual: Some(residual),
-                rank,
-                ..Info::default()
-            },
-        }
+        let mut info = Info {
+            rank,
+            multiple_from,
+            ..Info::default()
+        };
+        let sides = (
+            std::slice::from_mut(&mut u),
+            v.as_ref().map(std::slice::from_ref),
+        );
+        info.measured(
+            residual(&Host, s, (sides.0, &sigma, sides.1), task)?,
+            options,
+        );
+        Ok(Factors { u, sigma, v, info })
     }
 }
 

@@ -6,8 +6,8 @@
 //! Chebyshev polynomial of a symmetric S may follow: small for eigenvalues below those of V, steep beyond (Zhou, Saad
 //! 2007). Wide blocks are lists of panels ([`panels`]). Power iterations, the filter and the last product go panel by
 //! panel, in place: they hold one block and two panels or, if memory is short, only two panels and the others in files.
-//! The residuals of a basis are estimates; those reported are measured on the final vectors. Cost: an application of A
-//! (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
+//! The residuals of a basis are estimates, which only end the iterations. Cost: an application of A (2 products, 1 if
+//! symmetric) and O(N b² blocks) each iteration.
 
 mod basis;
 mod bidiagonal;
@@ -20,10 +20,10 @@ use self::ritz::{Ritz, Until};
 use self::squared::Squared;
 use super::method::{Info, Task};
 use super::svd_options::{NOISE, Svd};
-use crate::dense::{Small, orthonormalize};
+use crate::dense::orthonormalize;
 use crate::error::Result;
 use crate::operator::{Operator, Product};
-use crate::space::{Fold, In, Map, Space, Workspace, panels, widths};
+use crate::space::{Fold, In, Map, Space, Workspace, panels};
 use crate::sparse::{Fused, Rounded};
 
 /// Blocks in the basis before it is restarted.
@@ -35,7 +35,7 @@ pub(super) const MANY: usize = 2 * DEPTH;
 /// Maximum value of a Chebyshev polynomial: far from the limits of f32.
 const LARGEST: f64 = 1e16;
 
-/// The fraction of the tolerance at which iterations with a basis stop, so that measured residuals meet it too.
+/// The fraction of the tolerance at which iterations with a basis stop, so that measured residuals mostly meet it too.
 const MARGIN: f64 = 0.7;
 
 /// Blocks of more bytes do not fit into caches: power iterations round the values that their products gather
@@ -54,8 +54,6 @@ pub(super) struct Subspace<'a, S: Space> {
     width: usize,
     /// The initial directions.
     start: Vec<S::Tall>,
-    /// Whether the known residuals are estimates from a basis.
-    estimated: bool,
     /// Whether power iterations round the values that their products gather.
     rounds: bool,
 }
@@ -86,7 +84,6 @@ impl<'a, S: Space> Subspace<'a, S> {
             task,
             width,
             start,
-            estimated: false,
             rounds,
         }
     }
@@ -100,7 +97,6 @@ impl<'a, S: Space> Subspace<'a, S> {
     ) -> Result<Vec<S::Tall>> {
         let room = self.a.s.cols().min(self.a.s.rows()) / self.width.max(1);
         if limit >= MANY && room > 1 {
-            self.estimated = true;
             let start = std::mem::take(&mut self.start);
             let until = Until {
                 limit,
@@ -115,20 +111,12 @@ impl<'a, S: Space> Subspace<'a, S> {
         if self.a.symmetric && options.filter > 0 {
             return self.filtered(limit.max(1), options.filter, info);
         }
-        // Residuals of a symmetric matrix are measured at the end.
-        let judged = !self.a.symmetric;
-        self.power(limit, judged.then_some(options.tolerance), info)
+        self.power(limit, info)
     }
 
-    /// S V. Estimated residuals are measured. If V is no longer needed, each panel of the product replaces its panel of
-    /// V.
-    pub(super) fn image(
-        mut self,
-        mut v: Vec<S::Tall>,
-        tolerance: f64,
-        info: &mut Info,
-    ) -> Result<Image<S::Tall>> {
-        if !self.estimated && !self.task.right && self.a.s.rows() == self.a.s.cols() {
+    /// S V. If V is no longer needed, each panel of the product replaces its panel of V.
+    pub(super) fn image(mut self, mut v: Vec<S::Tall>) -> Result<Image<S::Tall>> {
+        if !self.task.right && self.a.s.rows() == self.a.s.cols() {
             let progress = self.task.progress;
             self.a.one_by_one(&mut v, self.task, |a, panel| {
                 progress.check()?;
@@ -139,62 +127,11 @@ impl<'a, S: Space> Subspace<'a, S> {
             return Ok(Image { v: None, y: v });
         }
         let y: Vec<S::Tall> = v.iter().map(|panel| self.a.product(panel, false)).collect();
-        if self.estimated {
-            self.measure(&v, &y, tolerance, info)?;
-        }
         Ok(Image { v: Some(v), y })
     }
 
-    /// Residuals of the vectors in the span of V, from V and S V: of Ritz vectors, or of singular triplets, Sᵀu − σ v.
-    /// The residual vectors are formed before they are measured: from Gram matrices alone, every deviation of V from
-    /// orthonormality would enter as its square root.
-    fn measure(
-        &mut self,
-        v: &[S::Tall],
-        y: &[S::Tall],
-        tolerance: f64,
-        info: &mut Info,
-    ) -> Result<()> {
-        let space = self.a.space;
-        if self.a.symmetric {
-            let h = space.cross(v, y);
-            let mut outside: Vec<S::Tall> = y.iter().map(|panel| space.copy(panel)).collect();
-            space.add_times(&mut outside, v, &h, -1.0);
-            Ritz::of(&h, h.rows())?.judge(&space.gram(&outside), self.task.rank, tolerance, info);
-            return Ok(());
-        }
-        let squares = Ritz::of(&space.gram(y), self.width)?;
-        let turned = space.times(y, &squares.vectors, &widths(self.width));
-        let mut outside: Vec<S::Tall> = turned
-            .iter()
-            .map(|panel| self.a.product(panel, true))
-            .collect();
-        let mut right = squares.vectors.clone();
-        right.scale_columns(&squares.values);
-        space.add_times(&mut outside, v, &right, -1.0);
-        let sigma: Vec<f64> = squares
-            .values
-            .iter()
-            .map(|square| square.max(0.0).sqrt())
-            .collect();
-        let over = |(length, sigma): (f64, &f64)| if *sigma > 0.0 { length / sigma } else { 0.0 };
-        let lengths = space
-            .fold(&outside, Fold::Length)
-            .into_iter()
-            .zip(&sigma)
-            .map(over);
-        info.judge(lengths.zip(&sigma).take(self.task.rank), tolerance);
-        Ok(())
-    }
-
-    /// V ← orth(A V). Random directions are nearly orthogonal: only the last product needs more. With a
-    /// `tolerance` residuals are reported.
-    fn power(
-        &mut self,
-        limit: usize,
-        tolerance: Option<f64>,
-        info: &mut Info,
-    ) -> Result<Vec<S::Tall>> {
+    /// V ← orth(A V). Random directions are nearly orthogonal: only the last product needs more.
+    fn power(&mut self, limit: usize, info: &mut Info) -> Result<Vec<S::Tall>> {
         let mut v = std::mem::take(&mut self.start);
         if limit < 2 {
             self.orthonormal(&mut v);
@@ -202,36 +139,18 @@ impl<'a, S: Space> Subspace<'a, S> {
         self.a.work.rounds = self.rounds;
         while info.iterations < limit {
             info.iterations += 1;
-            match tolerance.filter(|_| info.iterations == limit) {
-                None => self.a.iterate(&mut v, self.task)?,
-                Some(tolerance) => {
-                    self.task.progress.check()?;
-                    let image: Vec<S::Tall> = v.iter().map(|panel| self.a.times(panel)).collect();
-                    let h = self.a.space.cross(&v, &image);
-                    self.judge(&h, &self.a.space.gram(&image), tolerance, info)?;
-                    v = image;
-                }
-            }
+            self.a.iterate(&mut v, self.task)?;
             self.orthonormalize(&mut v, info.iterations);
         }
         self.a.work.rounds = false;
         Ok(v)
     }
 
-    /// Residuals from H = Vᵀ A V and the Gram matrix of A V, for large graphs: nothing below 10⁻³ can be seen. Only for
-    /// A = SᵀS: with eigenvalues of both signs, pairs ±λ in one span have Ritz values near zero, which are meaningless.
-    fn judge(&self, h: &Small, all: &Small, tolerance: f64, info: &mut Info) -> Result<()> {
-        let inside = h.transposed().times(h);
-        let outside = Small::from_fn(h.rows(), h.rows(), |i, j| all.get(i, j) - inside.get(i, j));
-        Ritz::of(h, h.rows())?.judge(&outside, self.task.rank, tolerance, info);
-        Ok(())
-    }
-
     /// Power iterations, one more, and V ← orth(T_m(S/c) V), c being the smallest singular value of S V before the last
     /// of them: |T_m| ≤ 1 up to c and grows fast beyond. V is rotated to singular vectors first, so that each column
     /// grows by its own factor and none is lost in rounding.
     fn filtered(&mut self, limit: usize, degree: usize, info: &mut Info) -> Result<Vec<S::Tall>> {
-        let mut v = self.power(limit, None, info)?;
+        let mut v = self.power(limit, info)?;
         self.a.work.rounds = self.rounds;
         self.a.iterate(&mut v, self.task)?;
         self.a.work.rounds = false;

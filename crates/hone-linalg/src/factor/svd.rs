@@ -8,9 +8,11 @@
 //! solved through the Gram matrix of the fewer.
 //! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
+mod residual;
 mod side;
 
 pub use super::svd_options::{Iterations, Svd};
+pub(super) use residual::residual;
 pub use side::Side;
 
 use super::exact::{self, exact};
@@ -19,7 +21,7 @@ use super::memory::{Held, Shape, WORK_BLOCKS};
 use super::method::{Factors, Info, Loss, Method, Task, share_left};
 use super::pieces::{pieces, svd_of_pieces};
 use super::subspace::{DEPTH, Image, MANY, Subspace};
-use super::svd_options::{NOISE, ZERO};
+use super::svd_options::{floor, multiple_from};
 use crate::dense::{Block, Columns, Panels, Small, orthonormalize};
 use crate::error::Result;
 use crate::operator::{Diagonal, Operator, Product, SQUARABLE, Scaled};
@@ -63,24 +65,69 @@ impl Method for Svd {
     }
 
     fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
-        let mut found = svd_in(&Host, s, self, task)?;
-        let small = || s.cost() as f64 <= MEASURED / 10.0 && s.row_work() <= MEASURED;
-        if matches!(s, Operator::Dense(_)) || small() {
-            let (norm, kept) = (
-                s.squared_norm(),
-                found.sigma.iter().map(|sigma| sigma * sigma).sum::<f64>(),
-            );
-            let values = vec![share_left(norm - kept, norm)?];
-            found.info.loss = Some(Loss {
-                measure: "squared error relative to ‖S‖²; exact".into(),
-                values,
-            });
+        let dense = matches!(s, Operator::Dense(_));
+        if !dense && (s.cost() as f64 > MEASURED / 10.0 || s.row_work() > MEASURED) {
+            return svd_in(&Host, s, self, task);
         }
+        // The loss is that of the factors as they are, V included.
+        let right = task.right || !dense;
+        let mut found = svd_in(&Host, s, self, &Task { right, ..*task })?;
+        let loss = match dense {
+            true => {
+                let kept: f64 = found.sigma.iter().map(|sigma| sigma * sigma).sum();
+                let norm = s.squared_norm();
+                share_left(norm - kept, norm)?
+            }
+            false => squared_error(s, &found)?,
+        };
+        found.v = found.v.filter(|_| task.right);
+        found.info.loss = Some(Loss {
+            measure: "squared error relative to ‖S‖²; exact".into(),
+            values: vec![loss],
+        });
         Ok(found)
     }
 }
 
-/// Additions spent on ‖S‖², which the decomposition itself does not need.
+/// ‖S − M‖² / ‖S‖² for M = U diag(sigma) Vᵀ, of the factors as they are, in f64: Σ (s − m)² over the nonzeros of S, and Σ m²
+/// over all other entries.
+fn squared_error(s: &Operator, found: &Factors<Panels>) -> Result<f64> {
+    let [u, v] = [Some(&found.u), found.v.as_ref()]
+        .map(|side| side.expect("asked for").clone().into_block());
+    let beyond_zeros = s.sum_of_rows(|i, row| {
+        let left: Vec<f64> = u
+            .row(i)
+            .iter()
+            .zip(&found.sigma)
+            .map(|(&u, sigma)| f64::from(u) * sigma)
+            .collect();
+        row.iter()
+            .map(|&(j, value)| {
+                let model = dot(&left, v.row(j as usize));
+                (value - model).powi(2) - model * model
+            })
+            .sum()
+    });
+    let (of_u, of_v, sigma) = (u.gram(), v.gram(), &found.sigma);
+    let pairs = (0..sigma.len()).flat_map(|i| (0..sigma.len()).map(move |j| (i, j)));
+    let size: f64 = pairs
+        .map(|(i, j)| sigma[i] * sigma[j] * of_u.get(i, j) * of_v.get(i, j))
+        .sum();
+    share_left(size + beyond_zeros, s.squared_norm())
+}
+
+fn dot(x: &[f64], y: &[f32]) -> f64 {
+    let mut sums = [0.0; 8];
+    for (x, y) in x.chunks(8).zip(y.chunks(8)) {
+        let terms = x.iter().zip(y).map(|(x, &y)| x * f64::from(y));
+        sums.iter_mut()
+            .zip(terms)
+            .for_each(|(sum, term)| *sum += term);
+    }
+    sums.iter().sum()
+}
+
+/// Additions spent on the loss, which the decomposition itself does not need.
 const MEASURED: f64 = 1e6;
 
 /// Multiply-adds spent on one factorisation when iterations are automatic.
@@ -95,10 +142,6 @@ pub const NARROW: usize = 512;
 
 /// Maximum oversampling, and maximum degree of a filter.
 const MOST_BEYOND: usize = 1 << 12;
-
-/// Number of triplets whose residuals are measured if iterations are few, and the residual that rounding hides there.
-const SAMPLED: usize = 4;
-const HIDDEN: f64 = 1e-3;
 
 /// Rows of a matrix that is decomposed component by component, so that all components together take 40 MB at most.
 pub const MOST_IN_PIECES: usize = 1 << 16;
@@ -189,7 +232,7 @@ fn fallen_apart(s: &Operator, options: &Svd, task: &Task) -> Result<Option<Facto
         return Ok(None);
     }
     pieces(s)
-        .map(|pieces| svd_of_pieces(s, &pieces, task))
+        .map(|pieces| svd_of_pieces(s, &pieces, options, task))
         .transpose()
 }
 
@@ -210,9 +253,9 @@ fn lazy<S: Space>(
     let products = if s.is_symmetric() { 1 } else { 2 };
     let limit = options.limit(s.cost() * products, s.cols() as u64, width as u64);
     let v = subspace.run(limit, options, &mut info)?;
-    let Image { v, mut y } = subspace.image(v, options.tolerance, &mut info)?;
-    let triplets = Triplets::of_gram(&space.gram(&y), task.rank)?;
-    info.rank = triplets.rank;
+    let Image { v, mut y } = subspace.image(v)?;
+    let triplets = Triplets::of_gram(&space.gram(&y), task.rank, s.terms())?;
+    (info.rank, info.multiple_from) = (triplets.rank, triplets.multiple_from);
     let rank = task.rank.min(width);
     space.transform(&mut y, &triplets.left(width));
     let mut u = cut(space, y, rank);
@@ -222,10 +265,6 @@ fn lazy<S: Space>(
             panels: &mut u,
         });
     }
-    if info.iterations > 0 && info.residual.is_none() {
-        let worst = sampled_residual(space, s, &u, &triplets.sigma[..triplets.rank.min(rank)]);
-        (info.residual, info.converged) = (Some(worst), worst <= options.tolerance);
-    }
     let signs = signs(&space.fold(&u, Fold::Extreme));
     space.map(&mut u, &Map::Scale(&signs));
     let v = v.filter(|_| task.right).map(|v| {
@@ -234,12 +273,24 @@ fn lazy<S: Space>(
         let v = space.times(&v, &right, &widths(rank));
         vacated(space, s, v, task.key)
     });
+    let kept = triplets.padded(rank);
+    info.measured(
+        residual(space, s, (&mut u, &kept, v.as_deref()), task)?,
+        options,
+    );
     let sigma = triplets
         .padded(task.rank)
         .into_iter()
         .map(|sigma| sigma / scale)
         .collect();
     Ok(Factors { u, sigma, v, info })
+}
+
+impl Info {
+    /// Notes the residual of what is returned.
+    pub(super) fn measured(&mut self, residual: f64, options: &Svd) {
+        (self.residual, self.converged) = (Some(residual), residual <= options.tolerance);
+    }
 }
 
 /// V with zeros in the rows of empty columns of S: the initial random directions leave rounding noise there. A product
@@ -280,50 +331,6 @@ fn vacated<S: Space>(space: &S, s: &Operator, v: Vec<S::Tall>, key: Key) -> Vec<
         panels: &mut v,
     });
     v
-}
-
-/// The largest residual of some singular triplets of a symmetric matrix, ‖S u − σ v‖ = √(‖S u‖² − σ²), relative to σ: that of the
-/// first, the last and two between, since all would take another product. Rounding, which hides what is below 10⁻³, does not count.
-fn sampled_residual<S: Space>(space: &S, s: &Operator, u: &[S::Tall], sigma: &[f64]) -> f64 {
-    let Some(last) = sigma.len().checked_sub(1) else {
-        return 0.0;
-    };
-    let mut sampled: Vec<usize> = (0..SAMPLED).map(|i| i * last / (SAMPLED - 1)).collect();
-    sampled.dedup();
-    let columns = u.iter().map(|panel| space.shape(panel).1).sum();
-    let pick = Small::from_fn(columns, sampled.len(), |i, j| {
-        f64::from(u8::from(i == sampled[j]))
-    });
-    let x = space.times(u, &pick, &[sampled.len()]).remove(0);
-    let mut y = space.zeros(s.rows(), sampled.len());
-    let work = &mut Workspace::default();
-    s.product(
-        false,
-        Product {
-            space,
-            x: &x,
-            y: &mut y,
-            then: Fused::default(),
-            work,
-        },
-    );
-    let relative = |(length, &j): (f64, &usize)| {
-        let (squared, noise) = (
-            (length / sigma[j]).powi(2) - 1.0,
-            NOISE * sigma[0] / sigma[j],
-        );
-        if squared > HIDDEN * HIDDEN {
-            (squared.sqrt() - noise).max(0.0)
-        } else {
-            0.0
-        }
-    };
-    space
-        .fold(&[y], Fold::Length)
-        .into_iter()
-        .zip(&sampled)
-        .map(relative)
-        .fold(0.0, f64::max)
 }
 
 /// The first `cols` columns.
@@ -373,23 +380,26 @@ struct Triplets {
     sigma: Vec<f64>,
     vectors: Small,
     rank: usize,
+    multiple_from: Option<usize>,
 }
 
 impl Triplets {
-    fn of_gram(gram: &Small, wanted: usize) -> Result<Triplets> {
+    /// `terms` is the size of the terms that Y is a sum of ([`Operator::terms`]).
+    fn of_gram(gram: &Small, wanted: usize, terms: f64) -> Result<Triplets> {
         let eigen = gram.eigen()?;
         let sigma: Vec<f64> = eigen
             .values
             .iter()
             .map(|&value| value.max(0.0).sqrt())
             .collect();
-        let floor = sigma.first().map_or(0.0, |most| most * ZERO);
+        let floor = floor(sigma.first().copied().unwrap_or(0.0), terms);
         let rank = sigma
             .iter()
             .take(wanted)
             .filter(|&&sigma| sigma > floor)
             .count();
         Ok(Triplets {
+            multiple_from: multiple_from(&sigma, rank, floor),
             sigma,
             vectors: eigen.vectors,
             rank,
@@ -439,7 +449,7 @@ fn dense<S: Space>(space: &S, y: &Columns, task: &Task) -> Result<Factors> {
     if y.cols() > NARROW.max(y.own().rows) {
         return dense_wide(y, task);
     }
-    let triplets = Triplets::of_gram(&space.gram_of(y), task.rank)?;
+    let triplets = Triplets::of_gram(&space.gram_of(y), task.rank, 0.0)?;
     task.progress.check()?;
     let (u, signs) = space.signed_times(y, &triplets.left(task.rank));
     let v = task.right.then(|| {
@@ -450,6 +460,7 @@ fn dense<S: Space>(space: &S, y: &Columns, task: &Task) -> Result<Factors> {
     let info = Info {
         converged: true,
         rank: triplets.rank,
+        multiple_from: triplets.multiple_from,
         ..Info::default()
     };
     Ok(Factors {
@@ -472,7 +483,7 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
             .for_each(|(i, to)| *to = whole.get(i, j))
     });
     drop(whole);
-    let triplets = Triplets::of_gram(&transposed.gram(), task.rank)?;
+    let triplets = Triplets::of_gram(&transposed.gram(), task.rank, 0.0)?;
     task.progress.check()?;
     let mut u = Block::from(&triplets.right(task.rank));
     // Rows without an entry have zeros, not rounding noise.
@@ -489,6 +500,7 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
     let info = Info {
         converged: true,
         rank: triplets.rank,
+        multiple_from: triplets.multiple_from,
         ..Info::default()
     };
     Ok(Factors {

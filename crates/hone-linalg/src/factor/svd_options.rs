@@ -77,3 +77,20 @@ pub(in crate::factor) const ZERO: f64 = 2e-6;
 
 /// Rounding noise of f32 products, relative to the largest eigenvalue.
 pub(in crate::factor) const NOISE: f64 = 3e-7;
+
+/// Singular values that differ by less, relative to the largest, are the same.
+const SAME: f64 = 1e-6;
+
+/// Singular values up to this one count as zero, given the largest. Where `terms` of a sum cancel, rounding is relative to
+/// their size.
+pub(in crate::factor) fn floor(most: f64, terms: f64) -> f64 {
+    (ZERO * most).max(NOISE * terms)
+}
+
+/// How many singular values come before a multiple one that the cut after `kept` of them divides.
+pub(in crate::factor) fn multiple_from(sigma: &[f64], kept: usize, floor: f64) -> Option<usize> {
+    let (last, next) = (*sigma.get(kept.checked_sub(1)?)?, *sigma.get(kept)?);
+    let same = SAME * sigma[0];
+    (next > floor && last - next <= same)
+        .then(|| sigma.partition_point(|&sigma| sigma > last + same))
+}

@@ -166,12 +166,17 @@ impl Operator {
         if let Operator::Dense(leaf) = self {
             return leaf.columns.column_energy().iter().sum();
         }
+        self.sum_of_rows(|_, row| row.iter().map(|(_, value)| value * value).sum())
+    }
+
+    /// The sum of something of each row and its nonzeros.
+    pub(crate) fn sum_of_rows(&self, of: impl Fn(usize, &[(u32, f64)]) -> f64 + Sync) -> f64 {
         let scratch = || (self.read_rows(), Vec::new());
         let pieces = in_chunks_with(self.rows(), CHUNK, scratch, |(rows, row), range| {
             let mut sum = 0.0;
             for i in range {
                 rows.read(i, row);
-                sum += row.iter().map(|(_, value)| value * value).sum::<f64>();
+                sum += of(i, row);
             }
             sum
         });

@@ -19,6 +19,12 @@ pub const SQUARABLE: f64 = 60.0;
 /// Random signs that are tried.
 const SIGNS: usize = 4;
 
+/// Random vectors that show which rows are zero.
+const PROBES: u64 = 3;
+
+/// What rounding of f32 entries and diagonals leaves of terms that cancel, relative to them.
+const CANCELLED: f64 = 1e-6;
+
 /// Largest exponent of a power of two that is a normal number in f32, up or down.
 pub const STEEPEST: f64 = 126.0;
 
@@ -65,6 +71,88 @@ impl Operator {
         )
     }
 
+    /// About the largest singular value that the matrix of absolute values of all terms has, if terms can cancel; else 0. Rounding
+    /// is relative to it, not to what is left.
+    pub(crate) fn terms(&self) -> f64 {
+        if !self.cancels() {
+            return 0.0;
+        }
+        let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let row_sums = self.times_vector(&vec![1.0; self.cols()], false, f64::abs);
+        let back = self.times_vector(&row_sums, true, f64::abs);
+        match length(&row_sums) {
+            0.0 => 0.0,
+            own => length(&back) / own,
+        }
+    }
+
+    /// Whether terms can cancel. Leaves have no negative entries, or none that are added to others.
+    fn cancels(&self) -> bool {
+        match self {
+            Operator::Sparse(_) | Operator::Dense(_) => false,
+            Operator::Scaled(scaled) => {
+                scaled.shift.is_some() && scaled.scale < 0.0 || scaled.inner.cancels()
+            }
+            Operator::Power(inner, _) => inner.cancels(),
+            Operator::Sum(terms) => terms
+                .iter()
+                .any(|(factor, term)| *factor < 0.0 || term.cancels()),
+        }
+    }
+
+    /// Which rows have entries but are zero, since their terms cancel but for rounding; none if there is no such row.
+    /// Products with random vectors show it.
+    pub(crate) fn cancelled_rows(&self) -> Option<Vec<bool>> {
+        let mut cancelled = vec![true; self.rows()];
+        for probe in 0..PROBES {
+            let key = Key::new(0).with("probe", probe);
+            let between = |j: usize| 1.0 + key.of_row(j as u64).bits(0) as f64 / 2f64.powi(64);
+            let x: Vec<f64> = (0..self.cols()).map(between).collect();
+            let left = self.times_vector(&x, false, |value| value);
+            let terms = self.times_vector(&x, false, f64::abs);
+            for ((cancelled, left), terms) in cancelled.iter_mut().zip(left).zip(terms) {
+                *cancelled &= terms > 0.0 && left.abs() <= CANCELLED * terms;
+            }
+        }
+        cancelled.contains(&true).then_some(cancelled)
+    }
+
+    /// S x, or Sᵀx, in f64, with factors and shifts as `of` changes them.
+    pub(crate) fn times_vector(&self, x: &[f64], transpose: bool, of: fn(f64) -> f64) -> Vec<f64> {
+        match self {
+            Operator::Sparse(leaf) if transpose => leaf.transposed().times_vector(x),
+            Operator::Sparse(leaf) => leaf.matrix().times_vector(x),
+            Operator::Dense(_) => {
+                let (mut rows, count) = match transpose {
+                    true => (self.read_columns(), self.cols()),
+                    false => (self.read_rows(), self.rows()),
+                };
+                let mut row = Vec::new();
+                let sum = |i: usize| {
+                    rows.read(i, &mut row);
+                    row.iter().map(|(j, value)| value * x[*j as usize]).sum()
+                };
+                (0..count).map(sum).collect()
+            }
+            Operator::Scaled(scaled) => scaled.times_vector(x, transpose, of),
+            Operator::Power(inner, k) => {
+                (0..*k).fold(x.to_vec(), |x, _| inner.times_vector(&x, transpose, of))
+            }
+            Operator::Sum(terms) => {
+                let count = if transpose { self.cols() } else { self.rows() };
+                terms
+                    .iter()
+                    .fold(vec![0.0; count], |mut sum, (factor, term)| {
+                        let own = term.times_vector(x, transpose, of);
+                        sum.iter_mut()
+                            .zip(own)
+                            .for_each(|(sum, own)| *sum += of(*factor) * own);
+                        sum
+                    })
+            }
+        }
+    }
+
     /// At least the largest singular value; far more if diagonals and entries cancel.
     fn norm_bound(&self) -> f64 {
         let most = |diagonal: &Option<Diagonal>, absent: f64| {
@@ -89,5 +177,38 @@ impl Operator {
                 .map(|(factor, term)| factor.abs() * term.norm_bound())
                 .sum(),
         }
+    }
+}
+
+impl Scaled {
+    fn times_vector(&self, x: &[f64], transpose: bool, of: fn(f64) -> f64) -> Vec<f64> {
+        let (left, right) = match transpose {
+            true => (&self.right, &self.left),
+            false => (&self.left, &self.right),
+        };
+        let at = |diagonal: &Option<Diagonal>, i: usize| {
+            diagonal
+                .as_ref()
+                .map_or(1.0, |diagonal| of(f64::from(diagonal.values()[i])))
+        };
+        let inner = match right {
+            None => self.inner.times_vector(x, transpose, of),
+            Some(_) => {
+                let scaled: Vec<f64> = x
+                    .iter()
+                    .enumerate()
+                    .map(|(j, x)| at(right, j) * x)
+                    .collect();
+                self.inner.times_vector(&scaled, transpose, of)
+            }
+        };
+        let row = |(i, inner): (usize, f64)| {
+            let shift = self
+                .shift
+                .as_ref()
+                .map_or(0.0, |_| at(&self.shift, i) * x[i]);
+            shift + of(self.scale) * at(left, i) * inner
+        };
+        inner.into_iter().enumerate().map(row).collect()
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::attributes::{self, X};
-use super::context::Context;
+use super::context::{Context, locate};
 use super::global::{Vectors, append};
 use super::notes::Size;
 use super::part::Part;
@@ -18,7 +18,7 @@ use crate::config::{Combine, Config, Model, combine_before};
 use crate::dense::{Block, Small};
 use crate::diffuse::Diffusion;
 use crate::error::Result;
-use crate::factor::{Solver, Task};
+use crate::factor::{Solver, Task, share_left};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
 use crate::random::Key;
@@ -283,9 +283,11 @@ fn decompose(
     }
     drop(right);
     z.scale_columns(&weights);
+    let residual = share_left(descent.losses.last().copied().unwrap_or(0.0), 1.0)
+        .map_err(|error| locate(error, "joint", "joint embedding"))?;
     let facts = JointFacts {
         rank: weights.iter().filter(|&&weight| weight > 0.0).count(),
-        residual: descent.losses.last().map_or(0.0, |loss| loss.max(0.0)),
+        residual,
         descent,
         weights,
         slices_held: sources.hold,

@@ -475,6 +475,7 @@ fn facts(
         iterations: info.iterations,
         residual: info.residual,
         converged: info.converged,
+        multiple_from: info.multiple_from,
         loss: info.loss,
     }
 }

@@ -11,11 +11,11 @@ use std::borrow::Cow;
 use super::context::Context;
 use crate::config::{Config, Direction, Form, Weights};
 use crate::factor::loss::Divergence;
-use crate::factor::svd::Iterations;
+use crate::factor::svd::{Iterations, Svd};
 use crate::factor::{Info, Solver};
 use crate::graph::Graph;
 use crate::motif::Pairs;
-use crate::report::Report;
+use crate::report::{LocalFacts, Report};
 
 /// Whether edge weights are used, if there are any.
 pub(super) fn uses_weights(config: &Config) -> bool {
@@ -99,6 +99,30 @@ pub(super) fn local(run: &mut Context) {
     });
     empty_graphs(run, sizes).to(run);
     unconverged(run);
+    let cut = |facts: &LocalFacts| {
+        let place = format!("motif {}, step {}", facts.motif, facts.step);
+        Some((place, facts.multiple_from?))
+    };
+    let cuts: Vec<(String, usize)> = run.report.local.iter().filter_map(cut).collect();
+    let what = match cuts.len() {
+        1 => "a local embedding has".to_owned(),
+        count => format!("{count} local embeddings have"),
+    };
+    if let Some((place, from)) = cuts.first() {
+        multiple(run, &format!("{what} ({place})"), (*from, "local.dim"));
+    }
+}
+
+/// Says that only some vectors of a multiple singular value are among the columns, `from` of which come before these.
+fn multiple(run: &mut Context, what: &str, (from, option): (usize, &str)) {
+    let remedy = match from {
+        0 => String::new(),
+        _ => format!("; {option} = {from} leaves them out"),
+    };
+    run.note(format!(
+        "{what} only some vectors of a multiple singular value: which ones depends on rounding, the seed and the order of \
+         nodes{remedy}"
+    ));
 }
 
 /// Says how many local embeddings missed their tolerance, unless iterations are automatic: these are few on
@@ -110,15 +134,28 @@ fn unconverged(run: &mut Context) {
     }
     let passes = solver.passes();
     let open = || report.local.iter().filter(|facts| !facts.converged);
+    let done = |facts: &LocalFacts| match solver {
+        Solver::Svd(Svd {
+            iterations: Iterations::AtMost(most),
+            ..
+        }) => facts.iterations < *most,
+        _ => false,
+    };
     let (count, all) = (open().count(), report.local.len());
     if count > 0 {
         let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
         let worst = worst.map_or_else(String::new, |worst| {
             format!(" (largest relative residual {worst:.1e})")
         });
+        let remedy = match open().all(done) {
+            true => {
+                "a smaller local.solver.tolerance may bring them closer, as far as 32 bits allow"
+                    .to_owned()
+            }
+            false => format!("a larger local.solver.{passes} brings them closer"),
+        };
         report.warnings.push(format!(
-            "{count} of {all} local embeddings did not reach the tolerance{worst}; a larger local.solver.{passes} brings \
-             them closer"
+            "{count} of {all} local embeddings did not reach the tolerance{worst}; {remedy}"
         ));
     }
 }
@@ -196,6 +233,9 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
             run.components(),
             &mut run.report,
         );
+    }
+    if let Some(from) = info.multiple_from {
+        multiple(run, "the global embedding has", (from, "global.dim"));
     }
     if !info.converged {
         let reduce = ", or reduce features to features.form = components";

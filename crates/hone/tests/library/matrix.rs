@@ -202,3 +202,60 @@ fn names_are_those_of_configuration_files() {
     );
     assert!(serde_json::from_str::<MotifMatrix>(r#"{"psy":"w"}"#).is_err());
 }
+
+/// Where all walks of a node return to it, its row of a Laplacian is zero in exact arithmetic, and here too: in matchings, in
+/// the middle of stars, with any weights, beside other components.
+#[test]
+fn rows_whose_terms_cancel_are_exact_zeros() {
+    let mut numbers = naive::Numbers(7);
+    // A matching of three edges, a star of five leaves, a path of four nodes, a triangle, and an isolated node.
+    let mut edges: Vec<(usize, usize)> = vec![(0, 1), (2, 3), (4, 5)];
+    edges.extend((7..12).map(|leaf| (6, leaf)));
+    edges.extend([(12, 13), (13, 14), (14, 15), (16, 17), (17, 18), (18, 16)]);
+    for weighted in [false, true] {
+        let mut w = naive::zeros(20, 20);
+        for &(i, j) in &edges {
+            let weight = if weighted {
+                0.1 + 90.0 * numbers.next()
+            } else {
+                1.0
+            };
+            (w[i][j], w[j][i]) = (f64::from(weight as f32), f64::from(weight as f32));
+        }
+        for (psi, k) in [Psi::L, Psi::LNorm, Psi::LRw]
+            .into_iter()
+            .flat_map(|psi| (1..=4).map(move |k| (psi, k)))
+        {
+            let m = MotifMatrix {
+                psi,
+                ..MotifMatrix::default()
+            };
+            let s = m.operator(&leaf(&w, true), k).expect("in range");
+            let (found, truth) = (s.explicit(), explicit(&w, &m, k, false));
+            let size = truth
+                .iter()
+                .flatten()
+                .fold(0.0f64, |most, x| most.max(x.abs()));
+            let mut zeros = 0;
+            for (i, truth) in truth.iter().enumerate() {
+                let zero = truth.iter().all(|x| x.abs() < 1e-9 * size);
+                zeros += usize::from(zero);
+                assert_eq!(
+                    found.row(i).iter().all(|x| *x == 0.0),
+                    zero,
+                    "{}, row {i}",
+                    s.formula()
+                );
+                for (found, truth) in found.row(i).iter().zip(truth) {
+                    assert!(
+                        (found - truth).abs() < 1e-6 * size,
+                        "{}, row {i}",
+                        s.formula()
+                    );
+                }
+            }
+            assert_eq!(zeros, if k % 2 == 0 { 8 } else { 1 }, "{}", s.formula());
+            assert_eq!(s.is_symmetric(), psi != Psi::LRw);
+        }
+    }
+}

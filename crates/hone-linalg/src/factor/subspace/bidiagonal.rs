@@ -8,7 +8,7 @@
 //! Cost: two products and O(N b² blocks) each iteration; the memory of two bases.
 
 use super::basis::{Basis, largest};
-use super::ritz::Until;
+use super::ritz::{Until, lengths, worst};
 use super::squared::Squared;
 use crate::dense::Small;
 use crate::error::Result;
@@ -36,17 +36,10 @@ pub(super) fn run<'a, S: Space>(
         if last || b.rows() >= until.depth * width {
             let triplets = b.svd()?;
             let tail = Small::from_fn(width, width, |i, j| triplets.u.get(b.rows() - width + i, j));
-            let image = a.space.gram(&outside).times(&tail);
-            let lengths = (0..width).map(|j| {
-                let square: f64 = (0..width).map(|i| tail.get(i, j) * image.get(i, j)).sum();
-                square.max(0.0).sqrt()
-            });
-            info.judge(
-                lengths.zip(&triplets.sigma).take(task.rank),
-                until.tolerance,
-            );
+            let residuals = lengths(&a.space.gram(&outside), &tail);
+            let done = worst(&residuals, &triplets.sigma, task.rank) <= until.tolerance;
             q.restart(&triplets.v.columns(width), &mut a.work);
-            if info.converged || last {
+            if done || last {
                 let mut leading = q.panels;
                 Basis::new(a.space, right).orthonormalize(&mut leading, info.iterations);
                 return Ok(leading);

@@ -37,9 +37,9 @@ pub(super) fn run<'a, S: Space>(
         let last = info.iterations == until.limit;
         if last || h.rows() >= until.depth * width {
             let ritz = Ritz::of(&h, width)?;
-            ritz.judge(&a.space.gram(&outside), task.rank, until.tolerance, info);
+            let done = ritz.worst(&a.space.gram(&outside), task.rank) <= until.tolerance;
             basis.restart(&ritz.vectors, &mut a.work);
-            if info.converged || last {
+            if done || last {
                 let mut leading = basis.panels;
                 Basis::new(a.space, task.key).orthonormalize(&mut leading, info.iterations);
                 return Ok(leading);

@@ -1,8 +1,7 @@
-//! Eigenpairs of small projections, and the residuals that measure convergence.
+//! Eigenpairs of small projections, and the estimated residuals that end iterations.
 
 use crate::dense::Small;
 use crate::error::Result;
-use crate::factor::method::Info;
 use crate::factor::svd_options::{NOISE, ZERO};
 
 /// Leading eigenvalues of H by magnitude, and their vectors.
@@ -36,37 +35,31 @@ impl Ritz {
         })
     }
 
-    /// Residuals ‖F E_last‖ from the Gram matrix of F.
-    pub(super) fn judge(&self, gram: &Small, rank: usize, tolerance: f64, info: &mut Info) {
+    /// The worst of the residuals ‖F E_last‖, from the Gram matrix of F.
+    pub(super) fn worst(&self, gram: &Small, rank: usize) -> f64 {
         let (n, width) = (self.vectors.rows(), gram.rows());
         let last = Small::from_fn(width, self.vectors.cols(), |i, j| {
             self.vectors.get(n - width + i, j)
         });
-        let image = gram.times(&last);
-        let lengths = (0..self.values.len()).map(|j| {
-            let square: f64 = (0..width).map(|i| last.get(i, j) * image.get(i, j)).sum();
-            square.max(0.0).sqrt()
-        });
-        info.judge(lengths.zip(&self.values).take(rank), tolerance);
+        worst(&lengths(gram, &last), &self.values, rank)
     }
 }
 
-impl Info {
-    /// The largest of the residuals, each relative to its value, minus what rounding of the products explains. Values
-    /// that count as zero have none. The tolerance is met if this number meets it.
-    pub(super) fn judge<'a>(
-        &mut self,
-        residuals: impl Iterator<Item = (f64, &'a f64)>,
-        tolerance: f64,
-    ) {
-        let (mut worst, mut most) = (0.0f64, None);
-        for (length, value) in residuals.map(|(length, value)| (length, value.abs())) {
-            let most = *most.get_or_insert(value);
-            if length > NOISE * most && value > ZERO * most {
-                worst = worst.max((length - NOISE * most) / value);
-            }
-        }
-        self.residual = Some(worst);
-        self.converged = worst <= tolerance;
-    }
+/// ‖F E‖ for each column of E, from the Gram matrix of F.
+pub(super) fn lengths(gram: &Small, e: &Small) -> Vec<f64> {
+    let image = gram.times(e);
+    let square = |j: usize| -> f64 { (0..e.rows()).map(|i| e.get(i, j) * image.get(i, j)).sum() };
+    (0..e.cols()).map(|j| square(j).max(0.0).sqrt()).collect()
+}
+
+/// The largest of the first residuals, each relative to its value, minus what rounding of the products explains: no
+/// iteration would lower that. Values that count as zero have none.
+pub(super) fn worst(residuals: &[f64], values: &[f64], rank: usize) -> f64 {
+    let most = values.first().map_or(0.0, |value| value.abs());
+    let beyond = |(length, value): (&f64, &f64)| match value.abs() {
+        value if value > ZERO * most => (length - NOISE * most).max(0.0) / value,
+        _ => 0.0,
+    };
+    let pairs = residuals.iter().zip(values).take(rank);
+    pairs.map(beyond).fold(0.0, f64::max)
 }

@@ -65,10 +65,7 @@ fn values(mut space: Subspace<'_, Host>, options: &Svd, limit: usize) -> Vec<f64
     let mut info = Info::default();
     let v = space.run(limit, options, &mut info).expect("finite");
     let (exact, rank) = (space.a.s.apply(&v[0]), space.task.rank);
-    let image = space
-        .image(v, options.tolerance, &mut info)
-        .expect("finite")
-        .y;
+    let image = space.image(v).expect("finite").y;
     assert_eq!(image, [exact], "the last product is exact");
     let squares = Ritz::of(&Host.gram(&image), rank).expect("finite").values;
     squares

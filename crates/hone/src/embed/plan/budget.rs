@@ -13,7 +13,6 @@ use crate::factor::exact;
 use crate::factor::log_window::{MOST_ROWS, landmarks};
 use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
 use crate::factor::svd::{NARROW, WIDEST};
-use crate::matrix::Psi;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
 use crate::parallel;
@@ -274,7 +273,7 @@ impl Work<'_> {
     fn shape(&self, entries: u64) -> Shape {
         let (config, nodes) = (self.config, self.graph.nodes() as u64);
         let rows = nodes.min(config.local.solver.most_rows() as u64);
-        let symmetric = !self.graph.is_directed() && !matches!(config.psi, Psi::P | Psi::LRw);
+        let symmetric = !self.graph.is_directed() && config.matrix().keeps_symmetry(self.steps);
         Shape {
             rows,
             columns: rows,

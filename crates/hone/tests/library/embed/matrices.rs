@@ -314,3 +314,155 @@ fn codes_of_large_motif_matrices_are_refused() {
         "{error}"
     );
 }
+
+/// Two cliques and a path between them: the edges that hang on triangles are a matching, and no walk of two steps along
+/// them leads to another node.
+fn barbell(weighted: bool) -> Graph {
+    let clique = |first: u32| (0..5).flat_map(move |i| (0..i).map(move |j| (first + i, first + j)));
+    let mut edges: Vec<(u32, u32)> = clique(0).chain(clique(5)).collect();
+    edges.extend([(4, 10), (10, 11), (11, 12), (12, 5)]);
+    let weights = (0..edges.len())
+        .map(|i| 0.3 + 0.7 * (i % 7) as f32)
+        .collect();
+    let builder = GraphBuilder::undirected(13).edges(edges);
+    match weighted {
+        true => builder.weights(weights).build().unwrap(),
+        false => builder.build().unwrap(),
+    }
+}
+
+/// A Laplacian of two steps that is zero has rank zero, whatever the rounding of its terms, and adds no columns.
+#[test]
+fn laplacians_that_are_zero_add_nothing() {
+    for (psi, weighted) in [
+        ("l-norm", false),
+        ("l-rw", false),
+        ("l", true),
+        ("l-norm", true),
+        ("l-rw", true),
+    ] {
+        let settings = [
+            ("psi", psi),
+            ("motifs", "[\"tailed-tail\"]"),
+            ("steps", "2"),
+            ("global.dim", "8"),
+        ];
+        for solver in ["svd", "als"] {
+            let more = [("local.solver.method", solver), ("global.output", "local")];
+            let found = run(config(&[&settings[..], &more].concat()), &barbell(weighted));
+            let [one, two] = &found.report.local[..] else {
+                panic!("two steps")
+            };
+            assert!(one.rank > 0, "{psi}: {one:?}");
+            assert_eq!(two.rank, 0, "{psi}: {two:?}");
+            assert!(
+                two.converged && two.singular_values.iter().all(|&sigma| sigma == 0.0),
+                "{psi}: {two:?}"
+            );
+            let width = found.embedding.vectors.cols() / 2;
+            let rows = 0..found.embedding.vectors.rows();
+            assert!(rows.into_iter().all(|i| {
+                found.embedding.vectors.row(i)[width..]
+                    .iter()
+                    .all(|&x| x == 0.0)
+            }));
+        }
+        for model in ["cp", "tucker"] {
+            let joint = [("model", model), ("motifs", "all"), ("global.dim", "16")];
+            let found = run(
+                config(&[&settings[..], &joint].concat()),
+                &barbell(weighted),
+            );
+            let facts = found.report.joint.unwrap();
+            let slice = facts
+                .slices
+                .iter()
+                .find(|slice| slice.motif == "tailed-tail" && slice.step == 2)
+                .unwrap();
+            assert_eq!(
+                (slice.norm.frobenius, slice.norm.factor),
+                (0.0, 0.0),
+                "{model}, {psi}"
+            );
+            let losses = &facts.descent.losses;
+            assert!(
+                losses.iter().all(|loss| (-1e-9..1.001).contains(loss)),
+                "{model}, {psi}: {losses:?}"
+            );
+            assert_eq!(facts.residual, losses[losses.len() - 1].max(0.0));
+        }
+    }
+}
+
+/// XXᵀ of the vectors of karate, whose nodes have other numbers and whose edges have this weight.
+fn products(settings: &[(&str, &str)], weight: f32, turn: u32) -> (Vec<Vec<f64>>, Vec<String>) {
+    let graph = builtin("karate").unwrap();
+    let n = graph.nodes() as u32;
+    let number = |i: u32| (i * 5 + turn) % n;
+    let number: Vec<u32> = (0..n)
+        .map(|i| if turn == 0 { i } else { number(i) })
+        .collect();
+    let after = |i: usize| {
+        graph
+            .pattern()
+            .row(i)
+            .iter()
+            .filter(move |&&j| j as usize > i)
+    };
+    let edges: Vec<(u32, u32)> = (0..graph.nodes())
+        .flat_map(|i| after(i).map(move |&j| (i, j as usize)))
+        .map(|(i, j)| (number[i], number[j]))
+        .collect();
+    let weights = vec![weight; edges.len()];
+    let graph = GraphBuilder::undirected(n as usize)
+        .edges(edges)
+        .weights(weights)
+        .build()
+        .unwrap();
+    let found = run(config(settings), &graph);
+    let row = |i: &u32| found.embedding.vectors.row(*i as usize);
+    let product = |a: &[f32], b: &[f32]| {
+        a.iter()
+            .zip(b)
+            .map(|(&a, &b)| f64::from(a) * f64::from(b))
+            .sum()
+    };
+    let products = number
+        .iter()
+        .map(|i| number.iter().map(|j| product(row(i), row(j))).collect());
+    (products.collect(), found.report.notes)
+}
+
+/// Other units of weights and other numbers of nodes give the same vectors, up to a rotation; where the columns end within a
+/// multiple singular value, which vectors of it are kept is arbitrary, and a note says so.
+#[test]
+fn units_and_numbers_change_nothing_without_a_note() {
+    let mut noted = 0;
+    for psi in ["w", "p", "l", "l-norm", "l-rw", "a-norm"] {
+        for dim in 2..20 {
+            let dim = dim.to_string();
+            let settings = [
+                ("psi", psi),
+                ("motifs", "[\"edge\"]"),
+                ("steps", "1"),
+                ("local.dim", &dim),
+                ("global.dim", &dim),
+            ];
+            let (euros, notes) = products(&settings, 1.0, 0);
+            let said = notes
+                .iter()
+                .any(|note| note.contains("some vectors of a multiple singular value"));
+            noted += usize::from(said);
+            for (weight, turn) in [(100.0, 0), (0.37, 0), (1.0, 3)] {
+                let cents = products(&settings, weight, turn).0;
+                let pairs = euros.iter().flatten().zip(cents.iter().flatten());
+                let off = pairs.fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+                assert!(
+                    off < 1e-3 || said,
+                    "{psi}, {dim} columns, weight {weight}: {off}; {notes:?}"
+                );
+            }
+        }
+    }
+    assert!(noted > 3 && noted < 60, "{noted}");
+}
