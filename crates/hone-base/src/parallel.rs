@@ -3,11 +3,28 @@
 //! A parallel iterator is generic in everything it calls: each use compiles the whole work-stealing code again, about a
 //! thousand lines. These loops call a closure behind a pointer, once per task. They are for tasks that are not small.
 
+use std::env;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
+
+/// Threads of a core at most: more do not help, and each takes memory.
+const OF_A_CORE: usize = 4;
+
+/// How many threads to start: as many as are asked for, else as the variable `RAYON_NUM_THREADS` says, else one per core;
+/// never more than four per core.
+pub fn threads(asked: Option<usize>) -> usize {
+    let named = env::var("RAYON_NUM_THREADS").ok();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    threads_of(asked.or(named.and_then(|text| text.parse().ok())), cores)
+}
+
+fn threads_of(wanted: Option<usize>, cores: usize) -> usize {
+    let wanted = wanted.filter(|&wanted| wanted > 0);
+    wanted.unwrap_or(cores).min(OF_A_CORE * cores)
+}
 
 /// Calls `work` with each of `0..count`, in parallel.
 pub fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -164,6 +181,19 @@ pub fn for_rows<T: Send>(values: &mut [T], width: usize, change: impl Fn(usize, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_are_no_more_than_a_few_per_core() {
+        for (wanted, started) in [
+            (None, 2),
+            (Some(0), 2),
+            (Some(1), 1),
+            (Some(7), 7),
+            (Some(100_000), 8),
+        ] {
+            assert_eq!(threads_of(wanted, 2), started, "{wanted:?}");
+        }
+    }
 
     #[test]
     fn results_come_in_order() {

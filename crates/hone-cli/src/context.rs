@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use clap::ArgAction;
 use hone::engine::{Cpu, Engine};
-use hone::{Error, Progress};
+use hone::{Error, Progress, parallel};
 use tracing::level_filters::LevelFilter;
 
 use crate::report::Reporter;
+use crate::stdout;
 use crate::team::Team;
 
 /// More threads than are useful on any machine: a typing mistake, and gigabytes of stacks.
@@ -25,7 +26,7 @@ pub(crate) struct CommonArgs {
     /// Log what is done to standard error (-vv for more); replaces the progress bar.
     #[arg(short, long, global = true, action = ArgAction::Count)]
     verbose: u8,
-    /// Number of threads [default: one per core]. The result does not depend on it.
+    /// Number of threads, at most four per core [default: one per core]. The result does not depend on it.
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
 }
@@ -99,7 +100,9 @@ impl Context {
             return Ok(());
         }
         let mut out = io::stdout().lock();
-        let written = out.write_all(text.as_ref()).and_then(|()| out.flush());
+        let written = stdout::check()
+            .and_then(|()| out.write_all(text.as_ref()))
+            .and_then(|()| out.flush());
         written.map_err(|error| Error::io("standard output", error))
     }
 }
@@ -132,9 +135,9 @@ fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
         );
         return Err(Error::config("--threads", message).into());
     }
-    // Now, not at the first parallel loop: there a failure would be a panic. 0 stands for one per core.
+    // Now, not at the first parallel loop: there a failure would be a panic.
     let built = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
+        .num_threads(parallel::threads(threads))
         .build_global();
     built.map_err(|error| {
         let remedy = "use fewer with --threads, or raise the limits on processes and memory (ulimit -u, ulimit -v)";

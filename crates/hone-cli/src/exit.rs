@@ -11,11 +11,13 @@ use hone::{Error, output};
 
 use crate::context::color;
 use crate::options;
+use crate::stdout;
 use crate::usage;
 
 const FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
-const INTERRUPTED: u8 = 130;
+#[cfg(not(unix))]
+const INTERRUPTED: i32 = 130;
 
 /// What remains of an interrupted run.
 #[derive(Debug)]
@@ -56,17 +58,18 @@ pub(crate) fn could_save(how: &'static str) {
 }
 
 /// On Ctrl-C, Ctrl-\, SIGTERM, SIGHUP and at the limit on CPU time, removes unfinished output files, says in one line
-/// what is kept, and exits with 130. A write beyond the limit on file sizes becomes an error, which ends the run
-/// properly.
+/// what is kept, and ends by the same signal, so that the loop of a shell ends too. A write beyond the limit on file sizes
+/// becomes an error, which ends the run properly.
 ///
 /// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are handled.
 pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
     use anyhow::Context;
     let remedy = "cannot listen for signals; raise the limits on processes and on open files (ulimit -u, ulimit -n)";
-    signals::listen(stop).context(remedy)
+    signals::listen().context(remedy)
 }
 
-fn stop() -> ! {
+/// Cleans up, and ends the process as `end` does.
+fn stop(end: impl FnOnce()) {
     let no_new_files = output::remove_unfinished();
     // The bar of progress is still on its line.
     let clear = if io::stderr().is_terminal() {
@@ -79,7 +82,7 @@ fn stop() -> ! {
     if !SILENT.load(Relaxed) {
         let _ = io::stderr().write_all(line.as_bytes());
     }
-    std::process::exit(INTERRUPTED.into());
+    end();
 }
 
 /// What remains, and how to continue. Finished outputs are named in any case.
@@ -143,16 +146,23 @@ mod signals {
 
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
     use signal_hook::iterator::Signals;
+    use signal_hook::low_level::emulate_default_handler;
 
-    /// Calls `stop` at the first signal that requests an end.
-    pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
+    use super::stop;
+
+    /// Stops at the first signal that requests an end.
+    pub(super) fn listen() -> io::Result<()> {
         // With a handler, whatever it does, the write that passed the limit fails with an error (EFBIG).
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
         let handled = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU]
             .into_iter()
             .filter(|&signal| !ignored(signal));
         let mut signals = Signals::new(handled)?;
-        let wait = move || signals.forever().next().map(|_| stop());
+        let wait = move || {
+            if let Some(signal) = signals.forever().next() {
+                stop(|| drop(emulate_default_handler(signal)));
+            }
+        };
         std::thread::Builder::new()
             .name("signals".into())
             .spawn(wait)
@@ -179,8 +189,11 @@ mod signals {
 mod signals {
     use std::io;
 
-    pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
-        ctrlc::set_handler(move || stop()).map_err(io::Error::other)
+    use super::{INTERRUPTED, stop};
+
+    pub(super) fn listen() -> io::Result<()> {
+        let handler = || stop(|| std::process::exit(INTERRUPTED));
+        ctrlc::set_handler(handler).map_err(io::Error::other)
     }
 }
 
@@ -195,7 +208,7 @@ pub(crate) fn of_parser(said: &clap::Error) -> u8 {
                 .map_or(message.clone(), |rest| format!("{} {rest}", label()));
             io::stderr().write_all(message.as_bytes())
         }
-        false => said.print(),
+        false => stdout::check().and_then(|()| said.print()),
     };
     let printed = print().and_then(|()| io::stdout().flush());
     match printed.map_err(|error| Error::io("standard output", error)) {
@@ -239,7 +252,6 @@ pub(crate) fn told(error: &anyhow::Error, who: &str) -> u8 {
 pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     match error.downcast_ref::<Error>() {
         _ if is_closed_pipe(error) => 0,
-        Some(Error::Interrupted) => INTERRUPTED,
         Some(error) if error.is_input() => BAD_INPUT,
         _ => FAILED,
     }

@@ -14,6 +14,7 @@ use hone::record;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
+use crate::stdout;
 
 /// All files of a run, each with the option that names it.
 #[derive(Debug, Default)]
@@ -54,17 +55,18 @@ impl Use {
 }
 
 impl Files {
-    /// Adds files that are read; `INPUT` is the graph.
+    /// Adds files that are read; `INPUT` is the graph, `-` what standard input is.
     pub(crate) fn read<P: AsRef<Path>>(
         mut self,
         option: &'static str,
         paths: impl IntoIterator<Item = P>,
     ) -> Self {
-        self.inputs.extend(
-            paths
-                .into_iter()
-                .map(|path| (option, path.as_ref().to_path_buf())),
-        );
+        let place = |path: &Path| match path == Path::new("-") {
+            true => PathBuf::from("/dev/stdin"),
+            false => path.to_path_buf(),
+        };
+        self.inputs
+            .extend(paths.into_iter().map(|path| (option, place(path.as_ref()))));
         self
     }
 
@@ -116,6 +118,9 @@ impl Files {
         self.check_places()?;
         for (_, path) in &self.outputs {
             if is_stream(path) {
+                if ["-", "/dev/stdout"].map(Path::new).contains(&&**path) {
+                    stdout::check().map_err(|error| Error::io("standard output", error))?;
+                }
                 exit::keep(Kept::Stream);
             } else {
                 Output::create(path, Existing::replaced_if(force))?;
@@ -198,12 +203,19 @@ impl Files {
         let inside = |(_, other): &&(&str, PathBuf)| {
             !is_stream(other) && spelled_out(other).starts_with(&folder)
         };
+        // Standard input may be a file, whose name the system knows.
+        let read_from = |(_, input): &&(&str, PathBuf)| {
+            let place = input.canonicalize();
+            place
+                .unwrap_or_else(|_| spelled_out(input))
+                .starts_with(&folder)
+        };
         // Companions of a file come before it.
         if let Some((of, input)) = self
             .inputs
             .iter()
             .rev()
-            .find(inside)
+            .find(read_from)
             .filter(|_| matches!(used, Use::Replaced | Use::Parts | Use::Rewritten))
         {
             let (input, of) = (input.display(), of_option(of));

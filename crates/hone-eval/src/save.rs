@@ -163,10 +163,11 @@ impl Save {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let entry = entry(whose, graph, vectors.cols())?;
         // A record without vectors belongs to some that are gone.
-        let mut batch = Batch::new(if path.exists() {
-            self.existing
-        } else {
+        let orphan = !path.exists() && record::path(&path).is_some_and(|record| record.exists());
+        let mut batch = Batch::new(if orphan {
             Existing::Replace
+        } else {
+            self.existing
         });
         Embedding::new(graph.ids().clone(), vectors.clone()).add_to(&mut batch, &path, None)?;
         record::add_to(&mut batch, &path, &entry)?;

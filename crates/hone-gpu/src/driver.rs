@@ -6,9 +6,11 @@
 //! unwinds as a [`Failure`], without a message, and the engine catches it and returns the error.
 //!
 //! Only this file is unsafe: CUDA's libraries are trusted to be what their names say, and kernels to respect their
-//! arguments. Shapes are checked before, in `space.rs` and `sums.rs`; the laws of a space test the kernels.
+//! arguments, whose number and kinds are compared with the source of the kernel at each launch. Shapes are checked before,
+//! in `space.rs` and `sums.rs`; the laws of a space test the kernels.
 #![allow(unsafe_code)]
 
+use std::mem::{Discriminant, discriminant};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +19,7 @@ use cudarc::driver::{
     CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr,
     DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits, result,
 };
-use cudarc::nvrtc;
+use cudarc::nvrtc::{self, Ptx};
 use hone::{Error, Result};
 use rayon::prelude::*;
 
@@ -28,12 +30,45 @@ pub(crate) struct Failure(pub(crate) Error);
 pub(crate) struct Driver {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    name: String,
-    /// Compute capability, such as 90 for 9.0.
-    pub(crate) capability: i32,
+    pub(crate) card: Card,
     /// Number of multiprocessors.
     pub(crate) processors: usize,
     staging: Mutex<Option<Staging>>,
+}
+
+/// Compute capability that the kernels need: 8.0, for `__reduce_max_sync`.
+const CAPABILITY: i32 = 80;
+
+/// What a device is.
+#[derive(Debug)]
+pub(crate) struct Card {
+    /// `cuda:0 (NVIDIA H200)`.
+    pub(crate) name: String,
+    /// Without the number: the same card under another number computes the same bits.
+    pub(crate) arithmetic: String,
+    /// Compute capability, such as 90 for 9.0.
+    pub(crate) capability: i32,
+}
+
+impl Card {
+    /// A device that has all the kernels need.
+    fn new(ordinal: usize, model: &str, (major, minor): (i32, i32)) -> Result<Self> {
+        let card = Card {
+            name: format!("cuda:{ordinal} ({model})"),
+            arithmetic: format!("cuda ({model})"),
+            capability: 10 * major + minor,
+        };
+        if card.capability < CAPABILITY {
+            let message = format!(
+                "this card has compute capability {major}.{minor}, and 8.0 or newer is needed; use the device cpu (docs/gpu.md)"
+            );
+            return Err(Error::Device {
+                device: card.name,
+                message,
+            });
+        }
+        Ok(card)
+    }
 }
 
 /// Bytes of a page-locked buffer.
@@ -105,6 +140,48 @@ pub(crate) enum Arg {
     Real(f64),
 }
 
+/// A kernel, and the kinds of arguments that it takes.
+#[derive(Debug, Clone)]
+pub(crate) struct Kernel {
+    function: CudaFunction,
+    takes: Vec<Discriminant<Arg>>,
+}
+
+/// The kinds of arguments that a kernel takes, as its source declares them.
+fn declared(source: &str, kernel: &str) -> Option<Vec<Discriminant<Arg>>> {
+    let call = format!("{kernel}(");
+    let list = source.split("__global__").skip(1).find_map(|text| {
+        let (before, list) = text.split_once('{')?.0.split_once(&call)?;
+        let whole = before.ends_with(char::is_whitespace);
+        whole.then(|| list.trim_end().strip_suffix(')')).flatten()
+    })?;
+    kinds(source, list)
+}
+
+/// The kinds in a list of parameters; those of a macro follow `#define` on lines that end with a backslash, except the last.
+fn kinds(source: &str, list: &str) -> Option<Vec<Discriminant<Arg>>> {
+    let kind = |parameter: &str| match parameter.trim().split_once(' ') {
+        _ if parameter.contains('*') => Some(vec![discriminant(&Arg::Wide(0))]),
+        Some(("u64", _)) => Some(vec![discriminant(&Arg::Wide(0))]),
+        Some(("u32", _)) => Some(vec![discriminant(&Arg::Count(0))]),
+        Some(("float", _)) => Some(vec![discriminant(&Arg::Factor(0.0))]),
+        Some(("double", _)) => Some(vec![discriminant(&Arg::Real(0.0))]),
+        Some(_) => None,
+        None => {
+            let define = format!("#define {} ", parameter.trim());
+            let lines = source.split_once(&define)?.1.lines();
+            let ends = lines.clone().position(|line| !line.ends_with('\\'))?;
+            let text: Vec<&str> = lines
+                .take(ends + 1)
+                .map(|line| line.trim_end_matches('\\'))
+                .collect();
+            kinds(source, &text.concat())
+        }
+    };
+    let found: Option<Vec<_>> = list.split(',').map(kind).collect();
+    found.map(|found| found.concat())
+}
+
 /// The null address.
 pub(crate) const NULL: Arg = Arg::Wide(0);
 
@@ -162,21 +239,16 @@ impl Driver {
         let context = CudaContext::new(ordinal).map_err(fails)?;
         // SAFETY: events order several streams; there is one.
         unsafe { context.disable_event_tracking() };
-        let name = format!("cuda:{ordinal} ({})", context.name().map_err(fails)?);
-        let (major, minor) = context.compute_capability().map_err(fails)?;
-        let (stream, capability, staging) = (
-            context.default_stream(),
-            10 * major + minor,
-            Mutex::default(),
-        );
+        let capability = context.compute_capability().map_err(fails)?;
+        let card = Card::new(ordinal, &context.name().map_err(fails)?, capability)?;
+        let (stream, staging) = (context.default_stream(), Mutex::default());
         let processors =
             context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
         let processors = processors.map_err(fails)?.unsigned_abs() as usize;
         let driver = Driver {
             context,
             stream,
-            name,
-            capability,
+            card,
             processors,
             staging,
         };
@@ -185,11 +257,19 @@ impl Driver {
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        &self.card.name
     }
 
-    pub(crate) fn context(&self) -> &Arc<CudaContext> {
-        &self.context
+    /// Kernels of a program that was compiled from this source.
+    pub(crate) fn load(&self, program: Ptx, source: &str, names: &[&str]) -> Result<Vec<Kernel>> {
+        let failed = |error| self.error(error, 0);
+        let module = self.context.load_module(program).map_err(failed)?;
+        let kernel = |name: &&str| {
+            let function = module.load_function(name).map_err(failed)?;
+            let takes = declared(source, name).expect("a kernel of this source");
+            Ok(Kernel { function, takes })
+        };
+        names.iter().map(kernel).collect()
     }
 
     /// Freed memory is kept for the next allocations: returning it takes milliseconds.
@@ -374,14 +454,22 @@ impl Driver {
     }
 
     /// Starts a kernel with blocks of `threads` threads.
+    ///
+    /// # Panics
+    /// When the kernel takes other arguments.
     pub(crate) fn launch(
         &self,
-        kernel: &CudaFunction,
+        kernel: &Kernel,
         blocks: (usize, usize),
         threads: u32,
         args: &[Arg],
     ) {
-        let mut launch = self.stream.launch_builder(kernel);
+        let fits = args
+            .iter()
+            .map(discriminant)
+            .eq(kernel.takes.iter().copied());
+        assert!(fits, "arguments of a kernel: {args:?}");
+        let mut launch = self.stream.launch_builder(&kernel.function);
         for arg in args {
             match arg {
                 Arg::Wide(value) => launch.arg(value),
@@ -397,7 +485,8 @@ impl Driver {
             block_dim: (threads, 1, 1),
             shared_mem_bytes: 0,
         };
-        // SAFETY: callers pass the arguments that the kernel declares, and memory of the sizes that it reads and writes.
+        // SAFETY: these are the arguments that the kernel declares, as was checked above. It reads and writes memory of the
+        // device alone, of the sizes that it is told.
         let started = unsafe { launch.launch(grid) };
         self.must(started.map(drop), 0);
     }
@@ -413,10 +502,10 @@ impl Driver {
     pub(crate) fn error(&self, error: DriverError, bytes: u64) -> Error {
         if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             let (free, _) = self.context.mem_get_info().unwrap_or((0, 0));
-            return no_room(&self.name, bytes, true, free as u64);
+            return no_room(self.name(), bytes, true, free as u64);
         }
         Error::Device {
-            device: self.name.clone(),
+            device: self.name().into(),
             message: format!("the NVIDIA driver reports: {}", said(error)),
         }
     }
@@ -453,4 +542,78 @@ fn said(error: DriverError) -> String {
         || format!("{:?}", error.0),
         |text| format!("{text} ({:?})", error.0),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::sources;
+
+    #[test]
+    fn cards_that_lack_an_instruction_are_refused_by_name() {
+        for (capability, known) in [
+            ((6, 1), false),
+            ((7, 5), false),
+            ((8, 0), true),
+            ((8, 9), true),
+            ((12, 0), true),
+        ] {
+            let card = Card::new(1, "NVIDIA T4", capability);
+            assert_eq!(card.is_ok(), known, "{capability:?}");
+        }
+        let error = Card::new(1, "NVIDIA T4", (7, 5)).expect_err("too old");
+        assert_eq!(
+            error.to_string(),
+            "cuda:1 (NVIDIA T4): this card has compute capability 7.5, and 8.0 or newer is needed; \
+             use the device cpu (docs/gpu.md)"
+        );
+    }
+
+    #[test]
+    fn the_arithmetic_of_a_card_does_not_depend_on_its_number() {
+        let [a, b] = [0, 3].map(|ordinal| Card::new(ordinal, "NVIDIA H200", (9, 0)).expect("new"));
+        assert_eq!(
+            (&*a.name, &*b.name),
+            ("cuda:0 (NVIDIA H200)", "cuda:3 (NVIDIA H200)")
+        );
+        assert_eq!(
+            (&*a.arithmetic, &*a.arithmetic),
+            (&*b.arithmetic, "cuda (NVIDIA H200)")
+        );
+        let other = Card::new(0, "NVIDIA L40", (8, 9)).expect("new");
+        assert_ne!(a.arithmetic, other.arithmetic);
+    }
+
+    #[test]
+    fn kernels_take_the_arguments_that_they_declare() {
+        let short = |kind: &Discriminant<Arg>| {
+            let kinds = [
+                ('w', Arg::Wide(0)),
+                ('c', Arg::Count(0)),
+                ('f', Arg::Factor(0.0)),
+                ('r', Arg::Real(0.0)),
+            ];
+            let of = kinds.iter().find(|(_, arg)| discriminant(arg) == *kind);
+            of.expect("one of four").0
+        };
+        let mut known = 0;
+        for (source, kernel) in sources() {
+            let takes = declared(source, kernel).expect(kernel);
+            let takes: String = takes.iter().map(short).collect();
+            let expected = match kernel {
+                "add_parts" => "cww",
+                "shorten" => "wcwrw",
+                "combine" => "wwcwcwcwcwwcc",
+                // With macros.
+                "finish" => "wcwwfwcfwwfwwfww",
+                "weigh" => "wwwwwwwwwwwcrwrwwwww",
+                "spmm_long" => "wwwwwwwcfwcfwwfwwfww",
+                _ => continue,
+            };
+            assert_eq!(takes, expected, "{kernel}");
+            known += 1;
+        }
+        assert_eq!(known, 6);
+        assert_eq!(declared("__global__ void f(u8 x) {", "f"), None);
+    }
 }

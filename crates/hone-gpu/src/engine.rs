@@ -36,6 +36,10 @@ impl Engine for Cuda {
         self.driver.name()
     }
 
+    fn arithmetic(&self) -> &str {
+        &self.driver.card.arithmetic
+    }
+
     fn has(&self, solver: &Solver) -> bool {
         matches!(solver, Solver::Svd(_))
     }

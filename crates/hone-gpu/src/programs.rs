@@ -8,17 +8,19 @@ use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 
-use cudarc::driver::CudaFunction;
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use hone::parallel;
 use hone::{Error, Result};
 
-use crate::driver::{Driver, Failure};
+use crate::driver::{Driver, Failure, Kernel};
 
 const SPMM: &str = concat!(
     include_str!("../kernels/then.cu"),
     include_str!("../kernels/spmm.cu")
 );
+
+/// The kernels of a sparse product.
+const PRODUCTS: [&str; 2] = ["spmm", "spmm_long"];
 
 /// A program: its source, and the kernels that it has.
 struct Program {
@@ -134,15 +136,15 @@ const PROGRAMS: [Program; 9] = [
 
 /// All kernels.
 pub(crate) struct Programs {
-    kernels: HashMap<&'static str, CudaFunction>,
+    kernels: HashMap<&'static str, Kernel>,
     products: Mutex<Vec<(Shape, Products)>>,
 }
 
 /// The kernels of sparse products with panels of some widths.
 #[derive(Debug, Clone)]
 pub(crate) struct Products {
-    pub(crate) short: CudaFunction,
-    pub(crate) long: CudaFunction,
+    pub(crate) short: Kernel,
+    pub(crate) long: Kernel,
 }
 
 /// How a row of a sparse product is divided: `lanes` threads with `vector` adjacent columns each.
@@ -180,7 +182,7 @@ impl Shape {
             format!("-DVEC={}", self.vector),
             format!("-DLANES={}", self.lanes),
         ];
-        let mut kernels = compile(driver, SPMM, &defined, &["spmm", "spmm_long"])?.into_iter();
+        let mut kernels = compile(driver, SPMM, &defined, &PRODUCTS)?.into_iter();
         let [short, long] =
             [kernels.next(), kernels.next()].map(|kernel| kernel.expect("two kernels"));
         Ok((self, Products { short, long }))
@@ -217,7 +219,7 @@ impl Programs {
     }
 
     /// A kernel by its name.
-    pub(crate) fn kernel(&self, name: &str) -> &CudaFunction {
+    pub(crate) fn kernel(&self, name: &str) -> &Kernel {
         &self.kernels[name]
     }
 
@@ -242,8 +244,11 @@ fn compile(
     source: &str,
     defined: &[String],
     names: &[&str],
-) -> Result<Vec<CudaFunction>> {
-    let mut options = vec![format!("--gpu-architecture=compute_{}", driver.capability)];
+) -> Result<Vec<Kernel>> {
+    let mut options = vec![format!(
+        "--gpu-architecture=compute_{}",
+        driver.card.capability
+    )];
     options.extend_from_slice(defined);
     let options = CompileOptions {
         options,
@@ -251,18 +256,7 @@ fn compile(
     };
     let program =
         compile_ptx_with_opts(source, options).map_err(|error| not_compiled(driver, &error))?;
-    let module = driver
-        .context()
-        .load_module(program)
-        .map_err(|error| driver.error(error, 0))?;
-    names
-        .iter()
-        .map(|name| {
-            module
-                .load_function(name)
-                .map_err(|error| driver.error(error, 0))
-        })
-        .collect()
+    driver.load(program, source, names)
 }
 
 fn not_compiled(driver: &Driver, error: &CompileError) -> Error {
@@ -278,6 +272,17 @@ fn not_compiled(driver: &Driver, error: &CompileError) -> Error {
         device: driver.name().into(),
         message,
     }
+}
+
+/// All kernels, each with its source.
+#[cfg(test)]
+pub(crate) fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of = |source, kernels: &'static [&str]| kernels.iter().map(move |&kernel| (source, kernel));
+    let all = PROGRAMS
+        .iter()
+        .map(|program| (program.source, program.kernels));
+    all.chain([(SPMM, &PRODUCTS[..])])
+        .flat_map(move |(source, kernels)| of(source, kernels))
 }
 
 #[cfg(test)]
@@ -320,22 +325,19 @@ mod tests {
     /// Every kernel that a program lists is in its source, once.
     #[test]
     fn kernels_are_in_their_sources() {
-        for program in &PROGRAMS {
-            for kernel in program.kernels {
-                let named = |text: &str| {
-                    let word = |at: usize| {
-                        !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
-                    };
-                    text.match_indices(&format!("{kernel}("))
-                        .filter(|&(at, _)| word(at))
-                        .count()
-                };
-                let heads: Vec<&str> = program.source.split("__global__").skip(1).collect();
-                let heads = heads
-                    .iter()
-                    .map(|head| head.split('{').next().unwrap_or_default());
-                assert_eq!(heads.map(named).sum::<usize>(), 1, "{kernel}");
-            }
+        for (source, kernel) in sources() {
+            let named = |text: &str| {
+                let word =
+                    |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+                text.match_indices(&format!("{kernel}("))
+                    .filter(|&(at, _)| word(at))
+                    .count()
+            };
+            let heads: Vec<&str> = source.split("__global__").skip(1).collect();
+            let heads = heads
+                .iter()
+                .map(|head| head.split('{').next().unwrap_or_default());
+            assert_eq!(heads.map(named).sum::<usize>(), 1, "{kernel}");
         }
     }
 }

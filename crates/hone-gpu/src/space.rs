@@ -18,7 +18,7 @@ use hone::space::{Fold, Leaf, Map, Space, Workspace};
 use hone::sparse::{Diagonal, Fused, Plus};
 
 use crate::Cuda;
-use crate::driver::{Arg, Memory, NULL};
+use crate::driver::{Arg, Kernel, Memory, NULL};
 use crate::panel::{Panel, count, wide};
 use crate::resident::LONGEST;
 use crate::sums::SIDE;
@@ -51,7 +51,7 @@ impl Cuda {
     }
 
     /// Starts a kernel with one thread per value.
-    fn for_values(&self, kernel: &cudarc::driver::CudaFunction, of: &Panel, rest: &[Arg]) {
+    fn for_values(&self, kernel: &Kernel, of: &Panel, rest: &[Arg]) {
         if of.len() > 0 {
             let args: Vec<Arg> = [wide(of.len()), of.width()]
                 .into_iter()

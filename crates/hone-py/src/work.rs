@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hone::{Progress, Result};
+use hone::{Progress, Result, parallel};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -188,10 +188,10 @@ pub(crate) fn run_short<T: Send>(
     caught.map_err(|payload| panicked(&*payload))
 }
 
-/// A pool of `jobs` threads, or of as many as there are cores.
+/// A pool of `jobs` threads, or of as many as there are cores (0).
 fn pool(jobs: usize) -> PyResult<ThreadPool> {
     let named = ThreadPoolBuilder::new()
-        .num_threads(jobs)
+        .num_threads(parallel::threads((jobs > 0).then_some(jobs)))
         .thread_name(|i| format!("hone-{i}"));
     named
         .build()

@@ -197,6 +197,22 @@ def test_listeners_may_fail():
         _native.generate('{"model": "er", "nodes": 300000, "degree": 10}', 1, fail)
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
+def test_threads_are_no_more_than_a_few_per_core():
+    code = """
+import os
+from hone_embed import _native
+threads = lambda: len(os.listdir("/proc/self/task"))
+before, seen = threads(), []
+_native.generate('{"model": "er", "nodes": 2000000, "degree": 4}', 1, lambda *event: seen.append(threads()))
+print(max(seen) - before)
+"""
+    environment = {**os.environ, "RAYON_NUM_THREADS": "700"}
+    command = [sys.executable, "-c", code]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert int(answer.stdout) <= 4 * os.cpu_count() + 1
+
+
 def test_no_library_is_imported_unless_its_objects_come():
     code = """
 import sys

@@ -18,6 +18,8 @@ pub use prefetch::prefetch;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use crate::parallel;
+
 /// Positions of the nonzeros of a square or rectangular matrix, row by row.
 ///
 /// Invariants, checked by the constructor: `offsets` has one entry more than there are rows, starts at 0, never falls
@@ -57,13 +59,14 @@ impl Pattern {
             columns,
             cols,
         };
-        debug_assert!(
-            (0..pattern.rows()).all(|i| pattern.row(i).windows(2).all(|w| w[0] < w[1])),
-            "a row is not sorted"
-        );
-        debug_assert!(
-            pattern.columns.iter().all(|&j| (j as usize) < cols),
-            "a column is out of range"
+        // Products read the columns without further checks.
+        let wrong = |i: usize| {
+            let row = pattern.row(i);
+            !row.is_sorted_by(|a, b| a < b) || row.last().is_some_and(|&j| j as usize >= cols)
+        };
+        assert!(
+            parallel::first(pattern.rows(), wrong).is_none(),
+            "a row is not sorted, or a column is out of range"
         );
         pattern
     }

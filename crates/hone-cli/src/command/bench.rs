@@ -76,7 +76,8 @@ Examples:
   hone bench --sizes 100000,1000000 --models er,rmat
   hone bench --sizes 10000000 --memory 8G
 
-Each run is a separate process, so that its peak memory is measured alone. Keep the machine idle meanwhile.";
+Each run is a separate process, so that its peak memory is measured alone; on Linux it ends with the study, even one
+that is killed. Keep the machine idle meanwhile.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Model {
@@ -242,7 +243,30 @@ fn child() -> anyhow::Result<Command> {
             &rayon::current_num_threads().to_string(),
         ])
         .stdin(Stdio::null());
+    #[cfg(target_os = "linux")]
+    ended_with_this(&mut command);
     Ok(command)
+}
+
+/// Has the system end a child when this process ends: a study that is killed would leave it running.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn ended_with_this(command: &mut Command) {
+    use std::io::{self, ErrorKind};
+    use std::os::unix::process::CommandExt;
+
+    use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+    let this = getpid();
+    let ask = move || -> io::Result<()> {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // It may have ended before.
+        (getppid() == Some(this))
+            .then_some(())
+            .ok_or(ErrorKind::NotFound.into())
+    };
+    // SAFETY: in the new process, which has one thread and the memory of this one, the closure makes two calls of the
+    // system and neither allocates nor locks anything.
+    unsafe { command.pre_exec(ask) };
 }
 
 fn finish(mut command: Command) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@ use clap::Subcommand;
 use hone::graph::{Generator, GraphFormat, WriteOptions, write_generated};
 
 use crate::context::Context;
+use crate::files::Files;
 use crate::options::{Known, translated};
 
 /// Generate a random or regular graph.
@@ -146,6 +147,9 @@ const MANY: f64 = 1e8;
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (generator, target) = resolve(&args.model)?;
+    Files::default()
+        .write("--output", [&target.output])
+        .check(target.force)?;
     let options = WriteOptions {
         format: target.output_format,
         overwrite: target.force,

@@ -437,6 +437,89 @@ fn inputs_are_never_written_over() {
 }
 
 #[test]
+fn standard_input_is_not_written_over() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    fs::hard_link(path("g.tsv"), path("hard.tsv")).expect("links");
+    fs::copy(path("g.tsv"), path("z.tsv.run.json")).expect("writable");
+    let before = content(folder.path());
+    for (from, command) in [
+        ("g.tsv", "count - -o g.tsv"),
+        ("hard.tsv", "count - -o g.tsv"),
+        ("g.tsv", "count /dev/stdin -o hard.tsv"),
+        ("g.tsv", "embed - -o g.tsv"),
+        ("g.tsv", "features - -o g.tsv"),
+        ("g.tsv", "roles - -o g.tsv"),
+        ("nodes.txt", "count g.tsv --nodes - -o nodes.txt"),
+    ] {
+        after(
+            folder.path(),
+            &format!("exec <{from}"),
+            &format!("{command} --force"),
+        )
+        .code(2)
+        .stderr(contains("tsv is the input;").or(contains("is the input of --nodes")));
+        assert_eq!(content(folder.path()), before, "{command}");
+    }
+    let beside = "embed - -q -o z.tsv --force";
+    after(folder.path(), "exec <z.tsv.run.json", beside)
+        .code(2)
+        .stderr(contains("has the name of a file that belongs to z.tsv"));
+    assert_eq!(content(folder.path()), before);
+    // What is read from elsewhere is no reason.
+    after(folder.path(), "exec <g.tsv", "count - -q -o c.tsv").success();
+    after(
+        folder.path(),
+        "exec <hard.tsv",
+        "count - -q -o c.tsv --force",
+    )
+    .success();
+}
+
+/// A closed pipe is success: the reader had enough. What is closed from the beginning has no reader.
+#[cfg(target_os = "linux")]
+#[test]
+fn results_are_not_lost_where_standard_output_is_closed() {
+    let folder = folder();
+    let embed = format!("{EMBED} -q -o - --output-format tsv");
+    for closed in ["exec >&-", "exec 1</dev/null"] {
+        for command in [
+            &*embed,
+            "info g.tsv",
+            "count g.tsv -q",
+            "generate er --nodes 50 --degree 4",
+            "count g.tsv -q -o /dev/stdout",
+            "--help",
+            "--version",
+        ] {
+            after(folder.path(), closed, command)
+                .code(1)
+                .stderr(contains("error: standard output: it is closed"));
+        }
+        let written = format!("{EMBED} -q --force -o z.tsv");
+        after(folder.path(), closed, &written).success();
+    }
+    // Where everything is thrown away, it is on purpose.
+    for wanted in ["exec >/dev/null", "exec 1<>/dev/null"] {
+        after(folder.path(), wanted, "info g.tsv").success();
+    }
+}
+
+#[test]
+fn a_link_to_nowhere_is_not_blamed_on_this_folder() {
+    let folder = folder();
+    symlink("nowhere/x.tsv", folder.path().join("out.tsv")).expect("links");
+    hone(folder.path(), "count g.tsv -q -o out.tsv")
+        .code(2)
+        .stderr(contains(
+            "out.tsv: is a link to nowhere/x.tsv, and there is no folder nowhere; make it first",
+        ));
+    fs::create_dir(folder.path().join("nowhere")).expect("writable");
+    hone(folder.path(), "count g.tsv -q -o out.tsv").success();
+    assert!(folder.path().join("nowhere/x.tsv").is_file());
+}
+
+#[test]
 fn a_lock_that_is_not_ours_is_left_alone() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name);
@@ -474,8 +557,8 @@ fn no_threads_is_an_error() {
         .code(2)
         .stderr(contains("--threads"));
     // Large stacks, so that something is left for the threads that did start when the next one does not.
-    let little = "ulimit -v 400000; export RUST_MIN_STACK=33554432";
-    let starved = after(folder.path(), little, "info g.tsv --threads 1024").code(1);
+    let little = "ulimit -v 400000; export RUST_MIN_STACK=104857600";
+    let starved = after(folder.path(), little, "info g.tsv --threads 4").code(1);
     starved.stderr(contains("error: no threads can be started").and(contains("--threads")));
 }
 

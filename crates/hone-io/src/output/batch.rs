@@ -8,10 +8,11 @@
 //! the record of a run stay. A record of checksums among the files ([`crate::record`]) lets readers detect what a crash
 //! of the machine may leave.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::companions;
-use super::exchange::{New, exchange};
+use super::exchange::{New, Thing, exchange};
 use super::place::{Place, folder_of, may_replace, sync};
 use super::temporary::{Temporary, TemporaryFolder, registry};
 use super::{Existing, Output, Written, WrittenFolder};
@@ -41,7 +42,7 @@ pub struct Batch {
     paths: Vec<PathBuf>,
     ready: Vec<Temporary>,
     written: Vec<Written>,
-    ready_folders: Vec<(TemporaryFolder, PathBuf)>,
+    ready_folders: Vec<(TemporaryFolder, PathBuf, Existing)>,
     folders: Vec<WrittenFolder>,
     obsolete: Vec<PathBuf>,
 }
@@ -95,13 +96,19 @@ impl Batch {
         &self.written
     }
 
-    /// Takes a complete folder, whose files are on disk; it replaces an existing one.
-    pub fn add_folder(&mut self, folder: TemporaryFolder, target: PathBuf, files: Vec<Written>) {
+    /// Takes a complete folder, whose files are on disk.
+    pub fn add_folder(
+        &mut self,
+        folder: TemporaryFolder,
+        target: PathBuf,
+        existing: Existing,
+        files: Vec<Written>,
+    ) {
         self.folders.push(WrittenFolder {
             path: target.clone(),
             files,
         });
-        self.ready_folders.push((folder, target));
+        self.ready_folders.push((folder, target, existing));
     }
 
     /// The folders so far.
@@ -134,7 +141,8 @@ impl Batch {
     /// Puts all files and folders in place, and returns them as they were named.
     ///
     /// # Errors
-    /// When one cannot be renamed; then the folder is as it was before.
+    /// [`Error::Exists`] when one may not be replaced and is there by now; when one cannot be renamed. Then all is as it
+    /// was before.
     pub fn commit(self) -> Result<Vec<PathBuf>> {
         let Batch {
             existing,
@@ -172,22 +180,35 @@ impl Batch {
                 .collect::<Result<Vec<PathBuf>>>()?;
             obsolete.extend(stale);
         }
-        paths.extend(ready_folders.iter().map(|(_, target)| target.clone()));
+        paths.extend(ready_folders.iter().map(|(_, target, _)| target.clone()));
         let mut registry = registry();
-        let files = ready
-            .into_iter()
-            .map(|file| file.take(&mut registry))
-            .map(|(file, to)| (New::File(file), to));
-        let mut new: Vec<(New, PathBuf)> = files.collect();
-        for (folder, target) in ready_folders {
-            new.push((New::Folder(folder.take(&mut registry)), target));
+        let files = ready.into_iter().map(|file| {
+            let (file, target) = file.take(&mut registry);
+            let thing = Thing::File(file);
+            New {
+                thing,
+                target,
+                existing,
+            }
+        });
+        let mut new: Vec<New> = files.collect();
+        for (folder, target, existing) in ready_folders {
+            let thing = Thing::Folder(folder.take(&mut registry));
+            new.push(New {
+                thing,
+                target,
+                existing,
+            });
         }
         let mut within: Vec<PathBuf> = new
             .iter()
-            .map(|(_, target)| folder_of(target).to_path_buf())
+            .map(|one| folder_of(&one.target).to_path_buf())
             .collect();
         within.dedup();
-        exchange(new, obsolete).map_err(|(path, error)| Error::io(path, error))?;
+        exchange(new, obsolete).map_err(|(path, error)| match error.kind() {
+            ErrorKind::AlreadyExists => Error::Exists { path },
+            _ => Error::io(path, error),
+        })?;
         registry.publish(&paths);
         drop(registry);
         for folder in &within {

@@ -187,23 +187,37 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 /// Why nothing can be written there, and what to do. If the system is at fault, not the name, its own error.
 pub(super) fn refused(path: &Path, error: io::Error) -> Error {
-    let folder = folder_of(path).display();
+    let target = match follow(path) {
+        Followed::Name(target) => target,
+        Followed::Stdout | Followed::Descriptor => path.to_path_buf(),
+    };
+    let link = match target == path {
+        true => String::new(),
+        false => format!("is a link to {}, and ", target.display()),
+    };
+    let folder = folder_of(&target);
     let (message, remedy) = match error.kind() {
         ErrorKind::NotFound if descriptor(path).is_some() => (
             "is not an open descriptor".to_owned(),
             "redirect it, or name a file",
         ),
-        ErrorKind::NotFound if folder_of(path).is_dir() => (
-            format!("no file can be made in the folder {folder}"),
+        ErrorKind::NotFound if folder.is_dir() => (
+            format!(
+                "{link}no file can be made in the folder {}",
+                folder.display()
+            ),
             "write elsewhere",
         ),
         ErrorKind::NotFound => (
-            format!("there is no folder {folder}"),
+            format!("{link}there is no folder {}", folder.display()),
             "make it first, or write elsewhere",
         ),
-        ErrorKind::NotADirectory => (format!("{folder} is not a folder"), "write elsewhere"),
+        ErrorKind::NotADirectory => (
+            format!("{link}{} is not a folder", folder.display()),
+            "write elsewhere",
+        ),
         ErrorKind::PermissionDenied => (
-            "may not be written".to_owned(),
+            format!("{link}may not be written"),
             "change the permissions of the folder, or write elsewhere",
         ),
         ErrorKind::InvalidFilename => (

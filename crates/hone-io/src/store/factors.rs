@@ -401,10 +401,10 @@ impl Writer {
         let Writer {
             folder,
             target,
+            existing,
             manifest,
-            ..
         } = self;
-        batch.add_folder(folder, target, manifest.files);
+        batch.add_folder(folder, target, existing, manifest.files);
         Ok(())
     }
 

@@ -66,7 +66,8 @@ pub(super) fn write(
         let written = |(rank, sum): (usize, &[u64])| {
             Written::new(Path::new(&part_name(rank)), &Sum::of(sum[0], sum[1] as u32))
         };
-        batch.add_folder(folder, target.to_path_buf(), sums.map(written).collect());
+        let (target, existing) = (target.to_path_buf(), batch.existing());
+        batch.add_folder(folder, target, existing, sums.map(written).collect());
     }
     Ok(())
 }

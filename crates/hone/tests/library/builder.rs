@@ -243,6 +243,19 @@ fn wrong_input_is_an_error_that_names_it() {
 }
 
 #[test]
+fn rows_of_a_pattern_ascend_and_stay_inside() {
+    for (columns, fine) in [
+        ([1, 0, 2, 1], true),
+        ([1, 2, 0, 1], false),
+        ([1, 0, 0, 1], false),
+        ([1, 0, 2, 3], false),
+    ] {
+        let made = std::panic::catch_unwind(|| Pattern::new(vec![0, 1, 3, 4], columns.into(), 3));
+        assert_eq!(made.is_ok(), fine, "{columns:?}");
+    }
+}
+
+#[test]
 fn broken_patterns_are_refused() {
     let path = |columns: Vec<u32>| Arc::new(Pattern::new(vec![0, 1, 3, 4], columns, 3));
     let make = |pattern, weights: Option<Vec<f32>>, directed, ids| {

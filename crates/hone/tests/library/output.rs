@@ -321,6 +321,51 @@ fn a_batch_takes_obsolete_files_along_and_no_file_twice() {
     assert!(twice.to_string().contains("two outputs go to"), "{twice}");
 }
 
+/// Two runs begin when nothing is there, and one of them ends first.
+#[test]
+fn what_appears_during_a_run_is_not_replaced() {
+    let dir = folder();
+    let begun = |names: &[&str], text: &str| {
+        let mut batch = Batch::new(Existing::Refuse);
+        for name in names {
+            let mut output = batch.begin(dir.path().join(name)).expect("writable");
+            output.write_all(text.as_bytes()).expect("writable");
+            batch.add(output).expect("on disk");
+        }
+        batch
+    };
+    let second = [["a", "b"], ["b", "c"], ["c", "a"]].map(|names| begun(&names, "second"));
+    let alone = begun(&["a"], "second");
+    begun(&["a", "b"], "first").commit().expect("in place");
+    for batch in second.into_iter().chain([alone]) {
+        assert!(matches!(batch.commit(), Err(Error::Exists { .. })));
+        let both = ["a", "b"].map(|name| (name.to_owned(), "first".to_owned()));
+        assert_eq!(texts(dir.path()), both);
+    }
+}
+
+#[test]
+fn a_graph_that_is_generated_does_not_replace_what_appears_meanwhile() {
+    #[derive(Debug)]
+    struct Faster(std::path::PathBuf);
+    impl hone::Progress for Faster {
+        fn stage(&self, _name: &str, _total: u64) {
+            fs::write(&self.0, "of another run").expect("writable");
+        }
+    }
+    let dir = folder();
+    let path = dir.path().join("g.tsv");
+    let generator = hone::graph::Generator::Er {
+        nodes: 50,
+        degree: 4.0,
+    };
+    let options = hone::graph::WriteOptions::default();
+    let refused = generator.write(1, &path, &options, &Faster(path.clone()));
+    assert!(matches!(refused, Err(Error::Exists { .. })), "{refused:?}");
+    assert_eq!(fs::read(&path).expect("there"), b"of another run");
+    assert_eq!(listing(dir.path()), ["g.tsv"]);
+}
+
 #[test]
 fn checksums_are_of_the_file_also_where_it_was_written_over() {
     let dir = folder();
