@@ -19,6 +19,8 @@ pub mod progress;
 pub mod random;
 #[doc(hidden)]
 pub mod spelling;
+#[doc(hidden)]
+pub mod terminal;
 
 pub use error::{Error, Result};
 pub use progress::{Progress, Silent};

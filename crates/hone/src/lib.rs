@@ -62,4 +62,4 @@ pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, ran
 // Parallel loops and misspelt names are for the other crates of this project; where time goes and memory on huge pages for this one.
 pub(crate) use hone_base::{aside, clock, pages};
 #[doc(hidden)]
-pub use hone_base::{parallel, spelling};
+pub use hone_base::{parallel, spelling, terminal};
