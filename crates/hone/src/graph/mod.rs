@@ -39,8 +39,8 @@ pub use orientation::Orientation;
 pub use quote::{is_id_header, quoted, quoted_line};
 pub use read::reading::{ReadNote, Reading, TableColumns};
 pub use read::{
-    Column, Comment, Division, ID_COLUMNS, InputFormat, ReadOptions, Sizes, WEIGHT_COLUMNS,
-    are_two_kinds, read, read_divided, sizes,
+    Column, Comment, Division, InputFormat, ReadOptions, Sizes, are_two_kinds, read, read_divided,
+    sizes, table_columns,
 };
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};
@@ -266,6 +266,13 @@ impl Graph {
     /// What the builder dropped.
     pub fn dropped(&self) -> Dropped {
         self.dropped
+    }
+
+    /// The same graph, which says that it was made without this many weights that its source has.
+    #[must_use]
+    pub fn without_weights_of_source(mut self, count: u64) -> Graph {
+        self.dropped.weights = count;
+        self
     }
 
     /// How the graph's file was interpreted; none if it does not come from a file.
