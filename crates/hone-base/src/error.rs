@@ -6,6 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::terminal;
+
 /// Result with the library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -14,7 +16,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be opened, read, written or renamed.
-    #[error("{}: {}{}", path.display(), said(source), io_remedy(source))]
+    #[error("{}: {}{}", shown(path), said(source), io_remedy(source))]
     Io {
         /// The file concerned.
         path: PathBuf,
@@ -74,7 +76,7 @@ pub enum Error {
         message: String,
     },
     /// The output exists and may not be replaced.
-    #[error("{} exists; overwrite = true replaces it", path.display())]
+    #[error("{} exists; overwrite = true replaces it", shown(path))]
     Exists {
         /// The existing file.
         path: PathBuf,
@@ -238,8 +240,13 @@ fn circle(source: &io::Error) -> bool {
     cfg!(unix) && source.raw_os_error() == Some(code)
 }
 
+/// A path in one line.
+fn shown(path: &Path) -> String {
+    terminal::name(&path.display().to_string()).into_owned()
+}
+
 fn show_input(path: &Path, line: Option<u64>, text: &str, message: &str, remedy: &str) -> String {
-    let mut out = path.display().to_string();
+    let mut out = shown(path);
     if let Some(line) = line {
         out.push_str(&format!(", line {line}"));
     }

@@ -22,6 +22,8 @@ pub mod random;
 pub mod sparse;
 #[doc(hidden)]
 pub mod spelling;
+#[doc(hidden)]
+pub mod terminal;
 
 pub use error::{Error, Result};
 pub use progress::{Progress, Silent};

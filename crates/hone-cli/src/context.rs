@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use clap::ArgAction;
 use hone::engine::{Cpu, Engine};
+use hone::terminal::{Results, json, shown};
 use hone::{Error, Progress, parallel};
+use serde::Serialize;
 use tracing::level_filters::LevelFilter;
 
 use crate::report::Reporter;
@@ -83,7 +85,7 @@ impl Context {
         if !self.quiet {
             self.reporter.suspended(|| {
                 // If standard error is closed, there is nobody to tell.
-                let _ = writeln!(io::stderr(), "{message}");
+                let _ = writeln!(io::stderr(), "{}", shown(&message.to_string()));
             });
         }
     }
@@ -95,15 +97,28 @@ impl Context {
 
     /// The same with an error of the library, for processes that fail together.
     pub(crate) fn try_print(&self, text: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.write(Results::new(io::stdout().lock()), text.as_ref())
+    }
+
+    /// Writes a result for a terminal, in which all but our own escapes is escaped.
+    pub(crate) fn print_styled(&self, text: &str) -> anyhow::Result<()> {
+        Ok(self.write(io::stdout().lock(), text.as_bytes())?)
+    }
+
+    fn write(&self, mut out: impl Write, text: &[u8]) -> Result<(), Error> {
         self.reporter.finish();
         if !self.engine().leads() {
             return Ok(());
         }
-        let mut out = io::stdout().lock();
         let written = stdout::check()
             .and_then(|()| out.write_all(text.as_ref()))
             .and_then(|()| out.flush());
         written.map_err(|error| Error::io("standard output", error))
+    }
+
+    /// Writes a result to standard output as indented JSON.
+    pub(crate) fn print_json(&self, result: &impl Serialize) -> anyhow::Result<()> {
+        self.print(&*json(&(serde_json::to_string_pretty(result)? + "\n")))
     }
 }
 

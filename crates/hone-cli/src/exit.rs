@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use hone::output::Frozen;
+use hone::terminal::shown;
 use hone::{Error, output};
 
 use crate::context::color;
@@ -78,7 +79,7 @@ fn stop(end: impl FnOnce()) {
         ""
     };
     // In one piece: the run may end by itself meanwhile.
-    let line = format!("{clear}interrupted: {}\n", left(&no_new_files));
+    let line = format!("{clear}interrupted: {}\n", shown(&left(&no_new_files)));
     if !SILENT.load(Relaxed) {
         let _ = io::stderr().write_all(line.as_bytes());
     }
@@ -95,7 +96,7 @@ fn left(frozen: &Frozen) -> String {
     let outputs = frozen
         .published()
         .filter(|path| inner.is_none_or(|folder| !path.starts_with(folder)));
-    let outputs: Vec<String> = outputs.map(shown).collect();
+    let outputs: Vec<String> = outputs.map(named).collect();
     let kept = match &*kept {
         Kept::Cells(folder) => Some(format!(
             "finished results are saved in {}; run the same command again to continue",
@@ -119,7 +120,7 @@ fn left(frozen: &Frozen) -> String {
         .join("; ")
 }
 
-fn shown(path: &Path) -> String {
+fn named(path: &Path) -> String {
     if path == Path::new("-") {
         "standard output".into()
     } else {
@@ -203,9 +204,11 @@ pub(crate) fn of_parser(said: &clap::Error) -> u8 {
     let print = || match said.use_stderr() {
         true => {
             let message = usage::plain(&said.to_string());
-            let message = message
-                .strip_prefix("error: ")
-                .map_or(message.clone(), |rest| format!("{} {rest}", label()));
+            let message = shown(&message);
+            let message = match message.strip_prefix("error: ") {
+                Some(rest) => format!("{} {rest}", label()),
+                None => message.into_owned(),
+            };
             io::stderr().write_all(message.as_bytes())
         }
         false => stdout::check().and_then(|()| said.print()),
@@ -243,7 +246,7 @@ pub(crate) fn told(error: &anyhow::Error, who: &str) -> u8 {
     if !is_closed_pipe(error) {
         let label = label();
         // Nobody is left to learn that standard error is closed.
-        let _ = writeln!(io::stderr(), "{label} {who}{}", message(error));
+        let _ = writeln!(io::stderr(), "{label} {who}{}", shown(&message(error)));
     }
     code_of(error)
 }

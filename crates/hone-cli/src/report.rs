@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use hone::Progress;
+use hone::{Progress, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Shows one bar at a time: the current stage.
@@ -57,6 +57,7 @@ impl Reporter {
 
 impl Progress for Reporter {
     fn stage(&self, name: &str, total: u64) {
+        let name = terminal::name(name);
         tracing::info!("{name}");
         if !self.bars {
             return;
@@ -69,12 +70,13 @@ impl Progress for Reporter {
         bar.set_style(
             ProgressStyle::with_template(template).expect("the templates above are well-formed"),
         );
-        bar.set_message(name.to_owned());
+        bar.set_message(name.into_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         self.replace(Some(bar));
     }
 
     fn note(&self, message: &str) {
+        let message = terminal::shown(message);
         if self.notes {
             // Nobody is left to learn that standard error is closed.
             self.suspended(|| drop(writeln!(io::stderr(), "note: {message}")));

@@ -254,6 +254,13 @@ impl Graph {
         self.dropped
     }
 
+    /// The same graph, which says that it was made without this many weights that its source has.
+    #[must_use]
+    pub fn without_weights_of_source(mut self, count: u64) -> Graph {
+        self.dropped.weights = count;
+        self
+    }
+
     /// A value that was attached to the graph by [`Graph::with_extension`]; none if there is none of this type.
     pub fn extension<T: Any>(&self) -> Option<&T> {
         self.extension.as_deref()?.downcast_ref()

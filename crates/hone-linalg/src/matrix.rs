@@ -160,7 +160,7 @@ impl MotifMatrix {
     }
 
     /// Whether S^(k) of a symmetric W is symmetric: the operator of a single edge says it.
-    pub(crate) fn keeps_symmetry(&self, k: usize) -> bool {
+    pub fn keeps_symmetry(&self, k: usize) -> bool {
         let edge = Pattern::new(vec![0, 1, 2], vec![1, 0], 2);
         let w = Operator::symmetric("W", Csr::new(Arc::new(edge), vec![1.0f32; 2].into()));
         self.operator(&w, k).is_ok_and(|s| s.is_symmetric())

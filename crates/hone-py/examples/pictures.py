@@ -79,8 +79,8 @@ def importance() -> None:
 def orbits() -> None:
     """Node orbits tell roles apart: members of cliques, their gates, the path between them."""
     graph = networkx.barbell_graph(6, 5)
-    table = np.log1p(count_orbits(graph, by="node").to_numpy(dtype=float))
-    names = count_orbits(graph, by="node").columns
+    counts = count_orbits(graph, by="node")
+    table, names = np.log1p(counts.counts), counts.names
     figure, axes = plt.subplots(figsize=(8, 3.6))
     image = axes.imshow(table.T, aspect="auto", cmap="viridis")
     axes.set_yticks(range(len(names)), names, fontsize=8)
@@ -94,7 +94,7 @@ def link_prediction() -> None:
     """AUC of some methods on a graph with communities."""
     graph = generate("sbm", nodes=600, degree=16, communities=12, mixing=0.2, random_state=3)
     methods = ["hone", "hone-p", "node2vec", "spectral", "degree", "random"]
-    table = evaluate_link_prediction(graph, methods, seeds=3, operators=["hadamard"])
+    table = evaluate_link_prediction(graph, methods, seeds=3, operators=["hadamard"], output="pandas")
     scores = table.groupby("method")["auc"].agg(["mean", "std"]).loc[methods]
     figure, axes = plt.subplots(figsize=(6.5, 2.8))
     colors = [COLORS[0] if name.startswith("hone") else "#999999" for name in methods]

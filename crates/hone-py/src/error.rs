@@ -1,6 +1,7 @@
 //! Library errors as Python exceptions of the matching kind, with the same text.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::io::ErrorKind;
 
 use hone::Error;
@@ -10,6 +11,7 @@ use pyo3::exceptions::{
     PyMemoryError, PyNotADirectoryError, PyOSError, PyPermissionError, PyRuntimeError,
     PyValueError,
 };
+use pyo3::pyfunction;
 
 /// Settings, and the parameters that give them.
 const PARAMETERS: [(&str, &str); 3] = [
@@ -50,8 +52,7 @@ fn in_parameters(error: Error) -> Error {
 /// The exception that stands for a library error.
 pub(crate) fn raise(error: Error) -> PyErr {
     let error = in_parameters(error);
-    let text = error
-        .to_string()
+    let text = shown(&error.to_string())
         .replace("overwrite = true", "overwrite=True")
         .replace("structure-only = true", "structure_only=True")
         .replace("(the split of seed ", "(link_split with random_state=");
@@ -81,6 +82,12 @@ pub(crate) fn refuse(field: &str, message: impl Into<String>) -> PyErr {
 /// A `ValueError` about options that are not those of `field`.
 pub(crate) fn unread(field: &str) -> impl Fn(serde_json::Error) -> PyErr {
     move |error| refuse(field, hone::spelling::plain(&error.to_string()))
+}
+
+/// Text of files as a terminal may show it.
+#[pyfunction]
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    hone::terminal::shown(text)
 }
 
 /// What a panic becomes: a bug of ours, or arrays that were changed while they were in use.

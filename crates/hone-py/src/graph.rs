@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hone::Progress;
 use hone::graph::{
-    Generator, Graph as Inner, GraphBuilder, Input, NodeIds, Orientation, ReadOptions, Recorded,
+    Generator, Graph as Inner, GraphBuilder, Input, NodeIds, Orientation, ReadNote, ReadOptions,
+    Recorded,
 };
 use hone::parallel;
 use hone::sparse::Indices;
@@ -275,21 +276,19 @@ impl Graph {
         (dropped.self_loops, dropped.duplicates, dropped.weights)
     }
 
+    /// The same graph, which says that it was made without this many weights that its source has.
+    fn without_weights(&self, count: u64) -> Self {
+        Graph {
+            inner: self.inner.clone().without_weights_of_source(count),
+            input: self.input.clone(),
+        }
+    }
+
     /// What was a guess when the file was read, each with the option that decides.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        let option = |name: &str, value: &str| match value {
-            "" => name.to_owned(),
-            "yes" => format!("{name}=True"),
-            "no" => format!("{name}=False"),
-            position if position.parse::<usize>().is_ok() => format!("{name}={position}"),
-            text => format!("{name}={text:?}"),
-        };
-        hone::graph::reading(&self.inner)
-            .iter()
-            .flat_map(|reading| &reading.notes)
-            .map(|note| note.show(&option))
-            .collect()
+        let notes = hone::graph::reading(&self.inner).map_or(&[][..], |reading| &reading.notes);
+        notes.iter().map(shown).collect()
     }
 
     /// Nothing for ids 0, 1, 2, …; an int64 array, or a list of text.
@@ -447,11 +446,34 @@ pub(crate) fn generate(
     })
 }
 
-/// Names of the id columns of a table, pair by pair, and of its weight, in lower case.
+/// Positions of the ids and, if they are kept, of the weights among the columns of a table, by its names, if it has some, and
+/// its first rows; whether weights are not kept, and what was a guess. `options` is JSON.
 #[pyfunction]
-pub(crate) fn table_columns() -> (Vec<(&'static str, &'static str)>, Vec<&'static str>) {
-    (
-        hone::graph::ID_COLUMNS.to_vec(),
-        hone::graph::WEIGHT_COLUMNS.to_vec(),
-    )
+pub(crate) fn table_columns(
+    names: Vec<String>,
+    rows: Vec<Vec<String>>,
+    options: &str,
+) -> PyResult<(usize, usize, Option<usize>, bool, Vec<String>)> {
+    let options: ReadOptions = serde_json::from_str(options).map_err(unread("options"))?;
+    let (columns, ignored, notes) =
+        hone::graph::table_columns(&names, &rows, &options).map_err(raise)?;
+    let notes = notes.iter().map(shown).collect();
+    Ok((
+        columns.source,
+        columns.target,
+        columns.weight,
+        ignored,
+        notes,
+    ))
+}
+
+/// A note about reading, with the names that options have in Python.
+fn shown(note: &ReadNote) -> String {
+    note.show(&|name: &str, value: &str| match value {
+        "" => name.to_owned(),
+        "yes" => format!("{name}=True"),
+        "no" => format!("{name}=False"),
+        position if position.parse::<usize>().is_ok() => format!("{name}={position}"),
+        text => format!("{name}={text:?}"),
+    })
 }

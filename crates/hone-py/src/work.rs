@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hone::{Progress, Result, parallel};
+use hone::{Progress, Result, parallel, terminal};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -74,8 +74,12 @@ impl Teller {
             .unwrap_or_default();
         for event in events {
             match event {
-                Event::Stage(name, total) => listener.call1(py, ("stage", name, total))?,
-                Event::Note(message) => listener.call1(py, ("note", message, 0))?,
+                Event::Stage(name, total) => {
+                    listener.call1(py, ("stage", terminal::name(&name), total))?
+                }
+                Event::Note(message) => {
+                    listener.call1(py, ("note", terminal::shown(&message), 0))?
+                }
             };
         }
         listener.call1(py, ("done", "", self.done.load(Ordering::Relaxed)))?;

@@ -205,13 +205,37 @@ def test_output_containers(karate):
     np.testing.assert_array_equal(frame.index, hone.node_ids_)
     np.testing.assert_array_equal(frame.to_numpy(), hone.embedding_)
     table = hone.set_output(transform="polars").fit_transform(karate)
-    assert isinstance(table, polars.DataFrame) and table.columns == ["z0", "z1", "z2"]
-    np.testing.assert_array_equal(table.to_numpy(), hone.embedding_)
+    assert isinstance(table, polars.DataFrame) and table.columns == ["id", "z0", "z1", "z2"]
+    np.testing.assert_array_equal(table.drop("id").to_numpy(), hone.embedding_)
     assert isinstance(hone.set_output(transform="default").transform(karate), np.ndarray)
     with config_context(transform_output="pandas"):
         assert isinstance(HONE(n_components=24).fit_transform(karate), pandas.DataFrame)
     with pytest.raises(ValueError, match="not one of 'default', 'pandas', 'polars'"):
         hone.set_output(transform="list")
+
+
+def test_ids_in_polars():
+    """The ids are the first column, unless the input gives the rows: there the next estimator would take them for a number."""
+    names = [("ann", "bob"), ("bob", "cid"), ("cid", "ann"), ("cid", "dee")]
+    numbers = np.array([[7, 3], [3, 5], [5, 7], [5, 9]])
+    pairs = networkx.Graph([((0, 0), (0, 1)), ((0, 1), (1, 1)), ((1, 1), (0, 0))])
+    for graph, ids, kind in (
+        (names, ["ann", "bob", "cid", "dee"], polars.String),
+        (numbers, [3, 5, 7, 9], polars.Int64),
+        (pairs, [(0, 0), (0, 1), (1, 1)], polars.Object),
+    ):
+        hone = HONE(n_components=4).set_output(transform="polars")
+        for frame in (hone.fit_transform(graph), hone.transform(graph), hone.transform(Graph(graph))):
+            assert frame.schema["id"] == kind and frame["id"].to_list() == ids
+            np.testing.assert_array_equal(frame.drop("id").to_numpy(), hone.embedding_)
+    matrix = Graph(names).adjacency()
+    nodes = HONE(n_components=4, graph=names).set_output(transform="polars")
+    assert "id" not in HONE(n_components=4).set_output(transform="polars").fit_transform(matrix).columns
+    assert nodes.fit_transform(["cid", "ann"]).shape == (2, 4)
+
+
+def test_warnings_are_always_reported(karate):
+    assert HONE(n_components=24).fit(networkx.path_graph(30)).report_["warnings"] == []
 
 
 def test_transform_knows_its_graph_and_its_rows(random_matrix):

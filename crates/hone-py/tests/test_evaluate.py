@@ -59,7 +59,7 @@ def test_auc_equals_that_of_scikit_learn(graph):
 
 def test_tables_have_a_row_a_method_seed_and_operator(graph):
     names = ["hone", "degree", "common-neighbors", "random:dim=8"]
-    table = evaluate_link_prediction(graph, names, seeds=2, operators=["mean", "hadamard"])
+    table = evaluate_link_prediction(graph, names, seeds=2, operators=["mean", "hadamard"], output="pandas")
     assert isinstance(table, pandas.DataFrame)
     assert set(table["method"]) == set(names) and set(table["seed"]) == {1, 2}
     assert len(table) == 2 * (3 * 2 + 1)

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 import rustworkx
 import scipy.sparse
-from hone_embed import Graph, HoneWarning, read_graph
+from hone_embed import HONE, Graph, HoneWarning, count_orbits, read_graph
 
 PAIRS = [[30, 10], [10, 20], [20, 30], [20, 40]]
 EDGES = np.array(PAIRS)
@@ -267,7 +267,7 @@ def test_tables():
     names = {"a": ["x", "y", "z"], "b": ["y", "z", "w"]}
     for table in tables(names):
         check(Graph(table), ids=["x", "y", "z", "w"], edges=list(zip(names["a"], names["b"])))
-        with pytest.raises(ValueError, match="no column is called weight"):
+        with pytest.raises(ValueError, match="none of the columns a, b has the name of a weight"):
             Graph(table, weighted=True)
 
 
@@ -330,14 +330,135 @@ def test_files_are_read_as_they_are_meant(tmp_path):
     assert list(graph.node_ids) == ["id", "Bob Ray", "#a", "Ann Lee"]
 
 
+def test_columns_of_tables_are_found_as_those_of_files(tmp_path):
+    """The same columns, weights and warnings, whether a table is in memory or in a file."""
+    rows = {"a": [1, 2, 3], "b": [2, 3, 4]}
+    tables = [
+        {**rows, "when": [7, 8, 9]},
+        {**rows, "amount": [1.5, 2.5, 3.5]},
+        {"weight": [1.5, 2.5, 3.5], **rows},
+        {"row": [1, 2, 3], "from": ["x", "y", "z"], "to": ["y", "z", "w"], "kind": ["k", "k", "l"]},
+        {"Unnamed: 0": [0, 1, 2], **rows, "count": [1, 2, 3]},
+        {"user": [1, 2, 3], "item": [1, 2, 3], "rating": [5, 4, 3]},
+        {"id": ["a", "b", "c"], "source": [1, 2, 3], "target": [2, 3, 1]},
+    ]
+    for columns in tables:
+        frame = pandas.DataFrame(columns)
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        for weighted in (None, True, False):
+            found = []
+            for data in (None, frame, polars.DataFrame(columns)):
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    try:
+                        file = tmp_path / "t.csv"
+                        graph = read_graph(file, header=True, weighted=weighted) if data is None else Graph(data, weighted=weighted)
+                        facts = graph.node_ids.tolist(), dense(graph).tolist(), graph.dropped
+                    except ValueError as error:
+                        # Without the line of the file, and the remedy.
+                        facts = str(error).split(": ")[1].split(" (")[0]
+                said = [str(warning.message).replace(str(tmp_path / "t.csv"), "the table") for warning in caught]
+                found.append((facts, [text for text in said if "seem to name" not in text]))
+            assert found[0] == found[1] == found[2], (columns, weighted)
+
+
 def test_surplus_columns_of_tables_are_noted():
     table = pandas.DataFrame({"who": [1, 2], "whom": [2, 3], "when": [7, 8]})
-    with pytest.warns(HoneWarning, match="columns 'who' and 'whom' of 3 are used"):
+    with pytest.warns(HoneWarning, match="columns 0 and 1 of 3 are used in the table .*; source, target and weight choose"):
         assert Graph(table).n_edges == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert Graph(table, source="who", target="whom").n_edges == 2
-        assert Graph(table.rename(columns={"who": "source", "whom": "target"})).n_edges == 2
+
+
+def test_square_tables_are_not_guessed():
+    """Numbered rows and columns: an edge list without a header, or an adjacency."""
+    edges = pandas.DataFrame([[0, 1, 5], [1, 2, 5], [2, 3, 5]])
+    matrix = pandas.DataFrame(networkx.to_numpy_array(networkx.cycle_graph(4)))
+    for table in (edges, edges.iloc[:2, :2], edges.astype(float), matrix, matrix.astype(int), edges.astype("Int64")):
+        with pytest.raises(ValueError, match="are an adjacency or one edge per row; pass .*csr_array.*source=0, target=1"):
+            Graph(table)
+    check(Graph(edges, source=0, target=1, weighted=False), ids=range(4), edges=[(0, 1), (1, 2), (2, 3)])
+    check(Graph(scipy.sparse.csr_array(matrix)), ids=range(4), edges=list(networkx.cycle_graph(4).edges))
+    # One reading only: ids are not decimal numbers, entries of a matrix are not names, labels are no numbers of rows.
+    with pytest.warns(HoneWarning, match="dropped 1 weight"):
+        assert Graph(pandas.DataFrame([[0.0, 0.5], [0.5, 0.0]])).n_edges == 1
+    with pytest.warns(HoneWarning, match="columns 0 and 1 of 3"):
+        assert Graph(pandas.DataFrame([["a", "b", "x"], ["b", "c", "x"], ["c", "d", "x"]])).n_edges == 3
+    labels = list("abcd")
+    check(Graph(matrix.set_axis(labels).set_axis(labels, axis=1)), ids=labels, edges=networkx.utils.pairwise("abcda"))
+    with pytest.warns(HoneWarning, match=r"shape \(2, 2\) is read as two edges"):
+        assert Graph(np.array([[0, 1], [1, 1]])).n_edges == 1
+
+
+def with_weights():
+    """Objects that have weights, with how many."""
+    undirected = networkx.Graph()
+    undirected.add_weighted_edges_from([("a", "b", 2), ("b", "c", 1)])
+    undirected.add_edge("c", "d")
+    yield undirected, 2
+    named = igraph.Graph(n=3, edges=[(0, 1), (1, 2)])
+    named.es["weight"] = [1.0, 2.0]
+    yield named, 2
+    numbered = rustworkx.PyGraph()
+    numbered.add_nodes_from("abc")
+    numbered.add_edges_from([(0, 1, 2.0), (1, 2, 5.0)])
+    yield numbered, 2
+    arcs = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    yield Data(arcs, 3, edge_attr=Tensor([[2.0], [2.0], [3.0], [3.0]])), 4
+    yield DGLGraph(*arcs, 3, {"w": Tensor([2.0, 2.0, 3.0, 3.0])}), 4
+    matrix = np.array([[0, 0.5, 0], [0.5, 0, 2], [0, 2, 0]])
+    yield matrix, 2
+    yield scipy.sparse.csc_array(matrix), 2
+    yield pandas.DataFrame(matrix, index=list("abc"), columns=list("abc")), 2
+    for table in tables({"payer": ["x", "y"], "payee": ["y", "z"], "amount": [2.5, 3.5]}):
+        yield table, 2
+
+
+def test_weights_that_are_left_out_are_counted_and_reported():
+    for data, count in with_weights():
+        with pytest.warns(HoneWarning, match=rf"dropped {count} weights \(weighted=True keeps weights\)"):
+            graph = Graph(data)
+        assert graph.dropped["weights"] == count and not graph.weighted, type(data)
+        with pytest.warns(HoneWarning, match=rf"dropped {count} weights \(weights=True uses weights\)"):
+            HONE(n_components=4).fit(data)
+        with pytest.warns(HoneWarning, match=rf"dropped {count} weights \(weights are not used here\)"):
+            count_orbits(data)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="dropped")
+            assert Graph(data, weighted=False).dropped["weights"] == count
+            assert Graph(data, weighted=True).dropped["weights"] == 0
+            HONE(n_components=4, weights=False).fit(data)
+            HONE(n_components=4, weights=True).fit(data)
+
+
+def test_what_has_no_weights_is_taken_without_a_word():
+    payloads = rustworkx.PyGraph()
+    payloads.add_nodes_from("abc")
+    payloads.add_edges_from([(0, 1, None), (1, 2, {"since": 3})])
+    ones = rustworkx.PyGraph()
+    ones.add_nodes_from("ab")
+    ones.add_edges_from([(0, 1, 1)])
+    coloured = networkx.Graph([("a", "b", {"colour": 3})])
+    arcs = np.array([[0, 1], [1, 0]])
+    wide = Data(arcs, 2, edge_attr=Tensor(np.ones((2, 2))))
+    matrix = networkx.to_scipy_sparse_array(networkx.path_graph(4))
+    frame = pandas.DataFrame({"source": [1, 2], "target": [2, 3]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for data in (payloads, ones, coloured, wide, matrix, matrix.toarray() > 0, frame, EDGES, "builtin:karate"):
+            assert Graph(data).dropped["weights"] == 0
+
+
+def test_warnings_do_not_act_on_a_terminal():
+    name = "a\x1b]0;t\x07\x9b2J\u202e"
+    frame = pandas.DataFrame({name: [1, 2], "b": ["x", "y"], "c": ["y", "z"], "d": ["x", "x"]})
+    with pytest.warns(HoneWarning, match="are used") as caught:
+        Graph(frame)
+    assert "\\u{1b}]0;t" in str(caught[0].message) and "\x1b" not in str(caught[0].message)
+    with pytest.raises(FileNotFoundError, match=r"\\u\{1b\}\]0;t") as raised:
+        Graph(f"missing{name}.tsv")
+    assert not any(mark in str(raised.value) for mark in "\x1b\x07\x9b\u202e")
 
 
 def test_graphs_are_taken_as_they_are(random_matrix):
@@ -358,7 +479,7 @@ def test_graphs_are_taken_as_they_are(random_matrix):
         (np.array([[0.5, 1.5], [2.0, 3.0], [4.0, 5.0]]), ValueError, "neither edges"),
         (scipy.sparse.csr_array((3, 4)), ValueError, r"shape \(3, 4\)"),
         (np.array([[0, np.nan], [1, 0]]), ValueError, "NaN"),
-        (pandas.DataFrame({"a": [1]}), ValueError, "1 columns"),
+        (pandas.DataFrame({"a": [1, 2]}), ValueError, "fewer than two columns"),
         (np.array([[0, 2**63]], dtype=np.uint64), ValueError, "2⁶³"),
     ],
 )

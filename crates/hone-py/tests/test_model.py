@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse
 from hone_embed import HONE, Graph, HoneWarning, generate, load, save
 from hone_embed._changes import changed
+from hone_embed._known import KnownRows
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -231,6 +232,57 @@ def test_loops_do_not_hide_a_known_row():
         rows = matrix.toarray()[[7, 3]]
         rows[0, 7] = 5
         np.testing.assert_array_equal(hone.transform(rows), hone.embedding_[[7, 3]])
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_known_rows_of_weights(directed):
+    """Weights are compared as numbers: rounding does not make a known row a new one, another weight does."""
+    rng = np.random.default_rng(2)
+    weights = rng.integers(1, 10, (30, 30)) / 10.0 * (rng.random((30, 30)) < 0.2)
+    np.fill_diagonal(weights, 0.0)
+    weights = weights if directed else np.triu(weights) + np.triu(weights).T
+    # Many nodes with the same columns and other weights; two with the same row; an edge of weight 0.
+    weights[10:20] = 0.0
+    weights[10:20, 1] = np.arange(1, 11) / 10.0
+    weights[19, 1] = weights[18, 1]
+    if not directed:
+        weights[:, 10:20] = weights[10:20].T
+    arcs = np.argwhere(weights > 0)
+    arcs = arcs if directed else arcs[arcs[:, 0] < arcs[:, 1]]
+    none = np.argwhere(np.triu(weights == 0, 1))[:1]
+    edges, values = np.vstack([arcs, none]), [*weights[tuple(arcs.T)], -0.0]
+    graph = Graph(edges, edge_weight=values, nodes=30, directed=directed)
+    known = KnownRows(graph)
+    single = [k for k in range(30) if weights[k].any() and (k not in (18, 19) or not directed)]
+    rows = weights[single]
+    # The same numbers, rounded otherwise: sums in float32, and doubles.
+    thirds = scipy.sparse.csr_array((rows / 3).astype(np.float32))
+    for form in (rows, (thirds + thirds + thirds).toarray(), rows * (1 + 1e-7), np.where(rows == 0, -0.0, rows)):
+        found = known.find(sparse_rows(form))
+        np.testing.assert_array_equal(weights[found], rows)
+    found = known.find(sparse_rows(rows + 9.0 * np.eye(30)[single]))
+    np.testing.assert_array_equal(weights[found], rows)
+    for k, row in enumerate(rows):
+        other = row.copy()
+        other[np.flatnonzero(row)[-1]] += 0.05
+        assert known.find(sparse_rows(other[None])) == -1, single[k]
+    if directed:
+        assert (known.find(sparse_rows(weights[[18, 19]])) == -1).all()
+    again = pickle.loads(pickle.dumps(known))
+    np.testing.assert_array_equal(again.find(sparse_rows(rows)), known.find(sparse_rows(rows)))
+
+
+def sparse_rows(rows):
+    rows = scipy.sparse.csr_array(rows, dtype=np.float32)
+    rows.eliminate_zeros()
+    return rows
+
+
+def test_rows_with_weights_that_the_fit_does_not_have(blocks):
+    hone = HONE(n_components=16).fit(blocks.adjacency())
+    rows = 2.0 * blocks.adjacency().toarray()[[5]]
+    with pytest.warns(HoneWarning, match=r"dropped \d+ weights \(the fit has none\)"):
+        np.testing.assert_array_equal(hone.transform(rows), hone.embedding_[[5]])
 
 
 def test_ids_keep_their_kind(blocks):

@@ -1,25 +1,30 @@
 """Counts against networkx and brute force; motif matrices against explicit ones and scipy's svds."""
 
 import itertools
+import sys
 import warnings
 from xml.etree import ElementTree
 
 import networkx
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse
 from hone_embed import (
     HONE,
     Graph,
     HoneWarning,
+    OrbitCounts,
     count_orbits,
     draw,
+    evaluate_link_prediction,
     generate,
     motif_adjacency,
     motif_matrix,
     update_orbits,
 )
 from scipy.sparse.linalg import svds
+from sklearn import config_context
 
 #: Graphlets by their degree sequences, which tell them apart up to four nodes.
 GRAPHLETS = {
@@ -58,7 +63,7 @@ def graph(request):
 
 def test_edge_counts_equal_brute_force(graph):
     truth = brute_force(graph)
-    table = count_orbits(graph, motifs="graphlets")
+    table = count_orbits(graph, motifs="graphlets", output="pandas")
     assert len(table) == graph.number_of_edges()
     for row in table.to_dict("records"):
         u, v = row.pop("source"), row.pop("target")
@@ -72,7 +77,7 @@ def test_edge_counts_equal_brute_force(graph):
 
 
 def test_triangles_equal_networkx(karate):
-    nodes = count_orbits(karate, by="node")
+    nodes = count_orbits(karate, by="node", output="pandas")
     assert nodes["triangle"].to_dict() == networkx.triangles(karate)
     assert nodes.index.name == "id" and nodes.shape == (34, 15)
     edges = count_orbits(karate, output="numpy")
@@ -81,15 +86,15 @@ def test_triangles_equal_networkx(karate):
 
 
 def test_orbits_add_up_to_graphlets(graph):
-    orbits, graphlets = count_orbits(graph), count_orbits(graph, motifs="graphlets")
+    orbits, graphlets = (count_orbits(graph, motifs=motifs, output="pandas") for motifs in ("all", "graphlets"))
     assert (orbits["path4-end"] + orbits["path4-mid"] == graphlets["path4"]).all()
     assert (orbits["tailed-tail"] + orbits["tailed-near"] + orbits["tailed-far"] == graphlets["tailed-triangle"]).all()
 
 
 def test_ids_come_back():
-    table = count_orbits([("x", "y"), ("y", "z"), ("z", "x")])
+    table = count_orbits([("x", "y"), ("y", "z"), ("z", "x")], output="pandas")
     assert set(map(tuple, table[["source", "target"]].to_numpy())) == {("x", "y"), ("x", "z"), ("y", "z")}
-    assert list(count_orbits([("x", "y")], by="node").index) == ["x", "y"]
+    assert list(count_orbits([("x", "y")], by="node", output="pandas").index) == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -368,7 +373,7 @@ def test_updated_counts_are_those_of_the_changed_graph(seed, named):
     removed = [pair for pair, edge, change in zip(pairs, there, changes) if change and edge]
     graph = Graph(old)
     expected = by_edge(count_orbits([pair for pair in old if pair not in removed] + added, output="numpy"))
-    for counts in (count_orbits(graph), count_orbits(graph, output="numpy")):
+    for counts in (count_orbits(graph, output="pandas"), count_orbits(graph)):
         found = update_orbits(graph, counts, added=added, removed=removed, output="numpy")
         assert by_edge(found) == expected
         assert found.counts.dtype == np.uint64
@@ -398,3 +403,23 @@ def test_changes_that_make_no_sense():
         update_orbits([(0, 1), (0, 2)], counts, added=[(1, 2)])
     with pytest.raises(ValueError, match="directed"):
         update_orbits(Graph(path, directed=True), counts, added=[(0, 2)])
+
+
+def test_results_have_the_type_of_the_input(monkeypatch):
+    """Not that of a library which happens to be installed."""
+    pairs = [(0, 1), (1, 2)]
+    table = pandas.DataFrame(pairs, columns=["source", "target"])
+    for by in ("edge", "node"):
+        assert isinstance(count_orbits(pairs, by=by), OrbitCounts)
+        assert isinstance(count_orbits(table, by=by), pandas.DataFrame)
+        assert isinstance(count_orbits(table, by=by, output="numpy"), OrbitCounts)
+        with config_context(transform_output="pandas"):
+            assert isinstance(count_orbits(pairs, by=by), pandas.DataFrame)
+    for graph in (pairs, table):
+        assert isinstance(update_orbits(graph, count_orbits(pairs), added=[(0, 2)]), OrbitCounts)
+        assert isinstance(update_orbits(graph, count_orbits(table), added=[(0, 2)]), pandas.DataFrame)
+    assert isinstance(evaluate_link_prediction("builtin:karate", "degree", seeds=1), list)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert isinstance(count_orbits(pairs), OrbitCounts)
+    with pytest.raises(ImportError):
+        count_orbits(pairs, output="pandas")

@@ -48,4 +48,4 @@ pub use hone_linalg::{dense, factor, matrix, operator, space, sparse, tensor};
 // Parallel loops and misspelt names are for the other crates of this project; where time goes and memory on huge pages for this one.
 use hone_base::{aside, clock, pages};
 #[doc(hidden)]
-pub use hone_base::{parallel, spelling};
+pub use hone_base::{parallel, spelling, terminal};

@@ -78,7 +78,7 @@ pub struct Report {
     pub blocks: Vec<ColumnBlock>,
     /// What may make the result differ from what was intended: vectors of zeros, weights that vanish,
     /// iterations stopped early.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub warnings: Vec<String>,
     /// Other things a reader should know: absent motifs, missing ranks, choices that the graph decided.
     pub notes: Vec<String>,

@@ -90,19 +90,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         motifs: totals.map(|counts| counts.totals().graphlets),
         triads,
     };
-    let text = if args.json {
-        serde_json::to_string_pretty(&report)? + "\n"
-    } else {
-        table(&report)
-    };
-    context.print(text.as_bytes())
+    if args.json {
+        return context.print_json(&report);
+    }
+    context.print(table(&report))
 }
 
 /// The description of a model.
 fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()> {
     let facts = model.facts();
     if json {
-        return context.print((serde_json::to_string_pretty(facts)? + "\n").as_bytes());
+        return context.print_json(facts);
     }
     let blocks = facts
         .blocks

@@ -236,7 +236,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 /// Prints explanations if requested, else the tables.
 fn print(args: &Args, shown: &Shown, found: &Roles, context: &Context) -> anyhow::Result<()> {
     if args.json {
-        return context.print(serde_json::to_string_pretty(shown)? + "\n");
+        return context.print_json(shown);
     }
     // No tables next to explanations, or if standard output carries the result.
     if !shown.explanations.is_empty() {

@@ -216,7 +216,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         let answers = ask(&choices, &ids, &space)?;
         record.stages = vec![read, Stage::since("search", &start)];
         if args.json {
-            return context.print(json(&ids, &answers)?);
+            return context.print_json(&shown(&ids, &answers));
         }
         AnswerTable::new(&ids, &answers).add_to(&mut batch, &args.output, context.progress())?;
     }
@@ -271,7 +271,7 @@ fn ask(choices: &Choices, ids: &NodeIds, space: &Space) -> Result<Vec<Answer>, E
         .collect()
 }
 
-fn json(ids: &NodeIds, answers: &[Answer]) -> anyhow::Result<String> {
+fn shown(ids: &NodeIds, answers: &[Answer]) -> Vec<Shown> {
     let node = |node: &Neighbour| ShownNode {
         id: ids.get(node.row).to_string(),
         similarity: node.similarity,
@@ -280,5 +280,5 @@ fn json(ids: &NodeIds, answers: &[Answer]) -> anyhow::Result<String> {
         question: answer.question.clone(),
         nodes: answer.nodes.iter().map(node).collect(),
     };
-    Ok(serde_json::to_string_pretty(&answers.iter().map(shown).collect::<Vec<_>>())? + "\n")
+    answers.iter().map(shown).collect()
 }

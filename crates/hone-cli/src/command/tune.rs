@@ -235,7 +235,7 @@ fn show(
 ) -> anyhow::Result<()> {
     let streamed = args.output.as_deref().is_some_and(hone::output::is_stream);
     match (args.json, streamed) {
-        (true, _) => context.print(serde_json::to_string_pretty(tuned)? + "\n")?,
+        (true, _) => context.print_json(tuned)?,
         (false, true) => context.note(&tuned.verdict),
         (false, false) => context.print(table(tuned))?,
     }

@@ -13,3 +13,4 @@ mod input;
 mod scale;
 #[path = "../../../hone/tests/library/skip.rs"]
 mod skip;
+mod terminal;

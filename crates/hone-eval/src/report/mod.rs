@@ -5,6 +5,7 @@ mod table;
 
 use std::fmt::Write;
 
+use hone::terminal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -82,7 +83,8 @@ impl Report {
 
     /// Everything as JSON.
     pub fn json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a report is plain data") + "\n"
+        let text = serde_json::to_string_pretty(self).expect("a report is plain data") + "\n";
+        terminal::json(&text).into_owned()
     }
 
     /// The first plot as an SVG file; an empty one when there is none.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use hone::terminal::shown;
 use serde::{Deserialize, Serialize};
 
 use crate::stats::Summary;
@@ -55,7 +56,7 @@ pub struct Table {
 pub enum Bold {
     /// Not at all.
     Never,
-    /// With terminal escapes.
+    /// With terminal escapes; those in names and notes are escaped.
     Ansi,
 }
 
@@ -103,6 +104,28 @@ impl Table {
 
     /// Aligned text for a terminal.
     pub fn text(&self, bold: Bold) -> String {
+        match bold {
+            Bold::Ansi => self.escaped().lines(bold),
+            Bold::Never => self.lines(bold),
+        }
+    }
+
+    /// The same table with nothing in its texts that acts on a terminal.
+    fn escaped(&self) -> Table {
+        let one = |text: &String| shown(text).into_owned();
+        let all = |texts: &Vec<String>| texts.iter().map(one).collect::<Vec<_>>();
+        let (rows, chosen) = (self.rows.iter(), self.chosen.iter());
+        Table {
+            title: one(&self.title),
+            notes: all(&self.notes),
+            columns: all(&self.columns),
+            rows: rows.map(|(row, cells)| (one(row), cells.clone())).collect(),
+            chosen: chosen.map(|(row, cells)| (one(row), all(cells))).collect(),
+            ..self.clone()
+        }
+    }
+
+    fn lines(&self, bold: Bold) -> String {
         let mut out = format!("{}\n", self.title);
         if !self.rows.is_empty() {
             self.push_rows(bold, &mut out);

@@ -36,10 +36,11 @@ pub use writers::{OneWriter, Writers};
 pub use written::{Written, WrittenFolder};
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::terminal::Results;
 use place::Place;
 pub use place::may_replace;
 use temporary::Temporary;
@@ -94,9 +95,9 @@ pub struct Output {
 
 #[derive(Debug)]
 enum Sink {
-    Stdout(BufWriter<io::Stdout>),
+    Stdout(BufWriter<Results<io::Stdout>>),
     /// A device, a pipe or a descriptor: no temporary, nothing to replace.
-    Direct(BufWriter<File>),
+    Direct(BufWriter<Results<File>>),
     Temporary(BufWriter<File>, Temporary),
 }
 
@@ -109,7 +110,7 @@ impl Output {
     pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self> {
         let (path, replaces) = (path.as_ref().to_path_buf(), existing);
         let sink = match Place::of(&path)? {
-            Place::Stdout => Sink::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())),
+            Place::Stdout => Sink::Stdout(stream(io::stdout())),
             Place::Stream => direct(&path)?,
             Place::File { target, existing } => {
                 existing
@@ -201,7 +202,8 @@ impl Write for Output {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let written = match &mut self.sink {
             Sink::Stdout(out) => out.write(data),
-            Sink::Direct(file) | Sink::Temporary(file, _) => file.write(data),
+            Sink::Direct(stream) => stream.write(data),
+            Sink::Temporary(file, _) => file.write(data),
         }?;
         self.sum.add(&data[..written]);
         Ok(written)
@@ -210,7 +212,8 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
             Sink::Stdout(out) => out.flush(),
-            Sink::Direct(file) | Sink::Temporary(file, _) => file.flush(),
+            Sink::Direct(stream) => stream.flush(),
+            Sink::Temporary(file, _) => file.flush(),
         }
     }
 }
@@ -237,6 +240,10 @@ fn shown(path: &Path) -> &Path {
     }
 }
 
+fn stream<W: Write + IsTerminal>(out: W) -> BufWriter<Results<W>> {
+    BufWriter::with_capacity(BUFFER, Results::new(out))
+}
+
 /// Opens a device, a pipe or a descriptor. What is behind a descriptor may be a file, which is added to: the shell
 /// has emptied it where that was requested.
 fn direct(path: &Path) -> Result<Sink> {
@@ -246,7 +253,7 @@ fn direct(path: &Path) -> Result<Sink> {
         .append(regular)
         .open(path)
         .map_err(|e| place::refused(path, e))?;
-    Ok(Sink::Direct(BufWriter::with_capacity(BUFFER, file)))
+    Ok(Sink::Direct(stream(file)))
 }
 
 /// Flushes and syncs a file; its checksum is the one given, or that of a second look.

@@ -170,7 +170,7 @@ impl Operator {
     }
 
     /// The sum of something of each row and its nonzeros.
-    pub(crate) fn sum_of_rows(&self, of: impl Fn(usize, &[(u32, f64)]) -> f64 + Sync) -> f64 {
+    pub fn sum_of_rows(&self, of: impl Fn(usize, &[(u32, f64)]) -> f64 + Sync) -> f64 {
         let scratch = || (self.read_rows(), Vec::new());
         let pieces = in_chunks_with(self.rows(), CHUNK, scratch, |(rows, row), range| {
             let mut sum = 0.0;

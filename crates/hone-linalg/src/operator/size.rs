@@ -73,7 +73,7 @@ impl Operator {
 
     /// About the largest singular value that the matrix of absolute values of all terms has, if terms can cancel; else 0. Rounding
     /// is relative to it, not to what is left.
-    pub(crate) fn terms(&self) -> f64 {
+    pub fn terms(&self) -> f64 {
         if !self.cancels() {
             return 0.0;
         }
@@ -102,7 +102,7 @@ impl Operator {
 
     /// Which rows have entries but are zero, since their terms cancel but for rounding; none if there is no such row.
     /// Products with random vectors show it.
-    pub(crate) fn cancelled_rows(&self) -> Option<Vec<bool>> {
+    pub fn cancelled_rows(&self) -> Option<Vec<bool>> {
         let mut cancelled = vec![true; self.rows()];
         for probe in 0..PROBES {
             let key = Key::new(0).with("probe", probe);
@@ -118,7 +118,7 @@ impl Operator {
     }
 
     /// S x, or Sᵀx, in f64, with factors and shifts as `of` changes them.
-    pub(crate) fn times_vector(&self, x: &[f64], transpose: bool, of: fn(f64) -> f64) -> Vec<f64> {
+    pub fn times_vector(&self, x: &[f64], transpose: bool, of: fn(f64) -> f64) -> Vec<f64> {
         match self {
             Operator::Sparse(leaf) if transpose => leaf.transposed().times_vector(x),
             Operator::Sparse(leaf) => leaf.matrix().times_vector(x),

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn import get_config
+
+from hone_embed._inputs import comes_from
 
 
 def attribute_columns(values: Any) -> tuple[np.ndarray, list[str]]:
@@ -36,3 +39,10 @@ def is_rows(X: Any, fitted: int, of_matrix: bool) -> bool:
     if not is_matrix(X) or X.shape[1] != fitted or X.dtype.kind in "US":
         return False
     return of_matrix or (X.shape[0] != fitted and not is_edges(X))
+
+
+def as_frame(output: str, given: Any) -> bool:
+    """Whether a result is a pandas DataFrame: as asked, else if ``given`` is one or scikit-learn is set to return them."""
+    if output != "auto":
+        return output == "pandas"
+    return comes_from("pandas")(given) or get_config().get("transform_output") == "pandas"

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from hone_embed import _native
 from hone_embed._arrays import attribute_columns
 from hone_embed._factors import Factors, factor_folder, load_factors
-from hone_embed._graph import _plain, as_graph, compare_attributes
+from hone_embed._graph import USED_BY, _plain, as_graph, compare_attributes
 from hone_embed._placing import Placing
 from hone_embed._progress import jobs, listener
 from hone_embed._settings import refuse_contradictions, warn_idle, warn_of_result
@@ -56,8 +56,8 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     motifs
         ``"all"`` (13 edge orbits), ``"graphlets"`` (9), ``"size3"``, or a list of names.
     weights
-        Whether edge weights multiply the motif counts. None: if ``X`` is a :class:`Graph` with weights. True:
-        read them from ``X``, which must have them. False: ignore them.
+        Whether edge weights multiply the motif counts. None: if ``X`` is a :class:`Graph` with weights; those of
+        other objects are left out, with a warning. True: read them from ``X``, which must have them. False: ignore them.
     directed
         Whether edges have a direction; by default the graph decides (see :class:`Graph`).
     random_state
@@ -210,7 +210,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         self._embed(X, attributes, y)
         if self.graph is not None:
             return self.transform(X)
-        return self._output(self.embedding_, self.node_ids_)
+        return self._output(X, self.embedding_, self.node_ids_)
 
     def most_similar(
         self,
@@ -234,7 +234,9 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         auto, tuning = self.preset == "auto", None
         config = self._resolve("hone" if auto else None)
         data = X if self.graph is None else self.graph
-        graph = as_graph(data, directed=self.directed, weighted=json.loads(config)["weights"] is True)
+        weights = json.loads(config)["weights"]
+        unused = None if weights is False else USED_BY
+        graph = as_graph(data, directed=self.directed, weighted=weights is True, unused=unused)
         if graph.n_nodes == 0:
             raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
 from hone_embed import _native
+from hone_embed._arrays import as_frame
 from hone_embed._estimator import HONE
-from hone_embed._graph import Graph, HoneWarning, as_graph
+from hone_embed._graph import Graph, as_graph, warn
 from hone_embed._progress import jobs, listener
 
 
@@ -123,7 +123,8 @@ def evaluate_link_prediction(
     save
         A folder for the vectors of every method and seed: ``graph/METHOD-SEED.npz`` with ids, and ``manifest.json``.
     output
-        ``"pandas"``, ``"records"`` (a list of dictionaries), or ``"auto"``: pandas if installed.
+        ``"pandas"``, ``"records"`` (a list of dictionaries), or ``"auto"``: pandas if ``graph`` is a pandas table or
+        ``sklearn.set_config(transform_output="pandas")`` was called, else records.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def evaluate_link_prediction(
 
     Examples
     --------
-    >>> rows = evaluate_link_prediction("builtin:karate", ["degree"], seeds=2, output="records")
+    >>> rows = evaluate_link_prediction("builtin:karate", ["degree"], seeds=2)
     >>> [row["seed"] for row in rows], 0.5 < rows[0]["auc"] < 1
     ([1, 2], True)
     """
@@ -140,7 +141,7 @@ def evaluate_link_prediction(
     entries = [methods] if isinstance(methods, (str, HONE)) else list(methods)
     if not entries:
         raise ValueError("methods: there must be at least one")
-    graph = as_graph(graph, directed=directed)
+    given, graph = graph, as_graph(graph, directed=directed)
     settings = {
         "seeds": list(range(1, seeds + 1)) if isinstance(seeds, int) else [int(seed) for seed in seeds],
         "removed": removed,
@@ -159,8 +160,12 @@ def evaluate_link_prediction(
     rows = json.loads(text)
     notes = [note for row in rows for note in row.pop("notes")]
     for note in dict.fromkeys(notes):
-        warnings.warn(note, HoneWarning, stacklevel=2)
-    return _frame(rows, output)
+        warn(note)
+    if not as_frame(output, given):
+        return rows
+    import pandas
+
+    return pandas.DataFrame(rows)
 
 
 def _contestant(entry: Union[str, HONE]) -> tuple[str, Optional[str]]:
@@ -171,15 +176,3 @@ def _contestant(entry: Union[str, HONE]) -> tuple[str, Optional[str]]:
             raise ValueError("methods: the preset 'auto' depends on the split; use tune, and then HONE with what it chose")
         return " ".join(repr(entry).split()), entry._resolve()
     raise TypeError(f"methods: {entry!r} is neither a name nor a HONE")
-
-
-def _frame(rows: list[dict[str, Any]], output: str) -> Any:
-    if output == "records":
-        return rows
-    try:
-        import pandas
-    except ImportError:
-        if output == "auto":
-            return rows
-        raise
-    return pandas.DataFrame(rows)

@@ -17,6 +17,9 @@ from hone_embed._progress import listener
 
 Column = Union[str, int]
 
+#: What is said about weights that are left out: how to keep them, or that nothing uses them.
+KEPT_BY, USED_BY, UNUSED = "weighted=True keeps weights", "weights=True uses weights", "weights are not used here"
+
 
 class HoneWarning(UserWarning):
     """A note about the input or the result: guesses about a file, dropped edges, zero vectors, parameters without effect."""
@@ -35,7 +38,8 @@ class Graph:
           ids or names (an array of shape (2, 2) is read as one edge per row);
         * a graph of NetworkX, igraph, rustworkx, PyTorch Geometric (``Data``) or DGL;
         * a table of pandas, polars or pyarrow with one edge per row, or a pandas adjacency whose index
-          equals its columns;
+          equals its columns. A table of integers whose rows and columns are both numbered 0, 1, … could be either, and
+          is refused unless ``source`` and ``target`` say that it is one edge per row;
         * the name of a file, or ``"builtin:karate"`` and the like (see :func:`read_graph`);
         * a :class:`Graph`, used unchanged.
     directed
@@ -45,7 +49,9 @@ class Graph:
         edge wherever there is an arc in either direction.
     weighted
         Whether to keep edge weights, which must then exist. By default they are kept if ``weight`` or
-        ``edge_weight`` names them.
+        ``edge_weight`` names them; weights that are not kept are reported by a :class:`HoneWarning`. Weights are
+        values of a matrix other than 1, attributes and columns as for files
+        (see docs/formats.md), and payloads of rustworkx that are numbers other than 1.
     nodes
         Ids of all nodes in the desired order, for edge lists and tables (nodes without an edge stay in
         the result) and for matrices (names of the rows); a number n stands for 0, …, n - 1. By
@@ -92,7 +98,7 @@ class Graph:
         kept = _weighted(weighted, weight=weight, edge_weight=edge_weight)
         options = Options(directed, kept, nodes, edge_weight, source, target, weight, bipartite)
         self._native, self._ids = convert(data, options)
-        warn_of_input(self, data)
+        warn_of_input(self, data, None if weighted is False else KEPT_BY)
 
     @classmethod
     def _of(cls, native: NativeGraph, ids: Optional[np.ndarray] = None) -> Graph:
@@ -129,7 +135,7 @@ class Graph:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """How many self-loops, duplicates and weights were dropped."""
+        """How many self-loops, duplicates and weights were dropped: ``data`` has them, the graph does not."""
         return dict(zip(("self_loops", "duplicates", "weights"), self._native.dropped))
 
     def adjacency(self) -> scipy.sparse.csr_array:
@@ -174,9 +180,16 @@ def _restore(adjacency: Any, directed: bool, weighted: bool, ids: Optional[np.nd
     return Graph._of(native, ids)
 
 
-def as_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = False) -> Graph:
-    """``data`` as a graph; a :class:`Graph` as it is, if it is what is needed."""
-    return Graph(data, directed=directed, weighted=weighted)
+def as_graph(
+    data: Any, *, directed: Optional[bool] = None, weighted: bool = False, unused: Optional[str] = UNUSED
+) -> Graph:
+    """``data`` as a graph; a :class:`Graph` as it is, if it is what is needed.
+
+    ``unused`` says what about weights that are left out; None if nobody wants them.
+    """
+    graph = as_quiet_graph(data, directed=directed, weighted=weighted)
+    warn_of_input(graph, data, unused)
+    return graph
 
 
 def as_quiet_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = False) -> Graph:
@@ -186,10 +199,10 @@ def as_quiet_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool
     return Graph._of(*convert(data, Options(directed, weighted)))
 
 
-def warn_of_input(graph: Graph, data: Any) -> None:
+def warn_of_input(graph: Graph, data: Any, unused: Optional[str]) -> None:
     """Warns of what was a guess when ``data`` became a graph, and of what was left out."""
     if not isinstance(data, Graph):
-        _warn(graph._native)
+        _warn(graph._native, unused)
 
 
 def _weighted(weighted: Optional[bool], **named: Any) -> bool:
@@ -210,21 +223,22 @@ def ids_to_native(ids: np.ndarray) -> Any:
     return ids.astype(np.int64) if ids.dtype.kind in "iu" else [str(id) for id in ids.tolist()]
 
 
-def _warn(native: NativeGraph) -> None:
+def _warn(native: NativeGraph, unused: Optional[str]) -> None:
     """Warns of what was a guess when a file was read, and of what was left out."""
     for note in native.notes:
         warn(note)
-    names = ("self-loop", "duplicate edge", "weight")
-    parts = [f"{n} {what}{'s' * (n > 1)}" for n, what in zip(native.dropped, names) if n]
+    loops, duplicates, weights = native.dropped
+    counts = {"self-loop": loops, "duplicate edge": duplicates, "weight": weights if unused else 0}
+    parts = [f"{count} {what}{'s' * (count > 1)}" for what, count in counts.items() if count]
     if parts:
-        remedy = " (weighted=True keeps weights)" if native.dropped[2] else ""
-        added = "; the weights of duplicate edges are added" if native.dropped[1] and native.weighted else ""
+        remedy = f" ({unused})" if counts["weight"] else ""
+        added = "; the weights of duplicate edges are added" if duplicates and native.weighted else ""
         warn(f"dropped {', '.join(parts)}{remedy}{added}")
 
 
 def warn(message: str) -> None:
     """Warns the caller of the package."""
-    warnings.warn(message, HoneWarning, stacklevel=_outside())
+    warnings.warn(_native.shown(message), HoneWarning, stacklevel=_outside())
 
 
 def _outside() -> int:
@@ -290,7 +304,7 @@ def read_graph(
     options["nodes"] = None if nodes is None else os.fspath(nodes)
     with listener(verbose) as listen:
         native = _native.read(os.fspath(path), json.dumps(options), listen)
-    _warn(native)
+    _warn(native, None if weighted is False else KEPT_BY)
     return Graph._of(native)
 
 
@@ -323,7 +337,7 @@ def read_recorded_graph(
         raise ValueError(f"changed: {changed!r} is neither 'refuse' nor 'warn'")
     with listener(verbose) as listen:
         native, difference = _native.read_recorded(os.fspath(record), listen)
-    _warn(native)
+    _warn(native, "as in that run")
     if difference is not None:
         message = f"{os.fspath(record)}: not the graph of that run: {difference}"
         if changed == "refuse":

@@ -18,7 +18,7 @@ def id_array(column: Any, name: str) -> np.ndarray:
     if array.dtype.kind in "SUT":
         return array.astype(np.str_)
     if array.dtype.kind == "O":
-        missing = [k for k, id in enumerate(array.tolist()) if id is None or id != id]
+        missing = [k for k, id in enumerate(array.tolist()) if is_missing(id)]
         if missing:
             raise ValueError(f"{name}: row {missing[0]} has no id; drop the rows without one")
         return narrow(array.tolist())
@@ -27,6 +27,14 @@ def id_array(column: Any, name: str) -> np.ndarray:
     whole = array.dtype.kind == "f" and bool((array == np.floor(array)).all())
     integers_by = " (.astype(int))" if whole else ""
     raise ValueError(f"{name}: ids of type {array.dtype}; use integers{integers_by} or names")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell of a table has no value."""
+    # NaN and NaT differ from themselves; pandas.NA answers neither yes nor no, and arrays once per entry.
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return not isinstance(value, np.ndarray) and bool(value != value)
 
 
 def narrow(ids: list[Any]) -> np.ndarray:

@@ -7,6 +7,8 @@ them, the ids.
 
 from __future__ import annotations
 
+import json
+import numbers
 import os
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -14,11 +16,12 @@ import numpy as np
 import scipy.sparse
 
 from hone_embed import _native
-from hone_embed._ids import id_array, integers, narrow, node_list, positions, weight_array
+from hone_embed._ids import id_array, integers, is_missing, narrow, node_list, positions, weight_array
 
 Converted = tuple[_native.Graph, Optional[np.ndarray]]
 
-ID_NAMES, WEIGHT_NAMES = _native.table_columns()
+#: Rows of a table that are looked at to find out which column is what.
+SAMPLE = 100
 
 
 class Options(NamedTuple):
@@ -52,7 +55,8 @@ def convert(data: Any, options: Options) -> Converted:
     )
 
 
-def _comes_from(*modules: str) -> Callable[[Any], bool]:
+def comes_from(*modules: str) -> Callable[[Any], bool]:
+    """Whether an object is of a class of one of these libraries."""
     return lambda data: any(base.__module__.split(".")[0] in modules for base in type(data).__mro__)
 
 
@@ -95,7 +99,9 @@ def _from_sparse(data: Any, options: Options) -> Converted:
 def _compressed(data: Any, options: Options) -> _native.Graph:
     indptr, indices = (integers(part) for part in (data.indptr, data.indices))
     weights = weight_array(data.data) if options.weighted else None
-    return _native.Graph.from_csr(indptr, np.ascontiguousarray(indices), weights, options.directed)
+    native = _native.Graph.from_csr(indptr, np.ascontiguousarray(indices), weights, options.directed)
+    # Ones are how an adjacency is written, not weights.
+    return native if options.weighted or (data.data == 1).all() else native.without_weights(native.edges)
 
 
 def _from_dense(data: np.ndarray, options: Options) -> Converted:
@@ -142,6 +148,10 @@ def _from_array(data: Any, options: Options) -> Converted:
         2 in array.shape and array.dtype.kind in "iuUSTO" and not (array.dtype.kind == "O" and _is_numbers(array))
     )
     if is_edges:
+        if array.shape == (2, 2) and isinstance(data, np.ndarray) and np.isin(array, (0, 1)).all():
+            _warn(
+                "an array of shape (2, 2) is read as two edges, one per row; scipy.sparse.csr_array of it is an adjacency"
+            )
         sources, targets = (array[:, 0], array[:, 1]) if array.shape[1] == 2 else (array[0], array[1])
         options.refuse("an edge array", "source", "target", "weight")
         if options.weighted and options.edge_weight is None:
@@ -199,29 +209,33 @@ def _from_networkx(data: Any, options: Options) -> Converted:
     ids = list(data.nodes())
     number = {id: k for k, id in enumerate(ids)}
     ends = np.fromiter((number[id] for edge in data.edges() for id in edge[:2]), dtype=np.int64)
-    weights = None
+    name, weights = options.weight or "weight", None
+    found = [weight for _, _, weight in data.edges(data=name)]
+    missing = sum(weight is None for weight in found)
     if options.weighted:
-        name = options.weight or "weight"
-        found = [weight for _, _, weight in data.edges(data=name)]
-        if all(weight is None for weight in found) and found:
+        if missing == len(found) > 0:
             raise ValueError(f"weights: no edge has the attribute {name!r}")
         weights = weight_array([1.0 if weight is None else weight for weight in found])
     directed = data.is_directed() if options.directed is None else options.directed
     native = _native.Graph.from_edges(len(ids), ends[::2], ends[1::2], weights, directed)
+    if not options.weighted:
+        native = native.without_weights(len(found) - missing)
     return native, None if ids == list(range(len(ids))) else narrow(ids)
 
 
 def _from_igraph(data: Any, options: Options) -> Converted:
     options.refuse("an igraph graph", "nodes", "edge_weight", "source", "target", "bipartite")
     ends = np.asarray(data.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-    weights = None
+    name, weights = options.weight or "weight", None
+    has_weights = name in data.es.attributes()
     if options.weighted:
-        name = options.weight or "weight"
-        if name not in data.es.attributes():
+        if not has_weights:
             raise ValueError(f"weights: no edge has the attribute {name!r}")
         weights = weight_array(data.es[name])
     directed = data.is_directed() if options.directed is None else options.directed
     native = _native.Graph.from_edges(data.vcount(), ends[:, 0], ends[:, 1], weights, directed)
+    if has_weights and not options.weighted:
+        native = native.without_weights(len(ends))
     names = data.vs["name"] if "name" in data.vs.attributes() else None
     return native, None if names is None else narrow(names)
 
@@ -230,41 +244,49 @@ def _from_rustworkx(data: Any, options: Options) -> Converted:
     options.refuse("a rustworkx graph", "nodes", "edge_weight", "source", "target", "weight", "bipartite")
     ids = np.asarray(list(data.node_indices()), dtype=np.int64)
     ends = np.asarray(list(data.edge_list()), dtype=np.int64).reshape(-1, 2)
-    weights = weight_array(list(data.edges())) if options.weighted else None
+    payloads = list(data.edges())
+    weights = weight_array(payloads) if options.weighted else None
     directed = hasattr(data, "successors") if options.directed is None else options.directed
     sources, targets = positions(ids, ends[:, 0]), positions(ids, ends[:, 1])
-    return _native.Graph.from_edges(len(ids), sources, targets, weights, directed), ids
+    native = _native.Graph.from_edges(len(ids), sources, targets, weights, directed)
+    are_numbers = all(isinstance(payload, numbers.Real) for payload in payloads)
+    if not options.weighted and are_numbers and any(payload != 1 for payload in payloads):
+        native = native.without_weights(len(payloads))
+    return native, ids
 
 
 def _from_pyg(data: Any, options: Options) -> Converted:
     options.refuse("a Data object", "nodes", "edge_weight", "source", "target", "bipartite")
     sources, targets = _tensor(data.edge_index)
-    weights = None
-    if options.weighted:
-        names = [str(options.weight)] if options.weight is not None else ["edge_weight", "edge_attr"]
-        weights = _first_weights([getattr(data, name, None) for name in names], names)
-    nodes = int(data.num_nodes)
-    ends = integers(sources), integers(targets)
-    return _native.Graph.from_edges(nodes, *ends, weights, options.directed, arcs=True), None
+    names = [str(options.weight)] if options.weight is not None else ["edge_weight", "edge_attr"]
+    found = [getattr(data, name, None) for name in names]
+    return _from_tensors(int(data.num_nodes), sources, targets, found, names, options), None
 
 
 def _from_dgl(data: Any, options: Options) -> Converted:
     options.refuse("a DGL graph", "nodes", "edge_weight", "source", "target", "bipartite")
-    sources, targets = (integers(_tensor(part)) for part in data.edges())
+    sources, targets = (_tensor(part) for part in data.edges())
+    names = [str(options.weight)] if options.weight is not None else ["weight", "w"]
+    found = [data.edata.get(name) for name in names]
+    return _from_tensors(int(data.num_nodes()), sources, targets, found, names, options), None
+
+
+def _from_tensors(
+    nodes: int, sources: np.ndarray, targets: np.ndarray, found: list[Any], names: list[str], options: Options
+) -> _native.Graph:
+    """Arcs between node numbers, with the first attribute that is there as weights."""
+    present = [_tensor(values) for values in found if values is not None]
+    are_weights = bool(present) and present[0].size == len(present[0])
     weights = None
     if options.weighted:
-        names = [str(options.weight)] if options.weight is not None else ["weight", "w"]
-        weights = _first_weights([data.edata.get(name) for name in names], names)
-    return _native.Graph.from_edges(int(data.num_nodes()), sources, targets, weights, options.directed, arcs=True), None
-
-
-def _first_weights(found: list[Any], names: list[str]) -> np.ndarray:
-    present = [_tensor(values) for values in found if values is not None]
-    if not present:
-        raise ValueError(f"weights: no edge has the attribute {' or '.join(map(repr, names))}")
-    if present[0].size != len(present[0]):
-        raise ValueError(f"weights: an attribute of shape {present[0].shape}; one number per edge is needed")
-    return weight_array(present[0].reshape(-1))
+        if not present:
+            raise ValueError(f"weights: no edge has the attribute {' or '.join(map(repr, names))}")
+        if not are_weights:
+            raise ValueError(f"weights: an attribute of shape {present[0].shape}; one number per edge is needed")
+        weights = weight_array(present[0].reshape(-1))
+    ends = integers(sources), integers(targets)
+    native = _native.Graph.from_edges(nodes, *ends, weights, options.directed, arcs=True)
+    return native.without_weights(len(sources)) if are_weights and not options.weighted else native
 
 
 def _tensor(values: Any) -> np.ndarray:
@@ -278,49 +300,71 @@ def _tensor(values: Any) -> np.ndarray:
 
 
 def _from_pandas(data: Any, options: Options) -> Converted:
-    if data.shape[0] == data.shape[1] and data.shape[0] > 0 and list(data.index) == list(data.columns):
-        options.refuse("an adjacency table", "nodes", "edge_weight", "source", "target", "weight", "bipartite")
-        return _from_dense(data.to_numpy(), options._replace(nodes=narrow(list(data.index))))
-    return _from_table(list(data.columns), lambda name: data[name].to_numpy(), options)
+    rows, columns = data.shape
+    named = [options.source, options.target, options.weight, options.bipartite]
+    if rows == columns > 0 and list(data.index) == list(data.columns) and all(option is None for option in named):
+        numbered = list(data.columns) == list(range(columns))
+        ends = data.iloc[:, :2]
+        are_ids = all(kind.kind in "iuf" for kind in ends.dtypes) and bool((ends % 1 == 0).all(axis=None))
+        if numbered and columns > 1 and are_ids:
+            raise ValueError(
+                f"table: {rows} rows and {columns} columns, both numbered from 0, are an adjacency or one edge per row; pass "
+                "scipy.sparse.csr_array(table) for an adjacency, or source=0, target=1 for edges"
+            )
+        if not numbered or all(kind.kind in "biuf" for kind in data.dtypes):
+            options.refuse("an adjacency table", "nodes", "edge_weight")
+            return _from_dense(data.to_numpy(), options._replace(nodes=narrow(list(data.index))))
+    return _from_table(list(data.columns), rows, lambda k, first: data.iloc[:first, k].to_numpy(), options)
 
 
 def _from_polars(data: Any, options: Options) -> Converted:
     if hasattr(data, "collect"):
         data = data.collect()
-    return _from_table(list(data.columns), lambda name: data[name].to_numpy(), options)
+    return _from_table(list(data.columns), data.height, lambda k, first: data[:first, k].to_numpy(), options)
 
 
 def _from_pyarrow(data: Any, options: Options) -> Converted:
-    return _from_table(list(data.schema.names), lambda name: _arrow_column(data.column(name)), options)
+    names = list(data.schema.names)
+    return _from_table(names, data.num_rows, lambda k, first: _arrow_column(data.column(k)[:first]), options)
 
 
 def _arrow_column(column: Any) -> np.ndarray:
     return np.asarray(column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy())
 
 
-def _from_table(names: list[Any], column: Callable[[Any], Any], options: Options) -> Converted:
+def _from_table(
+    names: list[Any], rows: int, column: Callable[[int, Optional[int]], Any], options: Options
+) -> Converted:
+    """A table of one edge per row, whose columns are found by the rules for files; ``column`` gives the first cells of one, or all."""
     options.refuse("a table", "edge_weight")
-    if len(names) < 2:
-        raise ValueError(f"table: {len(names)} columns; an edge needs two ids, in columns source and target")
-    lower = {str(name).lower(): name for name in names}
-    known = next((pair for pair in ID_NAMES if all(part in lower for part in pair)), None)
-    plain = [name for name in names if not _is_index(name)]
-    ends = [lower[part] for part in known] if known else (plain if len(plain) > 1 else names)[:2]
-    source, target = (_column(names, asked, end) for asked, end in zip((options.source, options.target), ends))
-    weights = None
-    if known is None and options.source is None and options.target is None:
-        _warn_of_surplus(names, ends)
-    if options.weighted:
-        found = next((lower[name] for name in WEIGHT_NAMES if name in lower), None)
-        name = _column(names, options.weight, found)
-        if name is None:
-            raise ValueError(f"weight: no column is called {' or '.join(WEIGHT_NAMES)}; name it")
-        weights = column(name)
-    sources, targets = id_array(column(source), "source"), id_array(column(target), "target")
-    sides = (str(source), str(target))
+    asked = {name: _place(names, getattr(options, name)) for name in ("source", "target", "weight")}
+    # Columns that are numbered have no names.
+    heads = [] if all(isinstance(name, numbers.Integral) for name in names) else [str(name) for name in names]
+    cells = [[_text(value) for value in column(k, SAMPLE)] for k in range(len(names))]
+    asked.update(directed=bool(options.directed), weighted=options.weighted, bipartite=options.bipartite)
+    source, target, weight, ignored, notes = _native.table_columns(
+        heads, [list(row) for row in zip(*cells)], json.dumps(asked)
+    )
+    for note in notes:
+        _warn(note)
+    sources, targets = id_array(column(source, None), "source"), id_array(column(target, None), "target")
+    sides = (str(names[source]), str(names[target]))
     if options.bipartite is None and _native.are_two_kinds(*sides):
         _warn_of_merged(sources, targets, sides)
-    return _from_columns(sources, targets, weights, options, sides)
+    weights = None if weight is None else column(weight, None)
+    native, ids = _from_columns(sources, targets, weights, options, sides)
+    return native.without_weights(rows) if ignored else native, ids
+
+
+def _text(value: Any) -> str:
+    """A cell as in a file."""
+    return "" if is_missing(value) else str(value)
+
+
+def _warn(message: str) -> None:
+    from hone_embed._graph import warn
+
+    warn(message)
 
 
 def _warn_of_merged(sources: np.ndarray, targets: np.ndarray, sides: tuple[str, str]) -> None:
@@ -329,43 +373,25 @@ def _warn_of_merged(sources: np.ndarray, targets: np.ndarray, sides: tuple[str, 
         return
     merged = len(np.intersect1d(sources, targets))
     if merged:
-        from hone_embed._graph import warn
-
         ids = "1 id occurs" if merged == 1 else f"{merged} ids occur"
-        warn(
+        _warn(
             f"{ids} in both columns, {sides[0]!r} and {sides[1]!r}, which seem to name nodes of two kinds; the same id is "
             "read as the same node. bipartite=True keeps the two kinds apart"
         )
 
 
-def _is_index(name: Any) -> bool:
-    """Whether a column is the index that pandas wrote with a table."""
-    lower = str(name).strip().lower()
-    return lower in ("", "index") or lower.startswith(("unnamed: ", "__index_level_"))
-
-
-def _warn_of_surplus(names: list[Any], ends: list[Any]) -> None:
-    """Warns of columns that are not used, where no name says which are the ids."""
-    if any(name not in ends and str(name).lower() not in WEIGHT_NAMES for name in names):
-        from hone_embed._graph import warn
-
-        first, second = ends
-        warn(f"columns {first!r} and {second!r} of {len(names)} are used; source, target and weight choose others")
-
-
-def _column(names: list[Any], asked: Any, default: Any) -> Any:
+def _place(names: list[Any], asked: Any) -> Optional[int]:
+    """The place of a column that is asked for by its name or place."""
     if asked is None:
-        return default
+        return None
     if asked in names:
-        return asked
+        return names.index(asked)
     if isinstance(asked, int) and 0 <= asked < len(names):
-        return names[asked]
+        return asked
     raise ValueError(f"table: no column {asked!r}; columns: {', '.join(map(str, names))}")
 
 
 def _from_file(data: Any, options: Options) -> Converted:
-    import json
-
     options.refuse("a file", "edge_weight")
     if options.nodes is not None and not isinstance(options.nodes, (str, os.PathLike)):
         raise ValueError("nodes: for a file, name a file with one id per line")
@@ -386,13 +412,13 @@ CONVERTERS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Options], Converte
     (_is_own, _from_graph),
     (lambda data: isinstance(data, (str, os.PathLike)), _from_file),
     (scipy.sparse.issparse, _from_sparse),
-    (_comes_from("networkx"), _from_networkx),
-    (_comes_from("igraph"), _from_igraph),
-    (_comes_from("rustworkx"), _from_rustworkx),
-    (_comes_from("torch_geometric"), _from_pyg),
-    (_comes_from("dgl"), _from_dgl),
-    (_comes_from("pandas"), _from_pandas),
-    (_comes_from("polars"), _from_polars),
-    (_comes_from("pyarrow"), _from_pyarrow),
+    (comes_from("networkx"), _from_networkx),
+    (comes_from("igraph"), _from_igraph),
+    (comes_from("rustworkx"), _from_rustworkx),
+    (comes_from("torch_geometric"), _from_pyg),
+    (comes_from("dgl"), _from_dgl),
+    (comes_from("pandas"), _from_pandas),
+    (comes_from("polars"), _from_polars),
+    (comes_from("pyarrow"), _from_pyarrow),
     (lambda data: isinstance(data, (np.ndarray, list, tuple)) or hasattr(data, "__array__"), _from_array),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional, Union
 
@@ -12,7 +11,8 @@ import scipy.sparse
 from scipy.sparse.linalg import LinearOperator
 
 from hone_embed import _native
-from hone_embed._graph import HoneWarning, as_graph
+from hone_embed._arrays import as_frame
+from hone_embed._graph import USED_BY, as_graph, warn
 from hone_embed._progress import jobs, listener
 
 
@@ -56,12 +56,13 @@ def count_orbits(
         Whether to count all triples of nodes whose arcs contain those of a directed motif; otherwise
         occurrences are induced.
     output
-        ``"pandas"``, ``"numpy"`` (an :class:`OrbitCounts`), or ``"auto"``: pandas if installed.
+        ``"pandas"``, ``"numpy"`` (an :class:`OrbitCounts`), or ``"auto"``: pandas if ``graph`` is a pandas table or
+        ``sklearn.set_config(transform_output="pandas")`` was called, else NumPy.
 
     Examples
     --------
     >>> tailed_triangle = [(0, 1), (1, 2), (2, 0), (2, 3)]
-    >>> count_orbits(tailed_triangle)[["source", "target", "path3", "triangle"]]
+    >>> count_orbits(tailed_triangle, output="pandas")[["source", "target", "path3", "triangle"]]
        source  target  path3  triangle
     0       0       1      0         1
     1       0       2      1         1
@@ -69,11 +70,11 @@ def count_orbits(
     3       2       3      2         0
     >>> import networkx
     >>> loop = networkx.DiGraph([(0, 1), (1, 2), (0, 2)])
-    >>> count_orbits(loop, motifs=["030T-first", "030T-second", "030T-direct"], output="numpy").counts
+    >>> count_orbits(loop, motifs=["030T-first", "030T-second", "030T-direct"]).counts
     array([[1, 0, 0],
            [0, 0, 1],
            [0, 1, 0]], dtype=uint64)
-    >>> counts = count_orbits(tailed_triangle, by="node", output="numpy")
+    >>> counts = count_orbits(tailed_triangle, by="node")
     >>> counts.counts[:, counts.names.index("triangle")]
     array([1, 1, 1, 0], dtype=uint64)
     """
@@ -85,7 +86,7 @@ def count_orbits(
         raise ValueError("subgraph: such counts are of edges; leave it out")
     if output not in ("auto", "pandas", "numpy"):
         raise ValueError(f"output: {output!r} is not one of 'auto', 'pandas', 'numpy'")
-    graph = as_graph(graph)
+    given, graph = graph, as_graph(graph)
     ids = graph.node_ids
     with listener(verbose) as listen:
         if by == "node":
@@ -98,25 +99,21 @@ def count_orbits(
                 graph._native, wanted, subgraph, jobs(n_jobs), listen
             )
             keys = np.stack([ids[sources], ids[targets]], axis=1)
-    return _table(OrbitCounts(keys, counts, list(names)), output)
+    return _table(OrbitCounts(keys, counts, list(names)), as_frame(output, given))
 
 
-def _table(table: OrbitCounts, output: str) -> Any:
-    if output == "numpy":
+def _table(table: OrbitCounts, frame: bool) -> Any:
+    if not frame:
         return table
-    try:
-        import pandas
-    except ImportError:
-        if output == "auto":
-            return table
-        raise
-    frame = pandas.DataFrame(table.counts, columns=table.names)
+    import pandas
+
+    counts = pandas.DataFrame(table.counts, columns=table.names)
     if table.keys.ndim == 2:
-        frame.insert(0, "target", table.keys[:, 1])
-        frame.insert(0, "source", table.keys[:, 0])
+        counts.insert(0, "target", table.keys[:, 1])
+        counts.insert(0, "source", table.keys[:, 0])
     else:
-        frame.index = pandas.Index(table.keys, name="id")
-    return frame
+        counts.index = pandas.Index(table.keys, name="id")
+    return counts
 
 
 def update_orbits(
@@ -144,12 +141,12 @@ def update_orbits(
         Edges between ids, which may be new: lists of pairs, or anything :class:`Graph` accepts. Added edges that
         already exist are ignored with a warning; removing edges that do not exist is an error.
     output
-        As for :func:`count_orbits`.
+        As for :func:`count_orbits`; ``"auto"``: as ``counts``.
 
     Examples
     --------
     >>> path = [(0, 1), (1, 2)]
-    >>> counts = count_orbits(path)
+    >>> counts = count_orbits(path, output="pandas")
     >>> update_orbits(path, counts, added=[(2, 0), (2, 3)])[["source", "target", "path3", "triangle"]]
        source  target  path3  triangle
     0       0       1      0         1
@@ -184,15 +181,15 @@ def update_orbits(
     present = np.isin(_codes(new, len(ids)), old)
     if present.any():
         edges_are = "1 edge is" if present.sum() == 1 else f"{present.sum()} edges are"
-        message = f"added: {edges_are} in the graph already and left out"
-        warnings.warn(message, HoneWarning, stacklevel=2)
+        warn(f"added: {edges_are} in the graph already and left out")
     with listener(verbose) as listen:
         sources, targets, values = _native.update_edges(
             graph._native, ",".join(table.names), edges, np.require(table.counts, np.uint64, ["C", "A"]), new[~present],
             gone, jobs(n_jobs), listen,
         )  # fmt: skip
     names = np.asarray(ids)
-    return _table(OrbitCounts(np.stack([names[sources], names[targets]], axis=1), values, table.names), output)
+    keys = np.stack([names[sources], names[targets]], axis=1)
+    return _table(OrbitCounts(keys, values, table.names), as_frame(output, counts))
 
 
 def _orbit_counts(counts: Any) -> OrbitCounts:
@@ -273,7 +270,7 @@ def motif_adjacency(
            [1., 1., 0., 0.],
            [0., 0., 0., 0.]])
     """
-    graph = as_graph(graph, weighted=weights)
+    graph = as_graph(graph, weighted=weights, unused=USED_BY)
     with listener(verbose) as listen:
         indptr, indices, values = _native.motif_graph(
             graph._native, motif, delta, weights, subgraph, jobs(n_jobs), listen
@@ -363,7 +360,7 @@ def motif_matrix(
     >>> operator @ [1.0, 0.0, 0.0, 0.0]
     array([0.5 , 0.25, 0.25, 0.  ])
     """
-    graph = as_graph(graph, weighted=weights)
+    graph = as_graph(graph, weighted=weights, unused=USED_BY)
     matrix = json.dumps({"psi": psi, "order": order, "degree": degree, "regularize": float(regularize)})
     with listener(verbose) as listen:
         native = _native.MotifOperator(

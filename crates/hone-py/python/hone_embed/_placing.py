@@ -90,21 +90,21 @@ class Placing(SklearnProtocol):
             raise ValueError("new_only: with graph, transform takes ids of fitted nodes, of which none is new")
         if self.graph is not None:
             rows = self._rows_of(X)
-            return self._output(self.embedding_[rows, first:], self.node_ids_[rows], self._columns[first:])
+            return self._output(X, self.embedding_[rows, first:], self.node_ids_[rows], self._columns[first:])
         self._check_features(X)
         fitted = len(self.embedding_)
         are_rows = is_rows(X, fitted, hasattr(self, "n_features_in_"))
         if not are_rows or X.shape[0] == fitted:
             graph = as_quiet_graph(X, directed=self.directed, weighted=self.config_["weights"] is True)
             if not new_only and graph._named().fingerprint() == self._fingerprint:
-                return self._output(self.embedding_[:, first:].copy(), self.node_ids_, self._columns[first:])
+                return self._output(X, self.embedding_[:, first:].copy(), self.node_ids_, self._columns[first:])
         if are_rows and new_only:
             raise ValueError("new_only: the rows of a matrix are all returned; pass another graph as a Graph")
         if are_rows:
-            return self._output(*self._of_rows(X, structure_only))
-        warn_of_input(graph, X)
+            return self._output(X, *self._of_rows(X, structure_only))
+        warn_of_input(graph, X, "the fit has none")
         vectors, nodes, columns, _ = self._place(graph, structure_only, new_only)
-        return self._output(vectors, graph.node_ids[nodes], columns)
+        return self._output(X, vectors, graph.node_ids[nodes], columns)
 
     def update(self, *, added: Iterable[Any] = (), removed: Iterable[Any] = ()) -> Any:
         """Change edges of the graph, and the vectors with them, in the space of the fit.
@@ -223,6 +223,9 @@ class Placing(SklearnProtocol):
         rows = scipy.sparse.csr_array(X, dtype=np.float32)
         rows.sum_duplicates()
         rows.eliminate_zeros()
+        weights = 0 if self.config_["weights"] is False else int((rows.data != 1).sum())
+        if weights and not self._known.weighted:
+            warn(f"dropped {weights} weight{'s' * (weights > 1)} (the fit has none)")
         node, first = self._known.find(rows), self._first_column(structure_only)
         vectors = self.embedding_[np.maximum(node, 0), first:]
         new = np.flatnonzero(node < 0)

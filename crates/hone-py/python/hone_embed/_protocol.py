@@ -28,14 +28,21 @@ class SklearnProtocol:
         return np.asarray(self._columns, dtype=object)
 
     def set_output(self, *, transform: Optional[str] = None) -> Any:
-        """Have vectors returned as ``"pandas"`` (indexed by node id), ``"polars"`` or ``"default"`` arrays."""
+        """Have vectors returned as ``"pandas"``, ``"polars"`` or ``"default"`` arrays.
+
+        Data frames of pandas are indexed by node id. Those of polars have no index: their first column is ``id``, to be dropped
+        before the vectors go into another estimator, unless ``X`` gives the ids itself: a matrix, whose rows are nodes, or
+        with ``graph`` a list of ids.
+        """
         if transform is not None:
             if transform not in ("default", "pandas", "polars"):
                 raise ValueError(f"transform: {transform!r} is not one of 'default', 'pandas', 'polars'")
             self._sklearn_output_config = {"transform": transform}
         return self
 
-    def _output(self, vectors: np.ndarray, ids: Optional[np.ndarray], columns: Optional[list[str]] = None) -> Any:
+    def _output(
+        self, X: Any, vectors: np.ndarray, ids: Optional[np.ndarray], columns: Optional[list[str]] = None
+    ) -> Any:
         from sklearn import get_config
 
         chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
@@ -48,7 +55,11 @@ class SklearnProtocol:
         if container == "polars":
             import polars
 
-            return polars.DataFrame(vectors, schema=names, orient="row")
+            frame = polars.DataFrame(vectors, schema=names, orient="row")
+            if ids is None or self.graph is not None or (is_matrix(X) and not is_edges(X)):
+                return frame
+            kind = polars.Object if ids.dtype.kind == "O" else None
+            return frame.insert_column(0, polars.Series("id", ids.tolist(), dtype=kind))
         return vectors
 
     def _note_features(self, X: Any) -> None:

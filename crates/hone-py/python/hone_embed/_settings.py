@@ -55,7 +55,7 @@ def warn_idle(given: dict[str, Any], settings: dict[str, Any], idle: list[tuple[
 
 def warn_of_result(report: dict[str, Any]) -> None:
     """Warns of what may make vectors other than they were meant, with the names that settings have here."""
-    for text in report.get("warnings", []):
+    for text in report["warnings"]:
         warn(worded(text))
 
 

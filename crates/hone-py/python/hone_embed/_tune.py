@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse
 
 from hone_embed import _native
-from hone_embed._graph import Graph, as_graph
+from hone_embed._graph import KEPT_BY, Graph, as_graph
+from hone_embed._ids import is_missing
 from hone_embed._progress import jobs, listener
 
 
@@ -85,7 +86,7 @@ def tune(
     >>> "cannot tell this from chance" in tuned.verdict or "no other" in tuned.verdict
     True
     """
-    graph = as_graph(graph, directed=directed, weighted=weighted)
+    graph = as_graph(graph, directed=directed, weighted=weighted, unused=KEPT_BY)
     if by not in (None, "links", "labels", "both"):
         raise ValueError(f"by: {by!r} is not one of 'links', 'labels', 'both'")
     options: dict[str, Any] = {"removed": float(removed), "by": by, "rounds": _whole("rounds", rounds)}
@@ -161,8 +162,7 @@ def _values(labels: Any) -> list[Any]:
 def _is_missing(label: Any) -> bool:
     if isinstance(label, (list, tuple, set, frozenset, np.ndarray)):
         return False
-    # NaN and NaT differ from themselves; pandas.NA answers neither yes nor no.
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+    return is_missing(label)
 
 
 def _texts(label: Any) -> list[str]:

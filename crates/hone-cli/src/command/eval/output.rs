@@ -85,7 +85,11 @@ impl OutputArgs {
         if !files.iter().any(|(_, path, _)| standard(path)) {
             let color = io::stdout().is_terminal()
                 && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-            context.print(report.text(if color { Bold::Ansi } else { Bold::Never }))?;
+            if color {
+                context.print_styled(&report.text(Bold::Ansi))?;
+            } else {
+                context.print(report.text(Bold::Never))?;
+            }
         }
         if let Some((path, text)) = further {
             add(&mut batch, path, &text)?;

@@ -19,6 +19,7 @@ use super::times::are_dates;
 use super::vocabulary::{
     ID_COLUMNS, WEIGHT_COLUMNS, is_index, is_no_weight, is_time, is_unnamed, is_weight,
 };
+use crate::error::Error;
 use hone_graph::canonical_integer;
 
 /// Rows, and values of a column, from which an index is distinguished from ids that happen to rise.
@@ -291,6 +292,28 @@ pub(super) fn decimal(body: &[Vec<String>], column: usize) -> Option<&str> {
         .clone()
         .find(|field| field.contains(['.', ',']) && number(field))?;
     fields.all(|field| number(field)).then_some(example)
+}
+
+/// Which columns of a table in memory are what, by the rules for files: its columns, whether one that is not used has weights,
+/// and what was a guess.
+///
+/// `names` are those of the columns, none if they have none, and `rows` the first of its rows.
+pub fn table_columns(
+    names: &[String],
+    rows: &[Vec<String>],
+    options: &ReadOptions,
+) -> Result<(TableColumns, bool, Vec<ReadNote>), Error> {
+    let path = Path::new("the table");
+    let head = (!names.is_empty()).then(|| names.to_vec());
+    let table: Vec<Vec<String>> = head.into_iter().chain(rows.iter().cloned()).collect();
+    if table.first().is_none_or(|row| row.len() < 2) {
+        let message = "it has fewer than two columns";
+        return Err(Error::input(path, message, "an edge needs two ids"));
+    }
+    let layout = columns(options, &table, !names.is_empty())
+        .map_err(|(message, remedy)| Error::input(path, message, remedy))?;
+    let notes = layout.notes(options, path, rows, names);
+    Ok((layout.facts(None), layout.ignored_weight.is_some(), notes))
 }
 
 /// Which column is what. The message and the remedy when the table does not have them.

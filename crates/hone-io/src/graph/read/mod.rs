@@ -40,6 +40,7 @@ use super::{BUILTIN_PREFIX, BUILTINS, Graph, GraphBuilder, builtin};
 use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
 use crate::progress::Progress;
+pub use columns::table_columns;
 pub use comments::Comment;
 pub use division::Division;
 use join::Joined;
@@ -50,7 +51,6 @@ pub use sides::are_two_kinds;
 use source::Source;
 pub use source::extension;
 pub use survey::Sizes;
-pub use vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS};
 
 /// Reads a graph from a file, from standard input when `input` is `-`, or takes a built-in one for
 /// `builtin:NAME`; `.gz` and `.zst` are decompressed on the way.

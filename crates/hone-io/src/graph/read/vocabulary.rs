@@ -4,7 +4,7 @@ use super::kinds;
 
 /// Names of the two id columns of a table that are recognised without being asked for, in lower case. The
 /// first `CERTAIN` are hardly ever ids themselves.
-pub const ID_COLUMNS: [(&str, &str); 59] = [
+pub(super) const ID_COLUMNS: [(&str, &str); 59] = [
     ("source", "target"),
     ("src", "dst"),
     ("src", "dest"),
@@ -69,7 +69,7 @@ pub const ID_COLUMNS: [(&str, &str); 59] = [
 pub(super) const CERTAIN: usize = 40;
 
 /// Names of the weight column of a table, in lower case, the most usual first.
-pub const WEIGHT_COLUMNS: [&str; 12] = [
+pub(super) const WEIGHT_COLUMNS: [&str; 12] = [
     "weight",
     "weights",
     "w",
