@@ -1,0 +1,182 @@
+"""The default preset against `dense`: the same in float64, from the documentation alone, on tiny and odd graphs.
+
+A selection by default; about a hundred graphs with HONE_EVERY_CASE=1 (`./check --all`).
+"""
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+from dense import comparing, exploring, graphs, motifs
+from dense.embedding import Embedding
+from dense.placing import Placed
+from hone_embed import HONE, Graph, HoneWarning, count_orbits, neighbours, roles, update_orbits
+
+EVERY = "HONE_EVERY_CASE" in os.environ
+#: Shapes of every kind, small enough for a test of seconds.
+SELECTED = [
+    "one edge and an isolated node",
+    "matching and isolated nodes",
+    "self-loops and duplicates",
+    "diamond",
+    "barbell 5-3",
+    "lollipop",
+    "bipartite 3-9",
+    "grid 4 by 5",
+    "ring of cliques",
+    "clique and star apart",
+    "path 9",
+    "cycle 21",
+    "clique 8",
+    "star 10",
+    "random 8",
+    "random 30",
+    "self-loops and duplicates, weights integers",
+    "random 15, weights amounts",
+    "one arc",
+    "out-star",
+    "transitive tournament",
+    "arcs with self-loops and duplicates",
+    "payments",
+    "layers",
+    "directed cycle 5",
+    "directed random 20",
+    "directed random 12, weights",
+]
+CASES = [case for case in graphs.everything() if EVERY or case.name in SELECTED]
+UNDIRECTED = [case for case in CASES if not case.directed and not case.weighted]
+DIRECTED = [case for case in CASES if case.directed and not case.weighted]
+
+
+def named(cases):
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
+
+
+def graph_of(case):
+    edges, weights = case.edges()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HoneWarning)  # self-loops and duplicates
+        return Graph(edges, nodes=case.nodes, directed=case.directed, edge_weight=weights)
+
+
+def fit(case, dim=128):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HoneWarning)  # isolated nodes, fewer dimensions than columns
+        return HONE(n_components=dim).fit(graph_of(case))
+
+
+def disagreements(case, dim):
+    fitted, vectors = Embedding(case.adjacency(), case.directed, dim), fit(case, dim).embedding_
+    columns = fitted.proximity.shape[1]
+    return comparing.proximity(fitted, vectors[:, :columns]) + comparing.structure(fitted, vectors[:, columns:])
+
+
+@named(CASES)
+def test_vectors(case):
+    assert disagreements(case, 128) == []
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 8, 16, 28, 60])
+@named([case for case in CASES if EVERY or case.name in ("grid 4 by 5", "random 30", "directed random 20")])
+def test_fewer_columns(case, dim):
+    assert disagreements(case, dim) == []
+
+
+def by_edge(counts, shape):
+    """Counts of rows of edges as a dense array: one layer per column."""
+    out = np.zeros((*shape, counts.counts.shape[1]))
+    source, target = np.asarray(counts.keys).reshape(-1, 2).T
+    out[source, target] = counts.counts
+    return out
+
+
+@named(UNDIRECTED)
+def test_counts(case):
+    adjacency, graph = case.adjacency(), graph_of(case)
+    edges = by_edge(count_orbits(graph, output="numpy"), adjacency.shape)
+    assert (edges + edges.transpose(1, 0, 2) == motifs.edge_orbits(adjacency)).all()
+    assert (count_orbits(graph, by="node", output="numpy").counts == motifs.node_orbits(adjacency)).all()
+
+
+@named(DIRECTED)
+def test_triads(case):
+    counts = count_orbits(graph_of(case), motifs="triad-orbits", output="numpy")
+    found, expected = by_edge(counts, (case.nodes, case.nodes)), motifs.triad_orbits(case.adjacency())
+    assert sorted(counts.names) == sorted(expected)
+    for layer, name in enumerate(counts.names):
+        assert (found[:, :, layer] == expected[name]).all(), name
+
+
+@named(UNDIRECTED)
+def test_counts_after_a_change(case):
+    adjacency, graph = case.adjacency(), graph_of(case)
+    removed = [tuple(int(end) for end in np.argwhere(adjacency)[0])]
+    added = [(case.nodes, removed[0][0]), (case.nodes, case.nodes - 1)]
+    counts = update_orbits(graph, count_orbits(graph, output="numpy"), added=added, removed=removed, output="numpy")
+    changed = np.pad(adjacency, (0, 1))
+    for pairs, value in [(removed, 0), (added, 1)]:
+        for a, b in pairs:
+            changed[a, b] = changed[b, a] = value
+    found = by_edge(counts, changed.shape)
+    assert (found + found.transpose(1, 0, 2) == motifs.edge_orbits(changed)).all()
+
+
+@named([case for case in CASES if case.nodes > 7])
+def test_new_nodes(case):
+    last = 1 + case.nodes % 2  # an odd number of shared nodes
+    small = case.without(last)
+    if not small.adjacency().any():
+        pytest.skip("no edge is left")
+    hone, fitted = fit(small), Embedding(small.adjacency(), case.directed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HoneWarning)
+        found = hone.transform(graph_of(case))
+    ours = Placed(fitted, case.adjacency(), np.arange(small.nodes))
+    assert comparing.placed(fitted, ours, hone.embedding_, found) == []
+
+
+@named([case for case in graphs.undirected() if case.name in ("random 81", "random bipartite 91")])
+def test_changed_edges(case):
+    """Nodes with other edges move, all others stay, where the graph as a whole has changed little."""
+    adjacency = case.adjacency()
+    removed = tuple(int(end) for end in np.argwhere(adjacency)[0])
+    added = next((int(a), int(b)) for a, b in np.argwhere(adjacency == 0) if a < b)
+    hone, fitted = fit(case), Embedding(adjacency)
+    before = hone.embedding_.copy()
+    hone.update(added=[added], removed=[removed])
+    changed = adjacency.copy()
+    for (a, b), value in [(removed, 0), (added, 1)]:
+        changed[a, b] = changed[b, a] = value
+    ours = Placed(fitted, changed, np.arange(case.nodes))
+    assert abs(hone.report_["like"]["views"][0]["residual"] - ours.residual()) < 1e-6
+    assert ours.residual() < 0.15, "the factors would be refined"
+    assert comparing.placed(fitted, ours, before, hone.embedding_) == []
+
+
+@pytest.mark.parametrize("by", ["proximity", "structure", "all"])
+@named([case for case in CASES if EVERY or case.name in ("ring of cliques", "matching and isolated nodes", "payments")])
+def test_similar_nodes(case, by):
+    hone = fit(case)
+    vectors = hone.embedding_.astype(float)
+    expected = exploring.similarities(vectors[:, :112], vectors[:, 112:], by)
+    found = neighbours(hone, case.nodes - 1, by=by)
+    for row, (others, similar) in enumerate(zip(found.rows, found.similarities)):
+        assert sorted(others) == [other for other in range(case.nodes) if other != row]
+        assert comparing.largest(similar, expected[row, others]) < 1e-5
+
+
+@named([case for case in CASES if not case.weighted])
+def test_quantities_of_roles(case):
+    """What the reasons say is so, memberships are shares, and links between roles are relative to degrees."""
+    arcs = case.adjacency()
+    expected, found = exploring.quantities(arcs), roles(graph_of(case))
+    for node in range(case.nodes):
+        for reason in found.reasons(node)["reasons"]:
+            values = expected[reason["ratio"]]
+            assert np.allclose([reason["value"], reason["average"]], [values[node], np.nanmean(values)], rtol=1e-6)
+    memberships = found.memberships
+    assert np.allclose(memberships.sum(1), 1, atol=1e-5)
+    chosen = memberships[np.arange(case.nodes), found.assignments]
+    assert (memberships.max(1) - chosen < 1e-6).all()
+    assert np.allclose(found.affinity, exploring.affinity(arcs, found.assignments), atol=1e-9)
