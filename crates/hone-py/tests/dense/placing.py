@@ -46,9 +46,7 @@ class Placed:
         keep, step = factors.lazy, 1 - factors.lazy
         reached = np.zeros((len(rows), factors.X.shape[1]))
         for k in range(proximity.STEPS):
-            stay = keep * reached
-            stay[len(new) :] = keep * factors.X[np.isin(old, changed)] * factors.walk**k if len(changed) else 0
-            reached = stay + step * (to_old @ (factors.X * factors.walk**k) + to_new @ reached[: len(new)])
+            reached = keep * reached + step * (to_old @ (factors.X * factors.walk**k) + to_new @ reached[: len(new)])
         sigma = np.abs(factors.walk) ** proximity.STEPS
         U = reached / factors.walk**proximity.STEPS * (sigma > SMALLEST_FACTOR * sigma[0])
         block = proximity.shorten(U * factors.scale)
