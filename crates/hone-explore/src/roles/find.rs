@@ -9,7 +9,7 @@ use hone::{Error, Progress, Result};
 use rayon::slice::ParallelSliceMut;
 
 use super::mixture::{Component, Mixture, Row};
-use super::signature::{Arcs, Signature, WIDTH, averages, is_isolated, signatures, width};
+use super::signature::{Arcs, Signature, averages, is_isolated, signatures, width};
 use super::{RoleOptions, Roles, choose, hub};
 
 /// Iterations of the last fit, on all rows.
