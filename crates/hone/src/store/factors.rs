@@ -355,6 +355,8 @@ impl Writer {
         shape: &[usize],
         numbers: &[f64],
     ) -> Result<ArrayEntry> {
+        let size: usize = shape.iter().product();
+        assert_eq!(numbers.len(), size, "{name} has the shape {shape:?}");
         let file = format!("{name}.npy");
         self.put(&file, |out| {
             npy::write_header("<f8", shape, out)?;
