@@ -70,10 +70,11 @@ impl Method for Svd {
                 s.squared_norm(),
                 found.sigma.iter().map(|sigma| sigma * sigma).sum::<f64>(),
             );
-            let values = vec![share_left(norm - kept, norm)?];
+            let loss = share_left(norm - kept, norm)?;
             found.info.loss = Some(Loss {
                 measure: "squared error relative to ‖S‖²; exact".into(),
-                values,
+                values: vec![loss],
+                returned: Some(loss),
             });
         }
         Ok(found)
