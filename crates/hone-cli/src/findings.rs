@@ -32,8 +32,7 @@ pub(crate) fn of(report: &Report) -> String {
         let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
         let _ = writeln!(
             out,
-            "proximity: {} {share:.1} % of the variance",
-            explain(leading, all)
+            "proximity: the first {leading} of {all} dimensions hold {share:.1} % of the squared norm"
         );
     }
     if let Some(line) = report
@@ -82,16 +81,6 @@ fn followed(Dimension { most, least }: &Dimension) -> String {
         .chain(falls)
         .collect::<Vec<_>>()
         .join(", ")
-}
-
-/// The beginning of a sentence about the variance that dimensions explain.
-fn explain(leading: usize, all: usize) -> String {
-    match (leading, all) {
-        (1, 1) => "1 dimension explains".to_owned(),
-        (1, _) => format!("the first of {all} dimensions explains"),
-        _ if leading == all => format!("{all} dimensions explain"),
-        _ => format!("the first {leading} of {all} dimensions explain"),
-    }
 }
 
 /// Components with less of the variance are not described.

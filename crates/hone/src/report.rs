@@ -233,6 +233,12 @@ pub struct GlobalFacts {
     pub singular_values: Vec<f64>,
     /// ‖Y − ZH‖² / ‖Y‖²; a solver with a link other than the identity does not aim at it, see its loss.
     pub residual: f64,
+    /// Iterations (epochs) of the solver.
+    #[serde(default)]
+    pub iterations: usize,
+    /// Whether the tolerance was reached.
+    #[serde(default)]
+    pub converged: bool,
     /// The loss, iteration by iteration, of solvers that follow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,

@@ -374,6 +374,26 @@ fn motifs_that_do_not_occur_share_a_line_and_automatic_iterations_need_none() {
         .stderr(contains("tolerance"));
 }
 
+/// The summary says by its name what the share of the leading dimensions is: it follows from the vectors.
+#[test]
+fn the_share_of_leading_dimensions_is_that_of_squares() {
+    let run = hone()
+        .args(["embed", "builtin:karate", "-o", "-"])
+        .assert()
+        .success();
+    let [table, said] = [&run.get_output().stdout, &run.get_output().stderr]
+        .map(|out| String::from_utf8_lossy(out));
+    let mut squares = [0.0; 112];
+    for line in table.lines().skip(1) {
+        for (sum, value) in squares.iter_mut().zip(line.split('\t').skip(1)) {
+            *sum += value.parse::<f64>().expect("a number").powi(2);
+        }
+    }
+    let share = 100.0 * squares[..10].iter().sum::<f64>() / squares.iter().sum::<f64>();
+    let expected = format!("hold {share:.1} % of the squared norm\n");
+    assert!(said.contains(&expected), "{expected} {said}");
+}
+
 #[test]
 fn the_summary_shows_findings_of_this_graph() {
     let said = |graph: &str| {

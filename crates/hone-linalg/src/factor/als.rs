@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bilinear::{
-    Pair, Squared, Start, inverse, nearest_orthonormal, nothing, penalty, trace,
+    Best, Pair, Squared, Start, entrywise, inverse, nearest_orthonormal, nothing, penalty, trace,
 };
 use super::iterate::{Limits, Watch, not_negative};
 use super::memory::Shape;
@@ -145,26 +145,37 @@ impl Als {
         drop((work, image, back));
         state
             .weighted()
-            .finish(task, |rank| watch.info(rank, loss.measure()))
+            .finish(task, (watch, loss.measure()), |pair| {
+                loss.of_pair(s, pair, |a, b| match self.orthogonal {
+                    Orthogonal::None => penalty(self.regularization, [a, b]),
+                    // The weights are in one factor, or between both.
+                    _ => self.regularization * entrywise(a, b),
+                })
+            })
     }
 
     fn observed(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let mut pair = Pair::start(s, self.start, task)?;
         let entries = Observed::of(s)?;
         if entries.norm == 0.0 {
-            return Ok(nothing(s, task, entries.measure()));
+            return Ok(nothing(s, task, entries.measure(self.regularization)));
         }
         let mut watch = Watch::new("alternating least squares", self.limits(), 1.0, task);
-        let weight = self.regularization;
-        let value =
-            |pair: &Pair| entries.value(pair, penalty(weight, [&pair.a.gram(), &pair.b.gram()]));
-        watch.record(value(&pair))?;
+        let weight = entries.weight(self.regularization);
+        let loss = entries.value(&pair, weight);
+        watch.record(loss)?;
+        let mut best = Best::new(loss, &pair);
         while watch.goes_on()? {
             least_squares(&entries.rows, &mut pair.a, &pair.b, weight);
             least_squares(&entries.columns, &mut pair.b, &pair.a, weight);
-            watch.record(value(&pair))?;
+            let loss = entries.value(&pair, weight);
+            watch.record(loss)?;
+            best.note(loss, &pair);
         }
-        pair.finish(task, |rank| watch.info(rank, entries.measure()))
+        best.pair
+            .finish(task, (watch, entries.measure(weight)), |pair| {
+                entries.value(&pair, weight)
+            })
     }
 }
 

@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::iterate::Watch;
 use super::method::{Factors, Info, Loss, Task};
 use super::svd::{Iterations, Svd, svd};
 use crate::dense::{Block, Norm, Small, orthonormalize};
@@ -33,9 +34,30 @@ pub enum Start {
 }
 
 /// S ≈ A Bᵀ.
+#[derive(Clone)]
 pub(super) struct Pair {
     pub(super) a: Block,
     pub(super) b: Block,
+}
+
+/// The factors with the least loss so far.
+pub(super) struct Best {
+    loss: f64,
+    pub(super) pair: Pair,
+}
+
+impl Best {
+    pub(super) fn new(loss: f64, pair: &Pair) -> Best {
+        let pair = pair.clone();
+        Best { loss, pair }
+    }
+
+    /// Keeps factors if they are better.
+    pub(super) fn note(&mut self, loss: f64, pair: &Pair) {
+        if loss < self.loss {
+            *self = Best::new(loss, pair);
+        }
+    }
 }
 
 /// The squared loss on all entries, relative to ‖S‖².
@@ -67,11 +89,8 @@ impl Pair {
                 ..*task
             },
         )?;
-        let (mut a, mut b) = (found.u, found.v.expect("asked for"));
-        let roots: Vec<f64> = found.sigma.iter().map(|sigma| sigma.sqrt()).collect();
-        a.scale_columns(&roots);
-        b.scale_columns(&roots);
-        Ok(Pair { a, b })
+        let right = found.v.expect("asked for");
+        Ok(balanced(found.u, &found.sigma, right))
     }
 
     /// The singular value decomposition of A Bᵀ: columns of length one, weights, and the rank.
@@ -90,22 +109,35 @@ impl Pair {
         Ok((u, core.sigma[..kept].to_vec(), v))
     }
 
-    /// Factors in the basis of singular vectors.
-    pub(super) fn finish(self, task: &Task, info: impl FnOnce(usize) -> Info) -> Result<Factors> {
+    /// Factors in the basis of singular vectors, and how it went: `loss` is measured on what is returned, as balanced
+    /// factors U √Σ and V √Σ.
+    pub(super) fn finish(
+        self,
+        task: &Task,
+        (watch, measure): (Watch, String),
+        loss: impl FnOnce(Pair) -> f64,
+    ) -> Result<Factors> {
         let (u, mut sigma, v) = self.decompose()?;
+        drop(self);
         let rank = sigma.len();
+        let info = watch.info(rank, measure, loss(balanced(u.clone(), &sigma, v.clone())));
         sigma.resize(task.rank, 0.0);
         let v = task.right.then(|| v.widened(task.rank));
         Ok(Factors {
             u: u.widened(task.rank),
             sigma,
             v,
-            info: info(rank),
+            info,
         })
     }
 
-    /// Factors with the columns as they are, scaled to length one, the heaviest first.
-    pub(super) fn finish_as_is(mut self, task: &Task, info: impl FnOnce(usize) -> Info) -> Factors {
+    /// The same with the columns as they are, scaled to length one, the heaviest first.
+    pub(super) fn finish_as_is(
+        mut self,
+        task: &Task,
+        (watch, measure): (Watch, String),
+        loss: impl FnOnce(Pair) -> f64,
+    ) -> Factors {
         let (left, right) = (
             self.a.normalize_columns(Norm::L2),
             self.b.normalize_columns(Norm::L2),
@@ -115,7 +147,7 @@ impl Pair {
         order.sort_by(|&i, &j| weights[j].total_cmp(&weights[i]));
         let rank = weights.iter().filter(|&&weight| weight > 0.0).count();
         let pick = |block: &Block| {
-            let mut out = Block::zeros(block.rows(), task.rank);
+            let mut out = Block::zeros(block.rows(), rank);
             let from = &order[..rank];
             out.update_rows(|i, row| {
                 row.iter_mut()
@@ -125,14 +157,25 @@ impl Pair {
             out
         };
         let mut sigma: Vec<f64> = order[..rank].iter().map(|&j| weights[j]).collect();
+        let (u, v) = (pick(&self.a), pick(&self.b));
+        drop(self);
+        let info = watch.info(rank, measure, loss(balanced(u.clone(), &sigma, v.clone())));
         sigma.resize(task.rank, 0.0);
         Factors {
-            u: pick(&self.a),
+            u: u.widened(task.rank),
             sigma,
-            v: task.right.then(|| pick(&self.b)),
-            info: info(rank),
+            v: task.right.then(|| v.widened(task.rank)),
+            info,
         }
     }
+}
+
+/// U √Σ and V √Σ from U and V.
+pub(super) fn balanced(mut a: Block, sigma: &[f64], mut b: Block) -> Pair {
+    let roots: Vec<f64> = sigma.iter().map(|sigma| sigma.sqrt()).collect();
+    a.scale_columns(&roots);
+    b.scale_columns(&roots);
+    Pair { a, b }
 }
 
 /// An orthonormal basis X·inverse of columns X from their Gram matrix, with X = basis·root.
@@ -187,17 +230,23 @@ impl Squared {
         gram_b: &Small,
         penalty: f64,
     ) -> f64 {
-        let product: f64 = gram_a
-            .as_slice()
-            .iter()
-            .zip(gram_b.as_slice())
-            .map(|(a, b)| a * b)
-            .sum();
         if self.0.value == 0.0 {
-            0.0
-        } else {
-            (self.0.value - 2.0 * inner(image, a) + product + penalty) / self.0.value
+            return 0.0;
         }
+        let left = self.0.value - 2.0 * inner(image, a) + entrywise(gram_a, gram_b);
+        (left + penalty) / self.0.value
+    }
+
+    /// The same, with the penalty of a solver for these Gram matrices.
+    pub(super) fn of_pair(
+        &self,
+        s: &Operator,
+        Pair { a, b }: Pair,
+        penalty: impl FnOnce(&Small, &Small) -> f64,
+    ) -> f64 {
+        let (gram_a, gram_b) = (a.gram(), b.gram());
+        let penalty = penalty(&gram_a, &gram_b);
+        self.value(&s.apply(&b), &a, &gram_a, &gram_b, penalty)
     }
 
     /// What [`Squared::value`] measures.
@@ -264,6 +313,12 @@ pub(super) fn nearest_orthonormal(mut x: Block) -> Result<Block> {
     Ok(x)
 }
 
+/// ⟨AᵀA, BᵀB⟩ = ‖A Bᵀ‖² from the Gram matrices.
+pub(super) fn entrywise(gram_a: &Small, gram_b: &Small) -> f64 {
+    let pairs = gram_a.as_slice().iter().zip(gram_b.as_slice());
+    pairs.map(|(a, b)| a * b).sum()
+}
+
 /// Σ x y over all entries, in f64.
 pub(super) fn inner(x: &Block, y: &Block) -> f64 {
     let pieces = in_chunks(x.as_slice().len(), 1 << 14, |range| {
@@ -280,6 +335,7 @@ pub(super) fn nothing(s: &Operator, task: &Task, measure: String) -> Factors {
     let loss = Some(Loss {
         measure,
         values: vec![0.0],
+        returned: Some(0.0),
     });
     Factors {
         u: Block::zeros(s.rows(), task.rank),

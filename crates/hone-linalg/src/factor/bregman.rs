@@ -134,7 +134,11 @@ impl Method for Bregman {
             let varying = self.half(&looked, true, &mut pair.b, &pair.a, true);
             watch.record(value(varying, self.penalty(&pair)))?;
         }
-        pair.finish(task, |rank| watch.info(rank, measure))
+        pair.finish(task, (watch, measure), |mut pair| {
+            let penalty = self.penalty(&pair);
+            let varying = self.half(&looked, false, &mut pair.a, &pair.b, false);
+            value(varying, penalty)
+        })
     }
 
     fn keeps_entries(&self) -> bool {
@@ -199,16 +203,18 @@ impl Bregman {
         if self.loss == Divergence::Gaussian || width == 0 {
             return Ok(pair);
         }
-        let theta = self.loss.link(facts.mean().clamp(
-            1e-6,
-            if self.loss == Divergence::Bernoulli {
-                0.999
-            } else {
-                1e6
-            },
-        ));
+        let mean = match self.loss {
+            Divergence::Bernoulli => facts.mean().min(0.999),
+            _ => facts.mean(),
+        };
+        let theta = self.loss.link(mean);
         let root = theta.abs().sqrt();
-        let small = SMALL * (theta.abs().max(0.1) / width as f64).sqrt();
+        // 1/θ is out of range unless θ is positive: nothing may be larger than the constant.
+        let least = match self.loss {
+            Divergence::GammaInverse => 0.0,
+            _ => 0.1,
+        };
+        let small = SMALL * (theta.abs().max(least) / width as f64).sqrt();
         for (block, first) in [(&mut pair.a, root), (&mut pair.b, root * theta.signum())] {
             block.normalize_columns(Norm::Max);
             block.update_rows(|_, row| {

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bilinear::{Pair, Squared, Start, nothing, penalty};
+use super::bilinear::{Best, Pair, Squared, Start, nothing, penalty};
 use super::iterate::{Limits, Watch, at_least_one, not_negative};
 use super::memory::Shape;
 use super::method::{Factors, Method, Task, WITH_ROOTS};
@@ -82,8 +82,10 @@ impl Method for Ccd {
         let watch = |unit| Watch::new("cyclic coordinate descent", limits, unit, task);
         match descent.run(s, pair, task, watch(1.0))? {
             Descended::Nothing(found) => Ok(found),
-            Descended::Done(pair, watch, measure) => {
-                pair.finish(task, |rank| watch.info(rank, measure))
+            Descended::Done(pair, watch, loss) => {
+                pair.finish(task, (watch, loss.measure()), |pair| {
+                    descent.loss(&loss, s, pair)
+                })
             }
         }
     }
@@ -114,8 +116,8 @@ pub(super) struct Descent {
 pub(super) enum Descended<'a> {
     /// S is zero.
     Nothing(Factors),
-    /// The factors, their losses, and what was measured.
-    Done(Pair, Watch<'a>, String),
+    /// The factors, their losses, and what measures them.
+    Done(Pair, Watch<'a>, Squared),
 }
 
 impl Descent {
@@ -148,7 +150,12 @@ impl Descent {
                 s.apply_into(&pair.b, &mut image, &mut work);
             }
         }
-        Ok(Descended::Done(pair, watch, loss.measure()))
+        Ok(Descended::Done(pair, watch, loss))
+    }
+
+    /// The loss of some factors.
+    pub(super) fn loss(&self, loss: &Squared, s: &Operator, pair: Pair) -> f64 {
+        loss.of_pair(s, pair, |a, b| penalty(self.penalty, [a, b]))
     }
 
     /// Moves each coordinate of each row to its minimum, the others fixed, given the product of S with the other
@@ -191,16 +198,13 @@ impl Ccd {
         let mut pair = Pair::start(s, self.start, task)?;
         let entries = Observed::of(s)?;
         if entries.norm == 0.0 {
-            return Ok(nothing(s, task, entries.measure()));
+            return Ok(nothing(s, task, entries.measure(self.regularization)));
         }
         let mut watch = Watch::new("cyclic coordinate descent", self.limits(), 1.0, task);
-        let value = |pair: &Pair| {
-            entries.value(
-                pair,
-                penalty(self.regularization, [&pair.a.gram(), &pair.b.gram()]),
-            )
-        };
-        watch.record(value(&pair))?;
+        let weight = entries.weight(self.regularization);
+        let loss = entries.value(&pair, weight);
+        watch.record(loss)?;
+        let mut best = Best::new(loss, &pair);
         let mut by_rows = residual(&entries.rows, &pair.a, &pair.b);
         let mut by_columns = residual(&entries.columns, &pair.b, &pair.a);
         while watch.goes_on()? {
@@ -209,23 +213,22 @@ impl Ccd {
                 add_product(&entries.rows, &mut by_rows, &a, &b, 1.0);
                 add_product(&entries.columns, &mut by_columns, &b, &a, 1.0);
                 for _ in 0..self.sweeps {
-                    best_column(&entries.rows, &by_rows, &mut a, &b, self.regularization);
-                    best_column(
-                        &entries.columns,
-                        &by_columns,
-                        &mut b,
-                        &a,
-                        self.regularization,
-                    );
+                    best_column(&entries.rows, &by_rows, &mut a, &b, weight);
+                    best_column(&entries.columns, &by_columns, &mut b, &a, weight);
                 }
                 add_product(&entries.rows, &mut by_rows, &a, &b, -1.0);
                 add_product(&entries.columns, &mut by_columns, &b, &a, -1.0);
                 pair.a.update_rows(|i, row| row[f] = a[i]);
                 pair.b.update_rows(|j, row| row[f] = b[j]);
             }
-            watch.record(value(&pair))?;
+            let loss = entries.value(&pair, weight);
+            watch.record(loss)?;
+            best.note(loss, &pair);
         }
-        pair.finish(task, |rank| watch.info(rank, entries.measure()))
+        best.pair
+            .finish(task, (watch, entries.measure(weight)), |pair| {
+                entries.value(&pair, weight)
+            })
     }
 }
 

@@ -62,27 +62,37 @@ impl<'a> Watch<'a> {
             });
         }
         if let Some(last) = self.values.last() {
-            let scale = if self.unit > 0.0 {
-                self.unit
-            } else {
-                self.values[0].abs()
-            };
-            self.converged =
-                (last - loss).abs() <= self.limits.tolerance * loss.abs() + NOISE * scale;
+            self.converged = self.is_still((last - loss).abs(), loss);
         }
         self.values.push(loss);
         Ok(())
     }
 
-    pub(super) fn info(self, rank: usize, measure: String) -> Info {
+    /// Whether a change of the loss counts as none.
+    fn is_still(&self, change: f64, loss: f64) -> bool {
+        let scale = if self.unit > 0.0 {
+            self.unit
+        } else {
+            self.values[0].abs()
+        };
+        change <= self.limits.tolerance * loss.abs() + NOISE * scale
+    }
+
+    /// How it went, given the loss of the factors that are returned.
+    pub(super) fn info(self, rank: usize, measure: String, returned: f64) -> Info {
+        let least = self.values.iter().copied().fold(f64::INFINITY, f64::min);
+        let returned = Some(returned).filter(|loss| loss.is_finite());
+        let as_measured = |loss| self.is_still(loss - least, least);
+        let converged = self.converged && returned.is_some_and(as_measured);
         let iterations = self.done();
         let loss = Some(Loss {
             measure,
             values: self.values,
+            returned,
         });
         Info {
             iterations,
-            converged: self.converged,
+            converged,
             rank,
             loss,
             ..Info::default()

@@ -186,6 +186,10 @@ pub struct Loss {
     pub measure: String,
     /// The initial value, then one per iteration.
     pub values: Vec<f64>,
+    /// That of the factors that are returned, measured on them in their final basis; absent if rounding took them out of the
+    /// range of a link.
+    #[serde(default)]
+    pub returned: Option<f64>,
 }
 
 /// Largest norm of S, as an exponent of 2, for factors A and B as large as its square root: S·B stays in the

@@ -84,8 +84,10 @@ impl Method for Nmf {
         let watch = Watch::new("non-negative least squares", limits, 1.0, task);
         match descent.run(s, pair, task, watch)? {
             Descended::Nothing(found) => Ok(found),
-            Descended::Done(pair, watch, measure) => {
-                Ok(pair.finish_as_is(task, |rank| watch.info(rank, measure)))
+            Descended::Done(pair, watch, loss) => {
+                Ok(pair.finish_as_is(task, (watch, loss.measure()), |pair| {
+                    descent.loss(&loss, s, pair)
+                }))
             }
         }
     }

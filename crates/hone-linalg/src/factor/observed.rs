@@ -3,7 +3,7 @@
 //! They are read from the rows of the expression, so that k-step matrices work too, as far as their nonzeros fit
 //! the memory. Cost: 16 bytes per nonzero, and the walks of `Operator::row_work`.
 
-use super::bilinear::Pair;
+use super::bilinear::{Pair, penalty};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -15,6 +15,9 @@ pub(super) const ENTRY_BYTES: u64 = 16;
 
 /// Rows per parallel task.
 const CHUNK: usize = 256;
+
+/// The least λ, relative to a typical entry.
+const LEAST: f64 = 1e-4;
 
 /// Pivots below this fraction of the largest diagonal entry: the coordinate is not determined by the entries.
 const ZERO: f64 = 1e-10;
@@ -52,8 +55,15 @@ impl Observed {
         })
     }
 
-    /// (Σ (s − a·b)² + penalty) / Σ s² over the nonzeros.
-    pub(super) fn value(&self, pair: &Pair, penalty: f64) -> f64 {
+    /// The λ that is used where another is asked for. With less, rows that have fewer entries than there are columns have no
+    /// best factors, or only enormous ones that cancel.
+    pub(super) fn weight(&self, asked: f64) -> f64 {
+        let typical = (self.norm / self.rows.nnz().max(1) as f64).sqrt();
+        asked.max(LEAST * typical)
+    }
+
+    /// (Σ (s − a·b)² + λ(‖A‖² + ‖B‖²)) / Σ s² over the nonzeros.
+    pub(super) fn value(&self, pair: &Pair, weight: f64) -> f64 {
         let pieces = in_chunks(self.rows.rows(), CHUNK, |range| {
             let mut sum = 0.0;
             for i in range {
@@ -66,16 +76,16 @@ impl Observed {
         });
         let sum: f64 = pieces.into_iter().sum();
         if self.norm == 0.0 {
-            0.0
-        } else {
-            (sum + penalty) / self.norm
+            return 0.0;
         }
+        let penalty = penalty(weight, [&pair.a.gram(), &pair.b.gram()]);
+        (sum + penalty) / self.norm
     }
 
     /// What [`Observed::value`] measures.
-    pub(super) fn measure(&self) -> String {
+    pub(super) fn measure(&self, weight: f64) -> String {
         format!(
-            "squared error and penalty relative to ‖S‖², on the {} nonzeros only; exact",
+            "squared error and penalty (λ = {weight:.3e}) relative to ‖S‖², on the {} nonzeros only; exact",
             self.rows.nnz()
         )
     }

@@ -13,7 +13,7 @@
 use rand_xoshiro::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::bilinear::{Pair, Start, inner, nothing, penalty};
+use super::bilinear::{Best, Pair, Start, balanced, entrywise, inner, nothing, penalty};
 use super::iterate::{Limits, Watch, at_least_one, not_negative, sensible_negatives};
 use super::memory::Shape;
 use super::method::{Factors, Method, Task, WITH_ROOTS};
@@ -102,19 +102,13 @@ impl Method for Sgd {
             tolerance: self.tolerance,
         };
         let mut watch = Watch::new("stochastic gradient descent", limits, 1.0, task);
-        let mut least = self.value(s, &entries, &pair);
-        watch.record(least)?;
-        let mut best = Pair {
-            a: pair.a.clone(),
-            b: pair.b.clone(),
-        };
+        let loss = self.value(s, &entries, &pair);
+        watch.record(loss)?;
+        let mut best = Best::new(loss, &pair);
         let draw = Draw::new(&entries, self.observed_only);
         while watch.goes_on()? {
             let epoch = watch.done();
-            let (mut a, sigma, mut b) = pair.decompose()?;
-            let roots: Vec<f64> = sigma.iter().map(|sigma| sigma.sqrt()).collect();
-            a.scale_columns(&roots);
-            b.scale_columns(&roots);
+            let (u, sigma, v) = pair.decompose()?;
             let rate = self.step / (1.0 + self.decay * epoch as f64);
             let precondition = sigma
                 .iter()
@@ -124,23 +118,18 @@ impl Method for Sgd {
                 options: self,
                 rate,
                 precondition,
-                pair: Pair { a, b },
+                pair: balanced(u, &sigma, v),
             };
             descent.run(&draw, task.key.with("epoch", epoch as u64));
             pair = descent.pair;
             let loss = self.value(s, &entries, &pair);
             watch.record(loss)?;
-            if loss < least {
-                (least, best) = (
-                    loss,
-                    Pair {
-                        a: pair.a.clone(),
-                        b: pair.b.clone(),
-                    },
-                );
-            }
+            best.note(loss, &pair);
         }
-        best.finish(task, |rank| watch.info(rank, self.measure(&entries)))
+        best.pair
+            .finish(task, (watch, self.measure(&entries)), |pair| {
+                self.value(s, &entries, &pair)
+            })
     }
 
     fn keeps_entries(&self) -> bool {
@@ -161,13 +150,7 @@ impl Sgd {
     fn shrink_to_size(&self, pair: &mut Pair, entries: &Observed) {
         if self.start == Start::Random {
             let (a, b) = (pair.a.gram(), pair.b.gram());
-            let product: f64 = a
-                .as_slice()
-                .iter()
-                .zip(b.as_slice())
-                .map(|(a, b)| a * b)
-                .sum();
-            let factor = (entries.norm / product.max(1e-300)).powf(0.25);
+            let factor = (entries.norm / entrywise(&a, &b).max(1e-300)).powf(0.25);
             pair.a.scale_columns(&vec![factor; pair.a.cols()]);
             pair.b.scale_columns(&vec![factor; pair.b.cols()]);
         }
@@ -175,24 +158,18 @@ impl Sgd {
 
     /// The loss with its penalty, relative to ‖S‖².
     fn value(&self, s: &Operator, entries: &Observed, pair: &Pair) -> f64 {
-        let (a, b) = (pair.a.gram(), pair.b.gram());
-        let penalty = penalty(self.regularization, [&a, &b]);
         if self.observed_only {
-            return entries.value(pair, penalty);
+            return entries.value(pair, self.regularization);
         }
-        let product: f64 = a
-            .as_slice()
-            .iter()
-            .zip(b.as_slice())
-            .map(|(a, b)| a * b)
-            .sum();
-        (entries.norm - 2.0 * inner(&s.apply(&pair.b), &pair.a) + product + penalty) / entries.norm
+        let (a, b) = (pair.a.gram(), pair.b.gram());
+        let left = entries.norm - 2.0 * inner(&s.apply(&pair.b), &pair.a) + entrywise(&a, &b);
+        (left + penalty(self.regularization, [&a, &b])) / entries.norm
     }
 
     fn measure(&self, entries: &Observed) -> String {
         let all = "squared error and penalty relative to ‖S‖², all entries; ‖S‖² exact";
         if self.observed_only {
-            entries.measure()
+            entries.measure(self.regularization)
         } else {
             all.into()
         }

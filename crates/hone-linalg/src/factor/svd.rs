@@ -84,6 +84,7 @@ impl Method for Svd {
         found.info.loss = Some(Loss {
             measure: "squared error relative to ‖S‖²; exact".into(),
             values: vec![loss],
+            returned: Some(loss),
         });
         Ok(found)
     }

@@ -26,8 +26,8 @@ pub struct Tucker {
     pub v: Block,
     /// Slices × R, orthonormal columns.
     pub motifs: Small,
-    /// R matrices D × D: slice s is approximated by U (Σ_r motifs_sr core_r) Vᵀ. Rows, columns and matrices are
-    /// orthogonal to each other.
+    /// R matrices of as many rows and columns as U and V can have that are not zero, at most D: slice s is approximated by
+    /// U (Σ_r motifs_sr core_r) Vᵀ. Rows, columns and matrices are orthogonal to each other.
     pub core: Vec<Small>,
     /// Length of each row of the core, over all its matrices; descending. The weights of U's columns.
     pub weights: Vec<f64>,

@@ -87,7 +87,8 @@ pub(super) fn principal(
     moments.check(&names)?;
     let components = moments.gram.eigen()?;
     let extremes = options.has_extremes(dim);
-    let kept = (dim - usize::from(extremes)).min(width);
+    let leading = (dim - usize::from(extremes)).min(width);
+    let kept = solid(&components.values[..leading]);
     let mut basis = Small::from_fn(width, dim, |i, j| {
         if j < kept {
             components.vectors.get(i, j)
@@ -101,14 +102,11 @@ pub(super) fn principal(
         .map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 })
         .collect();
     basis.scale_columns(&signs);
-    let value = |j: usize| {
-        components
-            .values
-            .get(j)
-            .filter(|_| j < kept)
-            .map_or(0.0, |value| value.max(0.0))
+    let variances = &components.values[..kept];
+    let deviation = |j: usize| {
+        let variance = variances.get(j).copied().unwrap_or(0.0);
+        (variance / rows.max(1) as f64).sqrt()
     };
-    let deviation = |j: usize| (value(j) / rows.max(1) as f64).sqrt();
     if extremes {
         let factor = inverse(deviation(0));
         (0..width).for_each(|i| basis.set(i, dim - 1, factor * basis.get(i, 0)));
@@ -120,13 +118,12 @@ pub(super) fn principal(
     }
     let own: Vec<f64> = (0..width).map(|i| moments.gram.get(i, i)).collect();
     let whole = components.values.iter().map(|value| value.max(0.0)).sum();
-    let values = &components.values[..kept];
     let of = Features {
         names: &names,
         origins: &origins,
         variances: &own,
     };
-    let structure = facts(&of, whole, values, |i, j| {
+    let structure = facts(&of, whole, variances, |i, j| {
         signs[j] * components.vectors.get(i, j)
     });
     Ok(Principal {
@@ -223,7 +220,7 @@ impl Moments {
 }
 
 /// The same if the Gram matrix of the columns would be too large, or larger than that of the rows: Z = U Σ, with the
-/// variances, and V with the signs of Z. The choice depends on the shape alone, never on free memory.
+/// variances that are not zero, and V with the signs of Z. The choice depends on the shape alone, never on free memory.
 fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, Block)> {
     let rows = x.rows().max(1) as f64;
     let x = Operator::dense("X", Columns::from(x));
@@ -237,8 +234,14 @@ fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, 
         aside: None,
     };
     let Factors {
-        u: mut z, sigma, v, ..
+        u: mut z,
+        mut sigma,
+        v,
+        ..
     } = svd(&x, &Svd::default(), &task)?;
+    let mut values: Vec<f64> = sigma.iter().map(|sigma| sigma * sigma).collect();
+    values.truncate(solid(&values));
+    sigma[values.len()..].fill(0.0);
     let mut v = v.expect("the right factor was asked for");
     // Positive with the sum of all features, as above.
     let sum = |j: usize| (0..v.rows()).map(|i| f64::from(v.get(i, j))).sum::<f64>();
@@ -268,7 +271,7 @@ fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, 
             .get(j)
             .map_or(0.0, |sigma| options.offset * sigma / rows.sqrt())
     });
-    Ok((z, sigma.iter().map(|sigma| sigma * sigma).collect(), v))
+    Ok((z, values, v))
 }
 
 /// Adds to each column its offset.
@@ -281,8 +284,14 @@ fn move_up(z: &mut Block, offset: impl Fn(usize) -> f64) {
     });
 }
 
-/// Variances below this fraction of the largest are rounding noise.
+/// Variances below this fraction of the largest are rounding noise: their columns are zero.
 const ZERO: f64 = 1e-9;
+
+/// How many of these variances, the largest first, are not zero.
+fn solid(variances: &[f64]) -> usize {
+    let least = ZERO * variances.first().map_or(0.0, |largest| largest.max(0.0));
+    variances.partition_point(|&variance| variance > least)
+}
 
 /// Correlations closer than this are equal.
 const EQUAL: f64 = 1e-6;
@@ -299,28 +308,21 @@ struct Features<'a> {
 }
 
 /// How much of the variance the components capture, the features that the first of them follow, and the shares of the
-/// motifs: `whole` is the variance of all features, `leading` are those of the components, and `vector(i, j)` is what
-/// feature i has in component j.
+/// motifs: `whole` is the variance of all features, `leading` are those of the components that are not zero, and
+/// `vector(i, j)` is what feature i has in component j.
 fn facts(
     of: &Features,
     whole: f64,
     leading: &[f64],
     vector: impl Fn(usize, usize) -> f64,
 ) -> Structure {
-    let largest = leading.first().copied().unwrap_or(0.0).max(0.0);
-    let values = || {
-        leading
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| **value > ZERO * largest)
-    };
-    let held: f64 = values().map(|(_, value)| value).sum();
+    let held: f64 = leading.iter().sum();
     let squared = |i: usize, j: usize, value: f64| match of.variances[i] > 0.0 {
         true => value * vector(i, j).powi(2) / of.variances[i],
         false => 0.0,
     };
     let mut motifs: Vec<MotifShare> = Vec::new();
-    for (j, &value) in values() {
+    for (j, &value) in leading.iter().enumerate() {
         let total: f64 = (0..of.origins.len()).map(|i| squared(i, j, value)).sum();
         for (i, origin) in of.origins.iter().enumerate() {
             let share = squared(i, j, value) / total * value / held;
@@ -337,7 +339,7 @@ fn facts(
     motifs.sort_by(|a, b| b.share.total_cmp(&a.share));
     let correlation =
         |i: usize, j: usize, value: f64| squared(i, j, value).sqrt().copysign(vector(i, j));
-    let described = values().take(DESCRIBED);
+    let described = leading.iter().enumerate().take(DESCRIBED);
     let dimensions = described.map(|(j, &value)| dimension(of, |i| correlation(i, j, value)));
     Structure {
         features: of
@@ -345,25 +347,28 @@ fn facts(
             .iter()
             .filter(|variance| **variance > 0.0)
             .count(),
-        components: values().count(),
-        explained: values().map(|(_, value)| value / whole).collect(),
+        components: leading.len(),
+        explained: leading.iter().map(|value| value / whole).collect(),
         dimensions: dimensions.collect(),
         motifs,
     }
 }
 
-/// The features at both ends of a component, by their correlations with its column. Of correlations that are equal up to
-/// rounding the first counts.
+/// The features at both ends of a component, by their correlations with its column; those that are constant have none. Of
+/// correlations that are equal up to rounding the first counts.
 fn dimension(of: &Features, correlation: impl Fn(usize) -> f64) -> Dimension {
     let first_with_most = |sign: f64| {
-        let found = |best: usize, i: usize| {
+        let further = |best: usize, i: usize| {
             if sign * (correlation(i) - correlation(best)) > EQUAL {
                 i
             } else {
                 best
             }
         };
-        (0..of.names.len()).fold(0, found)
+        let varying = (0..of.names.len()).filter(|&i| of.variances[i] > 0.0);
+        varying
+            .reduce(further)
+            .expect("a component of some feature")
     };
     let loading = |i: usize| {
         let name = &of.names[i];
@@ -576,6 +581,43 @@ mod tests {
             ("f0", "f1"),
             "{found:?}"
         );
+    }
+
+    /// Columns beyond the rank of the features are zero, not rounding errors, and what describes a component varies.
+    #[test]
+    fn what_no_feature_spans_is_zero() {
+        let options = Components {
+            extremes: 0.7,
+            offset: 3.0,
+            ..Components::default()
+        };
+        for (rows, cols) in [(60, 20), (30, 600)] {
+            let hidden = Block::random(rows, 2, Key::new(11));
+            let mut block = Block::zeros(rows, cols);
+            block.update_rows(|i, row| {
+                let (x, y) = (10.0 + hidden.get(i, 0), 7.0 + 0.3 * hidden.get(i, 1));
+                for (j, value) in row.iter_mut().enumerate().skip(1) {
+                    *value = x + (j as f32).sqrt() * y;
+                }
+            });
+            let named = Named {
+                names: (0..cols).map(|j| format!("f{j}")).collect(),
+                origins: vec![Origin::default(); cols],
+                block,
+            };
+            let made = principal(&Cpu, vec![named.into()], &options, 8).expect("finite");
+            assert_eq!(made.structure.components, 2);
+            for j in 0..8 {
+                let solid = j < 2 || j == 7;
+                let any = (0..rows).any(|i| made.block.get(i, j) != 0.0);
+                assert_eq!(any, solid, "column {j} of {rows} × {cols}");
+            }
+            for found in &made.structure.dimensions {
+                for loading in [&found.most, &found.least] {
+                    assert_ne!(loading.feature, "attributes.f0", "it is constant");
+                }
+            }
+        }
     }
 
     /// The last column follows from the first by its definition, both ways; few columns have none.

@@ -269,6 +269,8 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
         rank: info.rank,
         singular_values: sigma,
         residual,
+        iterations: info.iterations,
+        converged: info.converged,
         loss: info.loss.filter(|_| info.code.is_none()),
         autoencoder: info.code.map(|code| code.fit),
     });

@@ -40,7 +40,7 @@ impl Shape {
     /// Normalises and scales the columns and rows of U as the settings say.
     pub fn apply(&self, u: &mut Panels, sigma: &[f64]) {
         u.normalize_columns(self.norm);
-        if let Some(weights) = self.weights(sigma) {
+        if let Some(weights) = self.weights(sigma, u.rows()) {
             u.scale_columns(&weights);
         }
         if self.row_power > 0.0 {
@@ -49,14 +49,15 @@ impl Shape {
     }
 
     /// The factors of columns of unit length: singular values relative to the largest, or a power of these. None if
-    /// columns keep their length.
-    pub fn weights(&self, sigma: &[f64]) -> Option<Vec<f64>> {
+    /// columns keep their length. A matrix has as many singular values as rows: further ones belong to columns of zeros.
+    pub fn weights(&self, sigma: &[f64], rows: usize) -> Option<Vec<f64>> {
         let power = match self.scale {
             Scale::Unit => return None,
             Scale::Sigma => 1.0,
             Scale::Spectral => {
                 let steps = self.steps as f64;
-                (steps - 1.0 + communities::weight(&self.of_one_step(sigma))) / steps
+                let own = &sigma[..rows.min(sigma.len())];
+                (steps - 1.0 + communities::weight(&self.of_one_step(own))) / steps
             }
         };
         let largest = sigma
@@ -102,7 +103,8 @@ impl Shape {
                 &Map::Scale(&lengths.into_iter().map(over).collect::<Vec<_>>()),
             );
         }
-        if let Some(weights) = self.weights(sigma) {
+        let rows = u.first().map_or(0, |panel| space.shape(panel).0);
+        if let Some(weights) = self.weights(sigma, rows) {
             space.map(u, &Map::Scale(&weights));
         }
         if self.row_power > 0.0 {
@@ -152,7 +154,7 @@ mod tests {
                 ..Local::default()
             };
             Shape::new(&local, 3, laziness, true)
-                .weights(&sigma)
+                .weights(&sigma, 100)
                 .expect("a scale")
         };
         let close = |found: f64, expected: f64| {
@@ -178,14 +180,14 @@ mod tests {
             scale: Scale::Unit,
             ..Local::default()
         };
-        let unit = Shape::new(&unit, 3, 0.0, true).weights(&[2.0, 1.0]);
+        let unit = Shape::new(&unit, 3, 0.0, true).weights(&[2.0, 1.0], 100);
         assert_eq!(unit, None);
         let local = Local {
             scale: Scale::Spectral,
             ..Local::default()
         };
         assert_eq!(
-            Shape::new(&local, 3, 0.0, false).weights(&[2.0, 1.0]),
+            Shape::new(&local, 3, 0.0, false).weights(&[2.0, 1.0], 100),
             Some(vec![1.0, 0.5])
         );
     }

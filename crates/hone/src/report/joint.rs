@@ -19,8 +19,8 @@ pub struct JointFacts {
     pub slices_held: bool,
     /// One entry per motif and step, with its row of the motif factors.
     pub slices: Vec<SliceFacts>,
-    /// The core of a Tucker decomposition, one D × D matrix per motif factor: left by right node factors. Absent for
-    /// CP, and when it is very large.
+    /// The core of a Tucker decomposition, one matrix per motif factor: left by right node factors, of which there are D, or as
+    /// many as nodes. Absent for CP, and when it is very large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<Vec<Vec<Vec<f64>>>>,
 }

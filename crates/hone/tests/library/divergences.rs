@@ -166,6 +166,31 @@ fn natural_parameters_of_low_rank_are_recovered() {
     }
 }
 
+/// Counts of tens of thousands, whose inverses are far smaller than the usual start.
+#[test]
+fn an_inverse_link_starts_where_the_counts_are() {
+    for size in [1e-3, 1e4, 1e9] {
+        let theta: Matrix = natural(40, 30, 3, 4.0)
+            .iter()
+            .map(|row| row.iter().map(|theta| theta / size).collect())
+            .collect();
+        let s: Matrix = theta
+            .iter()
+            .map(|row| row.iter().map(|theta| 1.0 / theta).collect())
+            .collect();
+        let options = Bregman {
+            loss: Divergence::GammaInverse,
+            iterations: 300,
+            tolerance: 0.0,
+            regularization: 0.0,
+            ..Bregman::default()
+        };
+        let found = solve(options, &dense(&s), 3, 1).expect("in the domain");
+        let far = size * naive::distance(&product(&found), &theta);
+        assert!(far < 5e-3, "{size}: {far}");
+    }
+}
+
 /// A sum over all entries, zeros too, as the definition has it.
 #[test]
 fn the_loss_reported_is_the_loss() {

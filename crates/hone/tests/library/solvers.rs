@@ -291,6 +291,40 @@ fn embeddings_by_every_solver_report_their_losses() {
     }
 }
 
+/// The report says whether the global stage converged, as its warning does.
+#[test]
+fn the_global_stage_says_whether_it_converged() {
+    for (name, _) in SOLVERS {
+        let passes = if *name == "autoencoder" {
+            "global.solver.epochs"
+        } else {
+            "global.solver.iterations"
+        };
+        let (mut few, mut many) = (None, None);
+        for (count, to) in [("1", &mut few), ("5000", &mut many)] {
+            let settings = [
+                ("global.solver.method", *name),
+                (passes, count),
+                ("global.solver.tolerance", "0.01"),
+            ];
+            let report = run(&settings).expect("in range").report;
+            let global = report.global.expect("a global stage");
+            let warned = |text: &String| text.contains("the global embedding did not converge");
+            assert_eq!(
+                global.converged,
+                !report.warnings.iter().any(warned),
+                "{name}"
+            );
+            *to = Some((global.converged, global.iterations));
+        }
+        let (few, many) = (few.expect("run"), many.expect("run"));
+        assert!(many.0 && many.1 < 5000, "{name}: {many:?}");
+        if *name != "svd" {
+            assert_eq!(few.1, 1, "{name}");
+        }
+    }
+}
+
 /// The loss reported of Y ≈ ZH with non-negative factors, which are not orthogonal, is that of Z and H.
 #[test]
 fn shares_and_residual_hold_for_factors_that_are_not_orthogonal() {

@@ -424,6 +424,56 @@ fn observed_entries_alone_as_a_naive_solver_has_it() {
     assert!(error(&full, &found) < 1e-3, "{}", error(&full, &found));
 }
 
+/// Most nodes have fewer edges than there are columns, and no penalty was asked for: the loss reported is that of the factors
+/// returned, entry by entry, and not that of huge factors that cancel.
+#[test]
+fn unpenalised_observed_entries_have_the_loss_that_is_reported() {
+    for (psi, power) in [(Psi::W, 1), (Psi::P, 2), (Psi::L, 2)] {
+        let w = leaf(&graph(40, 0.12, false, 6), false);
+        let s = MotifMatrix {
+            psi,
+            ..MotifMatrix::default()
+        }
+        .operator(&w, power)
+        .expect("in range");
+        let entries = explicit(&s);
+        let nonzeros = || entries.iter().flatten().filter(|&&s| s != 0.0);
+        let norm: f64 = nonzeros().map(|s| s * s).sum();
+        let lambda = 1e-4 * (norm / nonzeros().count() as f64).sqrt();
+        let solvers = [
+            als(Als {
+                observed_only: true,
+                ..Als::default()
+            }),
+            Solver::Ccd(Ccd {
+                observed_only: true,
+                ..Ccd::default()
+            }),
+        ];
+        for solver in solvers {
+            let found = solve(&solver, &s, 16);
+            let of = product(&found);
+            let pairs = entries.iter().flatten().zip(of.iter().flatten());
+            let left: f64 = pairs
+                .filter(|(s, _)| **s != 0.0)
+                .map(|(s, of)| (s - of).powi(2))
+                .sum();
+            let penalty = 2.0 * lambda * found.sigma.iter().sum::<f64>();
+            let truth = (left + penalty) / norm;
+            let loss = found.info.loss.as_ref().expect("followed");
+            let returned = loss.returned.expect("finite");
+            let what = format!("{solver:?} of {psi:?}, {power}");
+            assert!(
+                (returned - truth).abs() < 1e-3 * truth + 1e-6,
+                "{what}: {truth}, {loss:?}"
+            );
+            let least = falls(&found).iter().copied().fold(f64::INFINITY, f64::min);
+            assert!(returned < 1.01 * least + 1e-6, "{what}: {loss:?}");
+            assert!(truth < 0.05, "{what}: {truth}");
+        }
+    }
+}
+
 #[test]
 fn stochastic_steps_come_near_the_best_loss_with_zeros_counted() {
     let w = leaf(&graph(60, 0.1, false, 4), true);

@@ -151,6 +151,7 @@ impl Method for Autoencoder {
         let loss = Some(Loss {
             measure: measure.into(),
             values: fit.held_out_loss.clone(),
+            returned: fit.held_out_loss.get(fit.best).copied(),
         });
         let (iterations, converged) = (fit.epochs, fit.converged);
         let code = Some(Coded {

@@ -53,19 +53,18 @@ impl Model {
                 .zip(pairs)
                 .for_each(|(to, (fit, now))| to.push(fit - now));
         }
-        Ok(parallel::map_each(changes, |_, changes| {
-            lower_median(changes)
-        }))
+        Ok(parallel::map_each(changes, |_, changes| median(changes)))
     }
 }
 
-/// The middle value, of two the lower; 0 of none.
-fn lower_median(mut values: Vec<f32>) -> f32 {
+/// The middle value, of two their mean; 0 of none.
+fn median(mut values: Vec<f32>) -> f32 {
     if values.is_empty() {
         return 0.0;
     }
-    let middle = (values.len() - 1) / 2;
-    *values.select_nth_unstable_by(middle, f32::total_cmp).1
+    values.sort_unstable_by(f32::total_cmp);
+    let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
+    low + (high - low) / 2.0
 }
 
 #[cfg(test)]
@@ -74,9 +73,10 @@ mod tests {
 
     #[test]
     fn medians() {
-        assert_eq!(lower_median(vec![]), 0.0);
-        assert_eq!(lower_median(vec![3.0, 1.0, 2.0, 9.0]), 2.0);
-        assert_eq!(lower_median(vec![0.0, 5.0, 0.0, -7.0, 0.0]), 0.0);
+        assert_eq!(median(vec![]), 0.0);
+        assert_eq!(median(vec![3.0, 1.0, 2.0, 9.0]), 2.5);
+        assert_eq!(median(vec![0.0, 5.0, 0.0, -7.0, 0.0]), 0.0);
+        assert_eq!(median(vec![0.0, 5.0, 0.0, 0.0]), 0.0);
     }
 
     /// All shared nodes where they are few; the same ids in every order where they are many.

@@ -72,7 +72,7 @@ pub(super) fn relative_residual(mut image: Block, x: &Block, c: &Small) -> f64 {
 pub(super) fn weights(shape: &Shape, x: &Block, sigma: &[f64]) -> Vec<f64> {
     let largest = sigma.first().copied().unwrap_or(0.0);
     let scales = shape
-        .weights(sigma)
+        .weights(sigma, x.rows())
         .unwrap_or_else(|| vec![1.0; sigma.len()]);
     let weight = |(norm, (&sigma, scale)): (f64, (&f64, f64))| {
         if norm > 0.0 && sigma > NOISE * largest {

@@ -86,17 +86,19 @@ pub(in crate::embed) fn write_joint(
         .iter()
         .flat_map(|slice| slice.factors.iter().copied())
         .collect();
-    let numbers = |core: &[Small]| {
-        core.iter()
-            .flat_map(|matrix| matrix.as_slice().to_vec())
-            .collect::<Vec<f64>>()
+    // As wide as the node factors, which have zero columns beyond the rank.
+    let size = left.cols();
+    let entry = |matrix: &Small, i: usize, j: usize| match i < matrix.rows() && j < matrix.cols() {
+        true => matrix.get(i, j),
+        false => 0.0,
     };
     let core = core.map(|core| {
-        to.numbers(
-            "core",
-            &[core.len(), left.cols(), left.cols()],
-            &numbers(core),
-        )
+        let wide = |matrix: &Small| Small::from_fn(size, size, |i, j| entry(matrix, i, j));
+        let numbers: Vec<f64> = core
+            .iter()
+            .flat_map(|matrix| wide(matrix).as_slice().to_vec())
+            .collect();
+        to.numbers("core", &[core.len(), size, size], &numbers)
     });
     let model = if model == Model::Cp {
         "slice s ≈ left·diag(weights ∘ motifs[s])·rightᵀ"

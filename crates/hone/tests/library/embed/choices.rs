@@ -1,9 +1,10 @@
 //! Thresholds by motif, one order of local embeddings, names of columns, losses that see the size of counts.
 
 use hone::config::Layers;
-use hone::dense::Block;
+use hone::dense::{Block, Norm};
 use hone::graph::{Graph, GraphBuilder, builtin};
 use hone::output::Existing;
+use hone::report::ColumnBlock;
 use hone::store::factors::Folder;
 use hone::{Config, Hone, Silent};
 
@@ -513,4 +514,43 @@ fn counts_are_scaled_only_where_a_solver_cannot_take_them() {
         local.iter().all(|facts| facts.scale != 1.0),
         "the SVD takes a multiple"
     );
+}
+
+/// A triangle has eigenvalues 2/3, -1/3 and -1/3 with half the mean degree added: the mean size after the first is 1/3, of two
+/// values and not of five, for the power of the factors and for the size of the log window.
+#[test]
+fn both_views_of_a_tiny_graph_have_one_weight() {
+    let graph = GraphBuilder::undirected(4)
+        .edges(vec![(0, 1), (1, 2), (0, 2)])
+        .build()
+        .unwrap();
+    let settings = [
+        ("structure.enabled", "false"),
+        ("global.output", "local"),
+        ("local.row-power", "0"),
+    ];
+    let layers = Layers::new().preset("hone").unwrap();
+    let config = layers.set_all(settings).unwrap().build().unwrap();
+    let found = run(config, &graph);
+    let lengths = found.embedding.vectors.column_norms(Norm::L2);
+    let energy = |block: &ColumnBlock| {
+        lengths[block.first..][..block.count]
+            .iter()
+            .map(|length| length * length)
+            .sum::<f64>()
+    };
+    let [factors, window] = &found.report.blocks[..] else {
+        panic!("two views: {:?}", found.report.blocks);
+    };
+    let w = (2.0f64 / 3.0).powi(6);
+    let expected = 0.5f64.powf(2.0 + w);
+    for length in [lengths[1], lengths[2]] {
+        assert!(
+            (length / lengths[0] - expected).abs() < 1e-5,
+            "{length} instead of {expected} times {}",
+            lengths[0]
+        );
+    }
+    let size = energy(window) / energy(factors);
+    assert!((size - w).abs() < 1e-5, "{size} instead of {w}");
 }

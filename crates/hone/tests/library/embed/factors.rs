@@ -225,16 +225,22 @@ fn every_solver_has_a_folder() {
     }
 }
 
+/// With more columns than the graph has nodes, too.
 #[test]
 fn joint_factors_make_up_the_slices() {
     let graph = builtin("karate").unwrap();
-    for model in ["tucker", "cp"] {
+    for (model, dim) in [
+        ("tucker", "30"),
+        ("tucker", "40"),
+        ("cp", "30"),
+        ("cp", "40"),
+    ] {
         let place = tempfile::tempdir().unwrap();
         let base = [
             ("model", model),
             ("motifs", "[\"edge\", \"triangle\"]"),
             ("steps", "2"),
-            ("global.dim", "30"),
+            ("global.dim", dim),
         ];
         let (found, folder) = written(&base, &graph, &place.path().join("f"));
         assert!(folder.manifest.local.is_empty() && folder.manifest.global.is_none());
@@ -252,7 +258,7 @@ fn joint_factors_make_up_the_slices() {
         let told = found.report.joint.unwrap().residual;
         assert!(
             (missed / size - told).abs() < 1e-3,
-            "{model}: {} {told}",
+            "{model} {dim}: {} {told}",
             missed / size
         );
     }
