@@ -464,7 +464,7 @@ fn standard_input_is_not_written_over() {
     let beside = "embed - -q -o z.tsv --force";
     after(folder.path(), "exec <z.tsv.run.json", beside)
         .code(2)
-        .stderr(contains("has the name of a file that belongs to z.tsv"));
+        .stderr(contains("z.tsv.run.json is the input;"));
     assert_eq!(content(folder.path()), before);
     // What is read from elsewhere is no reason.
     after(folder.path(), "exec <g.tsv", "count - -q -o c.tsv").success();
@@ -512,7 +512,7 @@ fn a_link_to_nowhere_is_not_blamed_on_this_folder() {
     hone(folder.path(), "count g.tsv -q -o out.tsv")
         .code(2)
         .stderr(contains(
-            "out.tsv: is a link to nowhere/x.tsv, and there is no folder nowhere; make it first",
+            "out.tsv: is a link to nowhere/x.tsv, and there is no folder nowhere (make it first",
         ));
     fs::create_dir(folder.path().join("nowhere")).expect("writable");
     hone(folder.path(), "count g.tsv -q -o out.tsv").success();
