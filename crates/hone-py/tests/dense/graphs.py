@@ -112,11 +112,11 @@ def undirected():
     shapes |= {f"cycle {n}": (n, _cycle(n)) for n in (3, 4, 5, 6, 7, 21)}
     shapes |= {f"clique {n}": (n, _clique(n)) for n in (4, 5, 8, 20)}
     shapes |= {f"star {n}": (n, _star(n)) for n in (4, 5, 10, 40)}
-    densities = {6: 0.4, 8: 0.5, 10: 0.3, 15: 0.2, 20: 0.3, 30: 0.1, 41: 0.15, 60: 0.05, 81: 0.08, 100: 0.06}
+    densities = {6: 0.4, 8: 0.5, 10: 0.3, 15: 0.2, 20: 0.3, 30: 0.1, 41: 0.15, 60: 0.05, 61: 0.25, 100: 0.06}
     for n, p in densities.items():
         shapes[f"random {n}"] = (n, _random(n, p, n))
-    sides = [(a, b) for a, b in _random(91, 0.15, 91) if a < 45 <= b]
-    shapes["random bipartite 91"] = (91, sides)
+    sides = [(a, b) for a, b in _random(61, 0.5, 61) if a < 30 <= b]
+    shapes["random bipartite 61"] = (61, sides)
     return [Case(name, nodes, tuple(lines)) for name, (nodes, lines) in shapes.items()]
 
 
