@@ -345,12 +345,7 @@ impl Writer {
     }
 
     /// Writes numbers in f64, in the order of an array of that shape.
-    pub fn numbers(
-        &mut self,
-        name: &str,
-        shape: &[usize],
-        numbers: &[f64],
-    ) -> Result<ArrayEntry> {
+    pub fn numbers(&mut self, name: &str, shape: &[usize], numbers: &[f64]) -> Result<ArrayEntry> {
         let size: usize = shape.iter().product();
         assert_eq!(numbers.len(), size, "{name} has the shape {shape:?}");
         let file = format!("{name}.npy");

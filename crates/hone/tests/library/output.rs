@@ -360,7 +360,8 @@ fn a_graph_that_is_generated_does_not_replace_what_appears_meanwhile() {
         degree: 4.0,
     };
     let options = hone::graph::WriteOptions::default();
-    let refused = generator.write(1, &path, &options, &Faster(path.clone()));
+    let refused =
+        hone::graph::write_generated(&generator, 1, &path, &options, &Faster(path.clone()));
     assert!(matches!(refused, Err(Error::Exists { .. })), "{refused:?}");
     assert_eq!(fs::read(&path).expect("there"), b"of another run");
     assert_eq!(listing(dir.path()), ["g.tsv"]);
