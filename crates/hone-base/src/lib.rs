@@ -12,6 +12,8 @@ pub mod clock;
 pub mod dense;
 pub mod error;
 #[doc(hidden)]
+pub mod hashing;
+#[doc(hidden)]
 pub mod pages;
 #[doc(hidden)]
 pub mod parallel;

@@ -59,7 +59,7 @@ pub use config::Config;
 pub use embed::Shortage;
 pub use embed::{Hone, Like, Model, Run};
 pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, random};
-// Parallel loops and misspelt names are for the other crates of this project; where time goes and memory on huge pages for this one.
+// Parallel loops, maps with a seed and misspelt names are for the other crates of this project; where time goes and memory on huge pages for this one.
 pub(crate) use hone_base::{aside, clock, pages};
 #[doc(hidden)]
-pub use hone_base::{parallel, spelling};
+pub use hone_base::{hashing, parallel, spelling};

@@ -39,8 +39,8 @@ pub use orientation::Orientation;
 pub use quote::{is_id_header, quoted, quoted_line};
 pub use read::reading::{ReadNote, Reading, TableColumns};
 pub use read::{
-    Column, Comment, Division, ID_COLUMNS, InputFormat, ReadOptions, Sizes, WEIGHT_COLUMNS,
-    are_two_kinds, read, read_divided, sizes,
+    Column, Comment, Division, ID_COLUMNS, InputFormat, LONGEST_LINE, ReadOptions, Sizes,
+    WEIGHT_COLUMNS, are_two_kinds, read, read_divided, sizes,
 };
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};

@@ -33,7 +33,7 @@ const BLOCKS: usize = 16;
 /// Blocks of a file between two memory checks.
 const WATCH: usize = 4;
 /// A line longer than this is no line of a table.
-pub(crate) const LONGEST_LINE: usize = 16 * BLOCK;
+pub const LONGEST_LINE: usize = 16 * BLOCK;
 
 /// What is wrong with a line.
 #[derive(Debug)]
@@ -176,6 +176,8 @@ pub(super) fn parse_part<T: Send>(
         buffers().push(buffer);
         result
     });
+    // Before errors: of a file that changed, any line may be cut.
+    source.check_unchanged()?;
     let mut parsed = Vec::with_capacity(results.len());
     for (block, result) in blocks.zip(results) {
         parsed.push(result.map_err(|failure| lines.error(source, block, failure))?);
