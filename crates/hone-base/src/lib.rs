@@ -11,6 +11,8 @@ pub mod aside;
 pub mod clock;
 pub mod error;
 #[doc(hidden)]
+pub mod hashing;
+#[doc(hidden)]
 pub mod memory;
 #[doc(hidden)]
 pub mod pages;

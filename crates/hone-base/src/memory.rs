@@ -1,12 +1,62 @@
-//! Memory of the machine and of this process, if the system reports it (Linux); and [`Allowance`], how much a
-//! reader or a count may take.
+//! Memory of the machine and of this process, if the system reports it; and [`Allowance`], how much a reader or a count
+//! may take.
+//!
+//! Linux is asked directly, as it also knows control groups and peaks; for other systems the crate `sysinfo` knows whom to ask.
+//! If a system says nothing, nothing is refused.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
 /// Available bytes: free memory, or less if a control group limits it.
+#[cfg(not(target_os = "linux"))]
+pub fn available() -> Option<u64> {
+    other_systems::available()
+}
+
+/// Bytes this process holds now.
+#[cfg(not(target_os = "linux"))]
+pub fn resident() -> Option<u64> {
+    other_systems::resident()
+}
+
+/// Systems other than Linux; compiled for tests everywhere, so that they are tested everywhere.
+#[cfg(any(not(target_os = "linux"), test))]
+mod other_systems {
+    use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+    use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
+
+    /// Kept, because a new one takes longer than to ask it again; none for a system that it does not know.
+    fn system() -> Option<MutexGuard<'static, System>> {
+        static SYSTEM: LazyLock<Option<Mutex<System>>> =
+            LazyLock::new(|| System::new().ok().map(Mutex::new));
+        let system = SYSTEM.as_ref()?.lock();
+        Some(system.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn available() -> Option<u64> {
+        let mut system = system()?;
+        system.refresh_memory();
+        Some(system.available_memory()).filter(|_| system.total_memory() > 0)
+    }
+
+    pub(super) fn resident() -> Option<u64> {
+        let mut system = system()?;
+        let process = get_current_pid().ok()?;
+        system.refresh_processes_specifics(
+            ProcessesToUpdate::Some(&[process]),
+            false,
+            ProcessRefreshKind::nothing().with_memory(),
+        );
+        Some(system.process(process)?.memory())
+    }
+}
+
+/// Available bytes: free memory, or less if a control group limits it.
+#[cfg(target_os = "linux")]
 pub fn available() -> Option<u64> {
     let free = field("/proc/meminfo", "MemAvailable:")?;
     let limit = read_number("/sys/fs/cgroup/memory.max");
@@ -15,12 +65,13 @@ pub fn available() -> Option<u64> {
     Some(group.map_or(free, |group| group.min(free)))
 }
 
-/// Peak memory of this process, in bytes.
+/// Peak memory of this process, in bytes; only Linux says.
 pub fn peak() -> Option<u64> {
     field("/proc/self/status", "VmHWM:")
 }
 
 /// Bytes this process holds now.
+#[cfg(target_os = "linux")]
 pub fn resident() -> Option<u64> {
     field("/proc/self/status", "VmRSS:")
 }
@@ -36,6 +87,9 @@ pub struct Allowance {
 
 /// Bytes by which the memory of a process varies from one run to the next: no reason to refuse a limit that was enough.
 const WAVER: u64 = 4 << 20;
+
+/// Bytes read between two looks at the memory that is held.
+const WATCH: u64 = 2 << 20;
 
 impl Allowance {
     /// A limit in bytes, or what the machine has free.
@@ -78,6 +132,33 @@ impl Allowance {
     /// Refuses to read a file that needs `more` bytes beyond those held now.
     pub fn check(&self, path: impl AsRef<Path>, more: u64) -> Result<()> {
         self.check_at(path.as_ref(), more)
+    }
+
+    /// All bytes of a file or of a stream. `each` says how many bytes of memory one of them takes, with what is made of it:
+    /// more than there is room for is refused as soon as it shows.
+    pub fn read(&self, path: impl AsRef<Path>, each: u64) -> Result<Vec<u8>> {
+        self.read_at(path.as_ref(), each)
+    }
+
+    fn read_at(&self, path: &Path, each: u64) -> Result<Vec<u8>> {
+        let wrong = |error| Error::io(path, error);
+        let mut file = File::open(path).map_err(wrong)?;
+        // Streams have none.
+        let length = file.metadata().map_err(wrong)?.len();
+        let mut bytes = Vec::new();
+        loop {
+            let held = bytes.len() as u64;
+            let all = length.max(held).saturating_mul(each);
+            self.check_at(path, all.saturating_sub(held))?;
+            if held == 0 {
+                let room = bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX));
+                room.map_err(|_| wrong(std::io::ErrorKind::OutOfMemory.into()))?;
+            }
+            let read = (&mut file).take(WATCH).read_to_end(&mut bytes);
+            if read.map_err(wrong)? == 0 {
+                return Ok(bytes);
+            }
+        }
     }
 
     fn check_at(&self, path: &Path, more: u64) -> Result<()> {
@@ -178,6 +259,43 @@ mod tests {
                 .is_err(),
             "free memory is a limit too"
         );
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_other_systems_say_is_what_linux_says() {
+        let free = field("/proc/meminfo", "MemAvailable:");
+        for (ours, theirs) in [
+            (resident(), other_systems::resident()),
+            (free, other_systems::available()),
+        ] {
+            // Other tests and processes take and free memory meanwhile.
+            let (ours, theirs) = (ours.expect("Linux says"), theirs.expect("known"));
+            assert!(
+                theirs > ours / 4 && theirs < 4 * ours,
+                "{theirs} and {ours}"
+            );
+        }
+    }
+
+    /// A device without an end is as good as a pipe.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_stream_without_an_end_is_refused_and_files_are_read_whole() {
+        let allowance = Allowance::new(Some(resident().expect("Linux says") + (256 << 20)));
+        let error = allowance
+            .read("/dev/zero", 1)
+            .expect_err("it has no end")
+            .to_string();
+        assert!(
+            error.contains("reading /dev/zero needs more than"),
+            "{error}"
+        );
+        let file = tempfile::NamedTempFile::new().expect("made");
+        fs::write(&file, vec![7; 5 << 20]).expect("written");
+        let read = allowance.read(&file, 1).expect("it fits");
+        assert!(read.len() == 5 << 20 && read.iter().all(|&byte| byte == 7));
+        assert!(allowance.read(&file, 100).is_err(), "500 MB");
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! How a run ends: error messages, exit codes, and a clean folder after Ctrl-C.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use hone::error::human_bytes;
 use hone::output::Frozen;
+use hone::store::table::is_decoding;
 use hone::terminal::shown;
 use hone::{Error, output};
 
@@ -72,18 +76,66 @@ pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
 /// Cleans up, and ends the process as `end` does.
 fn stop(end: impl FnOnce()) {
     let no_new_files = output::remove_unfinished();
-    // The bar of progress is still on its line.
-    let clear = if io::stderr().is_terminal() {
-        "\r\x1b[2K"
-    } else {
-        ""
-    };
     // In one piece: the run may end by itself meanwhile.
-    let line = format!("{clear}interrupted: {}\n", shown(&left(&no_new_files)));
+    let line = format!("{}interrupted: {}\n", clear(), shown(&left(&no_new_files)));
     if !SILENT.load(Relaxed) {
         let _ = io::stderr().write_all(line.as_bytes());
     }
     end();
+}
+
+/// What clears a line of the terminal: the bar of progress is still on it.
+fn clear() -> &'static str {
+    if io::stderr().is_terminal() {
+        "\r\x1b[2K"
+    } else {
+        ""
+    }
+}
+
+/// Whether the process ends for want of memory.
+static STARVED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a request for memory that failed ends the process in order: large ones do. What cleans up makes small ones, perhaps under
+/// locks; these wait here only while another thread cleans up.
+pub(crate) fn ends_for(bytes: usize) -> bool {
+    const SMALL: usize = 1 << 12;
+    bytes >= SMALL || STARVED.load(Relaxed)
+}
+
+/// Removes unfinished output files and ends the process, because the system has refused this many bytes. Returns only to the thread
+/// that is doing so already.
+pub(crate) fn out_of_memory(bytes: usize) {
+    thread_local!(static LEAVING: Cell<bool> = const { Cell::new(false) });
+    if LEAVING.get() {
+        return;
+    }
+    if STARVED.swap(true, Relaxed) {
+        loop {
+            std::thread::park();
+        }
+    }
+    LEAVING.set(true);
+    let label = label();
+    let line = format!(
+        "{}{label} the system refused {} of memory; close other programs, raise the limit of the process (ulimit -v), or let \
+         it plan with less (--memory)\n",
+        clear(),
+        human_bytes(bytes as u64)
+    );
+    let _ = io::stderr().write_all(line.as_bytes());
+    let _no_new_files = output::remove_unfinished();
+    std::process::exit(FAILED.into());
+}
+
+/// Leaves out the message of a panic that becomes an error: the decoder of Parquet panics at some damage.
+pub(crate) fn say_nothing_of_the_decoder() {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if !is_decoding() {
+            before(info);
+        }
+    }));
 }
 
 /// What remains, and how to continue. Finished outputs are named in any case.

@@ -189,6 +189,11 @@ impl ReadArgs {
             .read("--nodes", &self.nodes)
     }
 
+    /// Memory limit of the process.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.memory
+    }
+
     /// Whether the direction of edges is requested.
     pub(crate) fn is_directed(&self) -> bool {
         self.directed.is_some_and(Answer::is_yes)

@@ -146,11 +146,26 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
     }
 }
 
+/// Bytes of the stack of the thread that works: the first one has what `ulimit -s` leaves it.
+const STACK: usize = 8 << 20;
+
+/// Exit code of a panic.
+const PANICKED: u8 = 101;
+
 /// Runs the command that the arguments of the process name.
 pub fn main() -> ExitCode {
     allocator::give_back_large_blocks();
-    match Cli::try_parse() {
+    exit::say_nothing_of_the_decoder();
+    let work = || match Cli::try_parse() {
         Ok(cli) => exit::code(exit::clean_up_when_interrupted().and_then(|()| run(&cli))),
         Err(said) => ExitCode::from(exit::of_parser(&said)),
+    };
+    let thread = std::thread::Builder::new()
+        .name("main".into())
+        .stack_size(STACK);
+    match thread.spawn(work) {
+        // A panic has said what it is about.
+        Ok(worker) => worker.join().unwrap_or(ExitCode::from(PANICKED)),
+        Err(_) => work(),
     }
 }

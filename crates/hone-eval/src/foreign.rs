@@ -9,9 +9,9 @@ use std::path::Path;
 
 use hone::dense::Block;
 use hone::graph::{Graph, GraphFacts, Recorded};
+use hone::hashing::SeededMap;
 use hone::store::Embedding;
 use hone::{Error, Result, record};
-use rustc_hash::FxHashMap;
 
 /// Ids that a message shows.
 const SHOWN: usize = 5;
@@ -49,7 +49,7 @@ fn read_at(path: &Path, graph: &Graph) -> Result<Vectors> {
             "write finite numbers only",
         ));
     }
-    let mut rows: FxHashMap<String, usize> =
+    let mut rows: SeededMap<String, usize> =
         file.ids.iter().map(|id| id.to_string()).zip(0..).collect();
     let mut block = Block::zeros(graph.nodes(), file.vectors.cols());
     let mut absent = Vec::new();

@@ -7,13 +7,12 @@
 //! silently.
 
 use std::borrow::Cow;
-use std::fs;
 use std::path::Path;
 
-use hone::graph::{Graph, is_id_header};
+use hone::graph::{Graph, LONGEST_LINE, is_id_header};
+use hone::hashing::{SeededMap, SeededSet};
 use hone::memory::Allowance;
 use hone::{Error, Result};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The labels of the nodes of one graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,27 +31,29 @@ pub struct NodeLabels {
 const ALL_APART: usize = 10;
 
 impl NodeLabels {
-    /// Reads a label file and looks its nodes up in `graph`.
+    /// Reads a label file and looks its nodes up in `graph`, if there is memory free for it.
     pub fn read(path: impl AsRef<Path>, graph: &Graph) -> Result<Self> {
-        Self::read_at(path.as_ref(), graph)
+        Self::read_within(path, graph, Allowance::new(None))
     }
 
-    fn read_at(path: &Path, graph: &Graph) -> Result<Self> {
-        let size = fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+    /// The same; what would take more memory than allowed is refused.
+    pub fn read_within(
+        path: impl AsRef<Path>,
+        graph: &Graph,
+        allowance: Allowance,
+    ) -> Result<Self> {
+        let path = path.as_ref();
         // Two bytes can be a label.
-        Allowance::new(None).check(path, size.saturating_mul(32))?;
-        let text = fs::read(path).map_err(|e| Error::io(path, e))?;
-        let index: FxHashMap<String, u32> = (0..graph.nodes() as u32)
-            .map(|i| (graph.ids().get(i).to_string(), i))
-            .collect();
-        let rows = parse(path, &text, |node| index.contains_key(node))?;
+        let text = allowance.read(path, 32)?;
+        let index = graph.ids().index();
+        let rows = parse(path, &text, |node| index.find(node).is_some())?;
         let all = rows.len();
         let mut found: Vec<(u32, Vec<&str>)> = Vec::new();
         for (node, labels) in &rows {
             found.extend(
                 index
-                    .get(&**node)
-                    .map(|&node| (node, labels.iter().map(Cow::as_ref).collect())),
+                    .find(node)
+                    .map(|node| (node, labels.iter().map(Cow::as_ref).collect())),
             );
         }
         if found.is_empty() {
@@ -98,7 +99,7 @@ impl NodeLabels {
             }
             _ => {}
         }
-        let number: FxHashMap<&str, u32> = names
+        let number: SeededMap<&str, u32> = names
             .iter()
             .zip(0..)
             .map(|(n, i)| (n.as_str(), i))
@@ -285,12 +286,16 @@ fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Res
         path,
         &String::from_utf8_lossy(&text[..text.len().min(1 << 16)]),
     );
-    let (mut rows, mut seen) = (Vec::<Row<'_>>::new(), FxHashSet::default());
+    let (mut rows, mut seen) = (Vec::<Row<'_>>::new(), SeededSet::default());
     // Columns of the labels; others have another meaning.
     let mut of_roles = false;
     for (line, bytes) in (1..).zip(text.split(|&b| b == b'\n')) {
         let wrong =
             |message: &str, remedy: &str| Error::input_at(path, line, bytes, message, remedy);
+        if bytes.len() > LONGEST_LINE {
+            let message = format!("a line of more than {} MiB", LONGEST_LINE >> 20);
+            return Err(wrong(&message, LAYOUT));
+        }
         let shown = std::str::from_utf8(bytes)
             .map_err(|_| wrong("not UTF-8", "save the file as UTF-8"))?
             .trim();
@@ -340,7 +345,7 @@ fn label_names(rows: &[(u32, Vec<&str>)]) -> Vec<String> {
     let mut names: Vec<&str> = rows
         .iter()
         .flat_map(|r| r.1.iter().copied())
-        .collect::<FxHashSet<_>>()
+        .collect::<SeededSet<_>>()
         .into_iter()
         .collect();
     names.sort_by_key(|n| (n.parse::<i64>().map_or((1, 0), |v| (0, v)), *n));
@@ -488,6 +493,29 @@ mod tests {
             error.contains("line 3: this node was labelled before"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn memory_and_the_length_of_lines_are_bounded() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("x.labels");
+        let long = "a".repeat(LONGEST_LINE);
+        std::fs::write(&path, format!("0\tx\n1\t{long}\n")).expect("written");
+        let graph = GraphBuilder::undirected(4).edges(vec![(0, 1)]).build();
+        let graph = graph.expect("in range");
+        let message = |allowance| {
+            let read = NodeLabels::read_within(&path, &graph, allowance);
+            read.expect_err("too much").to_string()
+        };
+        let long = message(Allowance::new(None));
+        assert!(
+            long.contains("line 2: a line of more than 16 MiB"),
+            "{long}"
+        );
+        if cfg!(target_os = "linux") {
+            let little = message(Allowance::new(Some(300 << 20)));
+            assert!(little.contains("x.labels needs more than"), "{little}");
+        }
     }
 
     #[test]

@@ -7,9 +7,9 @@
 
 use std::fmt;
 use std::fmt::Display;
-use std::hash::Hasher;
+use std::hash::{BuildHasher, Hasher};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use crate::hashing::{HashSeed, SeededMap};
 
 /// Original ids in node order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl NodeIds {
     /// Two rows with the same id, the first and the next that repeats an earlier one. O(N).
     pub fn repeated(&self) -> Option<(usize, usize)> {
         fn of<T: Eq + std::hash::Hash>(ids: impl Iterator<Item = T>) -> Option<(usize, usize)> {
-            let mut seen: FxHashMap<T, usize> = FxHashMap::default();
+            let mut seen: SeededMap<T, usize> = SeededMap::default();
             ids.enumerate()
                 .find_map(|(row, id)| Some((seen.insert(id, row)?, row)))
         }
@@ -177,9 +177,9 @@ pub enum IdIndex<'a> {
     /// Ids 0..n.
     Sequential(usize),
     /// Integer ids.
-    Integers(FxHashMap<i64, u32>),
+    Integers(SeededMap<i64, u32>),
     /// Text ids.
-    Text(FxHashMap<&'a str, u32>),
+    Text(SeededMap<&'a str, u32>),
 }
 
 impl IdIndex<'_> {
@@ -225,6 +225,7 @@ pub struct Names {
     bytes: String,
     /// Numbers of names at their hash's place or the next free one; a power of two of places.
     table: Vec<u32>,
+    seed: HashSeed,
 }
 
 /// A free place in the table of [`Names`]; so there can be `u32::MAX` names.
@@ -237,6 +238,7 @@ impl Names {
             offsets: vec![0],
             bytes: String::new(),
             table: vec![FREE; 16],
+            seed: HashSeed::default(),
         }
     }
 
@@ -254,6 +256,7 @@ impl Names {
             offsets,
             bytes: text.to_owned(),
             table: Vec::new(),
+            seed: HashSeed::default(),
         })
     }
 
@@ -311,7 +314,7 @@ impl Names {
 
     /// Where `name` is or would be put.
     fn place(&self, name: &str) -> usize {
-        let mut hasher = FxHasher::default();
+        let mut hasher = self.seed.build_hasher();
         hasher.write(name.as_bytes());
         let mut place = hasher.finish() as usize & (self.table.len() - 1);
         while self.table[place] != FREE && self.get(self.table[place]) != name {
@@ -391,6 +394,25 @@ mod tests {
             assert_eq!(names.find(&format!("n{}", i * 7919 % 1000)), Some(i));
         }
         assert_eq!((names.find("x"), names.len()), (None, 1000));
+    }
+
+    /// Names that a hash without a seed puts into the same place, one behind the other.
+    #[test]
+    fn names_cannot_be_made_to_collide() {
+        let crafted = (0u32..).map(|i| format!("x{i}")).filter(|name| {
+            let mut hasher = rustc_hash::FxHasher::default();
+            hasher.write(name.as_bytes());
+            hasher.finish() % 1024 == 0
+        });
+        let mut names = Names::new();
+        let crafted: Vec<String> = crafted.take(400).collect();
+        for (name, number) in crafted.iter().zip(0..) {
+            assert_eq!(names.intern(name), Some(number));
+        }
+        assert_eq!(names.table.len(), 1024);
+        let runs = names.table.split(|&number| number == FREE);
+        let longest = runs.map(<[u32]>::len).max().expect("one");
+        assert!(longest < 100, "{longest} names in a row");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Edge tables, counts, features and embeddings are all the same thing here: named columns of
 //! integers, counts, floats or text, written and read in row groups. The crate's column interface
 //! is used directly, so Arrow is not needed. What is read is checked first (`sound`): a damaged file, or one that
-//! would exceed the memory limit, is an error.
+//! would exceed the memory limit, is an error. Streams are read into memory: a table is read from its end.
 
 mod opened;
 mod reader;
@@ -26,8 +26,10 @@ use hone_graph::NodeIds;
 
 use crate::error::{Error, Result};
 
-pub use opened::Opened;
+pub use opened::{Data, Opened, damaged};
 pub use reader::TableReader;
+pub use sound::is_decoding;
+pub(crate) use sound::{BEGINNING, LONGEST_HEADER, decoded, may_begin};
 
 /// Rows that fit one row group comfortably.
 pub const ROW_GROUP: usize = 1 << 17;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hone::graph::RecordedFile;
+use hone::memory::Allowance;
 use hone::output::Batch;
 use hone::report::{GraphFacts, Input};
 use hone::{Error, record};
@@ -180,9 +181,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         .as_ref()
         .map(|labels| labels.facts(source.changed, context))
         .transpose()?;
-    let graph = source.open(true, args.input.memory(), context)?;
+    let memory = args.input.memory();
+    let graph = source.open(true, memory, context)?;
     let labels = labels
-        .map(|labels| NodeLabels::read(&labels.path, &graph))
+        .map(|labels| NodeLabels::read_within(&labels.path, &graph, Allowance::new(memory)))
         .transpose()?;
     note_unknown(labels.as_ref(), context);
     if args.time.is_none() {

@@ -19,6 +19,7 @@ mod hostile;
 mod others;
 mod sets;
 mod signals;
+mod streams;
 
 use skip::skip;
 

@@ -2,8 +2,6 @@
 //!
 //! Decided once from the first lines and the graph's ids; every later line must agree.
 
-use rustc_hash::FxHashSet;
-
 use super::columns::listed;
 use super::request::Request;
 use crate::error::Result;
@@ -15,6 +13,7 @@ use crate::graph::read::header::find;
 use crate::graph::read::layout::sample;
 use crate::graph::read::source::Source;
 use crate::graph::{Column, IdIndex};
+use crate::hashing::SeededSet;
 
 /// Names of an id column that are known without being asked for.
 pub(super) const ID_NAMES: [&str; 7] = [
@@ -203,7 +202,7 @@ fn column_names(first: &[String], header: bool) -> Result<Vec<String>, (String, 
         }
     };
     let names: Vec<String> = first.iter().enumerate().map(name).collect();
-    let mut seen = FxHashSet::default();
+    let mut seen = SeededSet::default();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         Some(twice) => {
             let message = format!("two columns are called `{twice}`");

@@ -1,17 +1,22 @@
-//! [`Opened`]: a Parquet file that has passed its checks, and the one way to its columns.
+//! [`Opened`]: a Parquet file that has passed its checks, and the one way to its columns; [`Data`]: its bytes.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytes::Bytes;
 use parquet::basic::Type as Physical;
 use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::errors::Result as ParquetResult;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
-use parquet::file::reader::{FileReader, SerializedFileReader, SerializedPageReader};
+use parquet::file::reader::{
+    ChunkReader, FileReader, Length, SerializedFileReader, SerializedPageReader,
+};
 use parquet::schema::types::SchemaDescriptor;
 
-use super::sound::{self, Checked};
+use super::sound::{self, Checked, decoded};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
@@ -22,38 +27,88 @@ const FOOTER: u64 = 24;
 /// Bytes that are taken between two looks at the memory that is held: a look costs more than a small column.
 const WATCH: u64 = 1 << 20;
 
+/// A file, or all of a stream: a table is read from its end.
+#[derive(Clone)]
+pub(crate) enum Data {
+    File(Arc<File>),
+    Memory(Bytes),
+}
+
+impl Data {
+    /// Opens a file; reads a stream, within the allowance.
+    pub(crate) fn open(path: &Path, allowance: Allowance) -> Result<Self> {
+        let wrong = |error| Error::io(path, error);
+        if fs::metadata(path).map_err(wrong)?.is_file() {
+            File::open(path).map_err(wrong).map(Data::from)
+        } else {
+            allowance.read(path, 1).map(Data::from)
+        }
+    }
+}
+
+impl From<File> for Data {
+    fn from(file: File) -> Self {
+        Data::File(Arc::new(file))
+    }
+}
+
+impl From<Vec<u8>> for Data {
+    fn from(bytes: Vec<u8>) -> Self {
+        Data::Memory(bytes.into())
+    }
+}
+
+impl Length for Data {
+    fn len(&self) -> u64 {
+        match self {
+            Data::File(file) => Length::len(&**file),
+            Data::Memory(bytes) => Length::len(bytes),
+        }
+    }
+}
+
+impl ChunkReader for Data {
+    type T = Box<dyn Read>;
+
+    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
+        Ok(match self {
+            Data::File(file) => Box::new(file.get_read(start)?),
+            Data::Memory(bytes) => Box::new(bytes.get_read(start)?),
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
+        match self {
+            Data::File(file) => file.get_bytes(start, length),
+            Data::Memory(bytes) => bytes.get_bytes(start, length),
+        }
+    }
+}
+
 /// An open Parquet file.
 pub struct Opened {
     path: PathBuf,
-    file: Arc<File>,
+    data: Arc<Data>,
     /// Bytes of the file.
     size: u64,
-    reader: SerializedFileReader<File>,
+    reader: SerializedFileReader<Data>,
     allowance: Allowance,
     /// Bytes taken since the last look.
     unseen: AtomicU64,
 }
 
 impl Opened {
-    /// Runs all work on a Parquet file: what the decoder does not expect is an error, never a panic.
-    pub fn contained<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        sound::contain(work).unwrap_or_else(|| Err(damaged(path, "a page cannot be decoded")))
-    }
-
     /// Checks the frame and the schema, then reads the footer.
-    pub fn new(path: &Path, file: File, allowance: Allowance) -> Result<Self> {
-        let size = file
-            .metadata()
-            .map_err(|error| Error::io(path, error))?
-            .len();
-        let footer = sound::check_footer(&file, size).map_err(|what| damaged(path, what))?;
+    pub fn new(path: &Path, data: Data, allowance: Allowance) -> Result<Self> {
+        let size = data.len();
+        let wrong = |what: String| damaged(path, what);
+        let footer = sound::check_footer(&data, size).map_err(wrong)?;
         allowance.check(path, footer.saturating_mul(FOOTER))?;
-        let clone = file.try_clone().map_err(|error| Error::io(path, error))?;
-        let reader = SerializedFileReader::new(clone).map_err(|error| damaged(path, error))?;
-        let (path, file, unseen) = (path.to_path_buf(), Arc::new(file), AtomicU64::new(0));
+        let reader = decoded(|| SerializedFileReader::new(data.clone())).map_err(wrong)?;
+        let (path, data, unseen) = (path.to_path_buf(), Arc::new(data), AtomicU64::new(0));
         let opened = Opened {
             path,
-            file,
+            data,
             size,
             reader,
             allowance,
@@ -137,7 +192,7 @@ impl Opened {
             return Err(self.damaged(what));
         }
         let page =
-            sound::check_pages(&self.file, self.size, chunk).map_err(|what| self.damaged(what))?;
+            sound::check_pages(&*self.data, self.size, chunk).map_err(|what| self.damaged(what))?;
         // As it is decoded and as it is kept, with the levels of both.
         let value = if descriptor.physical_type() == Physical::BYTE_ARRAY {
             64
@@ -146,18 +201,20 @@ impl Opened {
         };
         self.check_memory(rows.saturating_mul(value).saturating_add(page))?;
         // Not by way of the reader's groups: making one takes time for all its columns.
-        let pages = SerializedPageReader::new(self.file.clone(), chunk, rows as usize, None);
+        let pages =
+            decoded(|| SerializedPageReader::new(self.data.clone(), chunk, rows as usize, None));
         let pages = Checked {
-            inner: Box::new(pages.map_err(|error| self.damaged(error))?),
+            inner: Box::new(pages.map_err(|what| self.damaged(what))?),
             physical: descriptor.physical_type(),
             levels: descriptor.max_def_level(),
             left: chunk.num_values().cast_unsigned(),
         };
-        Ok(get_column_reader(descriptor, Box::new(pages)))
+        decoded(|| Ok(get_column_reader(descriptor, Box::new(pages))))
+            .map_err(|what| self.damaged(what))
     }
 }
 
-fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
+pub(crate) fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
     Error::input(
         path,
         format!("this is not a valid Parquet file: {what}"),

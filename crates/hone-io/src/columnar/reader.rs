@@ -1,6 +1,5 @@
 //! Reading whole columns of a table.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use parquet::basic::{ConvertedType, Type as Physical};
@@ -8,12 +7,11 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
 };
-use parquet::errors::ParquetError;
 
-use rustc_hash::FxHashMap;
-
-use super::{Column, Nullable, Opened};
+use super::sound::decoded;
+use super::{Column, Data, Nullable, Opened};
 use crate::error::{Error, Result};
+use crate::hashing::SeededMap;
 use crate::memory::Allowance;
 
 /// Values decoded at once.
@@ -25,7 +23,7 @@ pub struct TableReader {
     opened: Opened,
     names: Vec<String>,
     /// Where each name stands.
-    places: FxHashMap<String, usize>,
+    places: SeededMap<String, usize>,
 }
 
 impl TableReader {
@@ -35,15 +33,14 @@ impl TableReader {
     }
 
     fn open_path(path: &Path, allowance: Allowance) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let opened = Opened::contained(path, || Opened::new(path, file, allowance))?;
+        let opened = Opened::new(path, Data::open(path, allowance)?, allowance)?;
         let names: Vec<String> = opened
             .schema()
             .columns()
             .iter()
             .map(|column| column.path().string())
             .collect();
-        let mut places = FxHashMap::default();
+        let mut places = SeededMap::default();
         for (j, name) in names.iter().enumerate() {
             if places.insert(name.clone(), j).is_some() {
                 return Err(Error::input(
@@ -115,7 +112,7 @@ impl TableReader {
                 "lists are not supported: write one column per entry",
             ));
         }
-        Opened::contained(&self.path, || self.decode(name, j))
+        self.decode(name, j)
     }
 
     fn decode(&self, name: &str, j: usize) -> Result<Nullable> {
@@ -208,7 +205,7 @@ impl TableReader {
         mut reader: ColumnReaderImpl<T>,
         levels: &mut Vec<i16>,
     ) -> Result<Vec<T::T>> {
-        let broken = |e: ParquetError| self.opened.damaged(format!("column `{name}`: {e}"));
+        let broken = |what: String| self.opened.damaged(format!("column `{name}`: {what}"));
         let batch = if size_of::<T::T>() > size_of::<u64>() {
             BATCH / 16
         } else {
@@ -218,8 +215,7 @@ impl TableReader {
         loop {
             self.opened
                 .check_memory((batch * size_of::<T::T>()) as u64)?;
-            let read = reader
-                .read_records(batch, Some(levels), None, &mut values)
+            let read = decoded(|| reader.read_records(batch, Some(levels), None, &mut values))
                 .map_err(broken)?;
             if read.0 == 0 {
                 return Ok(values);

@@ -3,15 +3,13 @@
 //! The crate trusts several sizes that a file promises: it follows a schema of any depth with its stack, reserves a
 //! page's promised size, and as many dictionary entries or lengths as a page claims. So the footer's schema and every
 //! page header are checked first, and every page is examined between its decompression and its decoding. Remaining
-//! problems cause a panic inside the crate; [`contain`] turns it into an error, without output on standard error.
+//! problems cause a panic inside the crate; [`decoded`], around its calls alone, turns it into an error.
 //! Cost: one small read for each page.
 
 use std::cell::Cell;
-use std::fs::File;
 use std::io::Read;
 use std::ops::Deref;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
 
 use flate2::read::MultiGzDecoder;
 use parquet::basic::{Compression, Encoding, Type as Physical};
@@ -25,32 +23,45 @@ use super::thrift::{Cursor, I32, LIST, STRUCT};
 /// Groups within groups that a schema may have.
 const DEEPEST_SCHEMA: usize = 32;
 /// Bytes of a page header that are examined: statistics may be long.
-const LONGEST_HEADER: u64 = 1 << 20;
+pub(crate) const LONGEST_HEADER: u64 = 1 << 20;
 /// Bytes of a page header that are read at first.
 const USUAL_HEADER: u64 = 1 << 9;
 /// How far a byte of the old LZ4 format can expand.
 const LZ4_RATIO: u64 = 255;
 
-/// Runs `work`; a panic inside becomes `None`, and nothing is printed.
-pub(super) fn contain<T>(work: impl FnOnce() -> T) -> Option<T> {
-    thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() {
-                before(info);
-            }
-        }));
-    });
-    let before = QUIET.replace(true);
-    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
-    QUIET.set(before);
-    outcome.ok()
+/// How a Parquet file begins: its magic, and the first field of the header of a page, or of a table without pages. No text
+/// has such a byte.
+pub(crate) const BEGINNING: &[u8] = b"PAR1\x15";
+
+thread_local!(static DECODING: Cell<bool> = const { Cell::new(false) });
+
+/// Whether the decoder of Parquet is at work on this thread: a panic is then caught, and becomes an error of the file. For programs
+/// whose panic hook should not mention it.
+pub fn is_decoding() -> bool {
+    DECODING.get()
+}
+
+/// Runs a call of the decoder; returns what it says is wrong, also where it panics. It must not be used again then.
+pub(crate) fn decoded<T>(call: impl FnOnce() -> ParquetResult<T>) -> Result<T, String> {
+    let before = DECODING.replace(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(call));
+    DECODING.set(before);
+    match outcome {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("a page cannot be decoded".into()),
+    }
+}
+
+/// Whether these can be the first bytes of a Parquet file: a page comes first, or the footer of a table without rows.
+/// [`LONGEST_HEADER`] of them decide.
+pub(crate) fn may_begin(bytes: &[u8]) -> bool {
+    let rest = bytes.get(4..).unwrap_or_default();
+    bytes.starts_with(BEGINNING)
+        && (page_header(rest).is_some() || check_schema(&mut Cursor::new(rest)).is_some())
 }
 
 /// Checks the frame of a file of `size` bytes and the shape of its schema; returns the bytes of the footer, or what is wrong.
-pub(super) fn check_footer(file: &File, size: u64) -> Result<u64, String> {
+pub(super) fn check_footer(file: &impl ChunkReader, size: u64) -> Result<u64, String> {
     let Some(begin) = size.checked_sub(8).filter(|&begin| begin >= 4) else {
         return Err(format!("{size} bytes are too few"));
     };
@@ -70,6 +81,7 @@ pub(super) fn check_footer(file: &File, size: u64) -> Result<u64, String> {
 
 /// The schema is a list of elements, each followed by as many children as it says.
 fn check_schema(footer: &mut Cursor) -> Option<()> {
+    let mut found = false;
     footer.fields(|id, kind, value| {
         if (id, kind) != (2, LIST) {
             return Some(false);
@@ -104,8 +116,10 @@ fn check_schema(footer: &mut Cursor) -> Option<()> {
                 return None;
             }
         }
+        found = true;
         open.is_empty().then_some(true)
-    })
+    })?;
+    found.then_some(())
 }
 
 /// What the header of a page says.
@@ -139,7 +153,7 @@ fn page_header(bytes: &[u8]) -> Option<PageHeader> {
 /// Checks where a column chunk lies in a file of `size` bytes and the sizes of all its pages; returns the bytes that
 /// its largest page takes.
 pub(super) fn check_pages(
-    file: &File,
+    file: &impl ChunkReader,
     size: u64,
     chunk: &ColumnChunkMetaData,
 ) -> Result<u64, String> {
@@ -176,7 +190,7 @@ pub(super) fn check_pages(
     Ok(largest)
 }
 
-fn read_header(file: &File, at: u64, end: u64) -> Result<PageHeader, String> {
+fn read_header(file: &impl ChunkReader, at: u64, end: u64) -> Result<PageHeader, String> {
     let mut length = USUAL_HEADER;
     loop {
         let bytes = bytes(file, at, length.min(end - at))?;
@@ -191,7 +205,7 @@ fn read_header(file: &File, at: u64, end: u64) -> Result<PageHeader, String> {
 /// Bytes that a page takes while it is decompressed. Two of the decoders ignore the declared size, so their pages
 /// are measured, or assumed to be as large as possible.
 fn page_memory(
-    file: &File,
+    file: &impl ChunkReader,
     at: u64,
     header: &PageHeader,
     compression: Compression,
@@ -218,7 +232,11 @@ fn page_memory(
 }
 
 /// Bytes of a file, which has them by what was checked before.
-fn bytes(file: &File, at: u64, length: u64) -> Result<impl Deref<Target = [u8]>, String> {
+fn bytes(
+    file: &impl ChunkReader,
+    at: u64,
+    length: u64,
+) -> Result<impl Deref<Target = [u8]>, String> {
     file.get_bytes(at, length as usize)
         .map_err(|error| error.to_string())
 }
@@ -350,9 +368,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_contained() {
-        assert_eq!(contain(|| 3), Some(3));
-        assert_eq!(contain(|| -> u8 { panic!("contained") }), None);
+    fn a_panic_of_the_decoder_is_an_error_and_the_host_is_asked() {
+        assert_eq!(decoded(|| Ok(3)), Ok(3));
+        assert!(!is_decoding() && decoded(|| Ok(is_decoding())) == Ok(true));
+        let failed = decoded(|| -> ParquetResult<u8> { panic!("part of the test") });
+        assert!(failed.is_err() && !is_decoding());
+    }
+
+    #[test]
+    fn streams_begin_with_a_page_or_a_footer() {
+        // A page of kind 0, with 9 bytes and 5 bytes; a footer of version 1 and a schema of one element without children.
+        let page = b"PAR1\x15\0\x15\x12\x15\x0a\0";
+        let footer = b"PAR1\x15\x02\x19\x1c\x48\x01t\0\0";
+        assert!(may_begin(page) && may_begin(footer));
+        for wrong in [
+            &page[..8],
+            b"PAR1\t2\n",
+            b"PAR1",
+            b"",
+            &[b"PAR1\x15", &[0; 99][..]].concat(),
+        ] {
+            assert!(!may_begin(wrong), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -34,12 +34,8 @@ pub fn read(of: &Path, columns: usize) -> Result<Option<Vec<String>>> {
     if !path.exists() {
         return Ok(None);
     }
-    let size = std::fs::metadata(&path)
-        .map_err(|e| Error::io(&path, e))?
-        .len();
     // A line of one byte is a name of thirty.
-    Allowance::new(None).check(&path, size.saturating_mul(32))?;
-    let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
+    let bytes = Allowance::new(None).read(&path, 32)?;
     let text = String::from_utf8(bytes).map_err(|_| {
         Error::input(
             &path,

@@ -450,7 +450,17 @@ pub fn read_npy_array(
 
 /// Reads an archive, stored or compressed (`numpy.savez`, `numpy.savez_compressed`).
 pub(super) fn read_npz(path: &Path, allowance: Allowance) -> Result<Embedding> {
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let wrong = |error| Error::io(path, error);
+    if std::fs::metadata(path).map_err(wrong)?.is_file() {
+        let file = File::open(path).map_err(wrong)?;
+        return read_archive(path, BufReader::new(file), allowance);
+    }
+    // An archive is read from its end.
+    let stream = io::Cursor::new(allowance.read(path, 1)?);
+    read_archive(path, stream, allowance)
+}
+
+fn read_archive(path: &Path, archive: impl Read + Seek, allowance: Allowance) -> Result<Embedding> {
     let broken = |what: String| {
         Error::input(
             path,
@@ -458,8 +468,7 @@ pub(super) fn read_npz(path: &Path, allowance: Allowance) -> Result<Embedding> {
             "an .npz with arrays `ids` and `embedding` is expected",
         )
     };
-    let mut archive =
-        zip::ZipArchive::new(BufReader::new(file)).map_err(|e| broken(e.to_string()))?;
+    let mut archive = zip::ZipArchive::new(archive).map_err(|e| broken(e.to_string()))?;
     let named = archive.index_for_name("columns.npy").is_some();
     let ids = member(&mut archive, path, "ids.npy", allowance, ids_of)?;
     let vectors = member(&mut archive, path, "embedding.npy", allowance, block_of)?;
@@ -486,7 +495,7 @@ pub(super) fn read_npz(path: &Path, allowance: Allowance) -> Result<Embedding> {
 
 /// One array of an archive.
 fn member<T>(
-    archive: &mut zip::ZipArchive<BufReader<File>>,
+    archive: &mut zip::ZipArchive<impl Read + Seek>,
     path: &Path,
     name: &str,
     allowance: Allowance,

@@ -152,12 +152,8 @@ fn is_row(fields: &[String]) -> bool {
 
 /// Ids of a sidecar file, one per line, as they are quoted there.
 pub(super) fn read_ids(path: &Path, allowance: Allowance) -> Result<NodeIds> {
-    let size = std::fs::metadata(path)
-        .map_err(|e| Error::io(path, e))?
-        .len();
     // A line of two bytes is an id of thirty.
-    allowance.check(path, size.saturating_mul(16))?;
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let bytes = allowance.read(path, 16)?;
     Ok(NodeIds::from_texts(&nodes::ids(path, &bytes)?))
 }
 

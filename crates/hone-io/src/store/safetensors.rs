@@ -6,8 +6,7 @@
 //! crate's own writer wants a file name or a copy in memory. Read with the crate, which checks
 //! everything.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors};
@@ -67,18 +66,12 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let wrong =
         |message: String| Error::input(path, message, "tensors `embedding` and `ids` are expected");
     // The file, its values, and what its header says: a tensor of no values has fifty bytes there.
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
-    let size = file.metadata().map_err(|e| Error::io(path, e))?.len();
-    let mut length = [0; 8];
-    let header = (&file)
-        .read_exact(&mut length)
-        .map_or(0, |()| u64::from_le_bytes(length).min(size));
-    allowance.check(
-        path,
-        size.saturating_mul(2)
-            .saturating_add(header.saturating_mul(HEADER)),
-    )?;
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let bytes = allowance.read(path, 2)?;
+    let size = bytes.len() as u64;
+    let header = bytes
+        .first_chunk()
+        .map_or(0, |&length| u64::from_le_bytes(length).min(size));
+    allowance.check(path, size.saturating_add(header.saturating_mul(HEADER)))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|e| wrong(e.to_string()))?;
     let vectors = tensors
         .tensor("embedding")

@@ -32,7 +32,7 @@ use crate::output::{Batch, is_stream};
 use crate::parallel;
 use crate::progress::Progress;
 
-pub use crate::columnar::{Column, Kind, Nullable, TableReader};
+pub use crate::columnar::{Column, Kind, Nullable, TableReader, is_decoding};
 
 /// Rows formatted by one task.
 const CHUNK: usize = 1 << 12;

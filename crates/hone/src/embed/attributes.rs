@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::components::{Principal, principal};
 use super::context::Context;
 use super::part::Part;
@@ -17,6 +15,7 @@ use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
 use crate::features::{Named, NamedColumns, Origin};
 use crate::graph::Graph;
+use crate::hashing::SeededMap;
 use crate::motif::{Counts, Motif};
 
 /// The user's attributes: those of the file and those of the caller.
@@ -306,7 +305,7 @@ fn diffused_name(x: &X, motif: Motif) -> String {
 
 /// The names, with `.2`, `.3`, … appended to repeated ones.
 fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Arc<[String]> {
-    let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut seen: SeededMap<&str, usize> = SeededMap::default();
     let numbered = names.map(|name| {
         let count = seen.entry(name).or_default();
         *count += 1;

@@ -463,7 +463,8 @@ fn finite(vectors: Block) -> Result<Block> {
     {
         return Ok(vectors);
     }
-    let message = "the vectors overflow; scale edge weights that are far too large or too small, or fit the model again";
+    let message = "the vectors overflow: numbers of the model, or edge weights, are far too large or too small; save the model again, \
+                   or scale the weights";
     Err(Error::Numeric {
         stage: "placing nodes".into(),
         message: message.into(),

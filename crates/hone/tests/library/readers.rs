@@ -11,6 +11,7 @@ use hone::{Error, Silent};
 use tempfile::TempDir;
 
 mod blocks;
+mod changed;
 mod divided;
 mod guesses;
 use crate::peers;

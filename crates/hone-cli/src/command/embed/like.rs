@@ -96,10 +96,11 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     let mut batch = outputs.check_by(leads, args.table.force)?;
     let memory = context.memory(args.input.memory());
     let start = Start::now();
+    let allowance = Allowance::new(memory);
     let fit = if asked.new_only {
-        Model::open(model)
+        Model::open_within(model, allowance)
     } else {
-        Model::read_within(model, Allowance::new(memory))
+        Model::read_within(model, allowance)
     }?;
     asked.compare(&fit, source.changed, context)?;
     let opened = Stage::since("read model", &start);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hone::Error;
+use hone::memory::Allowance;
 use hone_eval::labels::NodeLabels;
 use hone_eval::task::{NodesConfig, symmetric_graphs};
 
@@ -118,7 +119,8 @@ fn judge(
         .check(args.bench.files(inputs, args.output.force()))?;
     let named = open(&args.input, &args.read, context)?;
     note_ignored_weights(&methods, std::slice::from_ref(&named), context);
-    let labels = NodeLabels::read(&args.labels, &named.graph)?;
+    let allowance = Allowance::new(args.read.memory());
+    let labels = NodeLabels::read_within(&args.labels, &named.graph, allowance)?;
     let folders = args.bench.folders(args.output.force())?;
     let report = args
         .bench

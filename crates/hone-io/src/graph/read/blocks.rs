@@ -180,6 +180,8 @@ pub(super) fn parse_part<T: Send>(
         buffers().push(buffer);
         result
     });
+    // Before errors: of a file that changed, any line may be cut.
+    source.check_unchanged()?;
     let mut parsed = Vec::with_capacity(results.len());
     for (block, result) in blocks.zip(results) {
         parsed.push(result.map_err(|failure| lines.error(source, block, failure))?);

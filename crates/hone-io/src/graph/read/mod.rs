@@ -37,9 +37,11 @@ mod words;
 use std::path::Path;
 
 use super::{BUILTIN_PREFIX, BUILTINS, Graph, GraphBuilder, builtin};
+use crate::columnar::BEGINNING;
 use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
 use crate::progress::Progress;
+pub use blocks::LONGEST_LINE;
 pub use columns::table_columns;
 pub use comments::Comment;
 pub use division::Division;
@@ -316,7 +318,7 @@ fn build(joined: Joined, directed: bool) -> Result<Graph> {
 fn detect(source: &mut Source) -> Result<InputFormat> {
     source.fill(16)?;
     let head = source.ahead();
-    if head.starts_with(b"PAR1") {
+    if head.starts_with(BEGINNING) {
         return Ok(InputFormat::Parquet);
     }
     if head.len() >= 14 && head[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {

@@ -4,7 +4,6 @@
 //! declared nullable (most writers do) but must not hold a null. Damaged files are handled by [`Opened`].
 
 use std::fs::File;
-use std::io::{Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::str;
@@ -12,6 +11,7 @@ use std::str;
 use parquet::basic::{ConvertedType, LogicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
+use parquet::file::reader::Length;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::columns::{Layout, columns, dates_for_weights};
@@ -25,7 +25,7 @@ use super::source::Source;
 use super::survey::{Sizes, Survey};
 use super::times::are_dates;
 use super::vocabulary::is_weight;
-use crate::columnar::Opened;
+use crate::columnar::{Data, LONGEST_HEADER, Opened, damaged, decoded, may_begin};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use hone_graph::number::Ends;
@@ -58,19 +58,20 @@ pub(super) fn read(
         chosen: options.weight.is_some(),
         opened: &opened,
     };
-    // A copy of a stream is in the memory of each process as it is.
+    // All of a stream is in the memory of each process as it is.
     let bytes = if source.file().is_some() {
         opened.size()
     } else {
         0
     };
     let groups = opened.groups().len();
+    let read = |groups| {
+        let chunks = table.read(groups, &layout, progress)?;
+        source.check_unchanged().map(|()| chunks)
+    };
     let chunks = match division.own(groups, bytes) {
-        None => Opened::contained(&path, || table.read(0..groups, &layout, progress))?,
-        Some(own) => {
-            let own = Opened::contained(&path, || table.read(own, &layout, progress));
-            division.exchange(own, &path, allowance)?
-        }
+        None => read(0..groups)?,
+        Some(own) => division.exchange(read(own), &path, allowance)?,
     };
     drop(opened);
     let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
@@ -136,84 +137,70 @@ fn begin(source: &mut Source, options: &ReadOptions) -> Result<Begun> {
     let path = source.path().to_path_buf();
     refuse_text_options(options, InputFormat::Parquet)?;
     let list = nodes::read(options, source.allowance())?;
-    let file = plain_file(source)?;
-    if file
-        .metadata()
-        .map_err(|error| Error::io(&path, error))?
-        .len()
-        == 0
-    {
-        return Err(Error::input(
-            &path,
-            "the file is empty",
-            "it needs at least one edge",
-        ));
+    let opened = open(source)?;
+    let table = Table {
+        path: &path,
+        list: None,
+        chosen: true,
+        opened: &opened,
+    };
+    let (layout, notes) = table.layout(opened.schema(), options)?;
+    let (rows, bytes) = (opened.rows(), opened.size());
+    if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_PER_BYTE) {
+        return Err(opened.damaged(format!("{rows} rows in {bytes} bytes")));
     }
-    Opened::contained(&path, || {
-        let opened = Opened::new(&path, file, source.allowance())?;
-        let table = Table {
-            path: &path,
-            list: None,
-            chosen: true,
-            opened: &opened,
-        };
-        let (layout, notes) = table.layout(opened.schema(), options)?;
-        let (rows, bytes) = (opened.rows(), opened.size());
-        if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_PER_BYTE) {
-            return Err(opened.damaged(format!("{rows} rows in {bytes} bytes")));
-        }
-        Ok(Begun {
-            list,
-            opened,
-            layout,
-            notes,
-        })
+    Ok(Begun {
+        list,
+        opened,
+        layout,
+        notes,
     })
 }
 
 /// How large the graph of a file is; its groups are read one after the other, and not kept.
 pub(super) fn sizes(mut source: Source, options: &ReadOptions) -> Result<Sizes> {
-    let (path, allowance) = (source.path().to_path_buf(), source.allowance());
-    let file = plain_file(&mut source)?;
-    Opened::contained(&path, || {
-        let opened = Opened::new(&path, file, allowance)?;
-        let table = Table {
-            path: &path,
-            list: None,
-            chosen: true,
-            opened: &opened,
-        };
-        let (layout, _) = table.layout(opened.schema(), options)?;
-        let survey = Survey::default();
-        for group in 0..opened.groups().len() {
-            survey.add(&table.read_group(group, &layout, 0)?);
-        }
-        let largest = opened
-            .groups()
-            .iter()
-            .map(|group| group.num_rows().unsigned_abs())
-            .max();
-        Ok(Sizes::seen(&survey, largest.unwrap_or(0)))
-    })
+    let opened = open(&mut source)?;
+    let table = Table {
+        path: source.path(),
+        list: None,
+        chosen: true,
+        opened: &opened,
+    };
+    let (layout, _) = table.layout(opened.schema(), options)?;
+    let survey = Survey::default();
+    for group in 0..opened.groups().len() {
+        survey.add(&table.read_group(group, &layout, 0)?);
+    }
+    let largest = opened
+        .groups()
+        .iter()
+        .map(|group| group.num_rows().unsigned_abs())
+        .max();
+    Ok(Sizes::seen(&survey, largest.unwrap_or(0)))
 }
 
-/// The file itself, or a temporary copy of a stream: Parquet is read from its end.
-fn plain_file(source: &mut Source) -> Result<File> {
-    if let Some(file) = source.file() {
-        return file
-            .try_clone()
-            .map_err(|error| Error::io(source.path(), error));
+/// Opens the table of a file or of a stream. A table is read from its end, so all of a stream is kept in memory, as far as the limit
+/// allows; what cannot be a table is refused at once.
+fn open(source: &mut Source) -> Result<Opened> {
+    let path = source.path().to_path_buf();
+    let data = match source.file().map(File::try_clone) {
+        Some(file) => Data::from(file.map_err(|error| Error::io(&path, error))?),
+        None => {
+            source.fill(LONGEST_HEADER as usize)?;
+            if !source.ahead().is_empty() && !may_begin(source.ahead()) {
+                return Err(damaged(&path, "it does not begin like one"));
+            }
+            Data::from(source.take_all()?)
+        }
+    };
+    if data.len() == 0 {
+        return Err(Error::input(
+            path,
+            "the file is empty",
+            "it needs at least one edge",
+        ));
     }
-    let spool = |error| Error::io(std::env::temp_dir(), error);
-    let mut file = tempfile::tempfile().map_err(spool)?;
-    source.fill(1)?;
-    while !source.ahead().is_empty() {
-        file.write_all(source.ahead()).map_err(spool)?;
-        source.skip(source.ahead().len());
-        source.fill(1 << 20)?;
-    }
-    file.rewind().map_err(spool)?;
-    Ok(file)
+    Opened::new(&path, data, source.allowance())
 }
 
 /// The values of an id column.
@@ -529,9 +516,8 @@ impl Table<'_> {
             // Few bytes may stand for many values.
             self.opened
                 .check_memory((batch * size_of::<T::T>()) as u64)?;
-            let (records, read, _) = reader
-                .read_records(batch, Some(&mut levels), None, &mut values)
-                .map_err(|error| self.opened.damaged(error))?;
+            let call = || reader.read_records(batch, Some(&mut levels), None, &mut values);
+            let (records, read, _) = decoded(call).map_err(|what| self.opened.damaged(what))?;
             if records != read {
                 let null = levels.iter().position(|&level| level == 0).unwrap_or(0) as u64;
                 let message = format!(

@@ -1,13 +1,14 @@
 //! [`Source`]: where bytes come from. A plain file can be read at any place by many threads;
 //! standard input, pipes and compressed files only in a row.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
 use crate::aside::read_at;
+use crate::columnar::BEGINNING;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
@@ -26,6 +27,8 @@ const WINDOWS: std::ops::RangeInclusive<u32> = 20..=31;
 pub struct Source {
     path: PathBuf,
     kind: Kind,
+    /// A regular file, compressed or not, and what the system said of it first.
+    regular: Option<(File, Metadata)>,
     /// Bytes at `position` and after, already read.
     ahead: Vec<u8>,
     /// Bytes used up.
@@ -74,12 +77,12 @@ impl Source {
             .read_to_end(&mut magic)
             .map_err(io_error)?;
         if magic.starts_with(GZIP) || is_zstd(&magic) {
-            let file = File::open(&path).map_err(io_error)?;
-            return Source::stream(
-                path,
-                Box::new(io::BufReader::with_capacity(STEP, file)),
-                allowance,
-            );
+            let packed = File::open(&path).map_err(io_error)?;
+            let packed = Box::new(io::BufReader::with_capacity(STEP, packed));
+            return Ok(Source {
+                regular: Some((file, metadata)),
+                ..Source::stream(path, packed, allowance)?
+            });
         }
         let compressed = path
             .extension()
@@ -95,11 +98,11 @@ impl Source {
                 "drop that ending, or download the file again",
             ));
         }
-        Ok(Source::new(
-            path,
-            Kind::File(file, metadata.len()),
-            allowance,
-        ))
+        let (length, same) = (metadata.len(), file.try_clone().map_err(io_error)?);
+        Ok(Source {
+            regular: Some((same, metadata)),
+            ..Source::new(path, Kind::File(file, length), allowance)
+        })
     }
 
     fn new(path: PathBuf, kind: Kind, allowance: Allowance) -> Source {
@@ -107,6 +110,7 @@ impl Source {
         Source {
             path,
             kind,
+            regular: None,
             ahead,
             position: 0,
             lines: 0,
@@ -232,8 +236,30 @@ impl Source {
             };
             self.ahead.truncate(old + read);
             self.ended = read == 0;
+            if self.ended {
+                self.check_unchanged()?;
+            }
         }
         Ok(())
+    }
+
+    /// Fails for a file that has another length or time than when it was opened: what was read is neither the old one nor the new
+    /// one.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        let Some((file, before)) = &self.regular else {
+            return Ok(());
+        };
+        let now = file
+            .metadata()
+            .map_err(|error| Error::io(&self.path, error))?;
+        if now.len() == before.len() && now.modified().ok() == before.modified().ok() {
+            return Ok(());
+        }
+        Err(Error::input(
+            &self.path,
+            "the file changed while it was read",
+            "run the command again once it is complete",
+        ))
     }
 
     /// Marks the first `bytes` of what is ahead as used.
@@ -290,7 +316,7 @@ impl Source {
             (b"BZh", "compressed with bzip2"),
             (b"\xfd7zXZ\0", "compressed with xz"),
             (b"PK\x03\x04", "a zip archive"),
-            (b"PAR1", "a Parquet file"),
+            (BEGINNING, "a Parquet file"),
         ];
         if let Some((_, what)) = binaries.iter().find(|(magic, _)| head.starts_with(magic)) {
             let remedy = "unpack it, compress it with gzip or zstd instead, or name its format";

@@ -1,5 +1,6 @@
 //! A model on the way: what the stages of a fit leave behind for it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::found::Found;
@@ -16,7 +17,7 @@ use crate::embed::weighted::is_of_edges;
 use crate::engine::Shape;
 use crate::error::Result;
 use crate::factor::log_window::Landmarks;
-use crate::graph::Graph;
+use crate::graph::{Graph, GraphFacts};
 use crate::motif::Counts;
 use crate::parallel;
 use crate::report::Report;
@@ -157,7 +158,7 @@ impl Draft {
         let facts = ModelFacts {
             version: report.version.clone(),
             config: config.clone(),
-            graph: report.graph.clone(),
+            graph: without_folders(report.graph.clone()),
             fingerprint: graph.fingerprint(),
             columns: embedding.columns.clone(),
             blocks: report.blocks.clone(),
@@ -177,6 +178,18 @@ impl Draft {
             kept,
         }
     }
+}
+
+/// The same with the name of the file alone: models are given away, and where a file lies is nobody else's business. Notes name
+/// it too.
+fn without_folders(mut graph: GraphFacts) -> GraphFacts {
+    if let Some(reading) = &mut graph.reading {
+        reading.notes.clear();
+        if let Some(name) = Path::new(&reading.file).file_name() {
+            reading.file = name.to_string_lossy().into_owned();
+        }
+    }
+    graph
 }
 
 impl View {

@@ -39,6 +39,8 @@ use crate::store::tensors::{Bytes, Kind, Tensors, Writer};
 const FORMAT: &str = "hone-model";
 /// The layout above.
 const LAYOUT: u32 = 2;
+/// Factors and the matrices between them have numbers near 1: what is far beyond would only overflow later.
+const LARGEST: f64 = 1e15;
 /// What the block of structure columns is called.
 const STRUCTURE: &str = "structure";
 
@@ -111,32 +113,34 @@ impl Model {
 
     /// Reads a model; what would take more memory than allowed is refused.
     pub fn read_within(path: impl AsRef<Path>, allowance: Allowance) -> Result<Self> {
-        Self::from_file(path.as_ref(), Some(allowance))
+        Self::from_file(path.as_ref(), allowance, false)
     }
 
     /// Reads a model but for its two largest parts, the vectors and the factors: these stay in the file, and are read from it
     /// whenever rows of them are needed. For models that place few nodes, once.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_file(path.as_ref(), None)
+        Self::open_within(path, Allowance::new(None))
     }
 
-    /// Reads all of a file, or opens it where there is no allowance.
-    fn from_file(path: &Path, allowance: Option<Allowance>) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let facts = file.metadata().map_err(|e| Error::io(path, e))?;
-        if !facts.is_file() {
-            return Self::from_bytes(&std::fs::read(path).map_err(|e| Error::io(path, e))?, path);
+    /// The same; a stream, which has to be read whole, is refused if that takes more memory than allowed.
+    pub fn open_within(path: impl AsRef<Path>, allowance: Allowance) -> Result<Self> {
+        Self::from_file(path.as_ref(), allowance, true)
+    }
+
+    /// Reads all of a file, or all but the largest parts, which `stay` there.
+    fn from_file(path: &Path, allowance: Allowance, stay: bool) -> Result<Self> {
+        let wrong = |error| Error::io(path, error);
+        if !std::fs::metadata(path).map_err(wrong)?.is_file() {
+            // As it comes, and the model made of it.
+            return Self::from_bytes(&allowance.read(path, 2)?, path);
         }
-        match allowance {
-            Some(allowance) => {
-                allowance.check(path, facts.len())?;
-                Self::from_tensors(Tensors::open(&file), path, None)
-            }
-            None => {
-                let kept = file.try_clone().map_err(|e| Error::io(path, e))?;
-                Self::from_tensors(Tensors::open(&file), path, Some(&Arc::new(kept)))
-            }
+        let file = File::open(path).map_err(wrong)?;
+        if stay {
+            let kept = Arc::new(file.try_clone().map_err(wrong)?);
+            return Self::from_tensors(Tensors::open(&file), path, Some(&kept));
         }
+        allowance.check(path, file.metadata().map_err(wrong)?.len())?;
+        Self::from_tensors(Tensors::open(&file), path, None)
     }
 
     /// The model in some bytes; `path` names them in errors.
@@ -262,6 +266,7 @@ impl Model {
         let vectors = tall("vectors")?;
         let ids = ids(tensors)?;
         let h = tensors.has("h").then(|| tensors.block("h")).transpose()?;
+        h.iter().try_for_each(|h| moderate("h", h.as_slice()))?;
         let structure = tensors
             .has("structure")
             .then(|| tensors.small("structure"))
@@ -277,6 +282,13 @@ impl Model {
                 return Err(format!("`{}` does not have two numbers", name("numbers")));
             };
             let nodes = name("nodes");
+            let x = tall(&name("x"))?;
+            x.held()
+                .map_or(Ok(()), |x| moderate(&name("x"), x.as_slice()))?;
+            let small = |what: &str| {
+                let matrix = tensors.small(&name(what))?;
+                moderate(&name(what), matrix.as_slice()).map(|()| matrix)
+            };
             Ok(View {
                 motif: facts.motif.parse().map_err(|e: Error| e.to_string())?,
                 step: facts.step,
@@ -285,10 +297,10 @@ impl Model {
                     .has(&nodes)
                     .then(|| tensors.rows(&nodes))
                     .transpose()?,
-                x: tall(&name("x"))?,
+                x,
                 basis: Basis {
-                    c: tensors.small(&name("c"))?,
-                    q: tensors.small(&name("q"))?,
+                    c: small("c")?,
+                    q: small("q")?,
                     laziness: facts.laziness,
                 },
                 weights: tensors.numbers(&name("weights"))?,
@@ -450,6 +462,16 @@ impl View {
     }
 }
 
+/// Refuses a matrix that no fit gives.
+fn moderate<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Result<(), String> {
+    match values.iter().all(|&value| value.into().abs() <= LARGEST) {
+        true => Ok(()),
+        false => Err(format!(
+            "`{name}` has values beyond {LARGEST:e}, which no fit gives"
+        )),
+    }
+}
+
 fn log(tensors: &Tensors, name: &str) -> Result<Log, String> {
     let mut scales = tensors.numbers(&format!("{name}.scales"))?;
     let size = scales
@@ -482,4 +504,46 @@ fn ids(tensors: &Tensors) -> Result<NodeIds, String> {
         return Err(wrong());
     }
     Ok(NodeIds::Text { offsets, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+    use crate::graph::builtin;
+    use crate::{Hone, Silent};
+
+    /// Its checksums are right, as those of a file that somebody made: the numbers themselves are wrong, and not the edges of
+    /// a graph that is placed later.
+    #[test]
+    fn numbers_that_no_fit_gives_are_refused() {
+        let layers = Layers::new().preset("hone");
+        let layers = layers.and_then(|layers| layers.set("global.dim", "6"));
+        let config = layers.and_then(Layers::build).expect("valid");
+        let hone = Hone::new(config).expect("valid");
+        let graph = builtin("karate").expect("there");
+        let (_, model) = hone.fit(&graph, &Silent).expect("fitted");
+        let reading = |model: &Model| {
+            let mut bytes = Vec::new();
+            model.write_to(&mut bytes).expect("written");
+            Model::from_bytes(&bytes, "m.hone").map(drop)
+        };
+        assert!(reading(&model).is_ok());
+        let far = |name: &str, change: &dyn Fn(&mut View)| {
+            let mut absurd = model.clone();
+            change(&mut absurd.views[0]);
+            let error = reading(&absurd).expect_err("absurd").to_string();
+            assert!(
+                error.contains(name) && error.contains("no fit gives"),
+                "{error}"
+            );
+        };
+        let huge = |m: &Small| Small::from_fn(m.rows(), m.cols(), |_, _| 1e200);
+        far("view0.c", &|view| view.basis.c = huge(&view.basis.c));
+        far("view0.q", &|view| view.basis.q = huge(&view.basis.q));
+        far("view0.x", &|view| {
+            let (rows, cols) = (view.x.rows(), view.x.cols());
+            view.x = Block::from_vec(rows, cols, vec![1e38; rows * cols]).into();
+        });
+    }
 }

@@ -67,7 +67,9 @@ pub(super) fn refined(
     let residual = relative_residual(x.clone(), &old, &view.basis.c);
     if !residual.is_finite() {
         let message =
-            "the factors overflow; scale edge weights that are far too large or too small".into();
+            "the factors overflow: numbers of the model, or edge weights, are far too large or too small; save the model again, or \
+             scale the weights"
+                .into();
         return Err(Error::Numeric {
             stage: "placing nodes".into(),
             message,

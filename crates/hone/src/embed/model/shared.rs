@@ -4,9 +4,8 @@
 //! its id and the weight of the edge. Sums do not depend on the order of nodes; two lists of neighbours have the same sum
 //! by an accident of 2⁻⁶⁴ only.
 
-use rustc_hash::FxHashMap;
-
 use crate::graph::{NodeIds, id_number, spread};
+use crate::hashing::SeededMap;
 use crate::pages::Pages;
 
 /// A number for each id; 7 is the same id among numbers and among texts.
@@ -66,7 +65,7 @@ fn numbers_of_integers(
         return (0..count).map(of).collect();
     }
     let stays = |i: usize| i < count && i < others && id(i) == other(i);
-    let mut table: FxHashMap<i64, u32> = FxHashMap::default();
+    let mut table: SeededMap<i64, u32> = SeededMap::default();
     if (0..count).any(|i| !stays(i)) {
         table.extend(
             (0..others)

@@ -120,6 +120,14 @@ impl Tall {
         }
     }
 
+    /// All rows, if they are in memory.
+    pub(super) fn held(&self) -> Option<&Block> {
+        match &self.0 {
+            Place::Held(block) => Some(block),
+            Place::InFile(_) => None,
+        }
+    }
+
     /// Some rows, which ascend; where the matrix is in memory, all of them.
     pub(in crate::embed) fn some(&self, numbers: Vec<u32>) -> Result<Picked<'_>> {
         let Place::InFile(waiting) = &self.0 else {

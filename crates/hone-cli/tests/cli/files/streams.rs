@@ -1,0 +1,142 @@
+//! Streams: tables, archives and models that come through pipes, and those without an end. What a process does that gets little
+//! memory or stack.
+
+use super::*;
+
+/// Runs a command with these bytes on standard input, where temporary files cannot be made.
+fn piped(folder: &Path, args: &str, bytes: &[u8]) -> Assert {
+    Command::new(binary())
+        .current_dir(folder)
+        .env("TMPDIR", "/no/such/folder")
+        .args(args.split(' '))
+        .write_stdin(bytes)
+        .assert()
+}
+
+fn output(run: Assert) -> Vec<u8> {
+    run.success().get_output().stdout.clone()
+}
+
+#[test]
+fn what_is_read_from_its_end_comes_through_pipes() {
+    let folder = folder();
+    for extension in ["parquet", "npz", "safetensors"] {
+        let file = format!("z.{extension}");
+        hone(folder.path(), &format!("embed g.tsv --dim 8 -q -o {file}")).success();
+        let bytes = fs::read(folder.path().join(&file)).expect("written");
+        let similar = |from: &str| format!("similar {from} --node n3 -q");
+        let format = format!("/dev/stdin --vectors-format {extension}");
+        assert_eq!(
+            output(piped(folder.path(), &similar(&format), &bytes)),
+            output(hone(folder.path(), &similar(&file))),
+            "{extension}"
+        );
+    }
+    hone(
+        folder.path(),
+        "generate er --nodes 60 --degree 4 -o a.parquet",
+    )
+    .success();
+    let bytes = fs::read(folder.path().join("a.parquet")).expect("written");
+    let [piped, read] = [
+        piped(folder.path(), "info -", &bytes),
+        hone(folder.path(), "info a.parquet"),
+    ]
+    .map(|run| String::from_utf8(output(run)).expect("text"));
+    let sizes = |text: &str| -> Vec<String> {
+        let facts = text.lines().filter(|line| !line.contains("a.parquet"));
+        facts
+            .filter(|line| line.starts_with("nodes") || line.starts_with("edges"))
+            .map(str::to_owned)
+            .collect()
+    };
+    assert!(
+        sizes(&piped).len() == 2 && sizes(&piped) == sizes(&read),
+        "{piped}"
+    );
+}
+
+#[test]
+fn text_may_begin_with_the_magic_of_parquet() {
+    let folder = folder();
+    let text = b"PAR1 b\nb c\nc PAR1\n";
+    fs::write(folder.path().join("text"), text).expect("writable");
+    for run in [
+        hone(folder.path(), "info text"),
+        piped(folder.path(), "info -", text),
+    ] {
+        run.success().stdout(contains("nodes               3\n"));
+    }
+}
+
+/// A stream of zeros that begins like a Parquet file: with its magic alone, and with a page.
+#[test]
+fn streams_without_an_end_are_refused() {
+    let folder = folder();
+    let packed = |head: &[u8]| {
+        zstd::encode_all(&[head, &vec![0; 96 << 20]].concat()[..], 1).expect("packed")
+    };
+    fs::write(folder.path().join("magic.tsv.zst"), packed(b"PAR1")).expect("writable");
+    hone(folder.path(), "info magic.tsv.zst")
+        .code(2)
+        .stderr(contains("a NUL byte"));
+    fs::write(folder.path().join("magic.parquet.zst"), packed(b"PAR1")).expect("writable");
+    hone(folder.path(), "info magic.parquet.zst")
+        .code(2)
+        .stderr(contains("it does not begin like one"));
+    if !cfg!(target_os = "linux") {
+        return skip("the memory of a process is checked with what Linux says");
+    }
+    fs::write(
+        folder.path().join("page.zst"),
+        packed(b"PAR1\x15\x00\x15\x12\x15\x0a\x00"),
+    )
+    .expect("writable");
+    let labels: String = (0..40)
+        .map(|i| format!("n{i}\t{}{}\n", i % 2, "a".repeat(1 << 18)))
+        .collect();
+    fs::write(folder.path().join("labels.tsv"), labels).expect("writable");
+    for command in [
+        "info page.zst --memory 80M",
+        "embed g.tsv -q -o a.npy --like /dev/zero --memory 80M",
+        "embed g.tsv -q -o a.npy --like /dev/zero --new-only --memory 80M",
+        "similar /dev/zero --vectors-format safetensors --node n1 --memory 80M",
+        "similar /dev/zero --vectors-format npz --node n1 --memory 80M",
+        "eval nodes g.tsv --labels labels.tsv --methods degree --seeds 1 --memory 80M",
+        "eval roles g.tsv --labels labels.tsv --methods degree --seeds 1 --memory 80M",
+        "tune g.tsv --labels labels.tsv --memory 80M",
+    ] {
+        hone(folder.path(), command)
+            .failure()
+            .stderr(contains(" needs more than ").and(contains("80 MiB")));
+    }
+}
+
+/// What the system gives decides how a run ends, never whether it ends in order.
+#[cfg(target_os = "linux")]
+#[test]
+fn little_memory_and_little_stack_end_in_order() {
+    let folder = folder();
+    after(folder.path(), "ulimit -s 64", "info g.tsv").success();
+    after(folder.path(), "ulimit -s 64", "embed g.tsv -q -o a.npy").success();
+    let mut refused = 0;
+    for kib in [100_000, 200_000, 400_000] {
+        let command = "embed g.tsv -q -f -o b.npy --dim 60000 --threads 2";
+        let run = after(folder.path(), &format!("ulimit -v {kib}"), command);
+        let run = run.get_output();
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        match run.status.code() {
+            Some(0) => assert!(folder.path().join("b.npy").exists()),
+            Some(1) => assert!(said.starts_with("error: "), "{kib}: {said}"),
+            code => panic!("{kib} KiB: {code:?} {said}"),
+        }
+        refused += usize::from(said.contains("the system refused"));
+    }
+    assert!(refused > 0, "no limit was too low");
+    let left = fs::read_dir(folder.path()).expect("readable").flatten();
+    let left: Vec<_> = left
+        .map(|entry| entry.file_name())
+        .filter(|name| name.to_string_lossy().contains(".part"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
