@@ -1,6 +1,7 @@
 //! How a run ends: error messages, exit codes, and a clean folder after Ctrl-C.
 
 use std::cell::Cell;
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::path::{Path, PathBuf};
@@ -21,8 +22,21 @@ use crate::usage;
 
 const FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
+const INCOMPLETE: u8 = 3;
 #[cfg(not(unix))]
 const INTERRUPTED: i32 = 130;
+
+/// What a run that has otherwise succeeded had to leave out; the message says so.
+#[derive(Debug)]
+pub(crate) struct Incomplete(pub(crate) String);
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Incomplete {}
 
 /// What remains of an interrupted run.
 #[derive(Debug)]
@@ -307,6 +321,7 @@ pub(crate) fn told(error: &anyhow::Error, who: &str) -> u8 {
 pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     match error.downcast_ref::<Error>() {
         _ if is_closed_pipe(error) => 0,
+        _ if error.is::<Incomplete>() => INCOMPLETE,
         Some(error) if error.is_input() => BAD_INPUT,
         _ => FAILED,
     }

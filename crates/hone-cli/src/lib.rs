@@ -3,7 +3,8 @@
 //!
 //! A subcommand is one file under `command/`: its `Args` and `run(&Args, &Context)`. Here they are
 //! listed, parsed and dispatched, and their errors become exit codes: 0 success, 1 the run failed,
-//! 2 bad input or usage; an interrupted run ends by the signal. Data goes to standard output, all else to standard error.
+//! 2 bad input or usage, 3 some results of an evaluation are missing; an interrupted run ends by the signal. Data goes to
+//! standard output, all else to standard error.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 // Code used only by commands that are left out is kept.
@@ -74,7 +75,8 @@ Examples:
   hone tune graph.tsv -o best.toml          settings that suit a graph
   hone help info                            all options of a command (or: hone info --help)
 
-Exit codes: 0 success, 1 the run failed, 2 bad input or usage. An interrupted run ends by the signal (Ctrl-C: 130 in a shell).";
+Exit codes: 0 success, 1 the run failed, 2 bad input or usage, 3 some results of an evaluation are missing. An interrupted run
+ends by the signal (Ctrl-C: 130 in a shell).";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -2,7 +2,7 @@
 
 use crate::choices;
 use crate::report::{Best, Style, Table};
-use crate::stats::{LEVEL, Summary, smallest_p, wilcoxon};
+use crate::stats::{LEVEL, Summary, Wilcoxon, smallest_p, wilcoxon};
 
 /// Scores of all methods: `scores[method][graph][seed]`.
 #[derive(Debug, Clone)]
@@ -11,7 +11,7 @@ pub struct Scores {
     pub methods: Vec<String>,
     /// Names of the graphs.
     pub graphs: Vec<String>,
-    /// Score of each method, graph and seed.
+    /// Score of each method, graph and seed; no scores for a graph on which the method failed.
     pub values: Vec<Vec<Vec<f64>>>,
     /// What validation chose for each of them; empty texts where there was no choice.
     pub chosen: Vec<Vec<Vec<String>>>,
@@ -117,29 +117,49 @@ impl Scores {
         table
     }
 
-    /// Two-sided p-values of Wilcoxon's signed-rank test over all pairs of graph and seed. Where there are too few pairs
+    /// What the pairs of a test are, and how many there are: graphs, whose seeds are averaged because they are no independent
+    /// samples, or, of one graph, its seeds.
+    pub(crate) fn units(&self) -> (&'static str, usize) {
+        match &self.graphs[..] {
+            [_] => {
+                let seeds = self.values.iter().map(|graphs| graphs[0].len());
+                ("seed", seeds.max().unwrap_or(0))
+            }
+            graphs => ("graph", graphs.len()),
+        }
+    }
+
+    /// Wilcoxon's signed-rank test of two methods over the graphs that both have scores of; of one graph, over its seeds.
+    pub(crate) fn test(&self, a: usize, b: usize) -> Wilcoxon {
+        let of = |method: usize, g: usize| match self.graphs.len() {
+            1 => self.values[method][0].get(g).copied(),
+            _ => self.mean(method, g),
+        };
+        let pairs = (0..self.units().1).filter_map(|g| Some((of(a, g)?, of(b, g)?)));
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        wilcoxon(&a, &b)
+    }
+
+    /// Two-sided p-values of Wilcoxon's signed-rank test over graphs, or over the seeds of one graph. Where there are too few
     /// for the test to reach the usual level, the table says so and has no rows.
     pub fn significance(&self, what: &str, rows: &[usize], columns: &[usize]) -> Table {
         let name = |&m: &usize| self.methods[m].clone();
-        let title = format!("Wilcoxon signed-rank test over graphs and seeds, p ({what})");
+        let (unit, pairs) = self.units();
+        let title = format!("Wilcoxon signed-rank test over {unit}s, p ({what})");
         let mut table = Table::new(title, columns.iter().map(name).collect());
         (table.best, table.style) = (Best::Unmarked, Style::Significant);
-        let pairs = self
-            .values
-            .first()
-            .map_or(0, |graphs| graphs.iter().map(Vec::len).sum());
         let enough = (1..)
             .find(|&n| smallest_p(n) < LEVEL)
             .expect("it falls by half each time");
         if pairs < enough {
             table.notes.push(format!(
-                "Not tested: {pairs} pair{} of graph and seed cannot reach p < {LEVEL}; it takes {enough}. Give more seeds.",
+                "Not tested: {pairs} {unit}{} cannot reach p < {LEVEL}; it takes {enough}.",
                 if pairs == 1 { "" } else { "s" }
             ));
             return table;
         }
         for &row in rows {
-            let test = |&c: &usize| wilcoxon(&self.values[row].concat(), &self.values[c].concat());
+            let test = |&c: &usize| self.test(row, c);
             let shown = |c: &usize| {
                 Some(test(c))
                     .filter(|t| t.differing >= enough)
@@ -154,6 +174,12 @@ impl Scores {
                 "–: fewer than {enough} pairs differ, too few to reach {LEVEL}."
             ));
         }
+        table.notes.push(match unit {
+            "graph" => "One pair per graph: the means over its seeds.".into(),
+            _ => "One pair per seed: p is about other splits of this graph, not about other graphs, and is too small, because \
+                  splits of one graph share edges."
+                .into(),
+        });
         table
     }
 }
@@ -205,28 +231,38 @@ mod tests {
         let few = scores().significance("AUC", &[0], &[1]);
         assert!(
             few.rows.is_empty()
-                && few.notes[0].contains("4 pairs")
-                && few.notes[0].contains("p < 0.05; it takes 6"),
+                && few.notes[0] == "Not tested: 2 graphs cannot reach p < 0.05; it takes 6.",
             "{few:?}"
         );
-        let (a, b) = (
-            vec![vec![0.9; 3], vec![0.8; 3]],
-            vec![vec![0.5; 3], vec![0.4; 3]],
-        );
-        let methods = vec!["a".into(), "b".into(), "c".into()];
-        let graphs = vec!["g".into(), "h".into()];
-        let chosen = vec![vec![vec![String::new(); 3]; 2]; 3];
-        let enough = Scores {
-            methods,
-            graphs,
-            values: vec![a.clone(), b, a],
-            chosen,
+        // Seven graphs, on one of which `b` failed; and seven seeds of one graph. Each is a pair, whatever the other number.
+        let of = |graphs: usize, seeds: usize| {
+            let a = vec![vec![0.9; seeds]; graphs];
+            let mut b = vec![vec![0.5; seeds]; graphs];
+            if graphs > 1 {
+                b[3].clear();
+            }
+            Scores {
+                methods: vec!["a".into(), "b".into(), "c".into()],
+                graphs: (0..graphs).map(|g| g.to_string()).collect(),
+                values: vec![a.clone(), b, a],
+                chosen: vec![vec![vec![String::new(); seeds]; graphs]; 3],
+            }
         };
-        let table = enough.significance("AUC", &[0], &[1, 2]);
-        assert!((table.rows[0].1[0].expect("tested").mean - 0.03125).abs() < 1e-12);
-        assert!(
-            table.rows[0].1[1].is_none() && table.notes[0].contains("fewer than 6"),
-            "equal scores: {table:?}"
-        );
+        for (scores, p, what) in [
+            (of(7, 1), 0.03125, "means over its seeds"),
+            (of(7, 50), 0.03125, "means over its seeds"),
+            (of(1, 7), 0.015625, "not about other graphs"),
+        ] {
+            let table = scores.significance("AUC", &[0], &[1, 2]);
+            assert!(
+                (table.rows[0].1[0].expect("tested").mean - p).abs() < 1e-12,
+                "{table:?}"
+            );
+            assert!(
+                table.rows[0].1[1].is_none() && table.notes[0].contains("fewer than 6"),
+                "equal scores: {table:?}"
+            );
+            assert!(table.notes[1].contains(what), "{table:?}");
+        }
     }
 }

@@ -13,13 +13,13 @@ use crate::compare::Scores;
 use crate::labels::NodeLabels;
 use crate::link_results::LinkResults;
 use crate::method::Method;
-use crate::report::{Best, Plot, Report, SEEDS, Style, Table};
+use crate::report::{Best, Failure, Plot, Report, SEEDS, Style, Table};
 use crate::save::Save;
 use crate::search::Search;
 use crate::stats::Summary;
 use crate::task::{
-    LinkCell, LinkConfig, NodesCell, NodesConfig, RuntimeConfig, Setting, Symmetric, Times, link,
-    nodes, runtime, structure,
+    LinkCell, LinkConfig, NodeScore, NodesCell, NodesConfig, RuntimeConfig, Setting, Symmetric,
+    Times, link, nodes, runtime, structure,
 };
 
 /// A graph and the name it has in tables.
@@ -79,6 +79,37 @@ impl Bench<'_> {
             }
         }
         told
+    }
+
+    /// The cells of all seeds of a graph, `cells[seed][method]`; none where the method failed.
+    fn cells<T>(
+        &self,
+        graph: &str,
+        failed: &mut Failed,
+        run: impl Fn(u64) -> Result<Vec<Result<T>>>,
+    ) -> Result<Vec<Vec<Option<T>>>> {
+        let mut kept = |seed: u64, method: &Method, cell: Result<T>| {
+            let error = match cell {
+                Ok(cell) => return Some(cell),
+                Err(error) => error,
+            };
+            failed.failures.push(Failure {
+                method: method.name.clone(),
+                graph: graph.to_string(),
+                seed,
+                reason: error.to_string(),
+            });
+            failed.first.get_or_insert(about(graph, error));
+            None
+        };
+        let mut of_seed = |seed: u64| {
+            let cells = run(seed).map_err(|error| about(graph, error))?;
+            let cells = self.methods.iter().zip(cells);
+            Ok(cells
+                .map(|(method, cell)| kept(seed, method, cell))
+                .collect())
+        };
+        self.seeds.clone().map(&mut of_seed).collect()
     }
 
     /// A stage whose units are cells.
@@ -141,14 +172,14 @@ impl Bench<'_> {
 
     /// Link prediction on every graph and seed.
     pub fn link(&self, graphs: &[Named], config: &LinkConfig) -> Result<LinkResults> {
-        let mut cells = Vec::new();
+        let (mut cells, mut failed) = (Vec::new(), Failed::default());
         for named in graphs {
             self.stage(&named.name);
             let methods = self
                 .search
                 .narrow(self.methods, self.seeds.start, |several, seed| {
                     let cells = link(&named.graph, several, config, seed, self.aside())?;
-                    Ok(cells.iter().map(LinkCell::winners).collect())
+                    Ok(winners(&cells, LinkCell::winners))
                 })?;
             let run = |seed| {
                 link(
@@ -159,15 +190,15 @@ impl Bench<'_> {
                     self.setting(&named.name),
                 )
             };
-            let of_seeds = self.seeds.clone().map(run).collect::<Result<Vec<_>>>();
-            cells.push(of_seeds.map_err(|error| about(&named.name, error))?);
+            cells.push(self.cells(&named.name, &mut failed, run)?);
         }
+        let all = || cells.iter().flatten().flatten().flatten();
+        let failures = failed.unless_nothing_is_left(all().count())?;
+        let failure_notes = failure_notes(&failures);
         let notes = self.tell(
-            cells
+            failure_notes
                 .iter()
-                .flatten()
-                .flatten()
-                .flat_map(|cell| &cell.notes),
+                .chain(all().flat_map(|cell| &cell.notes)),
         );
         let graphs = graphs.iter().map(|g| g.name.clone()).collect();
         let several = self
@@ -186,6 +217,7 @@ impl Bench<'_> {
             first_seed,
             cells,
             notes,
+            failures,
             searched,
         })
     }
@@ -224,6 +256,7 @@ impl Bench<'_> {
             tables,
             plots,
             runs: results.runs(),
+            failures: results.failures,
         })
     }
 
@@ -271,7 +304,7 @@ impl Bench<'_> {
             .search
             .narrow(self.methods, self.seeds.start, |several, seed| {
                 let cells = nodes(&named.graph, labels, several, config, seed, self.aside())?;
-                Ok(cells.iter().map(NodesCell::winners).collect())
+                Ok(winners(&cells, NodesCell::winners))
             })?;
         let run = |seed| {
             nodes(
@@ -283,21 +316,21 @@ impl Bench<'_> {
                 self.setting(&named.name),
             )
         };
-        let cells = self.seeds.clone().map(run).collect::<Result<Vec<_>>>()?;
+        let mut failed = Failed::default();
+        let cells = self.cells(&named.name, &mut failed, run)?;
+        let all = || cells.iter().flatten().flatten();
+        let failures = failed.unless_nothing_is_left(all().count())?;
         let columns: Vec<String> = config
             .shares
             .iter()
             .map(|s| format!("{} %", (1e8 * s).round() / 1e6))
             .collect();
-        let table = |what: &str, value: &dyn Fn(usize, usize, usize) -> f64| {
+        let table = |what: &str, value: &dyn Fn(&NodeScore) -> f64| {
             let mut table = Table::new(format!("{}: {what}", named.name), columns.clone());
             for (m, method) in self.methods.iter().enumerate() {
-                let cell = |share| {
-                    Summary::of(
-                        &(0..cells.len())
-                            .map(|s| value(s, m, share))
-                            .collect::<Vec<_>>(),
-                    )
+                let cell = |share: usize| {
+                    let values = of_method(&cells, m).map(|cell| value(&cell.scores[share]));
+                    Summary::of(&values.collect::<Vec<_>>())
                 };
                 table.rows.push((
                     method.name.clone(),
@@ -313,8 +346,8 @@ impl Bench<'_> {
             "accuracy (micro F1)"
         };
         let mut tables = vec![
-            table(first, &|s, m, k| cells[s][m].scores[k].micro_f1),
-            table("macro F1", &|s, m, k| cells[s][m].scores[k].macro_f1),
+            table(first, &|score| score.micro_f1),
+            table("macro F1", &|score| score.macro_f1),
         ];
         if config.cluster {
             tables.push(self.clusters(&named.name, &cells));
@@ -331,15 +364,20 @@ impl Bench<'_> {
             let note = format!("{count} labelled {are} not in the graph and {were} left out.");
             tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
         }
-        let (labelled, all) = (labels.nodes.len(), named.graph.nodes());
-        if 2 * labelled < all {
+        let (labelled, total) = (labels.nodes.len(), named.graph.nodes());
+        if 2 * labelled < total {
             let note = format!(
-                "Only {labelled} of {all} nodes have a label; the others are used neither to train nor to test. If more \
+                "Only {labelled} of {total} nodes have a label; the others are used neither to train nor to test. If more \
                  should have one, check that the labels belong to this graph."
             );
             tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
         }
-        let notes = self.tell(cells.iter().flatten().flat_map(|cell| &cell.notes));
+        let failure_notes = failure_notes(&failures);
+        let notes = self.tell(
+            failure_notes
+                .iter()
+                .chain(all().flat_map(|cell| &cell.notes)),
+        );
         tables
             .iter_mut()
             .for_each(|t| t.notes.extend(notes.clone()));
@@ -362,22 +400,23 @@ impl Bench<'_> {
             tables,
             plots,
             runs,
+            failures,
         })
     }
 
     /// What validation chose for methods of several candidates, a text per training share.
-    fn chosen_options(&self, cells: &[Vec<NodesCell>]) -> Vec<(String, Vec<String>)> {
+    fn chosen_options(&self, cells: &[Vec<Option<NodesCell>>]) -> Vec<(String, Vec<String>)> {
         let several = self
             .methods
             .iter()
             .enumerate()
             .filter(|(_, method)| method.candidates().len() > 1);
         let of = |(m, method): (usize, &Method)| {
-            let shares = cells.first().map_or(0, |of_seed| of_seed[m].scores.len());
+            let shares = of_method(cells, m).map(|cell| cell.scores.len()).max();
+            let shares = shares.unwrap_or(0);
             let at = |k: usize| {
-                cells
-                    .iter()
-                    .map(|of_seed| of_seed[m].scores[k].candidate.as_str())
+                of_method(cells, m)
+                    .map(|cell| cell.scores[k].candidate.as_str())
                     .collect::<Vec<_>>()
             };
             (
@@ -388,13 +427,13 @@ impl Bench<'_> {
         several.map(of).collect()
     }
 
-    fn clusters(&self, graph: &str, cells: &[Vec<NodesCell>]) -> Table {
+    fn clusters(&self, graph: &str, cells: &[Vec<Option<NodesCell>>]) -> Table {
         let mut table = Table::new(
             format!("{graph}: NMI of k-means clusters and labels"),
             vec!["NMI".into()],
         );
         for (m, method) in self.methods.iter().enumerate() {
-            let values: Vec<f64> = cells.iter().filter_map(|c| c[m].nmi).collect();
+            let values: Vec<f64> = of_method(cells, m).filter_map(|cell| cell.nmi).collect();
             table
                 .rows
                 .push((method.name.clone(), vec![Summary::of(&values)]));
@@ -402,10 +441,16 @@ impl Bench<'_> {
         table
     }
 
-    fn node_runs(&self, graph: &str, shares: &[f64], cells: &[Vec<NodesCell>]) -> Vec<Value> {
+    fn node_runs(
+        &self,
+        graph: &str,
+        shares: &[f64],
+        cells: &[Vec<Option<NodesCell>>],
+    ) -> Vec<Value> {
         let mut runs = Vec::new();
         for (seed, cells) in self.seeds.clone().zip(cells) {
             for (method, cell) in self.methods.iter().zip(cells) {
+                let Some(cell) = cell else { continue };
                 runs.push(
                     json!({"graph": graph, "method": method.name, "seed": seed, "nmi": cell.nmi,
                     "training shares": shares, "results": cell.scores}),
@@ -504,9 +549,46 @@ impl Bench<'_> {
             settings,
             tables: vec![table],
             plots: vec![plot],
-            runs: Vec::new(),
+            ..Report::default()
         }
     }
+}
+
+/// Methods that failed, and the first error.
+#[derive(Default)]
+struct Failed {
+    failures: Vec<Failure>,
+    first: Option<Error>,
+}
+
+impl Failed {
+    /// What failed, if some cells are left, else the first error.
+    fn unless_nothing_is_left(self, left: usize) -> Result<Vec<Failure>> {
+        match self.first {
+            Some(error) if left == 0 => Err(error),
+            _ => Ok(self.failures),
+        }
+    }
+}
+
+/// Why cells are missing, a note per graph and method.
+pub(crate) fn failure_notes(failures: &[Failure]) -> Vec<String> {
+    let mut sorted: Vec<&Failure> = failures.iter().collect();
+    sorted.sort_by_key(|failure| (&failure.graph, &failure.method, failure.seed));
+    sorted.dedup_by(|a, b| (&a.graph, &a.method) == (&b.graph, &b.method));
+    sorted.into_iter().map(Failure::note).collect()
+}
+
+/// What won in each cell; nothing where the method failed.
+fn winners<T>(cells: &[Result<T>], of: impl Fn(&T) -> Vec<String>) -> Vec<Vec<String>> {
+    let won = |cell: &Result<T>| cell.as_ref().map(&of).unwrap_or_default();
+    cells.iter().map(won).collect()
+}
+
+/// The cells of a method under all seeds; none if it failed under one of them.
+fn of_method<T>(cells: &[Vec<Option<T>>], method: usize) -> impl Iterator<Item = &T> {
+    let all: Option<Vec<&T>> = cells.iter().map(|cells| cells[method].as_ref()).collect();
+    all.unwrap_or_default().into_iter()
 }
 
 /// One line per method over the graphs.

@@ -4,33 +4,35 @@ use serde_json::{Value, json};
 
 use crate::compare::Scores;
 use crate::pairs::PairOperator;
+use crate::report::Failure;
 use crate::task::{LinkCell, Outcome};
 
-/// All cells of a link-prediction experiment, `cells[graph][seed][method]`.
+/// All cells of a link-prediction experiment, `cells[graph][seed][method]`, none where the method failed.
 #[derive(Debug, Clone)]
 pub struct LinkResults {
     pub(crate) methods: Vec<String>,
     pub(crate) graphs: Vec<String>,
     pub(crate) first_seed: u64,
-    pub(crate) cells: Vec<Vec<Vec<LinkCell>>>,
+    pub(crate) cells: Vec<Vec<Vec<Option<LinkCell>>>>,
     pub(crate) notes: Vec<String>,
+    pub(crate) failures: Vec<Failure>,
     /// Options of methods that had several to choose from.
     pub(crate) searched: Vec<String>,
 }
 
 impl LinkResults {
-    /// A value of the outcome that `pick` takes from every cell, and what validation chose for it.
+    /// A value of the outcome that `pick` takes from every cell, and what validation chose for it; nothing for a graph on which
+    /// the method failed.
     fn scores<'a>(
         &'a self,
         pick: impl Fn(&'a LinkCell) -> Option<&'a Outcome>,
         value: impl Fn(&Outcome) -> f64,
         choice: impl Fn(&Outcome) -> String,
     ) -> Scores {
-        let outcomes = |m: usize, graph: usize| -> Vec<&Outcome> {
-            self.cells[graph]
-                .iter()
-                .filter_map(|cells| pick(&cells[m]))
-                .collect()
+        let outcomes = |m: usize, graph: usize| -> Vec<&'a Outcome> {
+            let of_seed = |cells: &'a Vec<Option<LinkCell>>| pick(cells[m].as_ref()?);
+            let all: Option<_> = self.cells[graph].iter().map(of_seed).collect();
+            all.unwrap_or_default()
         };
         let (methods, graphs) = (0..self.methods.len(), 0..self.graphs.len());
         let values = |m: usize| {
@@ -68,6 +70,7 @@ impl LinkResults {
         for (graph, seeds) in self.graphs.iter().zip(&self.cells) {
             for (seed, cells) in (self.first_seed..).zip(seeds) {
                 for (method, cell) in self.methods.iter().zip(cells) {
+                    let Some(cell) = cell else { continue };
                     runs.push(json!({"graph": graph, "method": method, "seed": seed,
                         "embedding seconds": cell.seconds, "results": cell.outcomes}));
                 }

@@ -7,7 +7,7 @@ use hone::{Progress, Result};
 
 use crate::claims::{self, Claim, Evidence};
 use crate::compare::Scores;
-use crate::experiment::{Bench, Named, plot_scores};
+use crate::experiment::{Bench, Named, failure_notes, plot_scores};
 use crate::labels::NodeLabels;
 use crate::link_results::LinkResults;
 use crate::report::{Best, Report, Style, Table};
@@ -196,9 +196,7 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<C
 fn unprinted(benches: &Benches<'_>, config: &PaperConfig, report: &mut Report) -> Result<()> {
     let progress = benches.link.progress;
     if let Some(stand_in) = open(config, STAND_IN, progress)? {
-        report
-            .tables
-            .push(stand_in_table(&benches.link, &config.link, stand_in)?);
+        stand_in_table(&benches.link, &config.link, stand_in, report)?;
     }
     for (name, roles) in LABELED {
         if let Some(named) = open(config, name, progress)? {
@@ -230,9 +228,8 @@ fn link_prediction(
         operators: vec![operator.clone()],
         ..config.link.clone()
     };
-    let all = results
-        .auc(operator)
-        .joined(benches.diffused.link(&graphs, &first)?.auc(operator));
+    let diffused = benches.diffused.link(&graphs, &first)?;
+    let all = results.auc(operator).joined(diffused.auc(operator));
     report
         .tables
         .extend(link_tables(benches, config, &results, &all, &index));
@@ -244,10 +241,21 @@ fn link_prediction(
     report
         .settings
         .extend(benches.link.link_settings(&config.link));
+    report
+        .failures
+        .extend([results.failures, diffused.failures].concat());
     if config.printed {
+        report.tables[0]
+            .notes
+            .extend(failure_notes(&report.failures));
         return Ok(all);
     }
-    let further = benches.further.link(&graphs, &first)?.auc(operator);
+    let further = benches.further.link(&graphs, &first)?;
+    report.failures.extend(further.failures.clone());
+    report.tables[0]
+        .notes
+        .extend(failure_notes(&report.failures));
+    let further = further.auc(operator);
     report.tables.push(further.table(&format!(
         "Solvers, local vectors and steps: AUC, {operator} operator"
     )));
@@ -334,17 +342,26 @@ fn link_tables(
     tables
 }
 
-fn stand_in_table(bench: &Bench<'_>, config: &LinkConfig, graph: Named) -> Result<Table> {
+fn stand_in_table(
+    bench: &Bench<'_>,
+    config: &LinkConfig,
+    graph: Named,
+    report: &mut Report,
+) -> Result<()> {
     let first = LinkConfig {
         operators: vec![config.operators[0].clone()],
         ..config.clone()
     };
-    let scores = bench.link(&[graph], &first)?.auc(&config.operators[0]);
+    let results = bench.link(&[graph], &first)?;
+    let scores = results.auc(&config.operators[0]);
     let mut table = scores.table("AUC on the stand-in for facebook-PU");
     let note =
         "The paper's facebook-PU cannot be identified; this column must not be compared with it.";
     table.notes.push(note.into());
-    Ok(table)
+    table.notes.extend(failure_notes(&results.failures));
+    report.tables.push(table);
+    report.failures.extend(results.failures);
+    Ok(())
 }
 
 /// The graph NAME of the data folder, unless absent or left out.

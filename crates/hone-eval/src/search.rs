@@ -20,7 +20,7 @@ pub enum Search {
 
 impl Search {
     /// The methods, with fewer candidates where one split is searched for all. `winners` tells, for methods that have
-    /// several candidates and the seed of that split, which won.
+    /// several candidates and the seed of that split, which won; none of a method that failed, which keeps them all.
     pub(crate) fn narrow(
         self,
         methods: &[Method],
@@ -37,8 +37,8 @@ impl Search {
         }
         let won = winners(&several, first_seed.saturating_sub(1))?;
         let narrowed = |method: &Method| match several.iter().position(|other| other == method) {
-            Some(at) => keep(method, &won[at]),
-            None => method.clone(),
+            Some(at) if !won[at].is_empty() => keep(method, &won[at]),
+            _ => method.clone(),
         };
         Ok(methods.iter().map(narrowed).collect())
     }

@@ -38,11 +38,15 @@ impl Summary {
 /// What Wilcoxon's signed-rank test says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wilcoxon {
-    /// Two-sided p-value, exact also with ties; 1 when nothing differs.
+    /// Two-sided p-value; 1 when nothing differs. Exact, also with ties, for up to [`EXACT`] pairs; beyond, the rank sum counts
+    /// as normal.
     pub p: f64,
     /// Pairs that differ; others are left out.
     pub differing: usize,
 }
+
+/// Most pairs that differ for which Wilcoxon's test is exact: the exact distribution takes the cube of their number.
+const EXACT: usize = 50;
 
 /// The level below which a difference counts as more than chance.
 pub const LEVEL: f64 = 0.05;
@@ -79,6 +83,13 @@ pub fn wilcoxon(a: &[f64], b: &[f64]) -> Wilcoxon {
         .sum();
     let total: usize = ranks.iter().sum();
     let extreme = positive.min(total - positive);
+    let differing = differences.len();
+    if differing > EXACT {
+        // The variance of a sum of ranks with random signs, ties included.
+        let square: f64 = ranks.iter().map(|&rank| (rank as f64).powi(2)).sum();
+        let p = normal_p((extreme as f64 - total as f64 / 2.0) / (square / 4.0).sqrt());
+        return Wilcoxon { p, differing };
+    }
     // Distribution of the rank sum when every sign is a fair coin.
     let mut chance = vec![0.0; total + 1];
     chance[0] = 1.0;
@@ -88,10 +99,26 @@ pub fn wilcoxon(a: &[f64], b: &[f64]) -> Wilcoxon {
         }
     }
     let p = (2.0 * chance[..=extreme].iter().sum::<f64>()).min(1.0);
-    Wilcoxon {
-        p,
-        differing: differences.len(),
+    Wilcoxon { p, differing }
+}
+
+/// Two-sided p-value of a standard normal variable: the complementary error function of |z| / √2, by its series, or its continued
+/// fraction where that is small (Abramowitz and Stegun 7.1.6 and 7.1.14).
+fn normal_p(z: f64) -> f64 {
+    let x = z.abs() / std::f64::consts::SQRT_2;
+    let scale = (-x * x).exp() / std::f64::consts::PI.sqrt();
+    if x < 2.0 {
+        let (mut term, mut sum) = (2.0 * x, 0.0);
+        for n in 1..60 {
+            sum += term;
+            term *= 2.0 * x * x / f64::from(2 * n + 1);
+        }
+        return (1.0 - scale * sum).clamp(0.0, 1.0);
     }
+    scale
+        / (1..100)
+            .rev()
+            .fold(x, |rest, n| x + 0.5 * f64::from(n) / rest)
 }
 
 /// Two-sided p-value of Student's t with `freedom` degrees: a finite sum of powers of the cosine of atan(t / √freedom)
@@ -182,6 +209,42 @@ mod tests {
         );
         // Ties: |d| = 1 1 1 2, all positive: two of sixteen outcomes are as extreme.
         assert!((wilcoxon(&[1.0, 1.0, 1.0, 2.0], &[0.0; 4]).p - 0.125).abs() < 1e-12);
+    }
+
+    /// Values of math.erfc(|z| / √2) in Python.
+    #[test]
+    fn normal() {
+        for (z, p) in [
+            (0.0, 1.0),
+            (-0.5, 0.6170750774519739),
+            (1.959963984540054, 0.05000000000000004),
+            (2.8, 0.005110260660855874),
+            (2.9, 0.003731626600768077),
+            (-6.0, 1.9731752900754024e-9),
+            (20.0, 5.507248237212663e-89),
+        ] {
+            assert!(
+                (normal_p(z) / p - 1.0).abs() < 1e-11,
+                "{z}: {}",
+                normal_p(z)
+            );
+        }
+    }
+
+    /// Beyond fifty pairs the normal distribution takes over, and a thousand take no time.
+    #[test]
+    fn many_pairs_are_normal() {
+        let test = |n: usize| {
+            let a: Vec<f64> = (1..=n)
+                .map(|i| if i % 3 == 0 { -(i as f64) } else { i as f64 })
+                .collect();
+            wilcoxon(&a, &vec![0.0; n])
+        };
+        // scipy.stats.wilcoxon(a): exact, and with method="approx", correction=False.
+        assert!((test(50).p - 0.02616696817119646).abs() < 1e-12);
+        assert!((test(51).p - 0.055852182035584695).abs() < 1e-12);
+        let many = test(100_000);
+        assert_eq!((many.p, many.differing), (0.0, 100_000));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::method::{Kind, Method};
 use crate::pairs::PairOperator;
 use crate::split::Negatives;
 use crate::stats::{self, LEVEL, Summary};
-use crate::task::{LinkConfig, NodesConfig, Setting, link, nodes};
+use crate::task::{LinkCell, LinkConfig, NodesCell, NodesConfig, Setting, link, nodes};
 
 /// What is compared unless candidates are named: the default, more and less weight of structure, shorter and longer walks, rows
 /// of equal length, and two presets of the paper.
@@ -392,15 +392,11 @@ impl TuneOptions {
             seed,
             Setting::new(&Cache::none(), progress),
         )?;
-        Ok(cells
-            .iter()
-            .map(|cell| {
-                (
-                    cell.validated().map_or(0.5, |outcome| outcome.auc),
-                    cell.seconds,
-                )
-            })
-            .collect())
+        let scored = |cell: LinkCell| {
+            let auc = cell.validated().map_or(0.5, |outcome| outcome.auc);
+            (auc, cell.seconds)
+        };
+        cells.into_iter().map(|cell| cell.map(scored)).collect()
     }
 
     /// Micro F1 and seconds of each candidate with one choice of training nodes.
@@ -424,10 +420,8 @@ impl TuneOptions {
             seed,
             Setting::new(&Cache::none(), progress),
         )?;
-        Ok(cells
-            .iter()
-            .map(|cell| (cell.scores[0].micro_f1, cell.seconds))
-            .collect())
+        let scored = |cell: NodesCell| (cell.scores[0].micro_f1, cell.seconds);
+        cells.into_iter().map(|cell| cell.map(scored)).collect()
     }
 
     fn judge(&self, mut rows: Vec<Row>, methods: &[Method], by: By, rounds: u64) -> Tuned {

@@ -41,7 +41,7 @@ pub use neighbours::{Neighbour, Neighbours};
 pub use neighbours_file::{Answer, AnswerTable, NeighbourTable};
 pub use roles::{
     Explanation, MOST as MOST_ROLES, MotifScore, Otherwise, RATIOS, Reason, Role, RoleOptions,
-    RoleTable, Roles,
+    RoleTable, Roles, Value,
 };
 pub use search::{EXACT_LIMIT, Found, Method, Search};
 pub use space::{By, Query, STRUCTURE_WEIGHT, Space};

@@ -140,6 +140,7 @@ pub(crate) fn evaluate_link(
         for &seed in &settings.seeds {
             let cells = link(&graph, &methods, &config, seed, setting)?;
             for (method, cell) in methods.iter().zip(cells) {
+                let cell = cell?;
                 rows.extend(cell.outcomes.into_iter().map(|outcome| {
                     json!({ "method": method.name, "seed": seed, "operator": outcome.operator, "auc": outcome.auc,
                         "average_precision": outcome.average_precision, "validation": outcome.validation,

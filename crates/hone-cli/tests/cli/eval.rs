@@ -405,13 +405,102 @@ fn few_seeds_are_not_tested_for_significance() {
         .success()
     };
     run("2").stdout(contains(
-        "Not tested: 2 pairs of graph and seed cannot reach p < 0.05; it takes 6",
+        "Not tested: 2 seeds cannot reach p < 0.05; it takes 6.",
     ));
     run("6").stdout(
         contains("Not tested")
             .not()
-            .and(contains("Wilcoxon signed-rank test")),
+            .and(contains("Wilcoxon signed-rank test over seeds"))
+            .and(contains("not about other graphs")),
     );
+}
+
+/// A method that needs more memory than it may take has no figures; the others have theirs, and the exit code tells.
+#[test]
+fn a_failing_method_does_not_end_the_others() {
+    let folder = folder();
+    let labels = folder.path().join("labels.tsv");
+    let text: String = (0..34).map(|i| format!("{i}\t{}\n", i % 2)).collect();
+    fs::write(&labels, text).expect("written");
+    let reason = "GraRep needs about";
+    for task in ["link", "nodes", "roles"] {
+        let run = |methods: &str| {
+            let mut run = hone();
+            run.args(["eval", task, "builtin:karate", "--seeds", "2"]);
+            run.args(["--methods", methods, "-f", "--json"]);
+            run.arg(folder.path().join("r.json"));
+            if task != "link" {
+                run.arg("--labels").arg(&labels);
+            }
+            run.assert()
+        };
+        let some = run("grarep:memory=1000,degree").code(3);
+        let note = format!("–: grarep:memory=1000 failed on builtin:karate: {reason}");
+        some.stdout(
+            contains(note.as_str())
+                .count(if task == "roles" {
+                    3
+                } else if task == "nodes" {
+                    2
+                } else {
+                    1
+                })
+                .and(contains("degree")),
+        )
+        .stderr(contains(
+            "no results of grarep:memory=1000 on builtin:karate",
+        ));
+        let json = fs::read(folder.path().join("r.json")).expect("written");
+        let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+        let rows = json["tables"][0]["rows"].as_array().expect("rows");
+        assert!(
+            rows[0][1][0].is_null() && rows[1][1][0]["mean"].is_number(),
+            "{task}"
+        );
+        assert_eq!(json["runs"].as_array().map(Vec::len), Some(2), "{task}");
+        let failed = &json["failures"][0];
+        assert_eq!(failed["method"], "grarep:memory=1000", "{task}");
+        assert!(
+            failed["reason"]
+                .as_str()
+                .is_some_and(|r| r.contains(reason)),
+            "{task}"
+        );
+        // Nothing is left: that is an error as any other.
+        run("grarep:memory=1000").code(2).stderr(contains(reason));
+    }
+}
+
+/// `hone eval paper` prints what nobody has asked to be written.
+#[test]
+fn the_paper_is_written_only_where_asked() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("docs")).expect("made");
+    fs::write(folder.path().join("karate.edges"), "0 1\n1 2\n").expect("written");
+    let run = |more: &[&str]| {
+        let mut run = hone();
+        run.current_dir(folder.path());
+        run.args([
+            "eval",
+            "paper",
+            "--data",
+            ".",
+            "--printed",
+            "--largest",
+            "0",
+        ]);
+        run.args(more).assert().success()
+    };
+    run(&[]).stdout(contains("# Results").and(contains("Written by `hone eval paper")));
+    let left = |name: &str| {
+        fs::read_dir(folder.path().join(name))
+            .expect("a folder")
+            .count()
+    };
+    assert_eq!((left("docs"), left(".")), (0, 2));
+    run(&["--write", "docs/r.md"]).stdout(contains("# Results").not());
+    let written = fs::read_to_string(folder.path().join("docs/r.md")).expect("written");
+    assert!(written.starts_with("# Results"));
 }
 
 #[test]

@@ -309,6 +309,133 @@ fn maps_and_pictures_are_written_together() {
     assert!(!Path::new(&path("other.html")).exists());
 }
 
+/// SHA-256 as policies of pages write it, by its definition (FIPS 180-4).
+fn hash(text: &str) -> String {
+    // The first 32 bits of the fractions of roots of primes.
+    let primes = (2u32..).filter(|n| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0));
+    let fraction = |root: f64| ((root.fract()) * 4_294_967_296.0) as u32;
+    let first: Vec<f64> = primes.take(64).map(f64::from).collect();
+    let constants: Vec<u32> = first.iter().map(|p| fraction(p.cbrt())).collect();
+    let mut state: Vec<u32> = first[..8].iter().map(|p| fraction(p.sqrt())).collect();
+    let mut bytes = text.as_bytes().to_vec();
+    let bits = 8 * bytes.len() as u64;
+    bytes.push(0x80);
+    bytes.resize((bytes.len() + 8).next_multiple_of(64) - 8, 0);
+    bytes.extend(bits.to_be_bytes());
+    for block in bytes.chunks(64) {
+        let words = block.chunks(4);
+        let mut w: Vec<u32> = words
+            .map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
+            .collect();
+        for t in 16..64 {
+            let turned =
+                |x: u32, [a, b, c]: [u32; 3]| x.rotate_right(a) ^ x.rotate_right(b) ^ x >> c;
+            let (s0, s1) = (
+                turned(w[t - 15], [7, 18, 3]),
+                turned(w[t - 2], [17, 19, 10]),
+            );
+            w.push(
+                w[t - 16]
+                    .wrapping_add(s0)
+                    .wrapping_add(w[t - 7])
+                    .wrapping_add(s1),
+            );
+        }
+        let mut v = state.clone();
+        for t in 0..64 {
+            let turned = |x: u32, [a, b, c]: [u32; 3]| {
+                x.rotate_right(a) ^ x.rotate_right(b) ^ x.rotate_right(c)
+            };
+            let choice = (v[4] & v[5]) ^ (!v[4] & v[6]);
+            let majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
+            let terms = [v[7], turned(v[4], [6, 11, 25]), choice, constants[t], w[t]];
+            let one = terms.into_iter().fold(0, u32::wrapping_add);
+            v[3] = v[3].wrapping_add(one);
+            v[7] = one
+                .wrapping_add(turned(v[0], [2, 13, 22]))
+                .wrapping_add(majority);
+            v.rotate_right(1);
+        }
+        state
+            .iter_mut()
+            .zip(v)
+            .for_each(|(s, v)| *s = s.wrapping_add(v));
+    }
+    let bytes: Vec<u8> = state.iter().flat_map(|word| word.to_be_bytes()).collect();
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::from("'sha256-");
+    for three in bytes.chunks(3) {
+        let bits =
+            three.iter().fold(0u32, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - three.len()));
+        let digit = |d: usize| char::from(digits[(bits >> (18 - 6 * d) & 63) as usize]);
+        text.extend((0..4).map(|d| if d <= three.len() { digit(d) } else { '=' }));
+    }
+    text + "'"
+}
+
+/// Pages run their own script and nothing else: its hash is in their policy, like that of their style, and nothing is loaded or sent.
+#[test]
+fn policies_of_pages_name_hashes() {
+    assert_eq!(
+        hash("abc"),
+        "'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='"
+    );
+    let folder = folder();
+    let page = |args: &[&str]| {
+        let path = folder.path().join("page.html");
+        let file = path.display().to_string();
+        hone()
+            .arg("-q")
+            .args(args)
+            .args([&file, "-f"])
+            .assert()
+            .success();
+        fs::read_to_string(path).expect("a page")
+    };
+    let inside = |page: &str, from: &str, to: &str| {
+        let (_, rest) = page.split_once(from)?;
+        Some(rest.split_once(to)?.0.to_owned())
+    };
+    let link = [
+        "eval",
+        "link",
+        "builtin:karate",
+        "--methods",
+        "degree,random:dim=2",
+        "--html",
+    ];
+    for (page, has_script) in [
+        (page(&["map", "builtin:karate", "-o"]), true),
+        (page(&link), false),
+    ] {
+        let policy = inside(&page, "Content-Security-Policy\" content=\"", "\"").expect("a policy");
+        for part in [
+            "default-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ] {
+            assert!(policy.contains(part), "{policy}");
+        }
+        assert!(
+            !policy.contains("unsafe") && !page.contains(" style=\""),
+            "{policy}"
+        );
+        let style = hash(&inside(&page, "<style>", "</style>").expect("a style"));
+        assert!(
+            policy.contains(&format!("style-src {style}")),
+            "the style is {style}"
+        );
+        let script = inside(&page, "<script>", "</script>").map(|script| hash(&script));
+        assert_eq!(script.is_some(), has_script);
+        if let Some(script) = script {
+            assert!(
+                policy.contains(&format!("script-src {script}")),
+                "the script is {script}"
+            );
+        }
+    }
+}
+
 /// Runs in a folder, from there.
 fn run_in(folder: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
     hone().current_dir(folder).arg("-q").args(args).assert()

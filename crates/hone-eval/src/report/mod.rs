@@ -29,6 +29,35 @@ pub struct Report {
     /// Results of single seeds, with what validation chose for them; in JSON only.
     #[serde(default)]
     pub runs: Vec<Value>,
+    /// Methods that failed, which the tables have no figures of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
+}
+
+/// A method that failed on a graph, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The method.
+    pub method: String,
+    /// The graph.
+    pub graph: String,
+    /// The seed under which it failed.
+    pub seed: u64,
+    /// What went wrong, and what helps.
+    pub reason: String,
+}
+
+impl Failure {
+    /// What stands below a table in which the method has no figures.
+    pub(crate) fn note(&self) -> String {
+        let Failure {
+            method,
+            graph,
+            reason,
+            ..
+        } = self;
+        format!("–: {method} failed on {graph}: {reason}")
+    }
 }
 
 const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}\
@@ -36,12 +65,17 @@ table{border-collapse:collapse;margin:.6rem 0 1.6rem}caption{text-align:left;fon
 td,th{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:right;font-variant-numeric:tabular-nums}\
 td:first-child,th:first-child{text-align:left}.best{font-weight:700}.words{text-align:left;font-size:.85em}dt{font-weight:600}dd{margin:0 0 .3rem}";
 
+/// Nothing is loaded, sent or run; the only style is [`STYLE`], which the hash is of.
+const POLICY: &str = "default-src 'none'; style-src 'sha256-ixX8NRoSVcrCEvtD9BnNfCZ9ZMQZnU7Fe7QzHgKHQq0='; \
+base-uri 'none'; form-action 'none'";
+
 impl Report {
     /// Takes the tables, plots and results of a part of the work; its settings are its own.
     pub fn absorb(&mut self, part: Report) {
         self.tables.extend(part.tables);
         self.plots.extend(part.plots);
         self.runs.extend(part.runs);
+        self.failures.extend(part.failures);
     }
 
     /// Aligned tables for a terminal.
@@ -101,7 +135,8 @@ impl Report {
     pub fn html(&self) -> String {
         let title = svg::escape(&self.title);
         let mut out = format!(
-            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\"><title>{title}</title>\
              <style>{STYLE}</style></head><body><h1>{title}</h1>"
         );
         self.plots

@@ -139,15 +139,15 @@ impl LinkCell {
     }
 }
 
-/// All methods on one split of one graph; `cells[m]` belongs to `methods[m]`. Cells that the cache
-/// has are not computed again.
+/// All methods on one split of one graph; `cells[m]` belongs to `methods[m]`, and is an error if that method failed. Cells that
+/// the cache has are not computed again.
 pub fn link(
     graph: &Graph,
     methods: &[Method],
     config: &LinkConfig,
     seed: u64,
     setting: Setting<'_>,
-) -> Result<Vec<LinkCell>> {
+) -> Result<Vec<Result<LinkCell>>> {
     let name = graph_key(graph);
     let split = OnceCell::new(); // made when the first cell needs it
     let bench = || match split.get() {
@@ -163,11 +163,14 @@ pub fn link(
             Kind::Score(score) => key.4 = Some(score),
         }
         let cache = setting.cache_for(method, || Ok(bench()?.train.graph().clone()), seed)?;
-        cells.push(cache.cell(&("link", key), || {
-            let notes = refuse_leaks(method, graph, bench()?)?;
-            let mut cell = bench()?.run(method, setting)?;
-            cell.notes.extend(notes);
-            Ok(cell)
+        cells.push(Setting::cell(&cache, method, &("link", key), || {
+            let bench = bench()?;
+            let made = refuse_leaks(method, graph, bench).and_then(|notes| {
+                let mut cell = bench.run(method, setting)?;
+                cell.notes.extend(notes);
+                Ok(cell)
+            });
+            Ok(made)
         })?);
         setting.progress.advance(1);
     }

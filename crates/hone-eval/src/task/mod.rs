@@ -14,7 +14,9 @@ pub use structure::{StructureCell, Symmetric, structure, symmetric_graphs};
 
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::{Progress, Result};
+use hone::{Error, Progress, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::cache::Cache;
 use crate::embedder::Embedder;
@@ -73,6 +75,27 @@ impl<'a> Setting<'a> {
             }
         }
         Ok(self.cache.clone())
+    }
+
+    /// A cell of a method from the cache, or computed. The inner error is that of the method and does not concern the others; the
+    /// outer one ends the evaluation, as does a file of vectors that is wrong: the user has to know at once.
+    fn cell<T: Serialize + DeserializeOwned>(
+        cache: &Cache,
+        method: &Method,
+        key: &impl Serialize,
+        compute: impl FnOnce() -> Result<Result<T>>,
+    ) -> Result<Result<T>> {
+        let mut failed = false;
+        let cell = cache.cell(key, || {
+            let made = compute()?;
+            failed = made.is_err();
+            made
+        });
+        match cell {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) if failed && !method.reads_file() => Ok(Err(error)),
+            cell => cell.map(Ok),
+        }
     }
 
     /// Keeps vectors, if they are to be kept.

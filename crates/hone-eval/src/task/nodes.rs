@@ -108,7 +108,8 @@ const PENALTIES: [f64; 7] = [1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4];
 const FOLDS: usize = 3;
 const VALIDATION_NODES: usize = 2000;
 
-/// All methods on one labelled graph under one seed; untrained pair scores are refused.
+/// All methods on one labelled graph under one seed; the cell of a method that failed is its error. Untrained pair scores are
+/// refused.
 pub fn nodes(
     graph: &Graph,
     labels: &NodeLabels,
@@ -116,7 +117,7 @@ pub fn nodes(
     config: &NodesConfig,
     seed: u64,
     setting: Setting<'_>,
-) -> Result<Vec<NodesCell>> {
+) -> Result<Vec<Result<NodesCell>>> {
     if let Some(share) = config.shares.iter().find(|s| !(**s > 0.0 && **s < 1.0)) {
         return Err(Error::config(
             "shares",
@@ -137,24 +138,22 @@ pub fn nodes(
         }
         let embedders: Vec<&Embedder> = method.candidates().iter().map(|c| &c.1).collect();
         let cache = setting.cache_for(method, || Ok(graph.clone()), seed)?;
-        let cell = cache.cell(
-            &("nodes", &name, config, PENALTIES, seed, &embedders),
-            || {
-                let bench = Bench {
-                    labels,
-                    config,
-                    seed,
-                };
-                let start = Instant::now();
-                let (candidates, notes) = bench.embed(method, &train, setting)?;
-                let seconds = start.elapsed().as_secs_f64();
-                Ok(NodesCell {
-                    notes,
-                    seconds,
-                    ..bench.run(&candidates)
-                })
-            },
-        );
+        let bench = Bench {
+            labels,
+            config,
+            seed,
+        };
+        let key = ("nodes", &name, config, PENALTIES, seed, &embedders);
+        let cell = Setting::cell(&cache, method, &key, || {
+            let start = Instant::now();
+            let made = bench.embed(method, &train, setting);
+            let seconds = start.elapsed().as_secs_f64();
+            Ok(made.map(|(candidates, notes)| NodesCell {
+                notes,
+                seconds,
+                ..bench.run(&candidates)
+            }))
+        });
         setting.progress.advance(1);
         cell
     };

@@ -135,7 +135,7 @@ impl Scaling {
             settings,
             tables,
             plots: vec![plot],
-            runs: Vec::new(),
+            ..Report::default()
         }
     }
 

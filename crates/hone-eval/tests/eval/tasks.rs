@@ -17,7 +17,7 @@ use hone_eval::report::Bold;
 use hone_eval::save::Save;
 use hone_eval::search::Search;
 use hone_eval::split::{LinkSplit, Removal, TrainGraph};
-use hone_eval::task::{LinkConfig, NodesConfig, Protocol, Setting, link, nodes};
+use hone_eval::task::{LinkCell, LinkConfig, NodesConfig, Protocol, Setting, link, nodes};
 use hone_eval::tune::{By, TuneOptions};
 
 /// Four groups of `size` nodes, dense inside and sparse between, and one node without edges.
@@ -56,7 +56,8 @@ fn auc(names: &[&str], config: &LinkConfig) -> Vec<f64> {
         Setting::new(&Cache::none(), &Silent),
     )
     .unwrap();
-    cells.iter().map(|c| c.validated().unwrap().auc).collect()
+    let auc = |cell: hone::Result<LinkCell>| cell.unwrap().validated().unwrap().auc;
+    cells.into_iter().map(auc).collect()
 }
 
 #[test]
@@ -256,6 +257,8 @@ fn doubled_labels_change_no_decision() {
             Setting::new(&Cache::none(), &Silent),
         );
         cells.unwrap()[0]
+            .as_ref()
+            .unwrap()
             .scores
             .iter()
             .map(|s| (s.micro_f1, s.macro_f1, s.accuracy))
@@ -342,6 +345,7 @@ fn labels_are_learnt() {
                 1,
                 Setting::new(&Cache::none(), &Silent),
             )
+            .and_then(|cells| cells.into_iter().collect::<hone::Result<Vec<_>>>())
         };
         let cells = run(&["spectral:dim=4", "random:dim=4"]).unwrap();
         assert!(
@@ -459,6 +463,7 @@ fn vectors_that_have_seen_the_removed_edges_are_refused() {
             2,
             Setting::new(&Cache::none(), &Silent),
         )
+        .and_then(|cells| cells.into_iter().collect::<hone::Result<Vec<_>>>())
     };
     assert!(judge(Some(split(2).graph())).unwrap()[0].notes.is_empty());
     let refused = judge(Some(&whole)).unwrap_err().to_string();

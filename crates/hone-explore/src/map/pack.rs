@@ -4,6 +4,8 @@
 //! keep eleven bits and an exponent: exact up to 2047, within .05 % beyond. Of a graph of more than [`LARGE`] nodes fewer
 //! neighbours and rougher counts are kept, and edges are left out where the page would be larger than [`PAGE`].
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use flate2::Compression;
@@ -14,7 +16,7 @@ use hone::parallel;
 
 use super::Map;
 use super::colour::Colour;
-use crate::roles::Arcs;
+use crate::roles::{Arcs, Roles, Why};
 
 /// From this many nodes on, less is stored per node.
 pub(super) const LARGE: usize = 200_000;
@@ -67,6 +69,7 @@ pub(super) fn sections(map: &Map<'_>, order: &[u32]) -> Vec<Section> {
         ("ids", Box::new(|| ids(map.graph.ids(), order))),
         ("colours", Box::new(|| colours(map, order))),
         ("counts", Box::new(|| counts(map, order))),
+        ("reasons", Box::new(|| reasons(map.roles, order))),
         ("near", Box::new(|| neighbours(map, order, number))),
     ];
     if graph.edges() <= EDGES {
@@ -198,12 +201,29 @@ fn counts(map: &Map<'_>, order: &[u32]) -> Vec<u8> {
             planes(&order.iter().map(of).collect::<Vec<_>>(), &mut bytes);
         }
     }
-    for ratio in 0..4 {
-        bytes.extend(
-            order
-                .iter()
-                .map(|&node| map.roles.packed_ratios(node)[ratio]),
-        );
+    bytes
+}
+
+/// Why nodes have their roles: the parts of sentences, those that occur most often first; memberships in percent; and for each
+/// node the numbers, from one on, of its reasons and of its second sentence, 0 where it has fewer.
+fn reasons(roles: &Roles, order: &[u32]) -> Vec<u8> {
+    let whys: Vec<Why> = parallel::map(order.len(), |at| roles.why(order[at]));
+    let mut often: BTreeMap<&str, usize> = BTreeMap::new();
+    for part in whys.iter().flat_map(Why::parts).flatten() {
+        *often.entry(part).or_default() += 1;
+    }
+    let mut phrases: Vec<(&str, usize)> = often.into_iter().collect();
+    phrases.sort_by_key(|&(_, times)| Reverse(times));
+    let mut bytes = Vec::new();
+    varint(phrases.len() as u64, &mut bytes);
+    let lengths = phrases.iter().map(|(phrase, _)| phrase.len() as u64);
+    lengths.for_each(|length| varint(length, &mut bytes));
+    let texts = phrases.iter().flat_map(|(phrase, _)| phrase.bytes());
+    bytes.extend(texts);
+    bytes.extend(whys.iter().map(|why| why.percent));
+    let number: BTreeMap<&str, u64> = phrases.iter().map(|&(phrase, _)| phrase).zip(1..).collect();
+    for part in whys.iter().flat_map(Why::parts) {
+        varint(part.map_or(0, |part| number[part]), &mut bytes);
     }
     bytes
 }

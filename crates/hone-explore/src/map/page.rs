@@ -9,15 +9,14 @@ use serde::Serialize;
 
 use super::colour::Colour;
 use super::{Map, pack};
-use crate::roles::{MotifScore, PackedComponent, Role};
+use crate::roles::{MotifScore, Role, being};
 
 const TEMPLATE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
-const SCRIPT: [&str; 6] = [
+const SCRIPT: [&str; 5] = [
     include_str!("page/data.js"),
     include_str!("page/plot.js"),
     include_str!("page/colour.js"),
-    include_str!("page/reasons.js"),
     include_str!("page/panels.js"),
     include_str!("page/main.js"),
 ];
@@ -40,8 +39,6 @@ struct Meta<'a> {
     graphlets: Vec<(&'static str, f64)>,
     roles: Vec<MetaRole<'a>>,
     affinity: &'a [Vec<f64>],
-    components: Vec<PackedComponent>,
-    averages: Vec<f64>,
     /// Whether edges are arcs.
     directed: bool,
     colours: Vec<MetaColour<'a>>,
@@ -50,6 +47,8 @@ struct Meta<'a> {
 #[derive(Serialize)]
 struct MetaRole<'a> {
     name: &'a str,
+    /// What its nodes are: `a hub`.
+    being: String,
     nodes: usize,
     degree: f64,
     out_degree: Option<f64>,
@@ -162,6 +161,7 @@ fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
     };
     let role = |role: &'a Role| MetaRole {
         name: &role.name,
+        being: being(&role.name),
         nodes: role.nodes,
         degree: role.degree,
         out_degree: role.out_degree,
@@ -199,8 +199,6 @@ fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
         graphlets: map.graphlets(),
         roles: map.roles.roles.iter().map(role).collect(),
         affinity: &map.roles.affinity,
-        components: map.roles.packed_components(),
-        averages: map.roles.averages().to_vec(),
         directed: map.graph.is_directed(),
         colours: map.colours.iter().map(colour).collect(),
     }

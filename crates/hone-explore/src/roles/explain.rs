@@ -1,16 +1,16 @@
 //! Why a node has its role, and what would have given it another role.
 //!
 //! A ratio supports a role if it makes the role more likely than the next one. The three strongest are named with the
-//! graph's average. What would have given the node another role is the smallest change of one ratio that makes another
-//! role the most likely; ratios move from their value towards that of the typical node of each other role.
+//! graph's average, unless they equal it.
 
 use serde::Serialize;
 
 use super::Roles;
-use super::signature::{SIDE, Signature, WITHOUT_ARCS, is_defined, is_isolated, plain};
+use super::otherwise::{Change, rounded, said_to_change};
+use super::signature::{RATIOS, Signature, WITHOUT_ARCS, is_defined, is_isolated, plain};
 
-/// Steps from a node's ratio to that of a typical node of another role.
-const STEPS: usize = 200;
+/// Reasons that are named.
+const REASONS: usize = 3;
 
 /// Why a node has its role.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,7 +19,7 @@ pub struct Explanation {
     pub role: String,
     /// The membership of the node.
     pub membership: f64,
-    /// The three ratios that support the role most, the strongest first.
+    /// The ratios that support the role most, the strongest first: at most three, and none that equals the average.
     pub reasons: Vec<Reason>,
     /// The role that it would have otherwise; none where there is no other.
     pub otherwise: Option<Otherwise>,
@@ -32,16 +32,24 @@ pub struct Explanation {
 pub struct Otherwise {
     /// The role.
     pub role: String,
-    /// The ratio whose least change would have made it so, one of [`RATIOS`](super::RATIOS); none where no single change would.
-    pub ratio: Option<&'static str>,
-    /// What it would have to be.
-    pub value: Option<f64>,
+    /// The ratios that would have made it so: the one whose least change is enough, then those that change with it. None where
+    /// no change of one ratio is enough.
+    pub changes: Vec<Value>,
+}
+
+/// A ratio and what it would have to be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Value {
+    /// Its name, one of [`RATIOS`].
+    pub ratio: &'static str,
+    /// Its value.
+    pub value: f64,
 }
 
 /// A ratio that supports a role.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reason {
-    /// Its name, one of [`RATIOS`](super::RATIOS).
+    /// Its name, one of [`RATIOS`].
     pub ratio: &'static str,
     /// That of the node.
     pub value: f64,
@@ -49,75 +57,83 @@ pub struct Reason {
     pub average: f64,
 }
 
-/// A change of one ratio after which another role is the most likely.
-struct Change {
-    ratio: usize,
-    to: f64,
-    role: usize,
-    /// How far it is, in units of a signature.
-    far: f64,
+/// An explanation and its sentences in parts, which many nodes share.
+pub(crate) struct Why {
+    /// The membership in percent.
+    pub(crate) percent: u8,
+    reasons: Vec<Reason>,
+    otherwise: Option<Otherwise>,
+    /// The reasons in words.
+    because: Vec<String>,
+    /// The second sentence.
+    second: String,
+}
+
+impl Why {
+    /// The reasons in words, as many as there may be, and the second sentence.
+    pub(crate) fn parts(&self) -> [Option<&str>; REASONS + 1] {
+        std::array::from_fn(|at| match at {
+            REASONS => Some(self.second.as_str()),
+            _ => self.because.get(at).map(String::as_str),
+        })
+    }
 }
 
 impl Roles {
     /// Why the node called `id` has its role.
     pub fn explain(&self, node: u32, id: &str) -> Explanation {
-        let (own, at) = (self.role_of(node), self.signatures[node as usize]);
-        let runner_up = self.runner_up(node, own);
-        let values = plain(&at);
-        if is_isolated(&at) && self.roles.len() > 1 {
-            return self.alone(id, own, self.memberships(node)[own]);
-        }
-        let reasons: Vec<Reason> = self
-            .telling(&at, own, runner_up)
-            .into_iter()
-            .map(|d| Reason {
-                ratio: super::RATIOS[d],
-                value: values[d],
-                average: self.averages[d],
-            })
-            .collect();
-        let membership = f64::from(self.memberships(node)[own]);
+        let (own, why) = (self.role_of(node), self.why(node));
         let name = &self.roles[own].name;
-        let said: Vec<String> = reasons
-            .iter()
-            .map(|r| phrase(r.ratio, r.value, Some(r.average)))
-            .collect();
-        let first = format!(
-            "{id} is {} ({:.0} %) because {}.",
-            being(name),
-            100.0 * membership,
-            listed(&said)
-        );
-        let (otherwise, second) = self.other(&at, own, runner_up);
+        let mut text = format!("{id} is {} ({} %)", being(name), why.percent);
+        if !why.because.is_empty() {
+            text += &format!(" because {}", listed(&why.because));
+        }
         Explanation {
             role: name.clone(),
-            membership,
-            reasons,
-            otherwise,
-            text: format!("{first} {second}"),
+            membership: f64::from(self.memberships(node)[own]),
+            text: format!("{text}. {}", why.second),
+            reasons: why.reasons,
+            otherwise: why.otherwise,
         }
     }
 
-    /// Why a node without neighbours has its role.
-    fn alone(&self, id: &str, own: usize, membership: f32) -> Explanation {
-        let name = &self.roles[own].name;
-        let reasons = vec![Reason {
-            ratio: super::RATIOS[0],
-            value: 0.0,
-            average: self.averages[0],
-        }];
-        let average = number(self.averages[0]);
-        let text = format!(
-            "{id} is {} because it has no neighbours (average {average}). Any edge would have given it another role.",
-            being(name)
-        );
-        Explanation {
-            role: name.clone(),
-            membership: f64::from(membership),
-            reasons,
-            otherwise: None,
-            text,
+    /// Why a node has its role, in parts.
+    pub(crate) fn why(&self, node: u32) -> Why {
+        let (own, at) = (self.role_of(node), self.signatures[node as usize]);
+        let runner_up = self.runner_up(node, own);
+        let ratios = self.ratios(node);
+        let said = |d: usize| phrase(d, ratios[d], Some(self.averages[d]));
+        let (otherwise, second) = match runner_up {
+            None => (
+                None,
+                "All nodes of this graph have the same role.".to_owned(),
+            ),
+            Some(_) if is_isolated(&at) => (
+                None,
+                "Any edge would have given it another role.".to_owned(),
+            ),
+            Some(next) => self.other(&ratios, self.otherwise(node, own), next),
+        };
+        let telling = self.telling(node, own, runner_up);
+        let reason = |&d: &usize| Reason {
+            ratio: RATIOS[d],
+            value: ratios[d],
+            average: self.averages[d],
+        };
+        Why {
+            percent: (100.0 * self.memberships(node)[own]).round() as u8,
+            reasons: telling.iter().map(reason).collect(),
+            because: telling.into_iter().map(said).collect(),
+            otherwise,
+            second,
         }
+    }
+
+    /// The ratios of a node as they are named.
+    pub(super) fn ratios(&self, node: u32) -> Signature {
+        let mut ratios = plain(&self.signatures[node as usize]);
+        ratios[0] = ratios[0].round();
+        ratios
     }
 
     fn runner_up(&self, node: u32, own: usize) -> Option<usize> {
@@ -128,133 +144,72 @@ impl Roles {
     }
 
     /// Ratios in the order in which they speak for a role and against another, or against the average node. Open pairs
-    /// repeat what closed pairs say.
-    fn telling(&self, at: &Signature, own: usize, other: Option<usize>) -> Vec<usize> {
+    /// repeat what closed pairs say, and what equals the average is no reason.
+    fn telling(&self, node: u32, own: usize, other: Option<usize>) -> Vec<usize> {
+        let at = &self.signatures[node as usize];
         let gap = |k: usize, d: usize| {
             let c = &self.mixture.components[k];
             (at[d] - c.centre[d]).powi(2) / c.variance[d] + c.variance[d].ln()
         };
         let says = |d: usize| other.map_or(0.0, |other| gap(other, d) - gap(own, d));
-        let ratios = plain(at);
+        let ratios = self.ratios(node);
+        let can_have = |d: usize| match d {
+            4 => self.pairs_around(node) > 0.0,
+            _ => d != 3 && is_defined(&ratios, d),
+        };
+        let differs = |d: usize| rounded(d, ratios[d]) != rounded(d, self.averages[d]);
         let mut order: Vec<usize> = (0..self.width())
-            .filter(|&d| d != 3 && is_defined(&ratios, d))
+            .filter(|&d| can_have(d) && differs(d))
             .collect();
         order.sort_by(|&a, &b| says(b).total_cmp(&says(a)).then(a.cmp(&b)));
-        order.truncate(3);
+        order.truncate(REASONS);
         order
     }
 
-    /// The mean of each ratio over the nodes that can have it.
-    pub(crate) fn averages(&self) -> Signature {
-        self.averages
-    }
-
-    /// The role that the node is closest to having instead, and a sentence about it.
+    /// What a change would have made of a node with these ratios, as it is and as a sentence; without one, its next role.
     fn other(
         &self,
-        at: &Signature,
-        own: usize,
-        runner_up: Option<usize>,
+        now: &Signature,
+        change: Option<Change>,
+        next: usize,
     ) -> (Option<Otherwise>, String) {
-        let Some(runner_up) = runner_up else {
-            return (None, "All nodes of this graph have the same role.".into());
-        };
-        let ratios = plain(at);
-        let may = (0..self.width()).filter(|&d| d != 3 && is_defined(&ratios, d));
-        let Some(change) = may
-            .filter_map(|d| self.change(at, own, d))
-            .min_by(|a, b| a.far.total_cmp(&b.far))
+        let Some(Change {
+            role,
+            ratios,
+            first,
+            ..
+        }) = change
         else {
-            let role = self.roles[runner_up].name.clone();
+            let role = self.roles[next].name.clone();
             let text = format!(
                 "No single change would have given it another role; the next role is {role}."
             );
-            return (
-                Some(Otherwise {
-                    role,
-                    ratio: None,
-                    value: None,
-                }),
-                text,
-            );
+            let changes = Vec::new();
+            return (Some(Otherwise { role, changes }), text);
         };
-        let mut moved = *at;
-        moved[change.ratio] = change.to;
-        let (role, ratio) = (
-            self.roles[change.role].name.clone(),
-            super::RATIOS[change.ratio],
-        );
-        let to = plain(&moved)[change.ratio];
-        // Neighbours are whole: as many as are enough.
-        let whole = |value: f64| {
-            if change.to > at[change.ratio] {
-                (value - 1e-9).ceil()
-            } else {
-                (value + 1e-9).floor()
-            }
-        };
-        let value = match change.ratio {
-            0 => whole(to),
-            d if d >= WITHOUT_ARCS => whole(to * ratios[0].round()) / ratios[0].round().max(1.0),
-            _ => to,
-        };
-        let text = format!(
-            "It would have been {} if {}.",
-            being(&role),
-            phrase(ratio, value, None)
-        );
-        (
-            Some(Otherwise {
-                role,
-                ratio: Some(ratio),
-                value: Some(value),
-            }),
-            text,
-        )
-    }
-
-    /// The least change of ratio `d` that makes another role the most likely.
-    fn change(&self, at: &Signature, own: usize, d: usize) -> Option<Change> {
-        let best = |at: &Signature| {
-            let density = |k: usize| self.mixture.components[k].log_density(at);
-            (1..self.roles.len()).fold(
-                0,
-                |best, k| if density(k) > density(best) { k } else { best },
-            )
-        };
-        let towards = |k: usize| {
-            let target = self.mixture.components[k].centre[d];
-            (1..=STEPS).find_map(|step| {
-                let mut moved = *at;
-                moved[d] += (target - at[d]) * step as f64 / STEPS as f64;
-                if d == 2 && moved[3] + at[2] > 0.0 {
-                    // A pair is either closed or open.
-                    moved[3] = 1.5 * (1.0 - moved[2] / 2.0);
-                }
-                if d >= WITHOUT_ARCS {
-                    // What is gained on one side is lost on the other where all neighbours are taken.
-                    let other = if d == WITHOUT_ARCS { d + 1 } else { d - 1 };
-                    moved[other] = moved[other].min(SIDE - moved[d]);
-                }
-                let role = best(&moved);
-                (role != own).then(|| Change {
-                    ratio: d,
-                    to: moved[d],
-                    role,
-                    far: (moved[d] - at[d]).abs(),
-                })
-            })
-        };
-        // No single change of a ratio leaves a node without neighbours.
-        let others = (0..self.roles.len())
-            .filter(|&k| k != own && !is_isolated(&self.mixture.components[k].centre));
-        let changes = others.filter_map(towards);
-        changes.min_by(|a, b| a.far.total_cmp(&b.far))
+        let mut said: Vec<String> = said_to_change(now, &ratios, first)
+            .into_iter()
+            .map(|d| phrase(d, ratios[d], None))
+            .collect();
+        let mutual = |ratios: &Signature| rounded(6, 1.0 - ratios[6] - ratios[7]);
+        if first >= WITHOUT_ARCS && mutual(now) != mutual(&ratios) {
+            let share = percent(1.0 - ratios[6] - ratios[7]);
+            said.push(format!("it had arcs both ways with {share} of them"));
+        }
+        let role = self.roles[role].name.clone();
+        let text = format!("It would have been {} if {}.", being(&role), listed(&said));
+        let others = (0..self.width()).filter(|&d| d != first && ratios[d] != now[d]);
+        let changes = std::iter::once(first).chain(others).map(|d| Value {
+            ratio: RATIOS[d],
+            value: ratios[d],
+        });
+        let changes = changes.collect();
+        (Some(Otherwise { role, changes }), text)
     }
 }
 
 /// What a node with a role is: `a hub`, `in a chain`, `isolated`; numbers of roles that share a name follow.
-fn being(name: &str) -> String {
+pub(crate) fn being(name: &str) -> String {
     let base = name
         .trim_end_matches(|c: char| c.is_ascii_digit())
         .trim_end();
@@ -281,33 +236,25 @@ fn being(name: &str) -> String {
 }
 
 /// A ratio as part of a sentence: with the average as a reason, without it as what would have to be.
-fn phrase(ratio: &str, value: f64, average: Option<f64>) -> String {
-    let percent = |part: f64| format!("{:.0} %", 100.0 * part);
-    let (shown, mean): (String, Option<String>) = match ratio {
-        "degree" | "neighbour-degree" => (number(value), average.map(number)),
-        _ => (percent(value), average.map(percent)),
+fn phrase(ratio: usize, value: f64, average: Option<f64>) -> String {
+    let show = |value: f64| match ratio {
+        0 | 1 => number(value),
+        _ => percent(value),
     };
+    let shown = show(value);
     let verb = |now: &'static str, then: &'static str| if average.is_some() { now } else { then };
-    let text = match ratio {
-        "degree" => {
-            let plural = if shown == "1" {
-                "neighbour"
-            } else {
-                "neighbours"
-            };
-            format!("it {} {shown} {plural}", verb("has", "had"))
-        }
-        "neighbour-degree" => {
-            let plural = if shown == "1" {
-                "neighbour"
-            } else {
-                "neighbours"
-            };
-            format!(
-                "its neighbours {} {shown} {plural} each",
-                verb("have", "had")
-            )
-        }
+    let plural = if shown == "1" {
+        "neighbour"
+    } else {
+        "neighbours"
+    };
+    let text = match RATIOS[ratio] {
+        "degree" if shown == "0" => format!("it {} no neighbours", verb("has", "had")),
+        "degree" => format!("it {} {shown} {plural}", verb("has", "had")),
+        "neighbour-degree" => format!(
+            "its neighbours {} {shown} {plural} each",
+            verb("have", "had")
+        ),
         "closed-pairs" => format!(
             "{shown} of the pairs of its neighbours {} linked",
             verb("are", "were")
@@ -329,12 +276,18 @@ fn phrase(ratio: &str, value: f64, average: Option<f64>) -> String {
             verb("form", "formed")
         ),
     };
-    mean.map_or(text.clone(), |mean| format!("{text} (average {mean})"))
+    average.map_or(text.clone(), |mean| {
+        format!("{text} (average {})", show(mean))
+    })
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * rounded(6, share))
 }
 
 /// Whole numbers as they are, others with one digit.
 fn number(value: f64) -> String {
-    let rounded = (value * 10.0).round() / 10.0;
+    let rounded = rounded(0, value);
     if rounded.fract() == 0.0 {
         format!("{rounded:.0}")
     } else {

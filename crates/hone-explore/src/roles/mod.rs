@@ -16,7 +16,7 @@ mod find;
 mod hub;
 mod mixture;
 mod name;
-mod packed;
+mod otherwise;
 mod role;
 mod signature;
 
@@ -27,9 +27,9 @@ use hone::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 pub use choose::MOST;
-pub use explain::{Explanation, Otherwise, Reason};
+pub use explain::{Explanation, Otherwise, Reason, Value};
+pub(crate) use explain::{Why, being};
 pub use file::RoleTable;
-pub(crate) use packed::PackedComponent;
 pub use role::{MotifScore, Role};
 pub(crate) use signature::Arcs;
 pub use signature::RATIOS;
@@ -110,8 +110,20 @@ impl Roles {
 
     /// The role that a node belongs to most, the first among equals.
     pub fn role_of(&self, node: u32) -> usize {
-        let own = self.memberships(node);
-        (1..own.len()).fold(0, |best, k| if own[k] > own[best] { k } else { best })
+        largest(self.memberships(node))
+    }
+
+    /// The role of a node with this signature.
+    fn role_at(&self, at: &Signature) -> usize {
+        let mut memberships = vec![0f32; self.roles.len()];
+        self.mixture.memberships(at, &mut memberships);
+        largest(&memberships)
+    }
+
+    /// Pairs of nodes that a neighbour of this one has beside it, none of them linked to it.
+    fn pairs_around(&self, node: u32) -> f64 {
+        let counts = &self.counts[node as usize];
+        (counts[6] + counts[9]) as f64
     }
 
     /// The role of every node.
@@ -123,4 +135,9 @@ impl Roles {
     pub fn counts(&self) -> &[[u64; NODE_ORBITS.len()]] {
         &self.counts
     }
+}
+
+/// The largest of some memberships, the first among equals.
+fn largest(of: &[f32]) -> usize {
+    (1..of.len()).fold(0, |best, k| if of[k] > of[best] { k } else { best })
 }

@@ -43,7 +43,7 @@ pub(crate) type Signature = [f64; WIDTH];
 const CLOSED: f64 = 2.0;
 const OPEN: f64 = 1.5;
 /// Of both ratios of directions.
-pub(crate) const SIDE: f64 = 3.0;
+const SIDE: f64 = 3.0;
 
 /// The neighbours of a node by direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -123,16 +123,18 @@ fn signature(counts: &[u64; NODE_ORBITS.len()], around: f64, [out, into]: [f64; 
     let [degree, _, path_mid, triangle, .., clique] = c;
     let (star_leaf, star_centre, tailed_end, tailed_centre, chord) =
         (c[6], c[7], c[9], c[11], c[13]);
-    [
-        degree.max(0.5).log2(),
-        around,
-        CLOSED * part(triangle, path_mid),
-        OPEN * part(path_mid, triangle),
+    let mut signature = scaled(&[
+        degree,
+        1.0,
+        part(triangle, path_mid),
+        part(path_mid, triangle),
         part(tailed_end, star_leaf),
         part(clique, chord + tailed_centre + star_centre),
-        SIDE * out,
-        SIDE * into,
-    ]
+        out,
+        into,
+    ]);
+    signature[1] = around;
+    signature
 }
 
 /// Whether it is the signature of a node without neighbours.
@@ -193,6 +195,30 @@ pub(crate) fn plain(signature: &Signature) -> Signature {
         cliques,
         out / SIDE,
         into / SIDE,
+    ]
+}
+
+/// The signature of ratios as they are named.
+pub(crate) fn scaled(ratios: &Signature) -> Signature {
+    let [
+        degree,
+        around,
+        closed,
+        open,
+        closed_around,
+        cliques,
+        out,
+        into,
+    ] = *ratios;
+    [
+        degree.max(0.5).log2(),
+        around.max(1.0).log2(),
+        CLOSED * closed,
+        OPEN * open,
+        closed_around,
+        cliques,
+        SIDE * out,
+        SIDE * into,
     ]
 }
 

@@ -1,5 +1,7 @@
 //! Maps: one file without links to anywhere, names that are never markup, pictures that are well formed.
 
+use std::io::Read;
+
 use hone::graph::{Graph, GraphBuilder, NodeIds, builtin};
 use hone::{Config, Hone, Silent};
 use hone_explore::{
@@ -86,13 +88,96 @@ fn a_page_is_whole_and_loads_nothing() {
         html.matches("<script").count(),
         html.matches("</script>").count()
     );
-    for section in ["core", "ids", "colours", "counts", "near", "edges"] {
+    for section in ["core", "ids", "colours", "counts", "reasons", "near", "edges"] {
         assert!(
             html.contains(&format!("id=\"data-{section}\"")),
             "{section}"
         );
     }
     assert!(html.contains("<title>&lt;/script&gt;&lt;b&gt;{{meta}}</title>"));
+}
+
+/// The bytes of a section of a page.
+fn section(html: &str, name: &str) -> Vec<u8> {
+    let (_, rest) = html.split_once(&format!("id=\"data-{name}\">")).expect("a section");
+    let text = rest.split_once('<').expect("its end").0;
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => c - b'A',
+        b'a'..=b'z' => c - b'a' + 26,
+        b'0'..=b'9' => c - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let bytes = text.as_bytes().chunks(4).flat_map(|four| {
+        let used = four.iter().filter(|&&c| c != b'=').count();
+        let bits = four.iter().fold(0u32, |bits, &c| bits << 6 | u32::from(digit(c) & 63));
+        bits.to_be_bytes()[1..used].to_vec()
+    });
+    let packed: Vec<u8> = bytes.collect();
+    let mut plain = Vec::new();
+    flate2::read::ZlibDecoder::new(&packed[..]).read_to_end(&mut plain).expect("packed");
+    plain
+}
+
+/// The page has what the command says, word by word: each node's sentence is made of parts of the section alone.
+#[test]
+fn pages_give_the_reasons_of_the_command() {
+    let mut arcs: Vec<(u32, u32)> = (0..60).map(|i| (i, i * i % 17)).filter(|(i, j)| i != j).collect();
+    arcs.extend((0..20).map(|i| (i, i + 20)));
+    let arcs = GraphBuilder::directed(62).edges(arcs).build().expect("arcs");
+    for graph in [builtin("karate").expect("built in"), arcs] {
+        let n = graph.nodes();
+        let found = parts(&graph);
+        let html = map(&graph, &found, Vec::new()).html(&Silent).expect("a page");
+        let bytes = section(&html, "reasons");
+        let mut at = 0;
+        let mut take = |count: usize| {
+            at += count;
+            bytes[at - count..at].to_vec()
+        };
+        let varint = |take: &mut dyn FnMut(usize) -> Vec<u8>| {
+            let mut value = 0;
+            for shift in (0..).step_by(7) {
+                let byte = take(1)[0];
+                value |= usize::from(byte & 127) << shift;
+                if byte < 128 {
+                    break;
+                }
+            }
+            value
+        };
+        let count = varint(&mut take);
+        let lengths: Vec<usize> = (0..count).map(|_| varint(&mut take)).collect();
+        let text = |length: &usize| String::from_utf8(take(*length)).expect("text");
+        let phrases: Vec<String> = lengths.iter().map(text).collect();
+        let percents = take(n);
+        let mut shown: Vec<String> = percents
+            .into_iter()
+            .map(|percent| {
+                let said: Vec<usize> = (0..4).map(|_| varint(&mut take)).collect();
+                let said: Vec<&str> =
+                    said.iter().map(|&part| part.checked_sub(1).map_or("", |at| phrases[at].as_str())).collect();
+                let mut because: Vec<&str> = said[..3].to_vec();
+                because.retain(|part| !part.is_empty());
+                let listed = match because.pop() {
+                    None => String::new(),
+                    Some(last) if because.is_empty() => format!(" because {last}"),
+                    Some(last) => format!(" because {} and {last}", because.join(", ")),
+                };
+                format!("({percent} %){listed}. {}", said[3])
+            })
+            .collect();
+        // What follows the name of the role, and its number in brackets if it has one.
+        let command = |node: u32| {
+            let text = found.1.explain(node, "n").text;
+            let percent = text.find(" %").expect("a membership");
+            text[text[..percent].rfind('(').expect("its bracket")..].to_owned()
+        };
+        let mut told: Vec<String> = (0..n as u32).map(command).collect();
+        shown.sort();
+        told.sort();
+        assert_eq!(shown, told);
+    }
 }
 
 #[test]

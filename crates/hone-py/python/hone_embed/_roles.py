@@ -53,7 +53,7 @@ class Roles:
         return text
 
     def reasons(self, node: Any) -> dict[str, Any]:
-        """The same in parts: ``role``, ``membership``, three ``reasons``, ``otherwise`` and ``text``."""
+        """The same in parts: ``role``, ``membership``, up to three ``reasons``, ``otherwise`` and ``text``."""
         row = int(_rows(self.node_ids, [node])[0])
         reasons: dict[str, Any] = json.loads(self._native.explain(row, str(node)))
         return reasons

@@ -8,6 +8,7 @@ use hone::output::{Batch, Existing};
 use hone_eval::report::{Bold, Report};
 
 use crate::context::Context;
+use crate::exit::Incomplete;
 use crate::files::Files;
 
 /// Files a report is written to, besides the tables on standard output.
@@ -67,14 +68,16 @@ impl OutputArgs {
         all.check(self.force).map(drop)
     }
 
-    /// Prints the tables, or what was requested in their place, and writes the files.
+    /// Prints the tables, or what was requested in their place, and writes the files. Fails at the end if the report lacks
+    /// figures of some methods.
     pub(crate) fn write(&self, report: &Report, context: &Context) -> anyhow::Result<()> {
-        self.write_with(None, report, context)
+        self.write_with(None, None, report, context)
     }
 
-    /// The same with one more file, at a location that [`OutputArgs::check`] has approved.
-    pub(crate) fn write_with(
+    /// The same with another text in place of the tables, and one more file, at a location that [`OutputArgs::check`] has approved.
+    pub(super) fn write_with(
         &self,
+        tables: Option<String>,
         further: Option<(&Path, String)>,
         report: &Report,
         context: &Context,
@@ -83,12 +86,10 @@ impl OutputArgs {
         let files = self.files();
         let standard = |path: &Path| path.as_os_str() == "-";
         if !files.iter().any(|(_, path, _)| standard(path)) {
-            let color = io::stdout().is_terminal()
-                && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-            if color {
-                context.print_styled(&report.text(Bold::Ansi))?;
-            } else {
-                context.print(report.text(Bold::Never))?;
+            match tables {
+                Some(tables) => context.print(tables)?,
+                None if color() => context.print_styled(&report.text(Bold::Ansi))?,
+                None => context.print(report.text(Bold::Never))?,
             }
         }
         if let Some((path, text)) = further {
@@ -107,8 +108,29 @@ impl OutputArgs {
         for path in batch.commit()?.iter().filter(|path| !standard(path)) {
             context.note(format_args!("wrote {}", path.display()));
         }
-        Ok(())
+        complete(report)
     }
+}
+
+/// Whether tables on standard output are printed with styles.
+fn color() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+/// Fails if some methods failed: a caller that looks at the exit code alone learns that figures are missing.
+fn complete(report: &Report) -> anyhow::Result<()> {
+    let failures = report.failures.iter();
+    let mut names: Vec<String> = failures
+        .map(|f| format!("{} on {}", f.method, f.graph))
+        .collect();
+    names.sort();
+    names.dedup();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let names = names.join(", ");
+    let message = format!("no results of {names}; the reasons are below the tables");
+    Err(Incomplete(message).into())
 }
 
 fn add(batch: &mut Batch, path: &Path, text: &str) -> Result<(), Error> {

@@ -34,9 +34,9 @@ pub(crate) struct Args {
     /// Folder with the graphs.
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Where to write the Markdown.
-    #[arg(short, long, value_name = "FILE", default_value = "reports/results.md")]
-    write: PathBuf,
+    /// Write the claims and tables as Markdown to this file, and print the tables; by default the Markdown is printed.
+    #[arg(short, long, value_name = "FILE")]
+    write: Option<PathBuf>,
     #[command(flatten)]
     bench: BenchArgs,
     /// Graphs to leave out.
@@ -116,7 +116,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = args
         .bench
         .files(Files::default().read("--data", data), args.output.force());
-    args.output.check(inputs.write("--write", [&args.write]))?;
+    args.output.check(inputs.write("--write", &args.write))?;
     let folders = args.bench.folders(args.output.force())?;
     let parse = |list: &str| {
         list.split(',')
@@ -180,8 +180,14 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     )?;
     folders.finish(context)?;
     let document = paper::markdown(&report, &claims, &args.command());
-    args.output
-        .write_with(Some((&args.write, document)), &report, context)
+    match &args.write {
+        Some(file) => {
+            let further = Some((file.as_path(), document));
+            args.output
+                .write_with(None, further, &report, context)
+        }
+        None => args.output.write_with(Some(document), None, &report, context),
+    }
 }
 
 /// Seeds of the role experiments: more, and disjoint from others whenever those of the other experiments are.

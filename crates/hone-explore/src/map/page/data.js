@@ -47,7 +47,7 @@ class Reader {
 /** A count as it is packed: eleven bits and how often they are doubled; exact up to 2047. */
 const unpackCount = (code) => (code & 2047) * 2 ** (code >> 11);
 
-const data = { x: null, y: null, role: null, ids: null, counts: null, arcs: null, ratios: null, near: null, edges: null, colours: [] };
+const data = { x: null, y: null, role: null, ids: null, counts: null, arcs: null, why: null, near: null, edges: null, colours: [] };
 
 async function readCore() {
   const reader = new Reader(await section("core"));
@@ -74,7 +74,19 @@ async function readCounts() {
   const reader = new Reader(await section("counts"));
   data.counts = meta.orbits.map(() => reader.u16(N));
   if (meta.directed) data.arcs = [reader.u16(N), reader.u16(N)];
-  data.ratios = [0, 1, 2, 3].map(() => reader.plane(N));
+}
+
+/** Why nodes have their roles: memberships in percent, and for each node the numbers of up to three reasons and of what would have given it another role. */
+async function readReasons() {
+  const reader = new Reader(await section("reasons")), decoder = new TextDecoder(), k = 4;
+  const lengths = Array.from({ length: reader.varint() }, () => reader.varint());
+  const phrases = ["", ...lengths.map((length) => decoder.decode(reader.plane(length)))];
+  const percent = reader.plane(N), parts = Uint32Array.from({ length: k * N }, () => reader.varint());
+  data.why = (i) => {
+    const said = Array.from(parts.subarray(k * i, k * (i + 1)), (part) => phrases[part]), otherwise = said.pop(), reasons = said.filter(Boolean);
+    const because = reasons.length > 1 ? reasons.slice(0, -1).join(", ") + " and " + reasons.at(-1) : reasons.join("");
+    return `It is ${meta.roles[data.role[i]].being} (${percent[i]} %)${because && " because " + because}. ${otherwise}`;
+  };
 }
 
 async function readNear() {

@@ -260,6 +260,7 @@ async function begin() {
   await readIds();
   await readColours();
   await readCounts();
+  await readReasons();
   await readNear();
   await readEdges();
   for (const entry of colourings()) $("colour").append(make("option", entry.name, { value: entry.key }));

@@ -31,10 +31,7 @@ function choose(i, go = false) {
   const dot = make("span", null, { class: "dot" });
   dot.style.background = css(paletteColour(data.role[i]));
   box.append(make("p", null, {}, dot, " " + (role ? role.name : "")));
-  if (data.counts) {
-    const why = reasonsOf(i);
-    box.append(make("p", `It is ${being(role.name)} (${Math.round(100 * why.membership)} %) because ${why.text}. ${why.otherwise}`, { id: "reasons" }));
-  }
+  if (data.why) box.append(make("p", data.why(i), { id: "reasons" }));
   for (const [c, colour] of meta.colours.entries()) {
     const value = data.colours[c] && data.colours[c][i];
     box.append(make("p", `${colour.name}: ${colour.categories ? colour.categories[value] : Number.isNaN(value) ? "(none)" : show(value)}`, { dir: "auto" }));

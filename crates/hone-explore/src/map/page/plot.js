@@ -122,7 +122,7 @@ function resize() {
   width = Math.max(1, box.width);
   height = Math.max(1, box.height);
   for (const canvas of [under, points, over]) { canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio); }
-  redraw();
+  paint(); // at once: another size has cleared the canvases, and there may be no next frame
 }
 
 /** Points that are drawn while the view moves, as many as frames have time for; all of them once it rests. */
