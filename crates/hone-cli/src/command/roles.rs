@@ -211,8 +211,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         .map(|id| asked(find_node(graph.ids(), &index, id)));
     let nodes: Vec<u32> = nodes.collect::<Result<_, _>>()?;
     let found = options.find(&graph, context.progress());
-    let found = found.map_err(|error| translated(error, &[("sample", "--sample")]))?;
-    note_fewer(&options, found.roles.len(), context);
+    let options_of = [("sample", "--sample"), ("roles", "--roles")];
+    let found = found.map_err(|error| translated(error, &options_of))?;
     let stages = vec![read, Stage::since("roles", &start)];
     let shown = shown(&found, graph.ids(), &nodes, &args.explain);
     if let Some(path) = &args.output {
@@ -231,19 +231,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     context.progress_done();
     print(args, &shown, &found, context)
-}
-
-fn note_fewer(options: &RoleOptions, groups: usize, context: &Context) {
-    if let Some(wanted) = options.roles.filter(|&wanted| wanted > groups) {
-        let groups = if groups == 1 {
-            "one group"
-        } else {
-            &format!("{groups} distinct groups")
-        };
-        context.note(format_args!(
-            "note: {wanted} roles were requested, but the nodes form only {groups}"
-        ));
-    }
 }
 
 /// Prints explanations if requested, else the tables.

@@ -7,10 +7,11 @@
 //! seed nor the order of nodes matters. Cost: O(rows · MOST²) on at most [`SAMPLE`] rows.
 
 use hone::dense::Small;
-use hone::{Progress, Result};
+use hone::parallel;
+use hone::{Error, Progress, Result};
 
-use super::mixture::{Component, Mixture, Moments, Row};
-use super::signature::{Signature, WIDTH};
+use super::mixture::{Component, Mixture, Moments, RESOLUTION, Row};
+use super::signature::{Signature, WIDTH, is_isolated};
 
 /// Maximum number of roles that are tried.
 pub const MOST: usize = 12;
@@ -20,6 +21,8 @@ const SAMPLE: usize = 20_000;
 const ITERATIONS: usize = 60;
 /// Assignments to the nearest centre after a split.
 const SETTLING: usize = 20;
+/// Rows whose squared distance is at most this differ by rounding.
+const EQUAL: f64 = 1e-12;
 
 /// The mixture with `wanted` components, or with the lowest cost. Fewer than requested if there are fewer distinct
 /// rows. The first `width` ratios are used.
@@ -45,6 +48,77 @@ pub(crate) fn choose(
         progress.advance(1);
     }
     Ok(best)
+}
+
+/// Exactly `wanted` groups, the largest first: each row belongs to the nearest of some rows that are far apart. For where a
+/// mixture has fewer groups than were asked for. Fails if there are fewer different rows.
+pub(crate) fn nearest(
+    rows: &[Row],
+    wanted: usize,
+    width: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<Component>> {
+    let gap = |centres: &[Signature], row: &Row| {
+        let gaps = centres.iter().map(|centre| squared(&row.at, centre));
+        gaps.fold(f64::INFINITY, f64::min)
+    };
+    let (alone, others): (Vec<Row>, Vec<Row>) = rows.iter().partition(|row| is_isolated(&row.at));
+    let mut centres: Vec<Signature> = alone.iter().take(1).map(|row| row.at).collect();
+    let others = thinned(&others);
+    for group in split(&others, wanted - centres.len(), width, progress)? {
+        let near = |row: &&Row| squared(&row.at, &group.centre);
+        let middle = others.iter().min_by(|a, b| near(a).total_cmp(&near(b)));
+        centres.extend(
+            middle
+                .filter(|row| gap(&centres, row) > EQUAL)
+                .map(|row| row.at),
+        );
+    }
+    while centres.len() < wanted {
+        progress.check()?;
+        let gaps = parallel::collect(rows.len(), |i| gap(&centres, &rows[i]));
+        let farthest =
+            (0..rows.len()).fold(0, |best, i| if gaps[i] > gaps[best] { i } else { best });
+        if gaps[farthest] <= EQUAL {
+            let kinds = match centres.len() {
+                1 => "all nodes have the same neighbourhood".to_owned(),
+                kinds => format!("nodes have only {kinds} different neighbourhoods"),
+            };
+            let message = format!("{wanted} is too many: {kinds} in this graph");
+            return Err(Error::config("roles", message));
+        }
+        centres.push(rows[farthest].at);
+    }
+    let apart = (0..wanted).map(|k| {
+        let others = centres[..k].iter();
+        others
+            .map(|other| squared(&centres[k], other))
+            .fold(f64::INFINITY, f64::min)
+    });
+    // So narrow that each of these rows clearly belongs to its own group.
+    let variance = (apart.fold(f64::INFINITY, f64::min) / 8.0).min(RESOLUTION * RESOLUTION);
+    let mut sizes = vec![0.0; wanted];
+    let components: Vec<Component> = centres
+        .iter()
+        .map(|&centre| Component {
+            share: 1.0 / wanted as f64,
+            centre,
+            variance: [variance; WIDTH],
+            width,
+        })
+        .collect();
+    for row in rows {
+        sizes[nearest_of(&centres, row)] += row.weight;
+    }
+    let mut order: Vec<usize> = (0..wanted).collect();
+    order.sort_by(|&a, &b| f64::total_cmp(&sizes[b], &sizes[a]));
+    Ok(order.into_iter().map(|k| components[k]).collect())
+}
+
+/// The centre that is nearest to a row, the first among equals.
+fn nearest_of(centres: &[Signature], row: &Row) -> usize {
+    let gap = |k: usize| squared(&row.at, &centres[k]);
+    (1..centres.len()).fold(0, |best, k| if gap(k) < gap(best) { k } else { best })
 }
 
 /// At most [`SAMPLE`] rows, each for as many nodes as lie between it and the next.
@@ -121,18 +195,14 @@ fn squared(a: &Signature, b: &Signature) -> f64 {
 
 /// Centres after some rounds of assigning rows to the nearest; and the group of every row.
 fn settled(rows: &[Row], mut centres: Vec<Signature>) -> (Vec<Signature>, Vec<usize>) {
-    let nearest = |centres: &[Signature], row: &Row| {
-        let gap = |k: usize| squared(&row.at, &centres[k]);
-        (1..centres.len()).fold(0, |best, k| if gap(k) < gap(best) { k } else { best })
-    };
-    let mut groups: Vec<usize> = rows.iter().map(|row| nearest(&centres, row)).collect();
+    let mut groups: Vec<usize> = rows.iter().map(|row| nearest_of(&centres, row)).collect();
     for _ in 0..SETTLING {
         for k in 0..centres.len() {
             if groups.contains(&k) {
                 centres[k] = mean(rows, |at| groups[at] == k);
             }
         }
-        let next: Vec<usize> = rows.iter().map(|row| nearest(&centres, row)).collect();
+        let next: Vec<usize> = rows.iter().map(|row| nearest_of(&centres, row)).collect();
         if next == groups {
             break;
         }

@@ -9,7 +9,7 @@ use hone::{Error, Progress, Result};
 use rayon::slice::ParallelSliceMut;
 
 use super::mixture::{Component, Mixture, Row};
-use super::signature::{Arcs, Signature, WIDTH, averages, is_isolated, signatures, width};
+use super::signature::{Arcs, Signature, averages, is_isolated, signatures, width};
 use super::{RoleOptions, Roles, choose, hub};
 
 /// Iterations of the last fit, on all rows.
@@ -86,6 +86,11 @@ impl Roles {
                 .total_cmp(&a.share)
                 .then(b.centre[0].total_cmp(&a.centre[0]))
         });
+        if let Some(wanted) = wanted.filter(|&wanted| wanted > mixture.components.len()) {
+            let mut groups = choose::nearest(&rows, wanted, mixture.components[0].width, progress)?;
+            narrow_isolated(&mut groups);
+            mixture = Mixture::fitted(&rows, groups, 0);
+        }
         let k = mixture.components.len();
         let mut memberships = vec![0f32; signatures.len() * k];
         parallel::for_rows(&mut memberships, k, |i, to| {
@@ -156,17 +161,22 @@ fn separately(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> R
                 .map(of_all),
         );
     }
-    let alone = |component: &&mut Component| is_isolated(&component.centre);
-    components
-        .iter_mut()
-        .filter(alone)
-        .for_each(|component| component.variance = [ALONE; WIDTH]);
+    narrow_isolated(&mut components);
     let mixture = Mixture::fitted(rows, components, 0);
     Ok(if wanted.is_none() {
         hub::with_hubs(rows, mixture)
     } else {
         mixture
     })
+}
+
+/// Keeps other nodes out of the group of those without neighbours.
+fn narrow_isolated(components: &mut [Component]) {
+    for component in components {
+        if is_isolated(&component.centre) {
+            component.variance = component.variance.map(|variance| variance.min(ALONE));
+        }
+    }
 }
 
 /// The mixture of some rows: as many groups as wanted, or as pay.

@@ -445,9 +445,9 @@ fn hubs_of_small_graphs_are_called_so() {
     );
 }
 
-/// Groups that are given up while a mixture is fitted must not take all others with them.
+/// Groups that are given up while a mixture is fitted are made up for: a number that is asked for is kept.
 #[test]
-fn as_many_roles_as_asked_for_or_nearly() {
+fn as_many_roles_as_asked_for() {
     let graph = planted(
         &Design {
             stars: 5,
@@ -463,10 +463,50 @@ fn as_many_roles_as_asked_for_or_nearly() {
             roles: Some(wanted),
             ..RoleOptions::default()
         };
-        let found = options.find(&graph, &Silent).expect("roles").roles.len();
-        assert!(
-            found <= wanted && found >= wanted.min(4),
-            "{wanted}: {found}"
-        );
+        let found = options.find(&graph, &Silent).expect("roles");
+        assert_eq!(found.roles.len(), wanted);
+        assert!(found.roles.iter().all(|role| role.nodes > 0), "{wanted}");
+        let sizes: Vec<usize> = found.roles.iter().map(|role| role.nodes).collect();
+        assert!(sizes.is_sorted_by(|a, b| a >= b) || wanted < 5, "{sizes:?}");
     }
+}
+
+/// No more roles than the nodes differ: a number that cannot be is refused.
+#[test]
+fn more_roles_than_different_neighbourhoods_are_refused() {
+    let with = |graph: &Graph, roles: usize| {
+        let options = RoleOptions {
+            roles: Some(roles),
+            ..RoleOptions::default()
+        };
+        options.find(graph, &Silent)
+    };
+    let star = |isolated: usize| {
+        GraphBuilder::undirected(6 + isolated)
+            .edges((1..6).map(|v| (0, v)).collect())
+            .build()
+            .expect("a star")
+    };
+    for (graph, kinds) in [(star(0), 2), (star(1), 3), (star(2), 3)] {
+        for roles in 1..=kinds {
+            assert_eq!(with(&graph, roles).expect("roles").roles.len(), roles);
+        }
+        let error = with(&graph, kinds + 1).expect_err("too many").to_string();
+        let expected = format!(
+            "roles: {} is too many: nodes have only {kinds} different neighbourhoods in this graph",
+            kinds + 1
+        );
+        assert_eq!(error, expected);
+    }
+    let found = with(&star(2), 3).expect("roles");
+    assert_eq!(found.assignments(), [2, 0, 0, 0, 0, 0, 1, 1]);
+    let ring = GraphBuilder::undirected(9)
+        .edges((0..9).map(|v| (v, (v + 1) % 9)).collect())
+        .build()
+        .expect("a ring");
+    let error = with(&ring, 2).expect_err("one kind").to_string();
+    assert!(
+        error.contains("all nodes have the same neighbourhood"),
+        "{error}"
+    );
 }
