@@ -33,7 +33,7 @@ pub struct Diffusion {
 impl Default for Diffusion {
     fn default() -> Self {
         Diffusion {
-            steps: 2,
+            steps: 0,
             original: false,
             process: Process::Linear,
         }

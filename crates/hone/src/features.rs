@@ -50,8 +50,8 @@ pub struct Structure {
 impl Default for Structure {
     fn default() -> Self {
         Structure {
-            enabled: false,
-            motifs: MotifSet::default(),
+            enabled: true,
+            motifs: MotifSet::Auto,
             sum: true,
             mean: true,
             max: true,

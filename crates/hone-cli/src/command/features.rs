@@ -140,7 +140,7 @@ const OPTIONS: &[Known] = &[
     options::OTHERS,
 ];
 
-/// What the settings are before any option.
+/// What differs from the preset `hone-p` before any option.
 const DEFAULTS: [(&str, &str); 5] = [
     ("structure.enabled", "true"),
     ("structure.motifs", "auto"),
@@ -152,12 +152,13 @@ const DEFAULTS: [(&str, &str); 5] = [
 impl FeatureArgs {
     /// Defaults or a file, flags and single settings, later ones on top.
     fn build(&self) -> Result<Config, Error> {
-        let layers = match &self.config {
-            Some(file) => Layers::new().file(file)?,
-            None => DEFAULTS
-                .iter()
-                .try_fold(Layers::new(), |layers, (key, value)| layers.set(key, value))?,
-        };
+        let mut layers = Layers::new().preset("hone-p")?;
+        for (key, value) in DEFAULTS {
+            layers = layers.set(key, value)?;
+        }
+        if let Some(file) = &self.config {
+            layers = layers.file(file)?;
+        }
         settings::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
     }
 

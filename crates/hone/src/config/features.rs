@@ -25,9 +25,9 @@ pub struct Features {
 impl Default for Features {
     fn default() -> Self {
         Features {
-            form: Form::Columns,
-            combine: Combine::Before,
-            weight: Balance::Times(1.0),
+            form: Form::Components(Components::default()),
+            combine: Combine::After,
+            weight: Balance::Times(20.0),
             diffusion: Diffusion::default(),
         }
     }
@@ -109,7 +109,7 @@ impl Default for Components {
             size_decay: 3.0,
             level_decay: 2.0,
             offset: 3.0,
-            extremes: 0.0,
+            extremes: 1.0,
         }
     }
 }

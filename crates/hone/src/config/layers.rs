@@ -19,7 +19,7 @@ const LARGEST_TOML: usize = 512 << 10;
 /// Values that a configuration in the record of a run may have.
 const MOST_VALUES: usize = 20_000;
 
-/// Settings in layers, later ones on top, before they become a [`Config`].
+/// Settings in layers, later ones on top, before they become a [`Config`]. The default is below all of them.
 ///
 /// ```
 /// use hone::config::{Layers, Steps};
@@ -27,18 +27,24 @@ const MOST_VALUES: usize = 20_000;
 /// assert_eq!((config.steps, config.local_dim()), (Steps::Fixed(3), 8));
 /// # Ok::<(), hone::Error>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Layers(Table);
 
+impl Default for Layers {
+    fn default() -> Self {
+        Layers(table(&Config::default()))
+    }
+}
+
 impl Layers {
-    /// No setting: the defaults.
+    /// The default, [`Config::default`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lays a preset on top.
+    /// Lays a preset on top, which gives every setting.
     pub fn preset(mut self, name: &str) -> Result<Self> {
-        merge(&mut self.0, preset::settings(name)?);
+        merge(&mut self.0, table(&Config::preset(name)?));
         Ok(self)
     }
 
@@ -57,11 +63,10 @@ impl Layers {
 
     fn preset_and_file_at(self, name: &str, path: &Path) -> Result<Self> {
         let (given, read) = read_file(path)?;
-        let preset = preset::settings(name)?;
-        let of =
-            |config: &Config| Table::try_from(config).expect("a Config is a table of plain values");
-        let (ours, theirs) = (of(&Config::preset(name)?), of(&read));
-        if let Some((key, ours, theirs)) = difference("", &preset, &given, &ours, &theirs) {
+        // What tells the preset from others.
+        let named = preset::variant(name)?.unwrap_or_else(preset::paper);
+        let (ours, theirs) = (table(&Config::preset(name)?), table(&read));
+        if let Some((key, ours, theirs)) = difference("", &named, &given, &ours, &theirs) {
             let message = format!(
                 "`{name}` and {} contradict each other: {key} is {ours} in the preset and {theirs} in the file; leave one \
                  of the two out, and give what differs as single settings",
@@ -128,13 +133,11 @@ impl Layers {
             let entry = table
                 .entry(part)
                 .or_insert_with(|| Value::Table(Table::new()));
-            let Value::Table(inner) = entry else {
-                return Err(Error::config(
-                    key,
-                    format!("`{part}` is a value, not a group of settings"),
-                ));
-            };
-            table = inner;
+            // A word may stand for a group: form = "columns", or form.components.dim = 8.
+            if !entry.is_table() {
+                *entry = Value::Table(Table::new());
+            }
+            table = entry.as_table_mut().expect("made one above");
         }
         if last == "method" && table.get(last) != Some(&value) {
             table.clear();
@@ -145,9 +148,7 @@ impl Layers {
 
     /// Numbers that follow from `global.dim` by a rule become that rule.
     fn follow_rules(&mut self) {
-        let mut table = self.0.clone();
-        name_methods(&mut table);
-        let Ok(config) = read_config(table) else {
+        let Ok(config) = read_config(self.0.clone()) else {
             return;
         };
         let rule = config.clone().by_rule();
@@ -175,25 +176,29 @@ impl Layers {
     }
 
     /// The checked configuration.
-    pub fn build(mut self) -> Result<Config> {
-        name_methods(&mut self.0);
+    pub fn build(self) -> Result<Config> {
         let config = read_config(self.0)?;
         config.check()?;
         Ok(config)
     }
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Config::preset(preset::DEFAULT_PRESET).expect("the default is valid")
-    }
-}
-
 impl Config {
     /// The configuration a preset's name stands for.
     pub fn preset(name: &str) -> Result<Self> {
-        Layers::new().preset(name)?.build()
+        let Some(variant) = preset::variant(name)? else {
+            return Ok(Config::default());
+        };
+        let mut settings = table(&Config::default());
+        merge(&mut settings, preset::paper());
+        merge(&mut settings, variant);
+        read_config(settings)
     }
+}
+
+/// All settings of a configuration.
+fn table(config: &Config) -> Table {
+    Table::try_from(config).expect("a Config is a table of plain values")
 }
 
 /// A group of one setting.
@@ -201,7 +206,7 @@ fn group(key: &str, value: Value) -> Value {
     Value::Table(Table::from_iter([(key.to_owned(), value)]))
 }
 
-/// The settings of a file, and the configuration that they make with the defaults.
+/// The settings of a file, and the configuration that they make on top of the default.
 fn read_file(path: &Path) -> Result<(Table, Config)> {
     let wrong = |message: String| {
         Error::input(
@@ -219,16 +224,16 @@ fn read_file(path: &Path) -> Result<(Table, Config)> {
             LARGEST_TOML >> 10
         )));
     }
-    let table = if json {
+    let settings = if json {
         table_of_json(&text, path)
     } else {
         text.parse::<Table>().map_err(|e| e.to_string())
     };
-    let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
-    let mut alone = table.clone();
-    name_methods(&mut alone);
-    let config = read_config(alone).map_err(|e| Error::input(path, e.to_string(), ""))?;
-    Ok((table, config))
+    let settings = settings.map_err(|message| wrong(message.trim_end().to_owned()))?;
+    let mut whole = table(&Config::default());
+    merge(&mut whole, settings.clone());
+    let config = read_config(whole).map_err(|e| Error::input(path, e.to_string(), ""))?;
+    Ok((settings, config))
 }
 
 /// A file that is no larger than a configuration can be.
@@ -249,44 +254,30 @@ fn read_whole(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The first setting that both `a` and `b` name and whose values, as configurations write them, differ. What a preset
-/// leaves to a rule ("auto") contradicts nothing.
+/// The first setting that tells a preset from others, that a file gives, and whose values differ in the configurations of both.
+/// What the preset leaves to a rule ("auto") contradicts nothing.
 fn difference(
     path: &str,
-    a: &Table,
-    b: &Table,
+    named: &Table,
+    given: &Table,
     ours: &Table,
     theirs: &Table,
 ) -> Option<(String, Value, Value)> {
-    a.iter().find_map(|(key, value)| {
-        let (named, ours, theirs) = (b.get(key)?, ours.get(key)?, theirs.get(key)?);
+    named.iter().find_map(|(key, value)| {
+        let (given, ours, theirs) = (given.get(key)?, ours.get(key)?, theirs.get(key)?);
         let path = if path.is_empty() {
             key.clone()
         } else {
             format!("{path}.{key}")
         };
-        match (value, named, ours, theirs) {
-            (Value::Table(a), Value::Table(b), Value::Table(ours), Value::Table(theirs)) => {
-                difference(&path, a, b, ours, theirs)
+        match (given, ours, theirs) {
+            (Value::Table(given), Value::Table(ours), Value::Table(theirs)) => {
+                difference(&path, value.as_table().unwrap_or(ours), given, ours, theirs)
             }
             _ if ours == theirs || ours.as_str() == Some("auto") => None,
             _ => Some((path, ours.clone(), theirs.clone())),
         }
     })
-}
-
-/// Solvers without a method are the default's.
-fn name_methods(table: &mut Table) {
-    for stage in ["local", "global"] {
-        let solver = table
-            .get_mut(stage)
-            .and_then(|stage| stage.get_mut("solver"));
-        if let Some(Value::Table(solver)) = solver {
-            solver
-                .entry("method")
-                .or_insert_with(|| Value::String("svd".into()));
-        }
-    }
 }
 
 fn read_config(table: Table) -> Result<Config> {
@@ -326,7 +317,7 @@ fn elsewhere(wanted: &str) -> Option<String> {
         }
     }
     let mut names = Vec::new();
-    all("", &Table::try_from(Config::default()).ok()?, &mut names);
+    all("", &table(&Config::default()), &mut names);
     let cut = |name: &str| {
         name.rsplit_once('.')
             .map_or((String::new(), name.to_owned()), |(a, b)| {

@@ -48,13 +48,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::dense::Norm;
 use crate::factor::Solver;
+use crate::factor::svd::Svd;
 use crate::features::Structure;
 use crate::graph::Graph;
 use crate::matrix::{Accumulate, Degree, MotifMatrix, Order, Psi};
 use crate::motif::triad::Occurrence;
-use crate::motif::{Delta, MotifSet, Pairs, Sample};
+use crate::motif::{Delta, Motif, MotifSet, Orbit, Pairs, Sample};
 
-/// Every choice of the method. `Config::default()` is the preset `hone`, as for the command and for Python.
+/// Every choice of the method. `Config::default()` is the preset `hone`, as for the command and for Python; what a file leaves
+/// out is as there.
 ///
 /// ```
 /// use hone::{Config, matrix::Psi};
@@ -64,11 +66,7 @@ use crate::motif::{Delta, MotifSet, Pairs, Sample};
 /// # Ok::<(), hone::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    default = "Config::plain",
-    rename_all = "kebab-case"
-)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Config {
     /// Seed of every random number; the same seed gives the same bits for any number of threads.
     pub seed: u64,
@@ -120,27 +118,27 @@ pub struct Config {
     pub features: Features,
 }
 
-impl Config {
-    /// The base of all layers: the preset `hone-p` with K = 2.
-    fn plain() -> Self {
+/// The preset `hone`; docs/quality.md says how it was chosen and how well it performs.
+impl Default for Config {
+    fn default() -> Self {
         Config {
             seed: 0,
-            motifs: MotifSet::default(),
+            motifs: MotifSet::List(vec![Motif::Orbit(Orbit::Edge)]),
             sample: Sample::default(),
             delta: Delta::default(),
             pairs: Pairs::Edges,
             occurrence: Occurrence::Induced,
             weights: Weights::Auto,
-            psi: Psi::P,
+            psi: Psi::ANorm,
             order: Order::Auto,
-            direction: Direction::Keep,
-            reverse: Reverse::Weight(0.0),
-            degree: Degree::Out,
-            steps: Steps::Fixed(2),
-            first_step: FirstStep::Fixed(1),
+            direction: Direction::Auto,
+            reverse: Reverse::Auto,
+            degree: Degree::Auto,
+            steps: Steps::Fixed(3),
+            first_step: FirstStep::Last,
             accumulate: Accumulate::None,
-            regularize: 0.0,
-            laziness: Laziness::Share(0.0),
+            regularize: 0.5,
+            laziness: Laziness::Auto,
             model: Model::Separate,
             local: Local::default(),
             global: Global::default(),
@@ -175,10 +173,14 @@ impl Default for Local {
         Local {
             dim: Dim::Auto,
             norm: Norm::L2,
-            scale: Scale::Unit,
-            row_power: 0.0,
+            scale: Scale::Spectral,
+            row_power: 0.5,
             log_window: LogWindow::default(),
-            solver: Solver::default(),
+            solver: Solver::Svd(Svd {
+                oversampling: 16,
+                filter: 8,
+                ..Svd::default()
+            }),
         }
     }
 }

@@ -5,7 +5,7 @@ use toml::Table;
 use crate::error::{Error, Result};
 use crate::spelling;
 
-/// The preset that [`Config::default`](super::Config::default) is, and every front end starts from.
+/// The preset that [`Config::default`](super::Config::default) is.
 pub const DEFAULT_PRESET: &str = "hone";
 
 /// Preset names with what they stand for.
@@ -35,40 +35,44 @@ pub const PRESETS: [(&str, &str); 11] = [
     ("hone-l-rw+x", "hone-l-rw with diffused motif features"),
 ];
 
-/// Settings of the preset `hone`; docs/quality.md says how they were chosen and how well they perform.
-const HONE: &str = r#"
-motifs = ["edge"]
-psi = "a-norm"
-regularize = 0.5
-steps = 3
-laziness = "auto"
-first-step = "last"
-direction = "auto"
-reverse = "auto"
-degree = "auto"
-[local]
-dim = "auto"
-scale = "spectral"
-row-power = 0.5
-[local.log-window]
+/// The settings of the preset `hone-p` that differ from the default.
+const PAPER: &str = r#"
+motifs = "all"
+psi = "p"
+regularize = 0.0
 steps = 2
+laziness = 0.0
+first-step = 1
+direction = "keep"
+reverse = 0.0
+degree = "out"
+[local]
+scale = "unit"
+row-power = 0.0
+[local.log-window]
+steps = 0
 [local.solver]
 method = "svd"
-oversampling = 16
-filter = 8
+oversampling = 8
+filter = 0
 [structure]
-enabled = true
-motifs = "auto"
+enabled = false
+motifs = "all"
 [features]
-combine = "after"
-weight = 20.0
-form = { components = { dim = "auto", size-decay = 3.0, level-decay = 2.0, offset = 3.0, extremes = 1.0 } }
+combine = "before"
+weight = 1.0
+form = "columns"
 [features.diffusion]
-steps = 0
+steps = 2
 "#;
 
-/// The settings a preset lays on top of the defaults.
-pub(super) fn settings(name: &str) -> Result<Table> {
+/// What the paper's presets share; none of it is as in the default.
+pub(super) fn paper() -> Table {
+    PAPER.parse().expect("the settings above are TOML")
+}
+
+/// What one of the paper's presets lays on top of that; nothing for the default.
+pub(super) fn variant(name: &str) -> Result<Option<Table>> {
     if !PRESETS.iter().any(|(known, _)| *known == name) {
         let hint = spelling::hint(name, PRESETS.iter().map(|(known, _)| *known));
         return Err(Error::config(
@@ -77,12 +81,12 @@ pub(super) fn settings(name: &str) -> Result<Table> {
         ));
     }
     let Some(variant) = name.strip_prefix("hone-") else {
-        return Ok(HONE.parse().expect("the settings above are TOML"));
+        return Ok(None);
     };
     let psi = variant.trim_end_matches("+x");
     let mut settings = format!("psi = \"{psi}\"\n");
     if variant.ends_with("+x") {
         settings.push_str("structure = { enabled = true }\nfeatures = { weight = \"unit\" }\n");
     }
-    Ok(settings.parse().expect("the settings above are TOML"))
+    Ok(Some(settings.parse().expect("the settings above are TOML")))
 }

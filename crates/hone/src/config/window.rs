@@ -64,7 +64,7 @@ impl From<ViewWeight> for WeightText {
 impl Default for LogWindow {
     fn default() -> Self {
         LogWindow {
-            steps: 0,
+            steps: 2,
             dim: Dim::Auto,
             weight: ViewWeight::Auto,
         }

@@ -428,10 +428,18 @@ mod tests {
     use crate::engine::Cpu;
     use crate::features::Named;
 
+    /// Without a column of extremes.
+    fn plain() -> Components {
+        Components {
+            extremes: 0.0,
+            ..Components::default()
+        }
+    }
+
     /// Both ways give the same components and facts; one of them needs no matrix of all pairs of columns.
     #[test]
     fn wide_matrices_have_the_same_components() {
-        let (options, dim) = (Components::default(), 5);
+        let (options, dim) = (plain(), 5);
         for (rows, cols) in [(90, 40), (30, 600)] {
             let block = Block::random(rows, cols, Key::new(3));
             let names = (0..cols).map(|j| j.to_string()).collect();
@@ -505,8 +513,7 @@ mod tests {
                 origins: vec![Origin::default(); cols],
                 block: block.clone(),
             };
-            let made =
-                principal(&Cpu, vec![named.into()], &Components::default(), 5).expect("finite");
+            let made = principal(&Cpu, vec![named.into()], &plain(), 5).expect("finite");
             assert_eq!(made.structure.dimensions.len(), DESCRIBED);
             for (j, found) in made.structure.dimensions.iter().enumerate() {
                 let all: Vec<f64> = (0..cols)
@@ -562,7 +569,7 @@ mod tests {
             origins,
             block,
         };
-        let made = principal(&Cpu, vec![named.into()], &Components::default(), 3).expect("finite");
+        let made = principal(&Cpu, vec![named.into()], &plain(), 3).expect("finite");
         let found = &made.structure.dimensions[0];
         assert_eq!(
             (&*found.most.feature, &*found.least.feature),
@@ -576,7 +583,7 @@ mod tests {
     fn the_last_column_says_how_far_a_node_is_from_the_middle() {
         let options = Components {
             extremes: 0.7,
-            ..Components::default()
+            ..plain()
         };
         for (rows, cols, dim) in [(90, 40, 6), (30, 600, 6), (50, 4, 3), (40, 3, 6)] {
             let block = Block::random(rows, cols, Key::new(8));
@@ -591,7 +598,7 @@ mod tests {
                     .expect("finite")
                     .block
             };
-            let (bent, plain) = (made(&options), made(&Components::default()));
+            let (bent, plain) = (made(&options), made(&plain()));
             let n = rows as f64;
             let first: Vec<f64> = (0..rows).map(|i| f64::from(plain.get(i, 0))).collect();
             let mean = first.iter().sum::<f64>() / n;

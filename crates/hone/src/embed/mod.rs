@@ -373,8 +373,7 @@ impl Hone {
     ///
     /// ```
     /// use hone::{Hone, Silent, config::Layers, graph};
-    /// let config = Layers::new().set("structure.enabled", "true")?.set("local.norm", "none")?;
-    /// let config = config.set("features.diffusion.steps", "0")?.build()?;
+    /// let config = Layers::new().set("local.norm", "none")?.build()?;
     /// let run = Hone::new(config)?.features(&graph::builtin("petersen")?, &Silent)?;
     /// assert_eq!(run.embedding.columns[0], "edge");
     /// assert_eq!(run.embedding.vectors.get(0, 0), 4f32.ln(), "log(1 + degree)");

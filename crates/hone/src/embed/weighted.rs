@@ -204,7 +204,8 @@ mod tests {
             let counts = crate::motif::count(&graph, &Silent).expect("counted");
             for (delta, reverse) in [("1", "0"), ("2", "0"), ("1", "0.5")] {
                 let layers = Layers::new()
-                    .set("delta", delta)
+                    .preset("hone-p")
+                    .and_then(|layers| layers.set("delta", delta))
                     .and_then(|layers| layers.set("reverse", reverse));
                 let config = layers.and_then(Layers::build).expect("settings");
                 let edge = Motif::Orbit(Orbit::Edge);

@@ -174,7 +174,11 @@ mod tests {
             weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.2)[5],
             (0.52f64 / 0.84).powi(3),
         );
-        let unit = Shape::new(&Local::default(), 3, 0.0, true).weights(&[2.0, 1.0]);
+        let unit = Local {
+            scale: Scale::Unit,
+            ..Local::default()
+        };
+        let unit = Shape::new(&unit, 3, 0.0, true).weights(&[2.0, 1.0]);
         assert_eq!(unit, None);
         let local = Local {
             scale: Scale::Spectral,

@@ -374,9 +374,10 @@ fn old_names_of_settings_are_refused_with_the_new_ones() {
 }
 
 fn with(settings: &[(&str, &str)]) -> Config {
-    let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| {
-        layers.set(key, value).unwrap()
-    });
+    let layers = settings.iter().fold(
+        Layers::new().preset("hone-p").unwrap(),
+        |layers, (key, value)| layers.set(key, value).unwrap(),
+    );
     layers.build().unwrap()
 }
 

@@ -24,10 +24,15 @@ fn run(config: Config, graph: &Graph) -> Run {
     Hone::new(config).unwrap().embed(graph, &Silent).unwrap()
 }
 
+/// The settings of the preset `hone-p`.
+fn paper() -> Layers {
+    Layers::new().preset("hone-p").unwrap()
+}
+
 fn config(settings: &[(&str, &str)]) -> Config {
     settings
         .iter()
-        .fold(Layers::new(), |layers, (key, value)| {
+        .fold(paper(), |layers, (key, value)| {
             layers.set(key, value).unwrap()
         })
         .build()
@@ -376,6 +381,46 @@ fn wrong_settings_are_refused_by_name() {
             "{key}={value} should name {named}: {error}"
         );
     }
+}
+
+/// There is one default: without settings, with an empty file, and for whatever a file leaves out.
+#[test]
+fn what_is_left_out_is_as_in_the_default() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let of_file = |text: &str| {
+        std::fs::write(file.path(), text).unwrap();
+        Layers::new().file(file.path()).unwrap().build().unwrap()
+    };
+    let default = Config::default();
+    assert_eq!(default, Config::preset("hone").unwrap());
+    assert_eq!(default, Layers::new().build().unwrap());
+    assert_eq!(default, of_file(""));
+    assert_eq!(default, toml::from_str("").unwrap());
+    for (text, key, value) in [
+        ("steps = 2", "steps", "2"),
+        ("[local]\nrow-power = 0.25", "local.row-power", "0.25"),
+        ("[local.log-window]\ndim = 9", "local.log-window.dim", "9"),
+        ("[structure]\ndepth = 2", "structure.depth", "2"),
+        ("[features]\nweight = 2.0", "features.weight", "2.0"),
+    ] {
+        let set = Layers::new().set(key, value).unwrap().build().unwrap();
+        assert_eq!(of_file(text), set, "{text}");
+        assert_eq!(toml::from_str::<Config>(text).unwrap(), set, "{text}");
+        assert_ne!(set, default);
+    }
+    for (name, _) in hone::config::PRESETS {
+        let preset = Config::preset(name).unwrap();
+        assert_eq!(of_file(&preset.to_toml()), preset);
+        let layers = Layers::new()
+            .preset("hone-l+x")
+            .unwrap()
+            .preset(name)
+            .unwrap();
+        assert_eq!(layers.build().unwrap(), preset, "{name}");
+    }
+    // A group may stand where a word was.
+    let set = paper().set("features.form.components.dim", "8").unwrap();
+    assert_eq!(set.build().unwrap().components_dim(), 8);
 }
 
 #[test]

@@ -128,9 +128,10 @@ fn a_refusal_names_a_limit_that_is_enough_for_pairs_and_networks() {
             let some = arcs.filter(|(u, v)| (u + v) % 3 != 0 || u < v).collect();
             graph = GraphBuilder::directed(nodes).edges(some).build().unwrap();
         }
-        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| {
-            layers.set(key, value).unwrap()
-        });
+        let layers = settings.iter().fold(
+            Layers::new().preset("hone-p").unwrap(),
+            |layers, (key, value)| layers.set(key, value).unwrap(),
+        );
         let hone = Hone::new(layers.build().unwrap()).unwrap();
         check_refusals(&hone, &graph, &format!("{nodes} nodes, {settings:?}"));
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use hone::Error;
-use hone::config::{Config, DEFAULT_PRESET, Layers, Output as OutputKind, solver_settings};
+use hone::config::{Config, Layers, Output as OutputKind, solver_settings};
 use hone::graph::Graph;
 use hone::motif::{Delta, Sample};
 
@@ -226,8 +226,9 @@ impl ConfigArgs {
             .map_or(Ok(()), repeat::refuse_others)?;
         let layers = match (&self.preset, &self.config) {
             (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
-            (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,
-            (preset, None) => Layers::new().preset(preset.as_deref().unwrap_or(DEFAULT_PRESET))?,
+            (None, Some(file)) => Layers::new().file(file)?,
+            (Some(preset), None) => Layers::new().preset(preset)?,
+            (None, None) => Layers::new(),
         };
         settings::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
     }

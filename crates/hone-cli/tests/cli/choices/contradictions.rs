@@ -54,6 +54,27 @@ fn a_preset_and_a_file_may_not_contradict_each_other() {
         .stderr(contains("leave one of the two out"));
 }
 
+/// A file without settings changes nothing, for any command that has a configuration.
+#[test]
+fn an_empty_file_is_the_default() {
+    let folder = folder();
+    let (empty, graph) = (folder.path().join("empty.toml"), "builtin:karate");
+    fs::write(&empty, "").expect("writable");
+    for command in [
+        &["config"][..],
+        &["config", "--steps", "2"],
+        &["features", graph, "-q", "-o", "-"],
+        &["embed", graph, "-q", "--dim", "16", "-o", "-"],
+    ] {
+        let plain = hone().args(command).assert().success();
+        let with = hone().args(command).arg("--config").arg(&empty).assert();
+        assert!(
+            with.success().get_output().stdout == plain.get_output().stdout,
+            "{command:?}"
+        );
+    }
+}
+
 #[test]
 fn an_option_and_a_setting_may_not_contradict_each_other() {
     let cases: [(&str, &[&str], &str, &str); 8] = [

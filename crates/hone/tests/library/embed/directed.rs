@@ -12,7 +12,7 @@ use hone::output::Existing;
 use hone::store::factors::Folder;
 use hone::{Config, Hone, Silent};
 
-use super::{config, run};
+use super::{config, paper, run};
 
 /// Arcs from larger to smaller numbers, a tree with chords: no arc leaves node 0, and none enters the last ones.
 fn downward(n: u32) -> Graph {
@@ -671,7 +671,7 @@ fn choices_that_contradict_directions_are_refused() {
         (&[("reverse", "1.5")], "reverse"),
     ];
     for (settings, part) in cases {
-        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| {
+        let layers = settings.iter().fold(paper(), |layers, (key, value)| {
             layers.set(key, value).unwrap()
         });
         let error = layers

@@ -4,7 +4,7 @@ use hone::config::Layers;
 use hone::graph::builtin;
 use hone::{Error, Hone, Shortage, Silent};
 
-use super::{chorded_ring, config, run};
+use super::{chorded_ring, config, paper, run};
 
 #[test]
 fn autoencoders_embed_and_tell_how_they_learnt() {
@@ -197,7 +197,7 @@ fn what_joint_models_and_autoencoders_cannot_do_is_refused_by_name() {
     for (settings, named) in cases {
         let layers = settings
             .iter()
-            .try_fold(Layers::new(), |layers, (key, value)| layers.set(key, value));
+            .try_fold(paper(), |layers, (key, value)| layers.set(key, value));
         let error = layers.and_then(Layers::build).unwrap_err();
         assert!(
             matches!(&error, Error::Config { field, .. } if field.starts_with(named)),

@@ -1,10 +1,9 @@
 //! Choices of the motif matrices and their rows: co-occurrence weights, codes instead of factors.
 
-use hone::config::Layers;
 use hone::graph::{Graph, GraphBuilder, builtin};
 use hone::{Error, Hone, Silent};
 
-use super::{chorded_ring, config, run};
+use super::{chorded_ring, config, paper, run};
 
 /// P of path3 co-occurrences as the paper would have it, entry by entry: W = A² off the diagonal where nodes are not
 /// adjacent, and the counts of edges elsewhere.
@@ -113,7 +112,7 @@ fn what_co_occurrences_cannot_be_of_is_refused() {
         ),
     ];
     for (settings, said) in cases {
-        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| {
+        let layers = settings.iter().fold(paper(), |layers, (key, value)| {
             layers.set(key, value).unwrap()
         });
         let error = layers

@@ -19,7 +19,7 @@ fn config(settings: &[(&str, String)]) -> Config {
         |layers: Layers, (key, value): &(&str, String)| layers.set(key, value).expect("a setting");
     settings
         .iter()
-        .fold(Layers::new(), set)
+        .fold(Layers::new().preset("hone-p").expect("known"), set)
         .build()
         .expect("in range")
 }
