@@ -429,9 +429,7 @@ fn rows_of_zeros_are_explained_and_zeros_have_no_sign() {
         "every node has an edge: {said}"
     );
     assert!(
-        said.contains(
-            "1 not covered by the factors that fit into 1 column (a larger --dim has room for more)"
-        ),
+        said.contains("1 of 3 nodes is outside the leading directions"),
         "{said}"
     );
     assert!(

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::model::Draft;
 use super::storage::checkpoint::Begin;
+use super::uncovered::Uncovered;
 use crate::config::{Combine, Config, Direction, Model};
 use crate::dense::panels::Own;
 use crate::engine::Engine;
@@ -60,6 +61,8 @@ pub(super) struct Context<'a> {
     pub(super) zero: bool,
     /// If no motif graph has an entry but there are features: what to say if Z is zero all the same, and what if it is not.
     pub(super) empty: Option<(String, Vec<String>)>,
+    /// Nodes whose proximity columns are to be filled.
+    pub(super) uncovered: Uncovered,
     /// Receives progress, and says whether to stop.
     pub(super) progress: &'a dyn Progress,
     /// What is kept for a model, if one is requested.

@@ -30,6 +30,7 @@ mod resume;
 mod rounding;
 mod steps;
 mod storage;
+mod uncovered;
 mod weighted;
 
 use std::borrow::Cow;
@@ -60,6 +61,7 @@ pub use place::Like;
 use plan::work::Work;
 use storage::checkpoint::Begin;
 use storage::shelf::Shelf;
+use uncovered::Uncovered;
 use weighted::Counted;
 
 /// The method with its configuration.
@@ -318,7 +320,7 @@ impl Hone {
         let mut shelf = Shelf::new(room, run.temp_folder.clone(), checkpoint, factors);
         let x = run.time("features", |run| attributes::x(run, Some(&counts), &own))?;
         drop(own);
-        let embedding = if self.config.model == config::Model::Separate {
+        let mut embedding = if self.config.model == config::Model::Separate {
             let counted = Counted {
                 graph,
                 counts: Arc::new(counts),
@@ -341,6 +343,7 @@ impl Hone {
                 joint::embed(run, &sources, x, shelf.factors())
             })?
         };
+        uncovered::fill(&mut run, graph, &mut embedding);
         run.check_finite(&embedding)?;
         shelf.finish(batch)?;
         let draft = run.draft.take();
@@ -428,6 +431,7 @@ impl Hone {
             shortage: self.shortage,
             zero: false,
             empty: None,
+            uncovered: Uncovered::default(),
             progress,
             draft: None,
             report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),

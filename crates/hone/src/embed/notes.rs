@@ -18,7 +18,7 @@ use crate::motif::Pairs;
 use crate::report::Report;
 
 /// Whether edge weights are used, if there are any.
-fn uses_weights(config: &Config) -> bool {
+pub(super) fn uses_weights(config: &Config) -> bool {
     config.weights != Weights::Ignored && config.pairs == Pairs::Edges
 }
 

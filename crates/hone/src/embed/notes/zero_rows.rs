@@ -1,16 +1,18 @@
-//! Nodes whose vectors are zero: how many, why, and what to do.
+//! Nodes whose vectors are zero: how many, why, and what to do. Those that only the choice of leading directions leaves out are
+//! noted, and get vectors of their own ([`uncovered`](crate::embed::uncovered)).
 //!
 //! Cost: O(rows · columns) to find them; if there are any, the same for Y and O(N + M) to say why.
 
-use crate::config::{Config, Dim, Direction, FirstStep, Model, Steps};
+use crate::config::{Combine, Config, Dim, Direction, FirstStep, Model, Steps};
 use crate::dense::Columns;
 use crate::embed::context::Context;
 use crate::embed::rounding::Floors;
+use crate::embed::uncovered::Uncovered;
 use crate::graph::Graph;
 use crate::matrix::{Degree, Psi};
 
 /// Why a row is zero; the first reason that applies.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Why {
     /// The node has no edge.
     Alone,
@@ -29,6 +31,9 @@ enum Why {
     /// It may take part in none of the motifs, or have no walk of enough steps.
     Outside,
 }
+
+/// The reasons of nodes that have edges, but none of the leading directions.
+const OUTSIDE: [Why; 3] = [Why::Lost, Why::Cut, Why::Outside];
 
 const ALL: [Why; 8] = [
     Why::Alone,
@@ -67,17 +72,31 @@ pub(in crate::embed) fn zero_rows(
     y: Option<(&Columns, &Floors)>,
 ) {
     let (rows, first) = (z.zero_rows(), z.own().range.start);
-    let mut totals = [0; ALL.len()];
+    let (mut totals, mut uncovered) = ([0; ALL.len()], Vec::new());
     if !rows.is_empty() {
         let facts = Facts::of(run, graph);
         let held = y.map(|(y, floors)| y.map_rows(&rows, |_, row| floors.length(row) > 0.0));
         for (number, &i) in rows.iter().enumerate() {
-            totals
-                [facts.why(first + i, held.as_ref().is_some_and(|held| held[number])) as usize] +=
-                1;
+            let why = facts.why(first + i, held.as_ref().is_some_and(|held| held[number]));
+            totals[why as usize] += 1;
+            if OUTSIDE.contains(&why) {
+                uncovered.push((first + i) as u32);
+            }
         }
     }
     run.engine.totals(&mut totals);
+    if fills(run) && totals.iter().sum::<u64>() < z.own().rows as u64 {
+        let count = OUTSIDE
+            .iter()
+            .map(|&why| std::mem::take(&mut totals[why as usize]))
+            .sum();
+        note_uncovered(run, count);
+        run.uncovered = Uncovered {
+            nodes: uncovered,
+            count,
+            columns: z.cols(),
+        };
+    }
     let (count, nodes) = (totals.iter().sum::<u64>(), z.own().rows as u64);
     let empty = run.empty.take();
     let is_empty = empty.is_some();
@@ -106,6 +125,36 @@ pub(in crate::embed) fn zero_rows(
         "{count} of {nodes} nodes {have}: {}",
         reasons.join(", ")
     ));
+}
+
+/// Whether nodes outside the leading directions get directions of their own: where edges are a motif of a matrix that is not in
+/// the paper, and no features are among the columns.
+fn fills(run: &Context) -> bool {
+    let Config { psi, features, .. } = run.config;
+    let inside = run.has_attributes() && features.combine == Combine::Before;
+    *psi == Psi::ANorm && has_edges(run.config) && !inside
+}
+
+/// Whether edges are one of the motifs.
+fn has_edges(config: &Config) -> bool {
+    let motifs = config.motifs.motifs();
+    motifs.iter().any(|motif| motif.name() == "edge")
+}
+
+/// Says what the vectors of nodes outside the leading directions tell.
+fn note_uncovered(run: &mut Context, count: u64) {
+    let (nodes, more) = (run.own.rows, room(run.config));
+    match count {
+        0 => (),
+        1 => run.note(format!(
+            "1 of {nodes} nodes is outside the leading directions, as in a small component or far from the core: its proximity \
+             columns are random (a larger {more} covers more nodes)"
+        )),
+        _ => run.note(format!(
+            "{count} of {nodes} nodes are outside the leading directions, as in small components or far from the core: their \
+             proximity columns only say which of them are connected (a larger {more} covers more nodes)"
+        )),
+    }
 }
 
 /// Counts nodes whose rows of Z are far shorter than the typical one.
@@ -159,11 +208,7 @@ impl<'a> Facts<'a> {
                 .then_some(matrix.degree)
                 .filter(|_| matrix.regularize == 0.0),
             edges: (one_step || !graph.is_directed() || config.reverse.given() > 0.0)
-                && config
-                    .motifs
-                    .motifs()
-                    .iter()
-                    .any(|motif| motif.name() == "edge"),
+                && has_edges(config),
         }
     }
 

@@ -175,6 +175,74 @@ fn rows_without_entries_are_zero_and_the_reason_is_said() {
     }
 }
 
+/// Small components and ends of long paths are outside the leading directions; their nodes have proximity all the same.
+#[test]
+fn every_node_with_an_edge_has_proximity() {
+    let mut edges: Vec<(u32, u32)> = Vec::new();
+    for clique in 0..12 {
+        let nodes = 10 * clique..10 * clique + 10;
+        edges.extend(
+            nodes
+                .clone()
+                .flat_map(|i| nodes.clone().filter(move |&j| i != j).map(move |j| (i, j))),
+        );
+        edges.push((10 * clique, (10 * clique + 10) % 120));
+    }
+    edges.extend((120..150).map(|i| (i - 1, i)));
+    edges.extend((150..250).step_by(2).map(|i| (i, i + 1)));
+    // A node without an edge, and an edge of weight 0.
+    let (alone, idle, n) = (250, [251, 252], 253);
+    let weights = |i: u32| [1e-3, 1.0, 40.0][i as usize % 3];
+    for (directed, weighted) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut edges = edges.clone();
+        edges.retain(|(i, j)| directed || i < j);
+        let mut values: Vec<f32> = edges.iter().map(|&(i, _)| weights(i)).collect();
+        if weighted {
+            edges.push((idle[0], idle[1]));
+            values.push(0.0);
+        }
+        let mut builder = match directed {
+            true => GraphBuilder::directed(n),
+            false => GraphBuilder::undirected(n),
+        };
+        if weighted {
+            builder = builder.weights(values);
+        }
+        let graph = builder.edges(edges).build().unwrap();
+        let found = run(Config::default().with_dim(24), &graph);
+        let z = found.embedding.vectors.columns(0..21);
+        let context = format!(
+            "directed {directed}, weighted {weighted}: {:?}",
+            found.report
+        );
+        assert_eq!(
+            zero_rows(&z),
+            [alone, idle[0] as usize, idle[1] as usize],
+            "{context}"
+        );
+        assert!(
+            found
+                .report
+                .notes
+                .iter()
+                .any(|note| note.contains("outside the leading directions")),
+            "{context}"
+        );
+        // Nodes of a small component are most similar to each other.
+        let row = |i: usize| z.row(i).iter().map(|&x| f64::from(x)).collect::<Vec<f64>>();
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let cosine = |i: usize, j: usize| {
+            let (a, b) = (row(i), row(j));
+            product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
+        };
+        let together = (150..250)
+            .step_by(2)
+            .filter(|&i| cosine(i, i + 1) > 0.999)
+            .count();
+        assert!(together > 30, "{together} of 50 pairs: {context}");
+    }
+}
+
 /// Nodes that the factors of a motif matrix leave out are not said to be without the motif; weights of 0 count as none.
 #[test]
 fn the_reasons_of_zero_rows_are_true() {
