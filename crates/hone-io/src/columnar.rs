@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 pub use opened::{Data, Opened, damaged};
 pub use reader::TableReader;
 pub use sound::is_decoding;
-pub(crate) use sound::{BEGINNING, LONGEST_HEADER, decoded, may_begin};
+pub use sound::{BEGINNING, LONGEST_HEADER, decoded, may_begin};
 
 /// Rows that fit one row group comfortably.
 pub const ROW_GROUP: usize = 1 << 17;

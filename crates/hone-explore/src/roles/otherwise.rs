@@ -333,8 +333,12 @@ mod tests {
         } else {
             closed + open + cliques == 0.0
         };
-        shares.iter().all(|share| (-1e-9..=1.0 + 1e-9).contains(share))
-            && [k, pairs * closed, k * out, k * into].into_iter().all(is_whole)
+        shares
+            .iter()
+            .all(|share| (-1e-9..=1.0 + 1e-9).contains(share))
+            && [k, pairs * closed, k * out, k * into]
+                .into_iter()
+                .all(is_whole)
             && is_whole(triples * cliques)
             && k >= 1.0
             && around >= 1.0
@@ -360,7 +364,12 @@ mod tests {
                     continue;
                 };
                 changed += 1;
-                let Change { role, ratios, first, .. } = change;
+                let Change {
+                    role,
+                    ratios,
+                    first,
+                    ..
+                } = change;
                 assert!(role != own && ratios[first] != now[first], "{node}");
                 assert!(is_possible(&ratios), "{node}: {now:?} to {ratios:?}");
                 assert_eq!(found.role_at(&scaled(&ratios)), role, "{node}: {ratios:?}");
@@ -368,7 +377,11 @@ mod tests {
                 assert_eq!(found.role_at(&scaled(&said)), role, "{node}: {said:?}");
                 assert!(found.explain(node, "n").text.contains("It would have been"));
             }
-            assert!(2 * changed > graph.nodes(), "{changed} of {}", graph.nodes());
+            assert!(
+                2 * changed > graph.nodes(),
+                "{changed} of {}",
+                graph.nodes()
+            );
         }
     }
 

@@ -29,14 +29,14 @@ const WATCH: u64 = 1 << 20;
 
 /// A file, or all of a stream: a table is read from its end.
 #[derive(Clone)]
-pub(crate) enum Data {
+pub enum Data {
     File(Arc<File>),
     Memory(Bytes),
 }
 
 impl Data {
     /// Opens a file; reads a stream, within the allowance.
-    pub(crate) fn open(path: &Path, allowance: Allowance) -> Result<Self> {
+    pub fn open(path: &Path, allowance: Allowance) -> Result<Self> {
         let wrong = |error| Error::io(path, error);
         if fs::metadata(path).map_err(wrong)?.is_file() {
             File::open(path).map_err(wrong).map(Data::from)
@@ -214,7 +214,7 @@ impl Opened {
     }
 }
 
-pub(crate) fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
+pub fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
     Error::input(
         path,
         format!("this is not a valid Parquet file: {what}"),

@@ -23,7 +23,7 @@ use super::thrift::{Cursor, I32, LIST, STRUCT};
 /// Groups within groups that a schema may have.
 const DEEPEST_SCHEMA: usize = 32;
 /// Bytes of a page header that are examined: statistics may be long.
-pub(crate) const LONGEST_HEADER: u64 = 1 << 20;
+pub const LONGEST_HEADER: u64 = 1 << 20;
 /// Bytes of a page header that are read at first.
 const USUAL_HEADER: u64 = 1 << 9;
 /// How far a byte of the old LZ4 format can expand.
@@ -31,7 +31,7 @@ const LZ4_RATIO: u64 = 255;
 
 /// How a Parquet file begins: its magic, and the first field of the header of a page, or of a table without pages. No text
 /// has such a byte.
-pub(crate) const BEGINNING: &[u8] = b"PAR1\x15";
+pub const BEGINNING: &[u8] = b"PAR1\x15";
 
 thread_local!(static DECODING: Cell<bool> = const { Cell::new(false) });
 
@@ -42,7 +42,7 @@ pub fn is_decoding() -> bool {
 }
 
 /// Runs a call of the decoder; returns what it says is wrong, also where it panics. It must not be used again then.
-pub(crate) fn decoded<T>(call: impl FnOnce() -> ParquetResult<T>) -> Result<T, String> {
+pub fn decoded<T>(call: impl FnOnce() -> ParquetResult<T>) -> Result<T, String> {
     let before = DECODING.replace(true);
     let outcome = panic::catch_unwind(AssertUnwindSafe(call));
     DECODING.set(before);
@@ -54,7 +54,7 @@ pub(crate) fn decoded<T>(call: impl FnOnce() -> ParquetResult<T>) -> Result<T, S
 
 /// Whether these can be the first bytes of a Parquet file: a page comes first, or the footer of a table without rows.
 /// [`LONGEST_HEADER`] of them decide.
-pub(crate) fn may_begin(bytes: &[u8]) -> bool {
+pub fn may_begin(bytes: &[u8]) -> bool {
     let rest = bytes.get(4..).unwrap_or_default();
     bytes.starts_with(BEGINNING)
         && (page_header(rest).is_some() || check_schema(&mut Cursor::new(rest)).is_some())

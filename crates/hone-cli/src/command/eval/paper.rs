@@ -183,10 +183,11 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     match &args.write {
         Some(file) => {
             let further = Some((file.as_path(), document));
-            args.output
-                .write_with(None, further, &report, context)
+            args.output.write_with(None, further, &report, context)
         }
-        None => args.output.write_with(Some(document), None, &report, context),
+        None => args
+            .output
+            .write_with(Some(document), None, &report, context),
     }
 }
 
