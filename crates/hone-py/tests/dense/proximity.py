@@ -62,11 +62,11 @@ class Undirected:
         root = np.sqrt(self.degree + self.tau)
         lam, X = np.linalg.eigh(weights[np.ix_(self.nodes, self.nodes)] / np.outer(root, root))
         self.lazy = LAZINESS if is_bipartite(weights) else 0.0
-        self.w = clarity(lam)
         walk = self.lazy + (1 - self.lazy) * lam
         kept = leading(walk, self.dim)
         self.cut = gap(walk, self.dim)
         self.lam, self.walk, self.X = lam[kept], walk[kept], X[:, kept]
+        self.w = clarity(lam[np.argsort(-np.abs(walk), kind="stable")[: self.dim]])
         power = STEPS if self.lazy else 2 + self.w
         self.scale = np.abs(self.walk / self.walk[0]) ** power
         factors = shorten(self.X * self.scale)
