@@ -30,7 +30,9 @@ const WATCH: u64 = 1 << 20;
 /// A file, or all of a stream: a table is read from its end.
 #[derive(Clone)]
 pub enum Data {
+    /// A file.
     File(Arc<File>),
+    /// All of a stream.
     Memory(Bytes),
 }
 
@@ -214,6 +216,7 @@ impl Opened {
     }
 }
 
+/// The error for a damaged file.
 pub fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
     Error::input(
         path,
