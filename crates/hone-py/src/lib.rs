@@ -63,17 +63,4 @@ mod _native {
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-    /// Prints no panic of the decoder of Parquet: it becomes an exception. The hook is that of this module; other modules that
-    /// are written in Rust have their own.
-    #[pymodule_init]
-    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !hone::store::table::is_decoding() {
-                before(info);
-            }
-        }));
-        Ok(())
-    }
 }
