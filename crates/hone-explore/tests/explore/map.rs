@@ -88,7 +88,9 @@ fn a_page_is_whole_and_loads_nothing() {
         html.matches("<script").count(),
         html.matches("</script>").count()
     );
-    for section in ["core", "ids", "colours", "counts", "reasons", "near", "edges"] {
+    for section in [
+        "core", "ids", "colours", "counts", "reasons", "near", "edges",
+    ] {
         assert!(
             html.contains(&format!("id=\"data-{section}\"")),
             "{section}"
@@ -99,7 +101,9 @@ fn a_page_is_whole_and_loads_nothing() {
 
 /// The bytes of a section of a page.
 fn section(html: &str, name: &str) -> Vec<u8> {
-    let (_, rest) = html.split_once(&format!("id=\"data-{name}\">")).expect("a section");
+    let (_, rest) = html
+        .split_once(&format!("id=\"data-{name}\">"))
+        .expect("a section");
     let text = rest.split_once('<').expect("its end").0;
     let digit = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
@@ -110,25 +114,37 @@ fn section(html: &str, name: &str) -> Vec<u8> {
     };
     let bytes = text.as_bytes().chunks(4).flat_map(|four| {
         let used = four.iter().filter(|&&c| c != b'=').count();
-        let bits = four.iter().fold(0u32, |bits, &c| bits << 6 | u32::from(digit(c) & 63));
+        let bits = four
+            .iter()
+            .fold(0u32, |bits, &c| bits << 6 | u32::from(digit(c) & 63));
         bits.to_be_bytes()[1..used].to_vec()
     });
     let packed: Vec<u8> = bytes.collect();
     let mut plain = Vec::new();
-    flate2::read::ZlibDecoder::new(&packed[..]).read_to_end(&mut plain).expect("packed");
+    flate2::read::ZlibDecoder::new(&packed[..])
+        .read_to_end(&mut plain)
+        .expect("packed");
     plain
 }
 
 /// The page has what the command says, word by word: each node's sentence is made of parts of the section alone.
 #[test]
 fn pages_give_the_reasons_of_the_command() {
-    let mut arcs: Vec<(u32, u32)> = (0..60).map(|i| (i, i * i % 17)).filter(|(i, j)| i != j).collect();
+    let mut arcs: Vec<(u32, u32)> = (0..60)
+        .map(|i| (i, i * i % 17))
+        .filter(|(i, j)| i != j)
+        .collect();
     arcs.extend((0..20).map(|i| (i, i + 20)));
-    let arcs = GraphBuilder::directed(62).edges(arcs).build().expect("arcs");
+    let arcs = GraphBuilder::directed(62)
+        .edges(arcs)
+        .build()
+        .expect("arcs");
     for graph in [builtin("karate").expect("built in"), arcs] {
         let n = graph.nodes();
         let found = parts(&graph);
-        let html = map(&graph, &found, Vec::new()).html(&Silent).expect("a page");
+        let html = map(&graph, &found, Vec::new())
+            .html(&Silent)
+            .expect("a page");
         let bytes = section(&html, "reasons");
         let mut at = 0;
         let mut take = |count: usize| {
@@ -155,8 +171,10 @@ fn pages_give_the_reasons_of_the_command() {
             .into_iter()
             .map(|percent| {
                 let said: Vec<usize> = (0..4).map(|_| varint(&mut take)).collect();
-                let said: Vec<&str> =
-                    said.iter().map(|&part| part.checked_sub(1).map_or("", |at| phrases[at].as_str())).collect();
+                let said: Vec<&str> = said
+                    .iter()
+                    .map(|&part| part.checked_sub(1).map_or("", |at| phrases[at].as_str()))
+                    .collect();
                 let mut because: Vec<&str> = said[..3].to_vec();
                 because.retain(|part| !part.is_empty());
                 let listed = match because.pop() {
