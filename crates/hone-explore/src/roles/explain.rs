@@ -112,7 +112,7 @@ impl Roles {
                 None,
                 "Any edge would have given it another role.".to_owned(),
             ),
-            Some(next) => self.other(&ratios, self.otherwise(node, own), next),
+            Some(next) => self.other(&ratios, self.otherwise(node, own).as_ref(), next),
         };
         let telling = self.telling(node, own, runner_up);
         let reason = |&d: &usize| Reason {
@@ -121,7 +121,7 @@ impl Roles {
             average: self.averages[d],
         };
         Why {
-            percent: (100.0 * self.memberships(node)[own]).round() as u8,
+            percent: (100.0 * self.memberships(node)[own]).round_ties_even() as u8,
             reasons: telling.iter().map(reason).collect(),
             because: telling.into_iter().map(said).collect(),
             otherwise,
@@ -170,10 +170,10 @@ impl Roles {
     fn other(
         &self,
         now: &Signature,
-        change: Option<Change>,
+        change: Option<&Change>,
         next: usize,
     ) -> (Option<Otherwise>, String) {
-        let Some(Change {
+        let Some(&Change {
             role,
             ratios,
             first,
