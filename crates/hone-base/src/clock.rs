@@ -84,7 +84,7 @@ mod tests {
         let before = totals()[Work::Combine as usize];
         assert_eq!(timed(Work::Combine, 40, || 7), 7);
         timed(Work::Combine, 2, || {
-            std::thread::sleep(std::time::Duration::from_millis(2))
+            std::thread::sleep(std::time::Duration::from_millis(2));
         });
         let after = totals()[Work::Combine as usize];
         assert_eq!(

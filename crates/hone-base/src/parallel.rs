@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(collect_some(10, |i| (i % 3 == 1).then_some(i)), [1, 4, 7]);
         let taken = Mutex::new(Vec::new());
         each(vec!["a", "b", "c"], &|i, item| {
-            taken.lock().expect("not poisoned").push((i, item))
+            taken.lock().expect("not poisoned").push((i, item));
         });
         let mut taken = taken.into_inner().expect("not poisoned");
         taken.sort_unstable();

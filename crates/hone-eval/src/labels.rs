@@ -354,6 +354,8 @@ fn label_names(rows: &[(u32, Vec<&str>)]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use hone::graph::GraphBuilder;
 
@@ -500,7 +502,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("x.labels");
         let long = "a".repeat(LONGEST_LINE);
-        std::fs::write(&path, format!("0\tx\n1\t{long}\n")).expect("written");
+        fs::write(&path, format!("0\tx\n1\t{long}\n")).expect("written");
         let graph = GraphBuilder::undirected(4).edges(vec![(0, 1)]).build();
         let graph = graph.expect("in range");
         let message = |allowance| {

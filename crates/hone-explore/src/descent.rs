@@ -59,7 +59,7 @@ pub(crate) fn all(
     let mut found = vec![(0u32, 0f32); n * k];
     if k > 0 {
         parallel::for_rows(&mut found, k, |i, to| {
-            finish(space, i as u32, &lists[i * width..][..width], to)
+            finish(space, i as u32, &lists[i * width..][..width], to);
         });
     }
     let (rows, similarities) = found.into_iter().unzip();

@@ -398,7 +398,7 @@ impl Cuda {
         for source in sources {
             for k in source.first..source.first + source.panel.cols {
                 (0..b).for_each(|j| {
-                    scaled[k * b + j] = (source.factor * signs[j] * matrix.get(k, j)) as f32
+                    scaled[k * b + j] = (source.factor * signs[j] * matrix.get(k, j)) as f32;
                 });
             }
         }

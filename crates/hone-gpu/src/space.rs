@@ -152,7 +152,7 @@ impl Cuda {
             for (panel, small) in some.iter().zip(small.chunks_exact_mut(SIDE * SIDE)) {
                 for k in 0..panel.cols {
                     (0..y.cols).for_each(|j| {
-                        small[k * SIDE + j] = factor * matrix.get(row + k, first + j) as f32
+                        small[k * SIDE + j] = factor * matrix.get(row + k, first + j) as f32;
                     });
                 }
                 row += panel.cols;

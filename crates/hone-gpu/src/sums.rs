@@ -68,7 +68,7 @@ impl Cuda {
             .collect();
         let mut cross = Small::zeros(a, b);
         self.tiles(x, y, &pairs, |(p, q), i, j, value| {
-            cross.set(above[p] + i, before[q] + j, value)
+            cross.set(above[p] + i, before[q] + j, value);
         });
         cross
     }

@@ -53,9 +53,9 @@ impl Graph {
         for (u, v) in added.map(|graph| pairs(graph, &index)).unwrap_or_default() {
             let (u, v) = u.zip(v).expect("new nodes have their places");
             if grown.has_edge(u, v) {
-                present += 1
+                present += 1;
             } else {
-                to_add.push((u, v))
+                to_add.push((u, v));
             }
         }
         let named: BTreeSet<(u32, u32)> = added

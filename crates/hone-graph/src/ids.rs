@@ -231,6 +231,12 @@ pub struct Names {
 /// A free place in the table of [`Names`]; so there can be `u32::MAX` names.
 const FREE: u32 = u32::MAX;
 
+impl Default for Names {
+    fn default() -> Self {
+        Names::new()
+    }
+}
+
 impl Names {
     /// No names yet.
     pub fn new() -> Self {
@@ -263,6 +269,11 @@ impl Names {
     /// Number of names.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Bytes that it holds.
@@ -402,7 +413,7 @@ mod tests {
         let crafted = (0u32..).map(|i| format!("x{i}")).filter(|name| {
             let mut hasher = rustc_hash::FxHasher::default();
             hasher.write(name.as_bytes());
-            hasher.finish() % 1024 == 0
+            hasher.finish().is_multiple_of(1024)
         });
         let mut names = Names::new();
         let crafted: Vec<String> = crafted.take(400).collect();

@@ -226,7 +226,7 @@ impl Graph {
         };
         if let Some(weights) = parts.weights.as_mut().and_then(Arc::get_mut) {
             parallel::for_chunks(weights, COLUMNS, &|_, weights| {
-                weights.iter_mut().for_each(|w| *w = w.min(f32::MAX))
+                weights.iter_mut().for_each(|w| *w = w.min(f32::MAX));
             });
         }
         (Arc::new(parts.pattern), parts.weights)

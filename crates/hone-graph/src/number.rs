@@ -89,6 +89,11 @@ impl Ends {
         }
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Adds an edge between two ids, widening what is there if it must; whether there was room
     /// for the names.
     pub fn push(&mut self, u: &str, v: &str) -> bool {

@@ -446,6 +446,9 @@ pub(crate) fn generate(
     })
 }
 
+/// What [`table_columns`] returns.
+type TableColumns = (usize, usize, Option<usize>, bool, Vec<String>);
+
 /// Positions of the ids and, if they are kept, of the weights among the columns of a table, by its names, if it has some, and
 /// its first rows; whether weights are not kept, and what was a guess. `options` is JSON.
 #[pyfunction]
@@ -453,7 +456,7 @@ pub(crate) fn table_columns(
     names: Vec<String>,
     rows: Vec<Vec<String>>,
     options: &str,
-) -> PyResult<(usize, usize, Option<usize>, bool, Vec<String>)> {
+) -> PyResult<TableColumns> {
     let options: ReadOptions = serde_json::from_str(options).map_err(unread("options"))?;
     let (columns, ignored, notes) =
         hone::graph::table_columns(&names, &rows, &options).map_err(raise)?;

@@ -422,7 +422,7 @@ impl MotifOperator {
             block.update_rows(|i, row| {
                 row.iter_mut()
                     .enumerate()
-                    .for_each(|(k, v)| *v = x[(node(i), k)] as f32)
+                    .for_each(|(k, v)| *v = x[(node(i), k)] as f32);
             });
             let y = if transposed {
                 self.operator.apply_transposed(&block)

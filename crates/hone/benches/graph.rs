@@ -156,16 +156,16 @@ fn parse(n: usize, m: usize) {
     type Line = fn(&mut Vec<u8>, u32, u32);
     let kinds: [(&str, &str, Line); 4] = [
         ("integers", "a.edges", |out, u, v| {
-            writeln!(out, "{u} {v}").unwrap()
+            writeln!(out, "{u} {v}").unwrap();
         }),
         ("integers, csv", "a.csv", |out, u, v| {
-            writeln!(out, "{u},{v}").unwrap()
+            writeln!(out, "{u},{v}").unwrap();
         }),
         ("weights kept", "a.tsv", |out, u, v| {
-            writeln!(out, "{u}\t{v}\t{}.25", u % 10).unwrap()
+            writeln!(out, "{u}\t{v}\t{}.25", u % 10).unwrap();
         }),
         ("names", "a.txt", |out, u, v| {
-            writeln!(out, "n{u} n{v}").unwrap()
+            writeln!(out, "n{u} n{v}").unwrap();
         }),
     ];
     for (kind, name, line) in kinds {

@@ -47,16 +47,16 @@ fn main() {
                 left: Some(&diagonal),
                 ..Fused::default()
             },
-        )
+        );
     });
     let round = |words| Rounded::of(&x, None, words);
     let mut rounded = Some(round(Block::zeros(n, Rounded::words(b))));
     best("rounding", || {
-        rounded = rounded.take().map(|old| round(old.into_block()))
+        rounded = rounded.take().map(|old| round(old.into_block()));
     });
     let rounded = rounded.expect("rounded above");
     let half = best("rounded product", || {
-        matrix.multiply_rounded(&rounded, &mut y, &Fused::default())
+        matrix.multiply_rounded(&rounded, &mut y, &Fused::default());
     });
     println!("  {:.2} x the product", half / product);
     let plain = best("plain loop, one thread", || plain(&matrix, &x, &mut y));
@@ -65,7 +65,7 @@ fn main() {
     best("transpose", || drop(matrix.transposed()));
     let mut work = Workspace::default();
     best("transposed product", || {
-        p.apply_transposed_into(&x, &mut y, &mut work)
+        p.apply_transposed_into(&x, &mut y, &mut work);
     });
 
     best("random", || drop(Block::random(n, b, Key::new(1))));
@@ -75,7 +75,7 @@ fn main() {
     best("times small", || drop(x.times(&small)));
     best("copy", || drop(x.clone()));
     best("copy and orthonormalize", || {
-        drop(orthonormalize(&mut x.clone()))
+        drop(orthonormalize(&mut x.clone()));
     });
 }
 
@@ -129,7 +129,7 @@ fn triad() -> f64 {
             a.iter_mut()
                 .zip(b)
                 .zip(c)
-                .for_each(|((a, b), c)| *a = b + 3.0 * c)
+                .for_each(|((a, b), c)| *a = b + 3.0 * c);
         });
     });
     (3 * 4 * rows * cols) as f64 / time

@@ -185,7 +185,7 @@ fn take_logs(block: &mut Block) {
     block.update_rows(|_, row| {
         row.iter_mut()
             .filter(|x| **x != 0.0)
-            .for_each(|x| *x = x.ln_1p())
+            .for_each(|x| *x = x.ln_1p());
     });
 }
 
@@ -233,7 +233,7 @@ fn pruned(levels: &[Named], next: &Named, most: f64) -> Named {
     block.update_rows(|i, row| {
         row.iter_mut()
             .zip(&kept)
-            .for_each(|(to, &j)| *to = next.block.row(i)[j])
+            .for_each(|(to, &j)| *to = next.block.row(i)[j]);
     });
     let names = kept.iter().map(|&j| next.names[j].clone()).collect();
     Named {

@@ -402,7 +402,7 @@ fn write(
     let mut write = |table: CountTable<'_>| table.add_to(batch, &args.output, context.progress());
     match choices.by {
         By::Edge => {
-            write(CountTable::edges(graph, counts, &motifs).with_occurrence(choices.occurrence))?
+            write(CountTable::edges(graph, counts, &motifs).with_occurrence(choices.occurrence))?;
         }
         By::Node => write(CountTable::nodes(graph, counts, &counts.node_orbits()?))?,
         By::Total => print_totals(

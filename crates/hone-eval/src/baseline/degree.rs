@@ -165,7 +165,7 @@ mod tests {
             let graph = builder.edges(edges.clone()).build().expect("in range");
             let x = features(&graph).expect("no reason to fail");
             let near = |i: usize, j: usize, value: f64| {
-                assert!((f64::from(x.row(i)[j]) - value).abs() < 1e-6, "{i} {j}")
+                assert!((f64::from(x.row(i)[j]) - value).abs() < 1e-6, "{i} {j}");
             };
             near(3, 0, 5f64.ln());
             near(3, 1, 4f64.ln());

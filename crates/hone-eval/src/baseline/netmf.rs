@@ -110,7 +110,7 @@ impl NetMf {
         sum.update_rows(|_, row| {
             row.iter_mut()
                 .zip(roots)
-                .for_each(|(m, root)| *m *= factor * root * root)
+                .for_each(|(m, root)| *m *= factor * root * root);
         });
         Ok(sum)
     }

@@ -86,7 +86,7 @@ impl Node2Vec {
             progress.check()?;
             let end = (start + pool).min(total);
             model.train(start..end, start as f64 / total as f64, |unit, sink| {
-                run.emit(unit, sink)
+                run.emit(unit, sink);
             });
             progress.advance(end - start);
         }

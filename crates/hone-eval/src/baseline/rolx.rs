@@ -90,7 +90,7 @@ impl RolX {
         v.update_rows(|i, row| {
             row.iter_mut()
                 .zip(&features)
-                .for_each(|(to, feature)| *to = value(feature, i))
+                .for_each(|(to, feature)| *to = value(feature, i));
         });
         if v.as_slice().iter().all(|&value| value == 0.0) {
             return Ok(Block::zeros(n, self.dim));

@@ -180,9 +180,9 @@ impl SkipGram {
         let pools: Vec<Vec<Vec<(u32, u32)>>> =
             parallel::map((units.end.div_ceil(CHUNK) - first) as usize, pool);
         if self.options.tied {
-            self.tournament(&pools, rate)
+            self.tournament(&pools, rate);
         } else {
-            self.rounds(&pools, rate)
+            self.rounds(&pools, rate);
         }
     }
 

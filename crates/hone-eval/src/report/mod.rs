@@ -185,7 +185,7 @@ fn html_table(out: &mut String, table: &Table) {
         for (name, cells) in &table.chosen {
             let _ = write!(out, "</tr><tr><td>{}</td>", svg::escape(name));
             cells.iter().for_each(|cell| {
-                out.push_str(&format!("<td class=\"words\">{}</td>", svg::escape(cell)))
+                out.push_str(&format!("<td class=\"words\">{}</td>", svg::escape(cell)));
             });
         }
         out.push_str("</tr></table>");

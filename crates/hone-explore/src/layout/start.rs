@@ -52,7 +52,7 @@ pub(super) fn components(space: &Space) -> Result<Block> {
     let scale = if widest > 0.0 { EXTENT / widest } else { 0.0 };
     placed.update_rows(|_, row| {
         row.iter_mut()
-            .for_each(|x| *x = (f64::from(*x) * scale) as f32)
+            .for_each(|x| *x = (f64::from(*x) * scale) as f32);
     });
     Ok(placed)
 }

@@ -89,7 +89,7 @@ impl<'a> RoleTable<'a> {
             let nodes = range.clone().map(|node| node as u32);
             let own = |node: u32| self.roles.role_of(node);
             match j {
-                0 => Column::of_ids(&self.ids, range),
+                0 => Column::of_ids(self.ids, range),
                 1 => Column::Texts(
                     nodes
                         .map(|node| self.roles.roles[own(node)].name.clone())

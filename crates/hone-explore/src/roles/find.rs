@@ -94,7 +94,7 @@ impl Roles {
         let k = mixture.components.len();
         let mut memberships = vec![0f32; signatures.len() * k];
         parallel::for_rows(&mut memberships, k, |i, to| {
-            mixture.memberships(&signatures[i], to)
+            mixture.memberships(&signatures[i], to);
         });
         let mut found = Roles {
             roles: Vec::new(),

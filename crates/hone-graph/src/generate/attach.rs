@@ -26,7 +26,7 @@ pub(super) fn attach(
     let clique = joins.ceil() as u32 + 1;
     let mut ends = room_for_ends((f64::from(nodes) + f64::from(clique)) * joins * 2.0)?;
     let mut chunk = each_row(0..clique, |u, out| {
-        out.extend((u + 1..clique).map(|v| (u, v)))
+        out.extend((u + 1..clique).map(|v| (u, v)));
     });
     ends.extend(chunk.iter().flat_map(|&(u, v)| [u, v]));
     let mut joined = vec![u32::MAX; nodes as usize]; // the last node that joined this one

@@ -123,7 +123,7 @@ impl Counts {
             seen[i].fetch_or(own, Relaxed);
         };
         parallel::stretches(rows.len(), 1 << 12, |part| {
-            part.for_each(|k| both(rows.start + k))
+            part.for_each(|k| both(rows.start + k));
         });
         (0..motifs.len())
             .map(|t| {

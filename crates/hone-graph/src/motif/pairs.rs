@@ -363,7 +363,7 @@ impl Source<'_> {
         if reach(self.motif) > 0 {
             let pattern = self.counts.pattern();
             scratch.row(pattern, self.exact, self.motif, i, |k, count| {
-                entries.push((k, count as f64))
+                entries.push((k, count as f64));
             });
             entries.sort_unstable_by_key(|entry| entry.0);
         }

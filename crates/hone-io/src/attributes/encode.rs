@@ -240,7 +240,7 @@ fn place(targets: &[Target], raw: &Raw, rows: &[u32], width: usize) -> Block {
         for target in targets {
             match target {
                 Target::Number(values, at) => {
-                    to[*at] = values.get(row).copied().unwrap_or(f32::NAN)
+                    to[*at] = values.get(row).copied().unwrap_or(f32::NAN);
                 }
                 Target::Categories(codes, slots) => {
                     let code = codes.get(row).copied().unwrap_or(NO_CATEGORY);

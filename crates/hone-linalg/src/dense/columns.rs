@@ -241,7 +241,7 @@ impl Columns {
             let lane = lane.start - self.own.range.start..lane.end - self.own.range.start;
             let mut window = Window::new(parts.often.iter().copied());
             let often = gram_lane(&lane, parts.wide, |range, wide| {
-                window.read(&range, wide, f64::from)
+                window.read(&range, wide, f64::from);
             });
             if parts.rare.is_empty() {
                 return often;

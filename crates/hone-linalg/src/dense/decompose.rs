@@ -181,7 +181,7 @@ mod tests {
                 }
             };
             (0..3).for_each(|i| {
-                x.row_mut(i)[column] = basis.get(i, 0) * along(0) + basis.get(i, 1) * along(1)
+                x.row_mut(i)[column] = basis.get(i, 0) * along(0) + basis.get(i, 1) * along(1);
             });
         }
         x.normalize_columns(Norm::L2);

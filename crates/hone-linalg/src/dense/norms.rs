@@ -80,7 +80,7 @@ fn fold_columns(
         folded
             .iter_mut()
             .zip(lane)
-            .for_each(|(to, x)| *to = join(*to, x))
+            .for_each(|(to, x)| *to = join(*to, x));
     };
     fold_parts(x, &Own::all(x.rows()), add, join);
     folded

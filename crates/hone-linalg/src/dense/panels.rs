@@ -52,7 +52,7 @@ impl Panels {
         let mut out = Block::zeros(rows(&self.0), width(&self.0));
         let panels = refs(&self.0);
         change_rows(std::slice::from_mut(&mut out), |range, to| {
-            read(&panels, &range, to, |value| value)
+            read(&panels, &range, to, |value| value);
         });
         out
     }
@@ -171,7 +171,7 @@ impl Panels {
 pub fn update_rows(x: &mut [Block], change: impl Fn(&mut [f32]) + Sync) {
     let cols = width(x);
     change_rows(x, |_, values| {
-        values.chunks_exact_mut(cols).for_each(&change)
+        values.chunks_exact_mut(cols).for_each(&change);
     });
 }
 

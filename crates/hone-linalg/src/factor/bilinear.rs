@@ -152,7 +152,7 @@ impl Pair {
             out.update_rows(|i, row| {
                 row.iter_mut()
                     .zip(from)
-                    .for_each(|(to, &j)| *to = block.get(i, j))
+                    .for_each(|(to, &j)| *to = block.get(i, j));
             });
             out
         };

@@ -299,6 +299,6 @@ fn best_column(entries: &Csr, residual: &[f32], a: &mut [f32], b: &[f32], weight
     parallel::for_chunks(a, STRETCH, &|at, part| {
         part.iter_mut()
             .zip(at * STRETCH..)
-            .for_each(|(to, i)| *to = best(i))
+            .for_each(|(to, i)| *to = best(i));
     });
 }

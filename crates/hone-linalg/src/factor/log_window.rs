@@ -342,9 +342,9 @@ impl Chosen {
         let (mut rest, mut left) = (0.0, count as f64);
         for &degree in degrees {
             if degree >= certain {
-                left -= 1.0
+                left -= 1.0;
             } else {
-                rest += degree
+                rest += degree;
             }
         }
         let start =

@@ -225,14 +225,9 @@ impl<'a> Chosen<'a> {
             multiple_from,
             ..Info::default()
         };
-        let sides = (
-            std::slice::from_mut(&mut u),
-            v.as_ref().map(std::slice::from_ref),
-        );
-        info.measured(
-            residual(&Host, s, (sides.0, &sigma, sides.1), task)?,
-            options,
-        );
+        let left = std::slice::from_mut(&mut u);
+        let right = v.as_ref().map(std::slice::from_ref);
+        info.measured(residual(&Host, s, left, &sigma, right, task)?, options);
         Ok(Factors { u, sigma, v, info })
     }
 }

@@ -276,7 +276,7 @@ fn lazy<S: Space>(
     });
     let kept = triplets.padded(rank);
     info.measured(
-        residual(space, s, (&mut u, &kept, v.as_deref()), task)?,
+        residual(space, s, &mut u, &kept, v.as_deref(), task)?,
         options,
     );
     let sigma = triplets
@@ -481,7 +481,7 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
     transposed.update_rows(|j, row| {
         row.iter_mut()
             .enumerate()
-            .for_each(|(i, to)| *to = whole.get(i, j))
+            .for_each(|(i, to)| *to = whole.get(i, j));
     });
     drop(whole);
     let triplets = Triplets::of_gram(&transposed.gram(), task.rank, 0.0)?;

@@ -256,7 +256,7 @@ impl Operator {
                 inner.add_row(i, transpose, scale, &mut walks, spare);
                 for _ in 1..*k {
                     walks.drain(|j, value| {
-                        inner.add_row(j as usize, transpose, value, &mut longer, spare)
+                        inner.add_row(j as usize, transpose, value, &mut longer, spare);
                     });
                     std::mem::swap(&mut walks, &mut longer);
                 }
@@ -265,7 +265,7 @@ impl Operator {
             }
             Operator::Sum(terms) => {
                 terms.iter().for_each(|(factor, term)| {
-                    term.add_row(i, transpose, scale * factor, out, spare)
+                    term.add_row(i, transpose, scale * factor, out, spare);
                 });
             }
         }

@@ -75,7 +75,7 @@ impl Space for Host {
         y.update_rows(|i, row| {
             row.iter_mut()
                 .zip(x.row(i))
-                .for_each(|(to, &from)| *to = factors[i] * from)
+                .for_each(|(to, &from)| *to = factors[i] * from);
         });
     }
 

@@ -381,9 +381,9 @@ fn partition(range: Range<usize>, before: impl Fn(usize) -> bool) -> usize {
     while low < high {
         let middle = low + (high - low) / 2;
         if before(middle) {
-            low = middle + 1
+            low = middle + 1;
         } else {
-            high = middle
+            high = middle;
         }
     }
     low

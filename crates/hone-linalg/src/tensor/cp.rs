@@ -257,7 +257,7 @@ fn picked(block: &Block, order: &[usize]) -> Block {
     out.update_rows(|i, row| {
         row.iter_mut()
             .zip(order)
-            .for_each(|(to, &j)| *to = block.get(i, j))
+            .for_each(|(to, &j)| *to = block.get(i, j));
     });
     out
 }

@@ -174,7 +174,7 @@ impl<'a> Tensor<'a> {
                     slice.change_rows(&mut sum, |i, row| {
                         row.iter_mut()
                             .zip(outer.row(i))
-                            .for_each(|(to, x)| *to += x)
+                            .for_each(|(to, x)| *to += x);
                     });
                     work.give(inner);
                     work.give(outer);

@@ -158,7 +158,7 @@ impl State {
             let image = slice.times(other, !left, &mut work);
             let part = image.times(&if left { mixed.transposed() } else { mixed });
             slice.change_rows(&mut sum, |i, row| {
-                row.iter_mut().zip(part.row(i)).for_each(|(to, x)| *to += x)
+                row.iter_mut().zip(part.row(i)).for_each(|(to, x)| *to += x);
             });
             work.give(image);
             Ok(())

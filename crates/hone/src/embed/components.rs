@@ -280,7 +280,7 @@ fn move_up(z: &mut Block, offset: impl Fn(usize) -> f64) {
     z.update_rows(|_, row| {
         row.iter_mut()
             .zip(&offsets)
-            .for_each(|(x, offset)| *x += *offset)
+            .for_each(|(x, offset)| *x += *offset);
     });
 }
 
@@ -396,7 +396,7 @@ fn standardize(x: &mut Block, weights: &[f64]) {
     x.update_rows(|_, row| {
         row.iter_mut()
             .zip(&means)
-            .for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32)
+            .for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32);
     });
     let deviations = x
         .column_norms(Norm::L2)
@@ -505,7 +505,7 @@ mod tests {
         for (rows, cols) in [(90, 40), (30, 600)] {
             let mut block = Block::random(rows, cols, Key::new(5));
             block.update_rows(|_, row| {
-                (row[1], row[2]) = (-3.0 * row[0] + 0.1 * row[1], row[0] + 0.2 * row[2])
+                (row[1], row[2]) = (-3.0 * row[0] + 0.1 * row[1], row[0] + 0.2 * row[2]);
             });
             let column = |block: &Block, j: usize| {
                 (0..rows)

@@ -390,7 +390,7 @@ impl Model {
             for (row, k) in rows.chunks_exact_mut(cols).zip(batch * TOGETHER..) {
                 match of_fit(wanted.node(k)) {
                     Some((model, vectors)) => {
-                        row[..z_cols].copy_from_slice(&vectors.row(model as usize)[..z_cols])
+                        row[..z_cols].copy_from_slice(&vectors.row(model as usize)[..z_cols]);
                     }
                     None => {
                         nodes.push(wanted.node(k));

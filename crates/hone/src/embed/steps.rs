@@ -175,7 +175,7 @@ mod tests {
             y.update_rows(|_, row| {
                 (0..26)
                     .step_by(3)
-                    .for_each(|j| row[j] = row[j / 2] - 2.0 * row[j / 3])
+                    .for_each(|j| row[j] = row[j / 2] - 2.0 * row[j / 3]);
             });
             let gram = y.gram();
             let found = choose(&gram, &widths);

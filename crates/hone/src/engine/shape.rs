@@ -158,7 +158,7 @@ mod tests {
                 .expect("a scale")
         };
         let close = |found: f64, expected: f64| {
-            assert!((found - expected).abs() < 1e-9, "{found}, not {expected}")
+            assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
         };
         close(
             weights([0.8, 0.7, 0.7, 0.6, 0.6, 0.6], 0.0)[5],

@@ -282,13 +282,13 @@ impl Streamed {
         match (aggregate, &self.sums) {
             // Sums come first.
             (Aggregate::Sum, Some(sums)) => {
-                to.copy_from_slice(&sums.row(i)[at * width..(at + 1) * width])
+                to.copy_from_slice(&sums.row(i)[at * width..(at + 1) * width]);
             }
             (Aggregate::Max, _) if with(Aggregate::Mean).is_some_and(|mean| mean < at) => {}
             (Aggregate::Max, _) => maxima(&self.logs, near, to),
             _ => match with(Aggregate::Max).and_then(|most| most.checked_sub(at + 1)) {
                 Some(most) => {
-                    means_and_maxima(&self.logs, near, to, &mut after[most * width..][..width])
+                    means_and_maxima(&self.logs, near, to, &mut after[most * width..][..width]);
                 }
                 None => means(&self.logs, near, to),
             },

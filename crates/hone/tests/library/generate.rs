@@ -281,7 +281,7 @@ fn rmat_quadrants_have_their_shares() {
     for level in [11, 5, 0] {
         let mut count = [0.0; 4];
         edges.iter().for_each(|(u, v)| {
-            count[(u >> level & 1) as usize * 2 + (v >> level & 1) as usize] += 1.0
+            count[(u >> level & 1) as usize * 2 + (v >> level & 1) as usize] += 1.0;
         });
         for (seen, p) in count.iter().zip(GRAPH500) {
             let share = seen / edges.len() as f64;

@@ -128,7 +128,7 @@ impl Space for Owners {
     ) {
         let mut all = y.gathered();
         gathered(then, |then| {
-            Host.multiply(a, &x.gathered(), &mut all, then, &mut Workspace::default())
+            Host.multiply(a, &x.gathered(), &mut all, then, &mut Workspace::default());
         });
         *y = Shared::of(&all);
     }
@@ -136,7 +136,7 @@ impl Space for Owners {
     fn finish(&self, product: &Shared, y: &mut Shared, then: &Fused<Shared>) {
         let mut all = y.gathered();
         gathered(then, |then| {
-            Host.finish(&product.gathered(), &mut all, then)
+            Host.finish(&product.gathered(), &mut all, then);
         });
         *y = Shared::of(&all);
     }
@@ -169,7 +169,7 @@ impl Space for Owners {
         let mut sum = Small::zeros(a, b);
         for o in 0..3 {
             panels::cross_parts(&of_owner(x, o), &of_owner(y, o), &own(x, o), |part| {
-                sum.add(&part)
+                sum.add(&part);
             });
         }
         sum
@@ -218,7 +218,7 @@ impl Space for Owners {
                             .zip(block.column_extremes())
                             .for_each(|(most, x)| {
                                 *most = if x.abs() > most.abs() { x } else { *most };
-                            })
+                            });
                     }
                 }
             }
@@ -248,7 +248,7 @@ impl Space for Owners {
                     Map::Zero => block.as_mut_slice().fill(0.0),
                     Map::Scale(factors) => block.scale_columns(&factors[cols.clone()]),
                     Map::Redraw(which, key) => {
-                        block.redraw(cols.clone(), range.start, &which[cols.clone()], *key)
+                        block.redraw(cols.clone(), range.start, &which[cols.clone()], *key);
                     }
                     Map::Shorten(_) => unreachable!("done above"),
                 }

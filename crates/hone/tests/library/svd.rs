@@ -464,12 +464,12 @@ fn wide_dense_matrices_are_solved_through_their_rows() {
     for m in [&all.u, v] {
         let gram = m.gram();
         (0..7).for_each(|k| {
-            assert!((gram.get(k, k) - 1.0).abs() < 1e-4 && gram.get(k, (k + 1) % 7).abs() < 1e-4)
+            assert!((gram.get(k, k) - 1.0).abs() < 1e-4 && gram.get(k, (k + 1) % 7).abs() < 1e-4);
         });
     }
     let few = solve(&y, 3);
     (0..3).for_each(|k| {
-        assert!((few.sigma[k] - all.sigma[k]).abs() < 1e-4 && few.sigma[k] >= all.sigma[k + 1])
+        assert!((few.sigma[k] - all.sigma[k]).abs() < 1e-4 && few.sigma[k] >= all.sigma[k + 1]);
     });
     assert_eq!(
         (all.info.rank, all.sigma[7], all.u.cols()),

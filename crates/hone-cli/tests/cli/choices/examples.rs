@@ -126,7 +126,7 @@ fn stand_ins(folder: &Path, example: &str) {
                 .args(args)
                 .assert()
                 .success(),
-        )
+        );
     };
     for file in [
         "graph.tsv",
@@ -252,7 +252,7 @@ fn earlier_run(folder: &Path, example: &str) {
                 .args(args)
                 .assert()
                 .success(),
-        )
+        );
     };
     let Some(file) = example
         .split(' ')

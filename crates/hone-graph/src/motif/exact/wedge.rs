@@ -327,7 +327,7 @@ fn up(
         tails.iter().for_each(|tail| {
             graph.columns[tail.clone()]
                 .iter()
-                .for_each(|&y| count[y as usize] = 0)
+                .for_each(|&y| count[y as usize] = 0);
         });
     }
 }

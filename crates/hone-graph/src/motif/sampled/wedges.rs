@@ -226,7 +226,7 @@ fn over(members: &[u32], weight: f32, count: &[f32]) -> f32 {
     fours.iter().for_each(|four| {
         sums.iter_mut()
             .zip(four)
-            .for_each(|(sum, &w)| *sum += others(w))
+            .for_each(|(sum, &w)| *sum += others(w));
     });
     sums.iter_mut()
         .zip(rest)

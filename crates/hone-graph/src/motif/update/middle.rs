@@ -123,14 +123,14 @@ impl<'a> Middle<'a> {
                     x as u32,
                     &mut sums[offsets[x] - first..offsets[x + 1] - first],
                     scratch,
-                )
+                );
             });
         })?;
         let parts = (0..self.growth.len())
             .map(|number| (number..number + 1, ()))
             .collect();
         sweep(parts, progress, scratch, |range, (), scratch| {
-            range.for_each(|x| self.between(x, gains, scratch))
+            range.for_each(|x| self.between(x, gains, scratch));
         })
     }
 

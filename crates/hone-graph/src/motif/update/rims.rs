@@ -53,7 +53,7 @@ pub(super) fn add_all(
     progress.stage("counting triangles of changed edges", edges.len() as u64);
     let scratch = || (Marks::new(update.new.rows()), vec![0u64; update.new.rows()]);
     sweep(pieces, progress, scratch, |range, (), (marks, sums)| {
-        of_hub(update, gains, &edges[range], marks, sums)
+        of_hub(update, gains, &edges[range], marks, sums);
     })
 }
 

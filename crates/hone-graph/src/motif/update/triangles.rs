@@ -95,7 +95,7 @@ fn added_up(mut some: Vec<Grown>) -> Vec<Grown> {
             .filter(|last| (last.u, last.v) == (next.u, next.v))
         {
             Some(last) => {
-                (last.t, last.q) = (last.t.wrapping_add(next.t), last.q.wrapping_add(next.q))
+                (last.t, last.q) = (last.t.wrapping_add(next.t), last.q.wrapping_add(next.q));
             }
             None => grown.push(next),
         }

@@ -328,10 +328,10 @@ fn parse_line(
     let (u, v) = (&*u, &*v);
     match (naming, &mut chunk.ends) {
         (Naming::Listed(names), Ends::Nodes(pairs)) => {
-            pairs.push((listed(names, u)?, listed(names, v)?))
+            pairs.push((listed(names, u)?, listed(names, v)?));
         }
         (&Naming::Numbered(n), Ends::Nodes(pairs)) => {
-            pairs.push((numbered(line, u, n)?, numbered(line, v, n)?))
+            pairs.push((numbered(line, u, n)?, numbered(line, v, n)?));
         }
         (_, ends) => {
             if !ends.push(u, v) {

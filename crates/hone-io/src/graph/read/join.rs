@@ -44,7 +44,7 @@ impl Chunk {
     pub(super) fn fit(&mut self) {
         match &mut self.ends {
             Ends::Nodes(pairs) | Ends::Narrow(pairs) | Ends::Text(_, pairs) => {
-                pairs.shrink_to_fit()
+                pairs.shrink_to_fit();
             }
             Ends::Wide(pairs) => pairs.shrink_to_fit(),
         }

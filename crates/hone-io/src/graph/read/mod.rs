@@ -221,7 +221,7 @@ fn read_file(
     let allowance = Allowance::new(options.memory);
     let opened = open(input, options, allowance);
     let (source, format) = division.agree(input, opened, |(source, format)| {
-        format!("{format} {:?}", source.len())
+        format!("{format} {:?}", source.size())
     })?;
     let mut joined = match format {
         InputFormat::Edges => edges::read(source, options, division, progress)?,

@@ -118,7 +118,7 @@ pub(super) fn promised(source: &mut Source) -> Result<Sizes> {
         [nodes, edges, ..] => (nodes, edges),
         _ => (0, 0),
     };
-    Ok(Sizes::promised(nodes, edges, source.len().unwrap_or(0)))
+    Ok(Sizes::promised(nodes, edges, source.size().unwrap_or(0)))
 }
 
 /// The line that comes next, without its end.

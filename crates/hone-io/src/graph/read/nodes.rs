@@ -108,7 +108,7 @@ fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Res
             allowance.check(path, list.names.growth(WATCH))?;
         }
     }
-    if list.names.len() == 0 {
+    if list.names.is_empty() {
         let quote =
             "give one id per line, in quotes where it begins with # or %; or leave the list out";
         let remedy = if list.skipped.is_empty() {

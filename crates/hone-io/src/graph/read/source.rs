@@ -195,7 +195,7 @@ impl Source {
     }
 
     /// The whole length in bytes, where known.
-    pub fn len(&self) -> Option<u64> {
+    pub fn size(&self) -> Option<u64> {
         match &self.kind {
             Kind::File(_, len) => Some(*len),
             Kind::Stream(..) => None,
@@ -204,7 +204,7 @@ impl Source {
 
     /// Bytes after those used up, of a plain file; else 0.
     pub fn rest(&self) -> u64 {
-        self.len()
+        self.size()
             .map_or(0, |len| len.saturating_sub(self.position))
     }
 

@@ -116,7 +116,7 @@ impl Network {
         out.update_rows(|_, row| {
             row.iter_mut()
                 .zip(&bias)
-                .for_each(|(x, b)| *x = activation.apply(*x + b))
+                .for_each(|(x, b)| *x = activation.apply(*x + b));
         });
         out
     }
@@ -158,7 +158,7 @@ impl Network {
                 delta.update_rows(|i, row| {
                     row.iter_mut()
                         .zip(input.row(i))
-                        .for_each(|(d, &y)| *d *= slope(y))
+                        .for_each(|(d, &y)| *d *= slope(y));
                 });
             }
         }

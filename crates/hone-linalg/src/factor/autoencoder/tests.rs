@@ -192,7 +192,7 @@ fn nearly_low_rank(rows: usize, cols: usize, noise: f32) -> Columns {
     y.update_rows(|i, row| {
         row.iter_mut()
             .zip(extra.row(i))
-            .for_each(|(y, e)| *y += noise * e)
+            .for_each(|(y, e)| *y += noise * e);
     });
     y.into()
 }

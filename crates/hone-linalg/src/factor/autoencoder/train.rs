@@ -35,7 +35,7 @@ pub fn encode(y: &Columns, options: &Autoencoder, task: &Task) -> Result<Encodin
     task.progress
         .stage("training the autoencoder", options.epochs as u64);
     encode_rows(Source::Dense(y), options, task, &mut |_| {
-        task.progress.advance(1)
+        task.progress.advance(1);
     })
 }
 

@@ -19,7 +19,9 @@ use crate::sparse::Fused;
 pub(in crate::factor) fn residual<S: Space>(
     space: &S,
     s: &Operator,
-    (u, sigma, v): (&mut [S::Tall], &[f64], Option<&[S::Tall]>),
+    u: &mut [S::Tall],
+    sigma: &[f64],
+    v: Option<&[S::Tall]>,
     task: &Task,
 ) -> Result<f64> {
     let mut measure = Measure {

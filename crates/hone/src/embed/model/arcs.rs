@@ -165,7 +165,7 @@ fn centre(block: &mut Block) {
     block.update_rows(|_, row| {
         row.iter_mut()
             .zip(&means)
-            .for_each(|(x, mean)| *x -= *mean as f32)
+            .for_each(|(x, mean)| *x -= *mean as f32);
     });
 }
 

@@ -111,9 +111,9 @@ fn compare(i: u32, mut old: &[u32], mut new: &[u32], added: &mut Edges, removed:
         };
         if next > i && was != is {
             if is == Some(next) {
-                added.push((i, next))
+                added.push((i, next));
             } else {
-                removed.push((i, next))
+                removed.push((i, next));
             }
         }
         old = &old[usize::from(was == Some(next))..];

@@ -50,7 +50,7 @@ pub(super) fn relative_residual(mut image: Block, x: &Block, c: &Small) -> f64 {
     image.update_rows(|i, row| {
         row.iter_mut()
             .zip(expected.row(i))
-            .for_each(|(to, x)| *to -= x)
+            .for_each(|(to, x)| *to -= x);
     });
     let length = |block: &Block| {
         block

@@ -161,7 +161,7 @@ fn lazy(mut image: Block, x: &Block, laziness: f64) -> Block {
     image.update_rows(|i, row| {
         row.iter_mut()
             .zip(x.row(i))
-            .for_each(|(to, x)| *to = moves * *to + stays * x)
+            .for_each(|(to, x)| *to = moves * *to + stays * x);
     });
     image
 }

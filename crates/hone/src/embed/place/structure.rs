@@ -123,7 +123,7 @@ impl Model {
             made.columns.update_rows(|_, row| {
                 row.iter_mut()
                     .zip(&drift)
-                    .for_each(|(x, drift)| *x += drift)
+                    .for_each(|(x, drift)| *x += drift);
             });
         }
         if let (Some(size), Some(matrix)) = (extremes, &self.structure) {
@@ -131,7 +131,7 @@ impl Model {
         }
         let first = out.cols() - made.columns.cols();
         out.update_rows(|k, row| {
-            row[first..].copy_from_slice(made.columns.row(made.row(wanted.node(k))))
+            row[first..].copy_from_slice(made.columns.row(made.row(wanted.node(k))));
         });
         Ok(())
     }

@@ -108,7 +108,7 @@ fn what_all_nodes_gained_together_is_taken_away() {
             assert_eq!(
                 placed.embedding.vectors.get(i, 21 + j),
                 plain.get(i, j) + drift[j]
-            )
+            );
         });
     }
     // Three graphs side by side, of which one changes.
@@ -129,7 +129,7 @@ fn what_all_nodes_gained_together_is_taken_away() {
             placed.embedding.vectors.row(i),
             run.embedding.vectors.row(i),
             "node {i}"
-        )
+        );
     });
 }
 

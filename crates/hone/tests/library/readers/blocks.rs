@@ -104,7 +104,7 @@ fn parallel_reading_equals_reading_line_by_line() {
                 &text("a.txt", &content, &default()),
                 &expected,
                 "one thread",
-            )
+            );
         });
     }
 }

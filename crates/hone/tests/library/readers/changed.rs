@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hone::graph::{Generator, WriteOptions, read};
+use hone::graph::{Generator, WriteOptions, read, write_generated};
 use hone::{Error, Progress, Silent};
 
 use super::{default, folder, put};
@@ -40,7 +40,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
             &(|path: &Path| change(path).set_len(1_000_000).unwrap()) as &(dyn Fn(&Path) + Sync),
         ),
         ("longer", "b.tsv", &|path: &Path| {
-            change(path).write_all(b"x y\n").unwrap()
+            change(path).write_all(b"x y\n").unwrap();
         }),
         ("as long", "c.tsv", &|path: &Path| {
             let later = SystemTime::now() + Duration::from_secs(9);
@@ -75,8 +75,7 @@ fn only_the_decoder_of_parquet_is_contained() {
         cliques: 5,
         size: 4,
     };
-    ring.write(1, &path, &WriteOptions::default(), &Silent)
-        .unwrap();
+    write_generated(&ring, 1, &path, &WriteOptions::default(), &Silent).unwrap();
     assert!(read(&path, &default(), &Silent).is_ok());
     let ours = || -> Result<_, Error> {
         read(
