@@ -55,7 +55,7 @@ impl Failure {
             reason,
             ..
         } = self;
-        format!("–: {method} failed on {graph}: {reason}")
+        format!("{method} failed on {graph} (–): {reason}")
     }
 }
 
