@@ -247,6 +247,9 @@ impl Bench<'_> {
                 format!("{} operator", config.operators[0]),
             )
         };
+        let failed = failure_notes(&results.failures);
+        let others = tables[1..].iter_mut();
+        others.for_each(|table| table.notes.extend(failed.clone()));
         tables[0].notes.extend(results.notes.clone());
         tables.extend(self.comparisons(&last, &what));
         let settings = self.link_settings(config);

@@ -38,15 +38,17 @@ def chrome(tmp_path_factory):
     opened.close()
 
 
-def distinct(chrome):
-    """How many colours the points have on the screen."""
-    chrome.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return chrome.run("""(() => {
-        const copy = document.createElement("canvas"), pen = copy.getContext("2d");
-        [copy.width, copy.height] = [points.width, points.height];
-        pen.drawImage(points, 0, 0);
-        return new Set(new Uint32Array(pen.getImageData(0, 0, copy.width, copy.height).data.buffer)).size;
-    })()""")
+COLOURS = """(() => {
+    const copy = document.createElement("canvas"), pen = copy.getContext("2d");
+    [copy.width, copy.height] = [points.width, points.height];
+    pen.drawImage(points, 0, 0);
+    return new Set(new Uint32Array(pen.getImageData(0, 0, copy.width, copy.height).data.buffer)).size;
+})()"""
+
+
+def distinct(chrome, first="new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"):
+    """How many colours the points have on the screen, right after something was done."""
+    return chrome.run(f"(async () => {{ await {first}; return {COLOURS}; }})()")
 
 
 def brightness(chrome):
@@ -154,6 +156,25 @@ def test_light_and_dark_keyboard_and_address(chrome, page):
     assert chrome.problems == []
 
 
+@pytest.mark.parametrize("renderer", ["webgl2", "canvas"])
+def test_the_picture_needs_no_frame(chrome, page, renderer):
+    """With virtual time, as for screenshots, a page may be given no frame after it is loaded."""
+    no_frames = chrome.call("Page.addScriptToEvaluateOnNewDocument", source="window.requestAnimationFrame = () => 1")
+    chrome.open(page, "" if renderer == "webgl2" else "renderer=canvas")
+    assert distinct(chrome, "0") > 10 and chrome.run("renderer.name") == renderer
+    chrome.call("Page.removeScriptToEvaluateOnNewDocument", identifier=no_frames["identifier"])
+
+
+def test_reasons_are_those_of_the_command(chrome, page):
+    graph = networkx.karate_club_graph()
+    found = hone_embed.roles(graph)
+    chrome.open(page)
+    for node in (0, 8, 11, 33):
+        name = ODD[node] if node < len(ODD) else f"member {node}"
+        shown = chrome.run(f"data.why(findId({name!r}))")
+        assert shown == "It" + found.explain(node)[len(str(node)):]
+
+
 def test_without_webgl_a_canvas_is_used_and_says_so(chrome, page):
     chrome.open(page, "renderer=canvas")
     assert chrome.run("renderer.name") == "canvas"
@@ -165,3 +186,5 @@ def test_without_webgl_a_canvas_is_used_and_says_so(chrome, page):
 def test_the_page_names_no_other_place(page):
     text = pathlib.Path(page).read_text(encoding="utf-8")
     assert text.count("http") == text.count("http://www.w3.org/2000/svg") + text.count("http-equiv")
+    policy = text.split('Content-Security-Policy" content="')[1].split('"')[0]
+    assert "unsafe" not in policy and "base-uri 'none'; form-action 'none'" in policy

@@ -435,16 +435,10 @@ fn a_failing_method_does_not_end_the_others() {
             run.assert()
         };
         let some = run("grarep:memory=1000,degree").code(3);
-        let note = format!("–: grarep:memory=1000 failed on builtin:karate: {reason}");
+        let note = format!("grarep:memory=1000 failed on builtin:karate (–): {reason}");
         some.stdout(
             contains(note.as_str())
-                .count(if task == "roles" {
-                    3
-                } else if task == "nodes" {
-                    2
-                } else {
-                    1
-                })
+                .count(if task == "roles" { 3 } else { 2 })
                 .and(contains("degree")),
         )
         .stderr(contains(

@@ -56,7 +56,7 @@ impl Failure {
             reason,
             ..
         } = self;
-        format!("–: {method} failed on {graph}: {reason}")
+        format!("{method} failed on {graph} (–): {reason}")
     }
 }
 

@@ -270,6 +270,7 @@ async function begin() {
   restore(kept);
   if (open !== undefined) choose(open);
   if (kept.get("tab") && $("tab-" + kept.get("tab"))) openTab(kept.get("tab"));
+  paint(); // whoever waits for the page alone may give it no next frame
   window.mapReady = true;
 }
 
