@@ -97,9 +97,8 @@ pub(super) fn principal(
         }
     });
     // Positive with the sum of all features: 1ᵀXᵀX v = λ · Σ v.
-    let sum = |j: usize| (0..width).map(|i| basis.get(i, j)).sum::<f64>();
     let signs: Vec<f64> = (0..dim)
-        .map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 })
+        .map(|j| sign((0..width).map(|i| basis.get(i, j))))
         .collect();
     basis.scale_columns(&signs);
     let variances = &components.values[..kept];
@@ -244,9 +243,8 @@ fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, 
     sigma[values.len()..].fill(0.0);
     let mut v = v.expect("the right factor was asked for");
     // Positive with the sum of all features, as above.
-    let sum = |j: usize| (0..v.rows()).map(|i| f64::from(v.get(i, j))).sum::<f64>();
     let signs: Vec<f64> = (0..sigma.len())
-        .map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 })
+        .map(|j| sign((0..v.rows()).map(|i| f64::from(v.get(i, j)))))
         .collect();
     z.scale_columns(
         &signs
@@ -272,6 +270,18 @@ fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, 
             .map_or(0.0, |sigma| options.offset * sigma / rows.sqrt())
     });
     Ok((z, values, v))
+}
+
+/// The sign that makes the sum of a unit vector positive, or, where the sum is zero up to rounding, its first entry that is
+/// not.
+fn sign(mut entries: impl Iterator<Item = f64> + Clone) -> f64 {
+    let sum: f64 = entries.clone().sum();
+    let decides = if sum.abs() > EQUAL {
+        sum
+    } else {
+        entries.find(|entry| entry.abs() > EQUAL).unwrap_or(1.0)
+    };
+    if decides < 0.0 { -1.0 } else { 1.0 }
 }
 
 /// Adds to each column its offset.
@@ -581,6 +591,17 @@ mod tests {
             ("f0", "f1"),
             "{found:?}"
         );
+    }
+
+    /// The sign of a component does not hang on rounding where its entries cancel.
+    #[test]
+    fn signs_do_not_depend_on_rounding() {
+        for noise in [-1e-12, 0.0, 1e-12] {
+            assert_eq!(sign([1e-9, 0.5, -0.5 + noise].into_iter()), 1.0);
+            assert_eq!(sign([-0.5, 0.5 + noise].into_iter()), -1.0);
+        }
+        assert_eq!(sign([0.1, -0.9, 0.3].into_iter()), -1.0);
+        assert_eq!(sign([0.0, 0.0].into_iter()), 1.0);
     }
 
     /// Columns beyond the rank of the features are zero, not rounding errors, and what describes a component varies.
