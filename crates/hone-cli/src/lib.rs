@@ -3,7 +3,8 @@
 //!
 //! A subcommand is one file under `command/`: its `Args` and `run(&Args, &Context)`. Here they are
 //! listed, parsed and dispatched, and their errors become exit codes: 0 success, 1 the run failed,
-//! 2 bad input or usage, 3 done except for some results of an evaluation, 130 interrupted. Data goes to standard output, all else to standard error.
+//! 2 bad input or usage, 3 done except for some results of an evaluation, 130 interrupted. Data goes to
+//! standard output, all else to standard error.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 // Code used only by commands that are left out is kept.
