@@ -103,7 +103,12 @@ fn what_all_nodes_gained_together_is_taken_away() {
         let fitted = |i: usize| run.embedding.vectors.get(i, 21 + j);
         let mut changes: Vec<f32> = (0..200).map(|i| fitted(i) - plain.get(i, j)).collect();
         changes.sort_by(f32::total_cmp);
-        assert_eq!(drift[j], changes[99]);
+        let median = 0.5 * (f64::from(changes[99]) + f64::from(changes[100]));
+        assert!(
+            (f64::from(drift[j]) - median).abs() < 1e-6,
+            "{} {median}",
+            drift[j]
+        );
         (0..200).for_each(|i| {
             assert_eq!(
                 placed.embedding.vectors.get(i, 21 + j),

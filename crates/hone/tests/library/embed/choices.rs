@@ -520,7 +520,7 @@ fn counts_are_scaled_only_where_a_solver_cannot_take_them() {
 /// values and not of five, for the power of the factors and for the size of the log window.
 #[test]
 fn both_views_of_a_tiny_graph_have_one_weight() {
-    let graph = GraphBuilder::undirected(4)
+    let graph = GraphBuilder::undirected(3)
         .edges(vec![(0, 1), (1, 2), (0, 2)])
         .build()
         .unwrap();
