@@ -375,7 +375,7 @@ fn read_at(record: &Path) -> Result<Option<Vec<u8>>> {
             return Ok(None);
         }
         Err(e) => return Err(wrong(e)),
-        Ok(found) if !found.is_file() => return Err(refused()),
+        Ok(found) if !found.is_file() || found.len() > LARGEST => return Err(refused()),
         Ok(_) => {}
     }
     let mut text = Vec::new();
