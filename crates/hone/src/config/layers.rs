@@ -240,10 +240,14 @@ fn read_file(path: &Path) -> Result<(Table, Config)> {
 fn read_whole(path: &Path) -> Result<Vec<u8>> {
     let (mut bytes, wrong) = (Vec::new(), |e| Error::io(path, e));
     let file = std::fs::File::open(path).map_err(wrong)?;
-    file.take(LARGEST_FILE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(wrong)?;
-    if bytes.len() as u64 > LARGEST_FILE {
+    // A stream has no length before it is read.
+    let length = file.metadata().map_err(wrong)?.len();
+    if length <= LARGEST_FILE {
+        file.take(LARGEST_FILE + 1)
+            .read_to_end(&mut bytes)
+            .map_err(wrong)?;
+    }
+    if length.max(bytes.len() as u64) > LARGEST_FILE {
         let message = format!("a configuration has at most {} MiB", LARGEST_FILE >> 20);
         return Err(Error::input(
             path,

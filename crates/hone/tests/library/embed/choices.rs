@@ -9,6 +9,7 @@ use hone::store::factors::Folder;
 use hone::{Config, Hone, Silent};
 
 use super::{chorded_ring, config, run};
+use crate::naive::jacobi;
 
 /// Facts, shares and columns of Y all have the order of eq. 16: by step, then by motif.
 #[test]
@@ -516,14 +517,25 @@ fn counts_are_scaled_only_where_a_solver_cannot_take_them() {
     );
 }
 
-/// A triangle has eigenvalues 2/3, -1/3 and -1/3 with half the mean degree added: the mean size after the first is 1/3, of two
-/// values and not of five, for the power of the factors and for the size of the log window.
+/// A triangle beside an edge: the mean size after the first is that of four values and not of five, for the power of the
+/// factors and for the size of the log window.
 #[test]
 fn both_views_of_a_tiny_graph_have_one_weight() {
-    let graph = GraphBuilder::undirected(3)
-        .edges(vec![(0, 1), (1, 2), (0, 2)])
-        .build()
-        .unwrap();
+    let edges = vec![(0, 1), (1, 2), (0, 2), (3, 4)];
+    let degrees = [2.0, 2.0, 2.0, 1.0, 1.0f64];
+    let tau = 0.5 * degrees.iter().sum::<f64>() / 5.0;
+    let mut s = vec![vec![0.0; 5]; 5];
+    for &(u, v) in &edges {
+        let entry = 1.0 / ((degrees[u as usize] + tau) * (degrees[v as usize] + tau)).sqrt();
+        (s[u as usize][v as usize], s[v as usize][u as usize]) = (entry, entry);
+    }
+    let mut sizes: Vec<f64> = jacobi(&s).0.into_iter().map(f64::abs).collect();
+    sizes.sort_by(|a, b| b.total_cmp(a));
+    let w = (2.0 * sizes[1..].iter().sum::<f64>() / 4.0)
+        .powi(6)
+        .clamp(0.02, 1.0);
+    assert!(w > 0.02, "the smallest weight would hide a wrong mean: {w}");
+    let graph = GraphBuilder::undirected(5).edges(edges).build().unwrap();
     let settings = [
         ("structure.enabled", "false"),
         ("global.output", "local"),
@@ -533,18 +545,13 @@ fn both_views_of_a_tiny_graph_have_one_weight() {
     let config = layers.set_all(settings).unwrap().build().unwrap();
     let found = run(config, &graph);
     let lengths = found.embedding.vectors.column_norms(Norm::L2);
-    let energy = |block: &ColumnBlock| {
-        lengths[block.first..][..block.count]
-            .iter()
-            .map(|length| length * length)
-            .sum::<f64>()
-    };
+    let of = |block: &ColumnBlock| &lengths[block.first..][..block.count];
+    let energy = |block: &ColumnBlock| of(block).iter().map(|length| length * length).sum::<f64>();
     let [factors, window] = &found.report.blocks[..] else {
         panic!("two views: {:?}", found.report.blocks);
     };
-    let w = (2.0f64 / 3.0).powi(6);
-    let expected = 0.5f64.powf(2.0 + w);
-    for length in [lengths[1], lengths[2]] {
+    for (length, size) in of(factors).iter().zip(&sizes) {
+        let expected = (size / sizes[0]).powf(2.0 + w);
         assert!(
             (length / lengths[0] - expected).abs() < 1e-5,
             "{length} instead of {expected} times {}",
