@@ -59,8 +59,8 @@ impl Ranks {
         let range = y.range.clone();
         let product = |all: &Block| {
             own(then, |then| {
-                own_rows(a.matrix).multiply_part(range, all, &mut y.block, then)
-            })
+                own_rows(a.matrix).multiply_part(range, all, &mut y.block, then);
+            });
         };
         if self.world.size() == 1 {
             return product(&x.block);
@@ -95,7 +95,7 @@ impl Ranks {
         };
         let rounded = Rounded::from_words(all, cols);
         own(then, |then| {
-            own_rows(a.matrix).multiply_rounded_part(range, &rounded, &mut y.block, then)
+            own_rows(a.matrix).multiply_rounded_part(range, &rounded, &mut y.block, then);
         });
         if alone {
             words.block = rounded.into_block();
@@ -250,7 +250,7 @@ impl Space for Ranks {
 
     fn finish(&self, product: &Rows, y: &mut Rows, then: &Fused<Rows>) {
         own(then, |then| {
-            then.finish_part(y.rows, y.range.clone(), &product.block, &mut y.block)
+            then.finish_part(y.rows, y.range.clone(), &product.block, &mut y.block);
         });
     }
 
@@ -378,7 +378,7 @@ impl Space for Ranks {
                 Map::Zero => block.as_mut_slice().fill(0.0),
                 Map::Scale(factors) => block.scale_columns(&factors[cols]),
                 Map::Redraw(which, key) => {
-                    block.redraw(cols.clone(), range.start, &which[cols], *key)
+                    block.redraw(cols.clone(), range.start, &which[cols], *key);
                 }
                 Map::Shorten(_) => unreachable!("done above"),
             }
