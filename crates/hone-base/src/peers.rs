@@ -1,8 +1,8 @@
 //! [`Peers`]: processes that read a graph and count its motifs together.
 //!
 //! All of them run the same program on the same input and call the same functions in the same order. Each parses a part of
-//! a file ([`graph::read_divided`](crate::graph::read_divided)) and does a share of the sweeps
-//! ([`Sample::count_motifs_with`](crate::motif::Sample::count_motifs_with)); then they exchange what they found, and all
+//! a file (`graph::read_divided`) and does a share of the sweeps
+//! (`Sample::count_motifs_with`); then they exchange what they found, and all
 //! of them have all of it.
 
 /// Processes that work together. All of them call the same functions in the same order.

@@ -38,7 +38,7 @@ impl Summary {
 /// What Wilcoxon's signed-rank test says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wilcoxon {
-    /// Two-sided p-value; 1 when nothing differs. Exact, also with ties, for up to [`EXACT`] pairs; beyond, the rank sum counts
+    /// Two-sided p-value; 1 when nothing differs. Exact, also with ties, for up to `EXACT` pairs; beyond, the rank sum counts
     /// as normal.
     pub p: f64,
     /// Pairs that differ; others are left out.

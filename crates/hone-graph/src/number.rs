@@ -67,7 +67,7 @@ fn too_many() -> Error {
 /// The ids of nodes, and edges between their numbers.
 type Numbered = (NodeIds, Vec<(u32, u32)>);
 
-/// Both ends of every edge of a [`Chunk`].
+/// Both ends of every edge of a `Chunk`.
 #[derive(Debug)]
 pub enum Ends {
     /// Final node numbers.

@@ -374,7 +374,7 @@ impl Operator {
         );
     }
 
-    /// y = [y] + scale · left · (A or Aᵀ) x + …, see [`Fused`], in any space.
+    /// `y = [y]` + scale · left · (A or Aᵀ) x + …, see [`Fused`], in any space.
     pub fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
         match self {
             Operator::Sparse(leaf) => leaf.product(None, transpose, to),
@@ -453,7 +453,7 @@ impl Operator {
     }
 }
 
-/// The target of a product: y = [y] + scale · left · (matrix) x + … in some space.
+/// The target of a product: `y = [y]` + scale · left · (matrix) x + … in some space.
 pub struct Product<'a, S: Space> {
     /// Where the blocks are.
     pub space: &'a S,

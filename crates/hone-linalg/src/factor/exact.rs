@@ -1,6 +1,6 @@
 //! The SVD of a small operator: its matrix is formed in f64 and decomposed directly, without iterations.
 //!
-//! A Krylov basis of [`DEPTH`] blocks spans the whole space of a matrix with hardly more rows: it costs as much as the
+//! A Krylov basis of `DEPTH` blocks spans the whole space of a matrix with hardly more rows: it costs as much as the
 //! decomposition and adds no directions. Small matrices are decomposed faster than iterated on. No Gram matrix is
 //! formed, so that small singular values keep their digits; symmetric matrices go through their eigenvalues. What is
 //! reported is the residual of the triplets that are returned, whose vectors are rounded to f32. Cost: O(n³), one

@@ -9,7 +9,7 @@
 //! Wide matrices are lists of *panels*, tall matrices side by side: a sparse product then gathers rows of two cache
 //! lines, with the memory of one panel. Panels are the same for every space ([`panels`]).
 //!
-//! To add a space: implement the trait, pass the laws, and let an [`Engine`](crate::engine::Engine) use it.
+//! To add a space: implement the trait, pass the laws, and let an engine use it.
 
 mod host;
 pub mod laws;

@@ -376,7 +376,8 @@ impl Hone {
     ///
     /// ```
     /// use hone::{Hone, Silent, config::Layers, graph};
-    /// let config = Layers::new().set("local.norm", "none")?.build()?;
+    /// let settings = [("local.norm", "none"), ("features.form", "columns")];
+    /// let config = Layers::new().set_all(settings)?.build()?;
     /// let run = Hone::new(config)?.features(&graph::builtin("petersen")?, &Silent)?;
     /// assert_eq!(run.embedding.columns[0], "edge");
     /// assert_eq!(run.embedding.vectors.get(0, 0), 4f32.ln(), "log(1 + degree)");

@@ -1,7 +1,7 @@
 //! Splits the rest of a [`Source`] into blocks of whole lines and parses them in parallel.
 //!
 //! A plain file is read by every task for itself: block i is what begins in bytes
-//! [i B, (i + 1) B), so no task waits for another, and several processes can each parse some of them ([`Part`]). A stream is read by one thread in batches,
+//! [i B, (i + 1) B), so no task waits for another, and several processes can each parse some of them (`Part`). A stream is read by one thread in batches,
 //! each cut into blocks while the next batch is being decompressed. The results come in the order
 //! of the file, and so does the error: of all wrong lines the first one is reported, with a line
 //! number that is counted only then.

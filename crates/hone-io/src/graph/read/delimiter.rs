@@ -3,7 +3,7 @@
 //! A delimiter fits if it splits at least half of the first lines into as many columns as the first line, two or more.
 //! Of those that fit, the one that leaves the fewest odd lines is chosen, and the fewest ids that contain another
 //! delimiter (`a;b;0,5` and `a;0,5;b` are cut at `;`, `1,2,x;y` at `,`); the extension and then the order of
-//! [`CANDIDATES`], which is how rare they are in text, break ties, with a note. If none fits, blanks separate columns;
+//! `CANDIDATES`, which is how rare they are in text, break ties, with a note. If none fits, blanks separate columns;
 //! blanks inside delimited fields belong to them.
 //!
 //! Blanks also win where they separate the ids and a tab only what follows (`ann bob<TAB>0.5`): always if the ids are

@@ -1,6 +1,6 @@
 //! Decides whether the first line of an edge list names its columns.
 //!
-//! Three kinds of evidence, from the first lines ([`judge`]):
+//! Three kinds of evidence, from the first lines (`judge`):
 //!
 //! * *known names*: a pair such as `source,target`, or two words that tables have columns for (`tweet,tag`);
 //! * *contrast*: the first line is unlike all others: text above numbers, or above ids that all share

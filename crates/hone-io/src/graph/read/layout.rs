@@ -1,6 +1,6 @@
 //! Detects how an edge list is laid out: delimiter, header, which column is what.
 //!
-//! Decided once, from the first lines ([`SAMPLE`] of them at most); every later line must agree.
+//! Decided once, from the first lines (`SAMPLE` of them at most); every later line must agree.
 
 use super::blocks::Fault;
 use super::columns::{Layout, candidates, columns};
