@@ -132,7 +132,7 @@ def test_tables_that_other_tools_wrote(tmp_path):
     table.to_csv(file)
     with pytest.warns(HoneWarning, match="columns 1 and 2 of 3 are used"):
         assert list(read_graph(file).node_ids) == ["a", "b", "c"]
-    with pytest.warns(HoneWarning, match="columns 'who' and 'whom' of 3 are used"):
+    with pytest.warns(HoneWarning, match=r"columns 1 and 2 of 3 are used in the table \(`who` and `whom`\)"):
         assert list(Graph(pandas.read_csv(file)).node_ids) == ["a", "b", "c"]
     one = table.to_csv(index=False)
     file.write_text(one + one.replace("a", "d"))
