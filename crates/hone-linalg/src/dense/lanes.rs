@@ -42,7 +42,7 @@ const UNIT: usize = 256;
 /// Rows of each lane of a matrix with `rows` rows; the last may have fewer.
 ///
 /// ```
-/// use hone_base::dense::lane_rows;
+/// use hone_linalg::dense::lane_rows;
 /// assert_eq!(lane_rows(1_000), 256);
 /// assert_eq!(1_000_000usize.div_ceil(lane_rows(1_000_000)), 64);
 /// ```
