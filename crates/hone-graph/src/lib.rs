@@ -261,7 +261,7 @@ impl Graph {
         self
     }
 
-    /// A value that was attached to the graph by [`Graph::with_extension`]; none if there is none of this type.
+    /// A value that was attached to the graph by [`Graph::with_extension`], if it has this type.
     pub fn extension<T: Any>(&self) -> Option<&T> {
         self.extension.as_deref()?.downcast_ref()
     }

@@ -66,7 +66,7 @@ fn zstd_of(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }
 
-/// The decoder may panic, and this becomes an error; a panic of anybody else is none of ours.
+/// The decoder may panic, and this becomes an error; a panic of the caller stays a panic.
 #[test]
 fn only_the_decoder_of_parquet_is_contained() {
     let folder = folder();
