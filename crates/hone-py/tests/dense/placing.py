@@ -1,4 +1,4 @@
-"""Rows of other graphs, and of new nodes, in the space of a fit (docs/models.md#what-happens-to-a-node)."""
+"""Rows of other graphs, and of new nodes, in the space of a fit (reports/models.md#how-nodes-are-placed)."""
 
 import numpy as np
 
