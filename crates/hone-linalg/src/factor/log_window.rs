@@ -426,4 +426,91 @@ fn certain(degrees: &[f64], count: usize) -> f64 {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use crate::random::Key;
+    use crate::space::Host;
+
+    fn task(rank: usize) -> Task<'static> {
+        Task {
+            rank,
+            right: false,
+            key: Key::new(5),
+            progress: &Silent,
+            aside: None,
+        }
+    }
+
+    /// A sample of the rows has nearly the eigenvalues of all.
+    #[test]
+    fn some_rows_say_nearly_as_much_as_all() {
+        let (nodes, cols, count) = (6000, 8, 64);
+        let u = [Block::random(nodes, cols, Key::new(1))];
+        let roots = Diagonal::new("r", (0..nodes).map(|i| (i % 5) as f32).collect::<Vec<_>>());
+        let logs = Logs {
+            landmarks: &Block::random(count, cols, Key::new(2)),
+            scales: &vec![1.0; count],
+        };
+        let gram_of = |sampled| gram(&Host, &u, (&roots, logs), sampled, &task(4)).expect("finite");
+        let (all, found) = (gram_of(nodes), gram_of(2000));
+        let exact = logs.gram(&u[0], roots.values()).eigen().expect("finite");
+        assert_eq!(all.values, exact.values, "small graphs have no sample");
+        for k in 0..4 {
+            let ratio = found.values[k] / all.values[k];
+            assert!((ratio - 1.0).abs() < 0.1, "eigenvalue {k}: {ratio}");
+        }
+    }
+
+    /// Hubs are taken once and as they are; what others stand for adds up to all of them.
+    #[test]
+    fn landmarks_are_drawn_by_degree_and_once() {
+        let mut degrees: Vec<f64> = (0..500).map(|i| f64::from(i % 7)).collect();
+        (degrees[3], degrees[250], degrees[499]) = (4000.0, 900.0, 5000.0);
+        let volume: f64 = degrees.iter().sum();
+        let with_edges = degrees.iter().filter(|degree| **degree > 0.0).count();
+        for count in [1, 2, 3, 10, 64, 300, with_edges, 500, 900] {
+            let Chosen {
+                nodes,
+                scales,
+                volume: whole,
+            } = Chosen::of(&degrees, count, &task(4));
+            assert_eq!(
+                (nodes.len(), whole),
+                (count.min(with_edges), volume),
+                "{count} landmarks"
+            );
+            assert!(nodes.is_sorted_by(|a, b| a < b), "each node once");
+            assert!(nodes.iter().all(|&node| degrees[node] > 0.0));
+            let stands_for: f64 = nodes
+                .iter()
+                .zip(&scales)
+                .map(|(&node, &s)| degrees[node] * f64::from(s * s))
+                .sum();
+            assert!(
+                (stands_for / volume - 1.0).abs() < 1e-5,
+                "{count} landmarks stand for {stands_for} of {volume}"
+            );
+            let hubs = nodes
+                .iter()
+                .zip(&scales)
+                .filter(|(node, _)| [3, 250, 499].contains(*node));
+            assert!(
+                count < 10 || hubs.map(|(_, scale)| *scale).eq([1.0; 3]),
+                "{count} landmarks"
+            );
+        }
+        assert!(Chosen::of(&[0.0; 9], 4, &task(4)).nodes.is_empty());
+        // Hubs beside which the others vanish.
+        let mut degrees = vec![1.0; 5000];
+        (degrees[7], degrees[4000]) = (1e20, 1e20);
+        let Chosen { nodes, scales, .. } = Chosen::of(&degrees, 64, &task(4));
+        assert!(nodes.len() == 64 && nodes.contains(&7) && nodes.contains(&4000));
+        let stands_for: f64 = scales
+            .iter()
+            .filter(|scale| **scale > 1.0)
+            .map(|scale| f64::from(scale * scale))
+            .sum();
+        assert!((stands_for - 4998.0).abs() < 0.1, "{stands_for}");
+    }
+}

@@ -233,4 +233,29 @@ impl<'a> Chosen<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::sparse::{Csr, Pattern};
+
+    fn path(n: usize) -> Operator {
+        let neighbours = |i: usize| [i.checked_sub(1), Some(i + 1).filter(|&j| j < n)];
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for i in 0..n {
+            columns.extend(neighbours(i).into_iter().flatten().map(|j| j as u32));
+            offsets.push(columns.len());
+        }
+        let values = vec![1.0; columns.len()];
+        let pattern = Arc::new(Pattern::new(offsets, columns, n));
+        Operator::symmetric("W", Csr::new(pattern, values.into()))
+    }
+
+    #[test]
+    fn large_components_and_directed_graphs_are_left_to_iterations() {
+        assert!(pieces(&path(LARGEST)).is_some() && pieces(&path(LARGEST + 1)).is_none());
+        let pattern = Pattern::new(vec![0, 1, 1], vec![1], 2);
+        let directed = Csr::new(Arc::new(pattern), vec![1.0].into());
+        assert!(pieces(&Operator::sparse("W", directed)).is_none());
+    }
+}

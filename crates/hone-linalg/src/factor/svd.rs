@@ -511,6 +511,3 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
         info,
     })
 }
-
-#[cfg(test)]
-mod tests;

@@ -16,8 +16,6 @@ mod network;
 mod options;
 mod source;
 mod start;
-#[cfg(test)]
-mod tests;
 mod train;
 
 pub use super::method::Fit;

@@ -237,3 +237,153 @@ impl Adam {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::random::Key;
+
+    /// A network of arbitrary weights and biases.
+    fn arbitrary(sizes: &[usize], activation: Activation, tied: bool, seed: u64) -> Network {
+        let depth = sizes.len() - 1;
+        let mut shapes: Vec<(usize, usize)> = sizes.windows(2).map(|p| (p[0], p[1])).collect();
+        let back: Vec<(usize, usize)> = shapes.iter().rev().map(|&(a, b)| (b, a)).collect();
+        let widths: Vec<usize> = shapes.iter().chain(&back).map(|p| p.1).collect();
+        if !tied {
+            shapes.extend(back);
+        }
+        let key = Key::new(seed);
+        let weights = shapes.iter().enumerate().map(|(l, &(a, b))| {
+            let drawn = Block::random(a, b, key.with("w", l as u64));
+            Small::from_fn(a, b, |i, j| f64::from(drawn.get(i, j)))
+        });
+        let biases = widths.iter().enumerate().map(|(l, &width)| {
+            let drawn = Block::random(1, width, key.with("b", l as u64));
+            drawn
+                .as_slice()
+                .iter()
+                .map(|&x| 0.5 * f64::from(x))
+                .collect()
+        });
+        let parameters = Parameters {
+            weights: weights.collect(),
+            biases: biases.collect(),
+        };
+        Network {
+            activation,
+            depth,
+            parameters,
+        }
+    }
+
+    /// Loss of one network on a batch, example by example, in f64.
+    fn naive_loss(network: &Network, batch: &Block, regularization: f64) -> f64 {
+        let Parameters { weights, biases } = &network.parameters;
+        let (depth, layers) = (network.depth, biases.len());
+        let weight = |layer: usize, i: usize, j: usize| {
+            if layer < weights.len() {
+                weights[layer].get(i, j)
+            } else {
+                weights[2 * depth - 1 - layer].get(j, i)
+            }
+        };
+        let mut sum = 0.0;
+        for row in 0..batch.rows() {
+            let input: Vec<f64> = batch.row(row).iter().map(|&x| f64::from(x)).collect();
+            let mut a = input.clone();
+            for layer in 0..layers {
+                let unit = |j: usize| {
+                    biases[layer][j]
+                        + (0..a.len())
+                            .map(|i| a[i] * weight(layer, i, j))
+                            .sum::<f64>()
+                };
+                let z: Vec<f64> = (0..biases[layer].len()).map(unit).collect();
+                let f = |z: f64| match network.activation {
+                    Activation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
+                    Activation::Tanh => z.tanh(),
+                    Activation::Relu => z.max(0.0),
+                    Activation::Identity => z,
+                };
+                a = if layer + 1 == layers {
+                    z
+                } else {
+                    z.into_iter().map(f).collect()
+                };
+            }
+            sum += a
+                .iter()
+                .zip(&input)
+                .map(|(a, x)| (a - x).powi(2))
+                .sum::<f64>();
+        }
+        let squares: f64 = weights
+            .iter()
+            .flat_map(Small::as_slice)
+            .map(|w| w * w)
+            .sum();
+        sum / (batch.rows() * batch.cols()) as f64 + regularization * squares
+    }
+
+    /// Every entry of a gradient against central differences of the naive loss. Networks compute in f32, and rounding grows with the
+    /// loss.
+    fn check_gradient(sizes: &[usize], activation: Activation, tied: bool, seed: u64) {
+        const H: f64 = 1e-5;
+        let network = arbitrary(sizes, activation, tied, seed);
+        let batch = Block::random(7, sizes[0], Key::new(seed ^ 4));
+        let (loss, gradient) = network.gradient(&batch, 0.01);
+        let what = format!("{activation:?}, {sizes:?}, tied {tied}");
+        assert!(
+            (loss - naive_loss(&network, &batch, 0.0)).abs() < 1e-5 * (1.0 + loss),
+            "{what}: loss {loss}"
+        );
+        let numeric = |change: &dyn Fn(&mut Parameters, f64)| {
+            let at = |h: f64| {
+                let mut moved = network.clone();
+                change(&mut moved.parameters, h);
+                naive_loss(&moved, &batch, 0.01)
+            };
+            (at(H) - at(-H)) / (2.0 * H)
+        };
+        for (layer, own) in gradient.weights.iter().enumerate() {
+            for at in 0..own.as_slice().len() {
+                let truth = numeric(&|p, h| p.weights[layer].as_mut_slice()[at] += h);
+                let found = own.as_slice()[at];
+                assert!(
+                    (found - truth).abs() < 2e-5 * (1.0 + loss + truth.abs()),
+                    "{what}: weight {layer} {at} {found} {truth}"
+                );
+            }
+        }
+        for (layer, own) in gradient.biases.iter().enumerate() {
+            for (at, found) in own.iter().enumerate() {
+                let truth = numeric(&|p, h| p.biases[layer][at] += h);
+                assert!(
+                    (found - truth).abs() < 2e-5 * (1.0 + loss + truth.abs()),
+                    "{what}: bias {layer} {at} {found} {truth}"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn gradients_agree_with_finite_differences(
+            sizes in prop::collection::vec(1usize..7, 2..5), activation in 0usize..3, tied: bool, seed: u64
+        ) {
+            // At a kink of relu a difference says nothing.
+            let smooth = [Activation::Sigmoid, Activation::Tanh, Activation::Identity][activation];
+            check_gradient(&sizes, smooth, tied, seed);
+        }
+    }
+
+    #[test]
+    fn gradients_of_rectified_networks() {
+        check_gradient(&[6, 5, 3], Activation::Relu, false, 3);
+        check_gradient(&[4, 7, 5, 2], Activation::Relu, true, 3);
+    }
+}

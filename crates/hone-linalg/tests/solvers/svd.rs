@@ -1,75 +1,56 @@
-//! The iteration itself, near its limits, against dense f64 decompositions: the path that small matrices do not take.
+//! The truncated SVD against dense f64 decompositions, on matrices large enough to be iterated on.
 //!
 //! Nothing is compared column by column, so that equal singular values, across the cut too, do not matter: triplets have to
 //! be orthonormal, to be singular triplets of S, and to have the largest values there are.
 
-use super::*;
-use crate::matrix::{Accumulate, MotifMatrix, Order, Psi};
-use crate::progress::Silent;
-use crate::sparse::{Csr, Pattern};
-use hone_graph::motif::{MotifSet, Weighting, count};
-use hone_graph::{Generator, Graph};
-
 use std::sync::Arc;
 
+use hone_graph::motif::{MotifSet, Weighting, count};
+use hone_graph::{Generator, Graph};
+use hone_linalg::Silent;
+use hone_linalg::dense::{Block, Small, orthonormalize};
+use hone_linalg::factor::svd::{Iterations, Svd, svd};
+use hone_linalg::factor::{Factors, Solver, Task, share_left};
+use hone_linalg::matrix::{Accumulate, MotifMatrix, Order, Psi};
+use hone_linalg::operator::{Operator, Scaled};
+use hone_linalg::random::Key;
+use hone_linalg::sparse::{Csr, Pattern};
 use rand_xoshiro::rand_core::Rng;
 
+use super::wide;
+
 fn task(rank: usize) -> Task<'static> {
-    Task {
-        rank,
-        right: true,
-        key: Key::new(1),
-        progress: &Silent,
-        aside: None,
-    }
+    super::task(rank, 1)
 }
 
-/// The factors that an iteration finds.
-fn iterated(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
-    let found = lazy(&Host, s, options, task)?
-        .map(|side| Side::There(side).exported(&Host))
-        .widened(task.rank);
-    Ok(found.map(Panels::into_block))
-}
-
-fn lazily(s: &Operator, rank: usize) -> Factors {
-    iterated(
-        s,
-        &Svd {
-            iterations: Iterations::AtMost(1000),
-            ..Svd::default()
-        },
-        &task(rank),
-    )
-    .expect("finite")
-}
-
-/// What is too large for a Gram matrix takes the lazy path; here on a small matrix.
-#[test]
-fn dense_matrices_can_be_iterated_on() {
-    let y = Columns::from(Block::random(90, 40, Key::new(5)));
-    let operator = Operator::dense("Y", y.clone());
+fn iterated(s: &Operator, rank: usize) -> Factors {
     let options = Svd {
-        tolerance: 1e-6,
-        iterations: Iterations::AtMost(500),
+        iterations: Iterations::AtMost(1000),
         ..Svd::default()
     };
-    let found = iterated(&operator, &options, &task(4)).expect("finite");
-    let exact = dense(&Host, &y, &task(4)).expect("finite");
-    for (a, b) in found.sigma.iter().zip(&exact.sigma) {
-        assert!(
-            (a - b).abs() < 1e-4 * exact.sigma[0],
-            "{:?} {:?}",
-            found.sigma,
-            exact.sigma
-        );
-    }
+    svd(s, &options, &task(rank)).expect("finite")
 }
 
-fn wide(block: &Block) -> Small {
-    Small::from_fn(block.rows(), block.cols(), |i, j| {
-        f64::from(block.get(i, j))
-    })
+/// A dense matrix that is too large for a Gram matrix is iterated on.
+#[test]
+fn large_dense_matrices_are_iterated_on() {
+    let (n, sigma) = (4100, [5.0, 3.0, 2.0, 1.0, 0.5]);
+    let [mut left, right] = [1, 2].map(|seed| {
+        let mut side = Block::random(n, sigma.len(), Key::new(seed));
+        orthonormalize(&mut side);
+        side
+    });
+    left.scale_columns(&sigma);
+    let operator = Operator::dense("Y", left.times(&wide(&right).transposed()));
+    let options = Svd {
+        oversampling: 2,
+        iterations: Iterations::AtMost(3),
+        ..Svd::default()
+    };
+    let found = svd(&operator, &options, &task(4)).expect("finite");
+    for (found, truth) in found.sigma.iter().zip(sigma) {
+        assert!((found - truth).abs() < 1e-4, "{found}, not {truth}");
+    }
 }
 
 fn lengths(m: &Small) -> Vec<f64> {
@@ -223,45 +204,25 @@ fn of_rows(weights: &[Vec<f32>], symmetric: bool) -> Operator {
 /// Blocks of a quarter to half of the rows, where a basis of four of them is more than there is room for.
 #[test]
 fn blocks_of_up_to_half_of_the_rows() {
-    for (n, directed) in [
-        (60, false),
-        (60, true),
-        (100, false),
-        (100, true),
-        (180, true),
-    ] {
-        let w = leaf(n, 6.0, directed, n as u64);
-        for (psi, k) in [
-            (Psi::P, 1),
-            (Psi::P, 2),
-            (Psi::L, 1),
-            (Psi::W, 2),
-            (Psi::LNorm, 2),
-            (Psi::LRw, 1),
-        ] {
-            let s = MotifMatrix {
-                psi,
-                ..MotifMatrix::default()
-            }
-            .operator(&w, k)
-            .expect("in range");
-            for width in [n / 4, n / 3, n / 2] {
-                let found = lazily(&s, width - 8);
-                let what = format!(
-                    "{}, {n} nodes, directed {directed}, width {width}",
-                    s.formula()
-                );
-                check(&s, &found, &what);
-                check_rows_without_entries(&s, &found, &what);
-            }
-        }
+    let n = 1040;
+    for (directed, psi, width) in [(false, Psi::P, n / 3), (true, Psi::LRw, n / 2)] {
+        let matrix = MotifMatrix {
+            psi,
+            ..MotifMatrix::default()
+        };
+        let w = leaf(n, 6.0, directed, 7);
+        let s = matrix.operator(&w, 1).expect("in range");
+        let found = iterated(&s, width - 8);
+        let what = format!("{}, directed {directed}, width {width}", s.formula());
+        check(&s, &found, &what);
+        check_rows_without_entries(&s, &found, &what);
     }
 }
 
 /// Few distinct rows: the space is exhausted by the first block, and what is added to it is noise.
 #[test]
 fn matrices_of_small_rank() {
-    for (n, groups) in [(60, 1), (60, 11), (130, 2), (130, 5), (260, 2), (260, 11)] {
+    for (n, groups) in [(260, 1), (260, 2), (260, 11), (330, 5)] {
         let row = |i: usize| {
             (0..n).map(move |j| {
                 f32::from(u8::from(i % groups != j % groups)) * (1 + i % groups) as f32
@@ -280,9 +241,9 @@ fn matrices_of_small_rank() {
             }
             .operator(w, 1)
             .expect("in range");
-            for rank in [4, 16, n / 3] {
+            for rank in [4, 16, 50] {
                 let what = format!("{}, {n} nodes, {groups} groups, rank {rank}", s.formula());
-                check(&s, &lazily(&s, rank), &what);
+                check(&s, &iterated(&s, rank), &what);
             }
         }
     }
@@ -303,12 +264,13 @@ fn small_singular_values_of_matrices_that_are_not_symmetric() {
             .map(|j| 10f64.powf(-0.25 * f64::from(j)))
             .collect::<Vec<_>>(),
     );
-    let s = Operator::dense(
-        "S",
-        Columns::from(Block::from(&graded.times(&right.transposed()))),
-    );
+    let product = graded.times(&right.transposed());
+    let rows: Vec<Vec<f32>> = (0..n)
+        .map(|i| product.row(i).iter().map(|&x| x as f32).collect())
+        .collect();
+    let s = of_rows(&rows, false);
     let truth = s.explicit().svd().expect("finite").sigma;
-    let found = lazily(&s, 16);
+    let found = iterated(&s, 16);
     check(&s, &found, "graded");
     for (j, (found, truth)) in found.sigma.iter().zip(&truth).enumerate() {
         assert!(
@@ -398,7 +360,7 @@ fn residuals_are_those_of_all_triplets() {
                     right,
                     ..task(rank)
                 };
-                let found = iterated(&s, &options, &task).expect("finite");
+                let found = svd(&s, &options, &task).expect("finite");
                 let (own, truth) = (
                     found.info.residual.expect("measured"),
                     true_residual(&s, &found),
@@ -444,7 +406,7 @@ fn residuals_of_factors_that_are_aside() {
             aside,
             ..task(40)
         };
-        iterated(&s, &options, &task).expect("finite")
+        svd(&s, &options, &task).expect("finite")
     });
     assert_eq!((here.u, here.info), (aside.u, aside.info));
 }
@@ -475,7 +437,7 @@ fn losses_are_those_of_what_is_returned() {
             iterations: Iterations::AtMost(limit),
             ..Svd::default()
         };
-        let found = options.factor(&s, &task(8)).expect("finite");
+        let found = Solver::Svd(options).factor(&s, &task(8)).expect("finite");
         let (u, v) = (wide(&found.u), wide(found.v.as_ref().expect("asked for")));
         let mut scaled = u;
         scaled.scale_columns(&found.sigma);
@@ -491,14 +453,12 @@ fn losses_are_those_of_what_is_returned() {
             "{}: {loss}, not {truth}",
             s.formula()
         );
-        let without = options
-            .factor(
-                &s,
-                &Task {
-                    right: false,
-                    ..task(8)
-                },
-            )
+        let left_alone = Task {
+            right: false,
+            ..task(8)
+        };
+        let without = Solver::Svd(options)
+            .factor(&s, &left_alone)
             .expect("finite");
         assert_eq!(
             (without.v.is_none(), without.u, without.info),
@@ -510,7 +470,7 @@ fn losses_are_those_of_what_is_returned() {
 /// Equal singular values, across the cut too: rings, stars, disjoint cliques.
 #[test]
 fn ties_across_the_cut() {
-    let n = 120;
+    let n = 264;
     let from = |adjacent: &dyn Fn(usize, usize) -> bool| {
         let row = |i: usize| {
             (0..n)
@@ -521,7 +481,8 @@ fn ties_across_the_cut() {
     };
     let ring = from(&|i, j| (i + 1) % n == j || (j + 1) % n == i);
     let star = from(&|i, j| i == 0 || j == 0);
-    let cliques = from(&|i, j| i / 6 == j / 6);
+    // Components of more nodes than are decomposed one by one.
+    let cliques = from(&|i, j| i / 33 == j / 33);
     for (name, w) in [("ring", ring), ("star", star), ("cliques", cliques)] {
         for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm] {
             for (k, rank) in [(1, 7), (2, 16), (2, 30), (5, 12)] {
@@ -534,7 +495,7 @@ fn ties_across_the_cut() {
                 .expect("in range");
                 check(
                     &s,
-                    &lazily(&s, rank),
+                    &iterated(&s, rank),
                     &format!("{name}, {}, rank {rank}", s.formula()),
                 );
             }
@@ -548,7 +509,7 @@ fn motif_matrices_of_every_kind() {
     let quadrants = [0.57, 0.19, 0.19, 0.05];
     let graphs: [Graph; 3] = [
         Generator::Er {
-            nodes: 150,
+            nodes: 300,
             degree: 9.0,
         }
         .graph(2, &Silent)
@@ -577,7 +538,7 @@ fn motif_matrices_of_every_kind() {
                 .motif_graph(graph, motif, Weighting::default())
                 .expect("finite");
             let w = Operator::symmetric("W", w.matrix);
-            if w.rows() < 60 {
+            if w.rows() < 260 {
                 continue;
             }
             // Every motif meets every way to add up steps, and every function and number of steps meets some motifs.
@@ -592,7 +553,7 @@ fn motif_matrices_of_every_kind() {
             let s = matrix.operator(&w, k).expect("in range");
             check(
                 &s,
-                &lazily(&s, 16),
+                &iterated(&s, 16),
                 &format!("graph {g}, {motif}, {}", s.formula()),
             );
         }
@@ -604,9 +565,8 @@ fn motif_matrices_of_every_kind() {
 fn powers_say_what_was_measured() {
     let w = leaf(300, 6.0, false, 8);
     let options = Svd::default();
-    let (one, six) = (svd(&w, &options, &task(12)).expect("finite"), {
-        svd(&Operator::power(w.clone(), 6), &options, &task(12)).expect("finite")
-    });
+    let of = |s: &Operator| svd(s, &options, &task(12)).expect("finite");
+    let (one, six) = (of(&w), of(&Operator::power(w.clone(), 6)));
     assert_eq!(
         (one.info.base.as_deref(), six.info.base.as_deref()),
         (None, Some("W"))
@@ -641,8 +601,8 @@ fn matrices_of_any_size() {
         (false, -100),
         (true, 40),
     ] {
-        let w = leaf(80, 6.0, directed, 3);
-        let small = lazily(&w, 6);
+        let w = leaf(300, 6.0, directed, 3);
+        let small = iterated(&w, 6);
         let Operator::Sparse(ref leaf) = w else {
             unreachable!("a leaf")
         };
@@ -663,7 +623,7 @@ fn matrices_of_any_size() {
                 Csr::new(leaf.matrix().pattern().clone(), values.into()),
             )
         };
-        let found = lazily(&large, 6);
+        let found = iterated(&large, 6);
         for (large, small) in found.sigma.iter().zip(&small.sigma) {
             assert!(
                 (large / 2f64.powi(size) / small - 1.0).abs() < 1e-5,

@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
-use super::*;
-use crate::matrix::{MotifMatrix, Psi};
-use crate::progress::Silent;
-use crate::random::Key;
-use crate::space::Host;
 use hone_graph::motif::{Counts, Motif, Weighting, count};
 use hone_graph::{Generator, Graph, GraphBuilder};
+use hone_linalg::Silent;
+use hone_linalg::dense::{Block, Small, orthonormalize};
+use hone_linalg::factor::Task;
+use hone_linalg::factor::log_window::{Landmarks, landmarks, log_window};
+use hone_linalg::factor::svd::{Svd, svd};
+use hone_linalg::matrix::{MotifMatrix, Psi};
+use hone_linalg::operator::Operator;
+use hone_linalg::random::Key;
+use hone_linalg::space::Host;
+use hone_linalg::sparse::{Csr, Pattern};
 
 fn matrix(graph: &Graph, steps: usize) -> Operator {
     let counts: Counts = count(graph, &Silent).expect("counted");
@@ -36,63 +41,13 @@ fn matrix(graph: &Graph, steps: usize) -> Operator {
 
 fn task(rank: usize) -> Task<'static> {
     Task {
-        rank,
         right: false,
-        key: Key::new(5),
-        progress: &Silent,
-        aside: None,
+        ..super::task(rank, 5)
     }
 }
 
 fn eigenvectors(s: &Operator, rank: usize) -> Vec<Block> {
-    vec![
-        super::super::svd::svd(s, &super::super::svd::Svd::default(), &task(rank))
-            .expect("finite")
-            .u,
-    ]
-}
-
-/// The columns of C that some landmarks give, and what they are made of.
-struct Case {
-    u: Vec<Block>,
-    roots: Diagonal,
-    chosen: Chosen,
-    rows: Block,
-}
-
-impl Case {
-    fn new(s: &Operator, u: Vec<Block>, landmarks: usize) -> Self {
-        let degrees = degrees(s.same_vectors_as()).expect("symmetric");
-        let roots = degrees.iter().map(|&d| (1.0 / d.max(1.0).sqrt()) as f32);
-        let roots = Diagonal::new("roots", roots.collect::<Vec<_>>());
-        let filter = filter(
-            &ritz(&Host, s.same_vectors_as(), &u, false).expect("finite"),
-            2,
-        );
-        let chosen = Chosen::of(&degrees, landmarks, &task(24));
-        let rows = chosen.rows(&Host, &u, &roots, &filter);
-        Case {
-            u,
-            roots,
-            chosen,
-            rows,
-        }
-    }
-
-    fn logs(&self) -> Logs<'_> {
-        Logs {
-            landmarks: &self.rows,
-            scales: &self.chosen.scales,
-        }
-    }
-
-    /// C itself.
-    fn whole(&self) -> Block {
-        let count = self.chosen.scales.len();
-        let same = Small::from_fn(count, count, |i, j| f64::from(u8::from(i == j)));
-        Host.log_times(&self.u, (&self.roots, self.logs()), &same, &[count])
-            .remove(0)
-    }
+    vec![svd(s, &Svd::default(), &task(rank)).expect("finite").u]
 }
 
 /// log max(1, v D^-½ f(S) D^-½) by its definition, in f64, with a slow eigensolver of its own.
@@ -213,97 +168,60 @@ fn all_landmarks_give_the_factors_of_the_definition() {
     }
 }
 
-/// A sample of the rows finds directions that hold nearly as much of C as the best ones, and the sizes of all.
-#[test]
-fn some_rows_say_nearly_as_much_as_all() {
-    let graph = Generator::Rmat {
-        nodes: 6000,
-        degree: 12.0,
-        quadrants: [0.57, 0.19, 0.19, 0.05],
-    };
-    let s = matrix(&graph.graph(2, &Silent).expect("a graph"), 2);
-    let rank = 24;
-    let case = Case::new(&s, eigenvectors(&s, 48), 256);
-    let all = case.whole().gram();
-    let found = |sampled: usize| {
-        gram(
-            &Host,
-            &case.u,
-            (&case.roots, case.logs()),
-            sampled,
-            &task(rank),
-        )
-    };
-    let (best, found) = (
-        found(s.rows()).expect("finite"),
-        found(2000).expect("finite"),
-    );
-    let exact = all.eigen().expect("finite");
-    assert!(
-        (best.values[0] / exact.values[0] - 1.0).abs() < 1e-9,
-        "small graphs have no sample"
-    );
-    let held: f64 = (0..rank)
-        .map(|k| {
-            let v = |i: usize| found.vectors.get(i, k);
-            let product = |i: usize| (0..all.cols()).map(|j| all.get(i, j) * v(j)).sum::<f64>();
-            (0..all.rows()).map(|i| v(i) * product(i)).sum::<f64>()
-        })
-        .sum();
-    let most: f64 = best.values[..rank].iter().sum();
-    assert!(held > 0.97 * most, "{held} of {most}");
-    for k in 0..8 {
-        let ratio = found.values[k] / best.values[k];
-        assert!(
-            (ratio - 1.0).abs() < 0.15,
-            "eigenvalue {k} is {ratio} times what it should be"
-        );
-    }
-}
-
+/// A sample of columns spans nearly as much of the matrix as the best directions do.
 #[test]
 fn few_landmarks_hold_nearly_as_much_as_all() {
     let graph = Generator::Rmat {
-        nodes: 1500,
+        nodes: 2500,
         degree: 12.0,
         quadrants: [0.57, 0.19, 0.19, 0.05],
     };
-    let s = matrix(&graph.graph(2, &Silent).expect("a graph"), 3);
-    let (n, rank) = (s.rows(), 24);
-    let u = eigenvectors(&s, 48);
-    let columns = |count: usize| Case::new(&s, u.clone(), count).whole();
-    let all = columns(n);
-    let energy: f64 = all.gram().eigen().expect("finite").values[..rank]
-        .iter()
-        .sum();
-    let few = columns(512);
-    let gram = few.gram().eigen().expect("finite");
-    let turn = Small::from_fn(few.cols(), rank, |i, j| {
-        gram.vectors.get(i, j) / gram.values[j].sqrt()
+    let graph = graph.graph(2, &Silent).expect("a graph");
+    let s = matrix(&graph, 1);
+    let (n, rank, steps) = (s.rows(), 24, 3);
+    let mut u = eigenvectors(&s, 48);
+    // L from the eigenpairs in the span of U, as dense rows.
+    let ritz = u[0].cross(&s.apply(&u[0])).eigen().expect("symmetric");
+    let x = u[0].times(&ritz.vectors);
+    let mean =
+        |x: f64| ((1..=steps as i32).map(|k| x.powi(k)).sum::<f64>() / steps as f64).max(0.0);
+    let mut scaled = x.clone();
+    scaled.scale_columns(&ritz.values.iter().map(|&x| mean(x)).collect::<Vec<_>>());
+    let degree = |i: usize| graph.degree(i as u32) as f64;
+    let volume: f64 = (0..n).map(degree).sum();
+    let mut all = Block::zeros(n, n);
+    all.update_rows(|i, row| {
+        for (j, to) in row.iter_mut().enumerate() {
+            let both = (degree(i) * degree(j)).sqrt();
+            let terms = scaled.row(i).iter().zip(x.row(j));
+            let dot: f64 = terms.map(|(a, b)| f64::from(a * b)).sum();
+            *to = if both > 0.0 {
+                (volume * dot / both).max(1.0).ln() as f32
+            } else {
+                0.0
+            };
+        }
     });
-    let basis = few.times(&turn);
-    let held: f64 = basis.cross(&all).as_slice().iter().map(|x| x * x).sum();
-    assert!(held > 0.92 * energy, "{held} of {energy}");
-    let estimate = gram.values.iter().sum::<f64>()
-        / all
-            .gram()
-            .eigen()
-            .expect("finite")
-            .values
-            .iter()
-            .sum::<f64>();
-    assert!(
-        (estimate - 1.0).abs() < 0.2,
-        "the squared size is {estimate} times what it should be"
+    let best = svd(
+        &Operator::dense("L", all.clone()),
+        &Svd::default(),
+        &task(rank),
     );
+    let most: f64 = best.expect("finite").sigma.iter().map(|x| x * x).sum();
+    let view = log_window(&Host, &s, &mut u, steps, &task(rank)).expect("symmetric");
+    assert!(view.landmarks.scales.len() < n / 2);
+    let mut basis = view.panels.into_iter().next().expect("a panel");
+    orthonormalize(&mut basis);
+    let held: f64 = basis.cross(&all).as_slice().iter().map(|x| x * x).sum();
+    assert!(held > 0.92 * most, "{held} of {most}");
 }
 
 #[test]
 fn directed_graphs_are_refused() {
     let directed = Operator::sparse(
         "W",
-        crate::sparse::Csr::new(
-            Arc::new(crate::sparse::Pattern::new(vec![0, 1, 1], vec![1], 2)),
+        Csr::new(
+            Arc::new(Pattern::new(vec![0, 1, 1], vec![1], 2)),
             vec![1.0].into(),
         ),
     );
@@ -318,58 +236,6 @@ fn landmarks_are_few_on_large_graphs_and_all_on_small_ones() {
         [100, 1024, 1024, 256, 256]
     );
     assert_eq!(landmarks(1_000_000, 400), 1024);
-}
-
-/// Hubs are taken once and as they are; what others stand for adds up to all of them.
-#[test]
-fn landmarks_are_drawn_by_degree_and_once() {
-    let mut degrees: Vec<f64> = (0..500).map(|i| f64::from(i % 7)).collect();
-    (degrees[3], degrees[250], degrees[499]) = (4000.0, 900.0, 5000.0);
-    let volume: f64 = degrees.iter().sum();
-    let with_edges = degrees.iter().filter(|degree| **degree > 0.0).count();
-    for count in [1, 2, 3, 10, 64, 300, with_edges, 500, 900] {
-        let Chosen {
-            nodes,
-            scales,
-            volume: whole,
-        } = Chosen::of(&degrees, count, &task(4));
-        assert_eq!(
-            (nodes.len(), whole),
-            (count.min(with_edges), volume),
-            "{count} landmarks"
-        );
-        assert!(nodes.is_sorted_by(|a, b| a < b), "each node once");
-        assert!(nodes.iter().all(|&node| degrees[node] > 0.0));
-        let stands_for: f64 = nodes
-            .iter()
-            .zip(&scales)
-            .map(|(&node, &s)| degrees[node] * f64::from(s * s))
-            .sum();
-        assert!(
-            (stands_for / volume - 1.0).abs() < 1e-5,
-            "{count} landmarks stand for {stands_for} of {volume}"
-        );
-        let hubs = nodes
-            .iter()
-            .zip(&scales)
-            .filter(|(node, _)| [3, 250, 499].contains(*node));
-        assert!(
-            count < 10 || hubs.map(|(_, scale)| *scale).eq([1.0; 3]),
-            "{count} landmarks"
-        );
-    }
-    assert!(Chosen::of(&[0.0; 9], 4, &task(4)).nodes.is_empty());
-    // Hubs beside which the others vanish.
-    let mut degrees = vec![1.0; 5000];
-    (degrees[7], degrees[4000]) = (1e20, 1e20);
-    let Chosen { nodes, scales, .. } = Chosen::of(&degrees, 64, &task(4));
-    assert!(nodes.len() == 64 && nodes.contains(&7) && nodes.contains(&4000));
-    let stands_for: f64 = scales
-        .iter()
-        .filter(|scale| **scale > 1.0)
-        .map(|scale| f64::from(scale * scale))
-        .sum();
-    assert!((stands_for - 4998.0).abs() < 0.1, "{stands_for}");
 }
 
 /// Rows of other nodes by the definition; zeros where there is nothing to make them of.
