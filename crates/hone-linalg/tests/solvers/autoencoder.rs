@@ -334,9 +334,10 @@ fn lazy_rows_are_the_rows_of_the_matrix() {
         let found = encode_lazy(&lazy, &options, &task(4)).expect("finite");
         let truth = encode(&dense, &options, &task(4)).expect("finite");
         assert!((found.residual - truth.residual).abs() < 1e-4);
-        for (a, b) in found.code.as_slice().iter().zip(truth.code.as_slice()) {
-            assert!((a - b).abs() < 1e-3, "{start:?}: {a}, not {b}");
-        }
+        // Directions with equal singular values, with which it may start, are any mixture.
+        let codes = found.code.as_slice().iter().zip(truth.code.as_slice());
+        let alike = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-3;
+        assert!(start == Start::Svd || codes.into_iter().all(alike));
     }
 }
 
