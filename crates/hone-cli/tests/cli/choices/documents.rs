@@ -229,7 +229,7 @@ fn rust_of_the_pages_is_in_the_examples() {
     }
 }
 
-/// `docs/configuration.md`: all settings, as `hone config` prints them.
+/// `docs/configuration.md`: all settings of the default, as `hone config` prints them, and what another preset changes.
 #[test]
 fn the_page_of_settings_is_what_the_command_prints() {
     let path = root().join("docs/configuration.md");
@@ -245,15 +245,16 @@ fn the_page_of_settings_is_what_the_command_prints() {
             .trim_end()
             .to_owned()
     };
+    let default = printed("hone");
     let mut made = page.clone();
-    for preset in ["hone", "hone-p"] {
-        let (begin, end) = (
-            format!("<!-- hone config --preset {preset} -->\n```toml\n"),
-            "\n```\n",
-        );
+    for (mark, listing) in [
+        ("hone config --preset hone", default.clone()),
+        ("what hone-p changes", changes(&printed("hone-p"), &default)),
+    ] {
+        let (begin, end) = (format!("<!-- {mark} -->\n```toml\n"), "\n```\n");
         let at = made.find(&begin).expect("a mark") + begin.len();
         let length = made[at..].find(end).expect("an end");
-        made.replace_range(at..at + length, &printed(preset));
+        made.replace_range(at..at + length, &listing);
     }
     if std::env::var_os("HONE_WRITE_DOCS").is_some() {
         fs::write(&path, &made).expect("writable");
@@ -262,4 +263,33 @@ fn the_page_of_settings_is_what_the_command_prints() {
         page == made,
         "docs/configuration.md is out of date: run this test once with HONE_WRITE_DOCS=1"
     );
+}
+
+/// The settings of `listing` that `default` does not have, under their tables.
+fn changes(listing: &str, default: &str) -> String {
+    let settings = |text: &str| -> Vec<(String, String)> {
+        let mut table = String::new();
+        let mut settings = Vec::new();
+        for line in text.lines() {
+            if line.starts_with('[') {
+                line.clone_into(&mut table);
+            } else if !line.is_empty() && !line.starts_with('#') {
+                settings.push((table.clone(), line.to_owned()));
+            }
+        }
+        settings
+    };
+    let default = settings(default);
+    let mut text = String::new();
+    let mut table = String::new();
+    for (of, line) in settings(listing) {
+        if !default.contains(&(of.clone(), line.clone())) {
+            if of != table {
+                text = text + "\n" + &of + "\n";
+                table = of;
+            }
+            text = text + &line + "\n";
+        }
+    }
+    text.trim_end().to_owned()
 }
