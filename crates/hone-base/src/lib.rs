@@ -6,16 +6,12 @@
 
 // For the other crates of this project; nothing that a user of the library needs.
 #[doc(hidden)]
-pub mod aside;
-#[doc(hidden)]
 pub mod clock;
 pub mod error;
 #[doc(hidden)]
 pub mod hashing;
 #[doc(hidden)]
 pub mod memory;
-#[doc(hidden)]
-pub mod pages;
 #[doc(hidden)]
 pub mod parallel;
 pub mod peers;
@@ -24,6 +20,8 @@ pub mod random;
 pub mod sparse;
 #[doc(hidden)]
 pub mod spelling;
+#[doc(hidden)]
+pub mod storage;
 #[doc(hidden)]
 pub mod terminal;
 

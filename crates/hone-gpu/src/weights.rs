@@ -12,7 +12,7 @@ use hone::graph::Graph;
 use hone::motif::{
     Counts, Motif, MotifGraph, Weighting, overflow, shares_pattern, unit_of_weights,
 };
-use hone::sparse::{Csr, Diagonal, Elsewhere, Pattern};
+use hone::sparse::{Csr, Diagonal, Pattern, RemoteValues};
 
 use crate::Cuda;
 use crate::counted::Counted;
@@ -59,7 +59,7 @@ impl Values {
     }
 }
 
-impl Elsewhere for Values {
+impl RemoteValues for Values {
     fn read(&self) -> Vec<f32> {
         let mut values = vec![0.0; self.nonzeros];
         self.cuda.driver.download(&self.values, &mut values);
@@ -105,7 +105,7 @@ impl Elsewhere for Values {
         found.into_iter().sum()
     }
 
-    fn scaled(&self, scale: f64, left: &Diagonal, right: &Diagonal) -> Arc<dyn Elsewhere> {
+    fn scaled(&self, scale: f64, left: &Diagonal, right: &Diagonal) -> Arc<dyn RemoteValues> {
         let (driver, resident) = (&self.cuda.driver, &self.cuda.resident);
         let (left, right) = (
             resident.diagonal(driver, left),
@@ -161,7 +161,7 @@ impl Cuda {
     /// A sparse matrix on the device: where its values are, or a copy.
     pub(crate) fn resident_matrix(&self, matrix: &Csr) -> Matrix {
         let own = matrix
-            .elsewhere()
+            .remote_values()
             .and_then(|values| values.as_any().downcast_ref::<Values>());
         match own.filter(|own| Arc::ptr_eq(&own.cuda.0, &self.0)) {
             Some(own) => Matrix {
@@ -214,7 +214,7 @@ impl Cuda {
             };
             (
                 None,
-                Csr::of_values_elsewhere(graph.pattern().clone(), Arc::new(values)),
+                Csr::with_remote_values(graph.pattern().clone(), Arc::new(values)),
             )
         } else {
             self.compacted(&of, &weights, summary.nonzeros)
@@ -367,6 +367,6 @@ impl Cuda {
             sums_here,
         };
         let nodes = if kept == rows { None } else { Some(nodes_here) };
-        (nodes, Csr::of_values_elsewhere(pattern, Arc::new(values)))
+        (nodes, Csr::with_remote_values(pattern, Arc::new(values)))
     }
 }

@@ -9,8 +9,8 @@
 
 use std::ops::Range;
 
-use crate::pages::Pages;
 use crate::parallel;
+use crate::storage::Pages;
 
 use super::{Graph, NodeId};
 

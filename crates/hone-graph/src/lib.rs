@@ -31,7 +31,7 @@ pub use orientation::Orientation;
 pub use summary::{Degrees, Summary};
 
 pub use hone_base::{Error, Progress, Result, Silent, error, progress, random};
-use hone_base::{clock, hashing, memory, pages, parallel, peers, sparse, spelling};
+use hone_base::{clock, hashing, memory, parallel, peers, sparse, spelling, storage};
 
 use crate::sparse::Pattern;
 use assemble::{Slots, assemble};

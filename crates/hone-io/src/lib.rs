@@ -7,6 +7,6 @@ pub mod output;
 pub mod record;
 pub mod store;
 
-use hone_base::{aside, error, hashing, memory, parallel, peers, progress, terminal};
+use hone_base::{error, hashing, memory, parallel, peers, progress, storage, terminal};
 use hone_graph::motif;
 use hone_linalg::dense;

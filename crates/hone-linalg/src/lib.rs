@@ -9,4 +9,4 @@ pub mod sparse;
 pub mod tensor;
 
 pub use hone_base::{Error, Progress, Result, Silent, error, progress, random};
-use hone_base::{clock, memory, pages, parallel};
+use hone_base::{clock, memory, parallel, storage};

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use hone::dense::Block;
 use hone::peers::Peers;
-use hone::sparse::{Csr, Diagonal, Elsewhere, Pattern};
+use hone::sparse::{Csr, Diagonal, Pattern, RemoteValues};
 
 use crate::world::World;
 
@@ -40,12 +40,12 @@ impl Divided {
 /// The matrix to multiply the rows of this process with.
 pub(crate) fn own_rows(matrix: &Csr) -> &Csr {
     let divided = matrix
-        .elsewhere()
+        .remote_values()
         .and_then(|values| values.as_any().downcast_ref::<Divided>());
     divided.map_or(matrix, |divided| &divided.own)
 }
 
-impl Elsewhere for Divided {
+impl RemoteValues for Divided {
     fn read(&self) -> Vec<f32> {
         let bytes = self
             .own
@@ -92,7 +92,7 @@ impl Elsewhere for Divided {
         self.world.all(&[self.own.squares()]).into_iter().sum()
     }
 
-    fn scaled(&self, scale: f64, left: &Diagonal, right: &Diagonal) -> Arc<dyn Elsewhere> {
+    fn scaled(&self, scale: f64, left: &Diagonal, right: &Diagonal) -> Arc<dyn RemoteValues> {
         let own = self.own.scaled_by(scale, left, right);
         Arc::new(Divided {
             world: self.world,

@@ -140,7 +140,7 @@ impl Engine for Ranks {
             );
         }
         let values = Divided::new(self.world, pattern.clone(), values);
-        let matrix = Csr::of_values_elsewhere(pattern.clone(), Arc::new(values));
+        let matrix = Csr::with_remote_values(pattern.clone(), Arc::new(values));
         Ok(MotifGraph {
             motif,
             nodes: None,

@@ -166,7 +166,7 @@ fn motif_graphs_are_those_of_the_host() {
                 b.total
             );
             assert!(
-                b.matrix.elsewhere().is_some(),
+                b.matrix.remote_values().is_some(),
                 "{what}: made by this process"
             );
             assert_eq!(a.matrix.pattern(), b.matrix.pattern(), "{what}");

@@ -25,11 +25,11 @@ use super::triad::Triads;
 use crate::Graph;
 use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
-use crate::pages::Pages;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::Pattern;
+use crate::storage::Pages;
 
 /// How motifs are counted.
 ///

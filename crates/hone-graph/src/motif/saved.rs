@@ -13,8 +13,8 @@ use super::place::Rank;
 use super::sampled::{Estimated, Estimates, Sampled};
 use super::triad::Triads;
 use crate::Graph;
-use crate::pages::Pages;
 use crate::sparse::Pattern;
+use crate::storage::Pages;
 
 const ABSENT: u8 = 0;
 const EXACT: u8 = 1;

@@ -38,9 +38,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::pages::Pages;
 use crate::parallel::for_chunks;
 use crate::random::Key;
+use crate::storage::Storage;
 use lanes::chunk_rows;
 
 /// A dense row-major matrix of `rows` × `cols` f32 values.
@@ -48,7 +48,7 @@ use lanes::chunk_rows;
 pub struct Block {
     rows: usize,
     cols: usize,
-    data: Pages<f32>,
+    data: Storage<f32>,
 }
 
 impl Block {
@@ -60,7 +60,7 @@ impl Block {
         Block {
             rows,
             cols,
-            data: Pages::zeros(len),
+            data: Storage::zeros(len),
         }
     }
 
@@ -162,12 +162,12 @@ impl Block {
     /// Moves the values to a temporary file in a folder. Until they are [brought back](Block::bring_back), rows can be
     /// read as those of a panel, and nothing else.
     pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
-        self.data.put_aside(folder)
+        self.data.move_to_file(folder)
     }
 
     /// Reads the values back; fails if a read has failed meanwhile.
     pub fn bring_back(&mut self) -> Result<()> {
-        self.data.bring_back()
+        self.data.move_to_memory()
     }
 
     /// A copy of values in a file, which stay there.
@@ -179,16 +179,16 @@ impl Block {
 
     /// Whether the values are in a file.
     pub fn is_aside(&self) -> bool {
-        self.data.aside().is_some()
+        self.data.is_in_file()
     }
 
     /// Rows `range`, row after row, from memory or the file.
     fn rows_anywhere<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
-        let Some(aside) = self.data.aside() else {
+        if !self.data.is_in_file() {
             return self.rows_slice(range);
-        };
+        }
         buffer.resize(range.len() * self.cols, 0.0);
-        aside.read(range.start * self.cols, buffer);
+        self.data.read(range.start * self.cols, buffer);
         buffer
     }
 

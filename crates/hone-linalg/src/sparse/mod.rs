@@ -3,6 +3,6 @@
 mod multiply;
 mod rounded;
 
-pub use hone_base::sparse::{Csr, Diagonal, Elsewhere, Indices, Pattern, prefetch};
+pub use hone_base::sparse::{Csr, Diagonal, Indices, Pattern, RemoteValues, prefetch};
 pub use multiply::{Fused, Multiply, Plus};
 pub use rounded::Rounded;

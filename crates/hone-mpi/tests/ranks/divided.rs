@@ -40,7 +40,7 @@ fn graphs() -> [Graph; 2] {
 
 /// Sums, products and values of a divided matrix are those of the whole one.
 fn check_rows(whole: &MotifGraph, divided: &MotifGraph) {
-    assert!(whole.matrix.elsewhere().is_none() && divided.matrix.elsewhere().is_some());
+    assert!(whole.matrix.remote_values().is_none() && divided.matrix.remote_values().is_some());
     assert_eq!(
         (whole.nnz, whole.below_delta, whole.scale),
         (divided.nnz, divided.below_delta, divided.scale)

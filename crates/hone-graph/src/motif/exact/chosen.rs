@@ -28,10 +28,10 @@ use super::super::formula::{Bounds, End, Exact, Middle, Number, node_sums};
 use super::super::orbit::Orbit;
 use super::super::ranked::{balanced, ranges, sweep};
 use crate::error::Result;
-use crate::pages::Pages;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
+use crate::storage::Pages;
 
 /// A row this many times as long is searched for the entries of another, not walked.
 const SEARCH: usize = 16;

@@ -25,11 +25,11 @@ use super::links::Link;
 use super::shared::{AHEAD, Common, Ground, Sweeps};
 use super::wedges::Cycles;
 use crate::error::Result;
-use crate::pages::Pages;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::Pattern;
+use crate::storage::Pages;
 
 /// Estimated primitives of every slot of a symmetric pattern (both directions of an edge alike):
 /// the letters of `formula`, each unbiased on its own.

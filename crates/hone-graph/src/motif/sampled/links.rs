@@ -5,8 +5,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::pages::Pages;
 use crate::sparse::Pattern;
+use crate::storage::Pages;
 
 /// Of a slot i → j: the slot j → i, and whether j is ranked above i.
 #[derive(Clone, Copy, Pod, Zeroable)]

@@ -8,10 +8,10 @@ use bytemuck::{Pod, Zeroable};
 use rand_xoshiro::rand_core::Rng;
 
 use super::super::column::cut;
-use crate::pages::Pages;
 use crate::parallel;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
+use crate::storage::Pages;
 
 /// The samples of all nodes, as stored.
 pub(super) struct Drawn {

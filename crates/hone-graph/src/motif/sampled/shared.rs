@@ -5,10 +5,10 @@ use bytemuck::{Pod, Zeroable};
 use super::super::ranked::{balanced, by_degree};
 use super::links::{Link, links};
 use super::neighbours::{Drawn, HEADS_AHEAD, SAMPLES_AHEAD, Samples};
-use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
+use crate::storage::Pages;
 
 /// Slots from the current one to the one whose other slot is prefetched.
 pub(super) const AHEAD: usize = 16;

@@ -10,7 +10,7 @@ use super::bits::ones;
 use super::neighbours::{HEADS_AHEAD, Head, SAMPLES_AHEAD};
 use super::shared::{Common, Sweeps};
 use crate::error::Result;
-use crate::pages::Pages;
+use crate::storage::Pages;
 
 /// What the first sweep finds.
 pub(super) struct Cycles {

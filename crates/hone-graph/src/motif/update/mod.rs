@@ -47,8 +47,8 @@ use super::exact::Exact;
 use super::peers::Alone;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
-use crate::pages::Pages;
 use crate::progress::Progress;
+use crate::storage::Pages;
 
 /// Bytes per slot of the changed graph that an update takes at its peak, in addition to the old and the new counts.
 const UPDATING: u64 = 60;

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::source::Source;
-use crate::aside::read_at;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 use crate::parallel;
 use crate::progress::Progress;
+use crate::storage::read_at;
 
 /// Bytes a block; small enough to stay in a core's cache between reading and parsing.
 pub(super) const BLOCK: usize = 1 << 20;

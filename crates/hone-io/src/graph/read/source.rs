@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::aside::read_at;
 use crate::columnar::BEGINNING;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
+use crate::storage::read_at;
 
 /// Bytes asked of a stream at once. No more: what is requested is zeroed first, and a stream may give little of it.
 const STEP: usize = 1 << 16;

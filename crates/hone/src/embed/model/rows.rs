@@ -23,10 +23,10 @@ use crate::dense::{Small, rows_times};
 use crate::error::Result;
 use crate::factor::log_window::Extension;
 use crate::motif::MotifGraph;
-use crate::pages::Pages;
 use crate::parallel;
 use crate::report::Fitting;
 use crate::sparse::Csr;
+use crate::storage::Pages;
 
 /// Rows that are multiplied with a matrix together.
 pub(in crate::embed) const TOGETHER: usize = 16;

@@ -6,7 +6,7 @@
 
 use crate::graph::{NodeIds, id_number, spread};
 use crate::hashing::SeededMap;
-use crate::pages::Pages;
+use crate::storage::Pages;
 
 /// A number for each id; 7 is the same id among numbers and among texts.
 pub(in crate::embed) fn names(ids: &NodeIds) -> Pages<u64> {

@@ -10,10 +10,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::aside::read_exactly;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::parallel;
+use crate::storage::read_exactly;
 use crate::store::tensors::Located;
 
 /// What to do about a file that is no model, or a damaged one.

@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::AGAIN;
-use crate::aside::read_at;
 use crate::dense::{Block, Group, Stored};
 use crate::embed::part::Part;
 use crate::error::{Error, Result};
 use crate::report::LocalFacts;
+use crate::storage::read_at;
 
 const MAGIC: &[u8; 8] = b"HONEPART";
 const VERSION: u64 = 1;

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use super::checkpoint::{AGAIN, Checkpoint};
 use super::part_file::{self, Faults};
-use crate::aside::refused;
 use crate::dense::panels::Own;
 use crate::embed::part::Part;
 use crate::error::{Error, Result};
 use crate::output::Batch;
 use crate::report::LocalFacts;
+use crate::storage::write_error;
 use crate::store::factors::Writer;
 
 /// Parts below this many bytes are not worth a file.
@@ -103,7 +103,7 @@ impl Shelf {
         let bytes = self.written + 4 * (part.group.stored_rows() * part.group.cols()) as u64;
         let file = self
             .spill(&part)
-            .map_err(|e| refused(&self.folder, bytes, e))?;
+            .map_err(|e| write_error(&self.folder, bytes, e))?;
         drop(part);
         part_file::open(file, &self.folder, false, &self.faults).map(first)
     }

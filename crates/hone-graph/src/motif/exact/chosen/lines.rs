@@ -5,8 +5,8 @@
 //! the line of a long row says where it is.
 //! Cost: 64 bytes per node and one pass, where so many rows are visited that it pays.
 
-use crate::pages::Pages;
 use crate::sparse::{Pattern, prefetch};
+use crate::storage::Pages;
 
 /// Numbers of a line: the degree, then the neighbours where all of them have room, the first again in places that are left; or where
 /// they begin in the pattern, in two halves.
