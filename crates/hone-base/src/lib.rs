@@ -7,6 +7,7 @@
 // For the other crates of this project; nothing that a user of the library needs.
 #[doc(hidden)]
 pub mod clock;
+pub mod communicator;
 pub mod error;
 #[doc(hidden)]
 pub mod hashing;
@@ -14,7 +15,6 @@ pub mod hashing;
 pub mod memory;
 #[doc(hidden)]
 pub mod parallel;
-pub mod peers;
 pub mod progress;
 pub mod random;
 pub mod sparse;

@@ -86,7 +86,7 @@ pub struct Allowance {
 }
 
 /// Bytes by which the memory of a process varies from one run to the next: no reason to refuse a limit that was enough.
-const WAVER: u64 = 4 << 20;
+const SLACK: u64 = 4 << 20;
 
 /// Bytes read between two looks at the memory that is held.
 const WATCH: u64 = 2 << 20;
@@ -101,7 +101,7 @@ impl Allowance {
     }
 
     /// Bytes that may be allocated in addition to those in use; the largest number if no limit is known.
-    pub fn room(&self) -> u64 {
+    pub fn remaining(&self) -> u64 {
         self.limit.map_or(u64::MAX, |limit| {
             limit.saturating_sub(resident().unwrap_or(0))
         })
@@ -111,7 +111,7 @@ impl Allowance {
     pub fn exceeded(&self, more: u64) -> Option<(u64, u64)> {
         let need = resident().unwrap_or(0).saturating_add(more);
         self.limit
-            .filter(|limit| need > limit.saturating_add(WAVER))
+            .filter(|limit| need > limit.saturating_add(SLACK))
             .map(|limit| (need, limit))
     }
 

@@ -13,7 +13,7 @@ pub struct Key(u64);
 impl Key {
     /// The root of all streams of a run.
     pub fn new(seed: u64) -> Self {
-        Key(mix(seed))
+        Key(splitmix64(seed))
     }
 
     /// The key of part `index` of `purpose` below this one.
@@ -23,12 +23,14 @@ impl Key {
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
                 (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
             });
-        Key(mix(mix(self.0 ^ name).wrapping_add(mix(index))))
+        Key(splitmix64(
+            splitmix64(self.0 ^ name).wrapping_add(splitmix64(index)),
+        ))
     }
 
     /// The numbers of one row of a random matrix.
     pub fn of_row(self, row: u64) -> RowKey {
-        RowKey(mix(self.0 ^ mix(row)))
+        RowKey(splitmix64(self.0 ^ splitmix64(row)))
     }
 
     /// The number behind the key: for a device that draws the numbers of rows itself, with the same bits.
@@ -49,16 +51,21 @@ pub struct RowKey(u64);
 impl RowKey {
     /// The bits of column `column`: SplitMix64 with the row's seed, at that position.
     pub fn bits(self, column: u64) -> u64 {
-        mix(self
-            .0
-            .wrapping_add(column.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        splitmix64(self.0.wrapping_add(column.wrapping_mul(GOLDEN_GAMMA)))
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014), a bijection that scatters close inputs.
-fn mix(x: u64) -> u64 {
-    let mut z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+/// The number that SplitMix64 (Steele, Lea, Flood 2014) draws in the state `x`: a bijection that scatters close inputs.
+pub fn splitmix64(x: u64) -> u64 {
+    mix64(x.wrapping_add(GOLDEN_GAMMA))
+}
+
+/// The finaliser of SplitMix64: every bit of the result depends on all bits of the input.
+pub fn mix64(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
+
+/// The step from one state of SplitMix64 to the next: 2⁶⁴ over the golden ratio.
+pub const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;

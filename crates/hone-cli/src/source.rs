@@ -164,7 +164,7 @@ pub(crate) fn open(
     weights: bool,
     context: &Context,
 ) -> anyhow::Result<Graph> {
-    let division = Division::among(context.engine().peers());
+    let division = Division::among(context.engine().communicator());
     let graph = read_divided(input, options, &division, context.progress());
     let graph = graph.map_err(|error| translated(error, OPTIONS))?;
     note_dropped(&graph, weights, context);

@@ -13,6 +13,7 @@ use super::weights::check_weights;
 use super::{Dropped, Graph, NodeIds};
 use crate::error::{Error, Result};
 use crate::parallel;
+use crate::random::{GOLDEN_GAMMA, mix64};
 use crate::sparse::{Indices, Pattern};
 
 /// Rows in a piece of work.
@@ -175,15 +176,10 @@ impl Graph {
 /// A hash of three numbers: two rounds of SplitMix64, each from another start.
 fn hash(a: u32, b: u32, c: u32) -> u128 {
     let mix = |start: u64| {
-        let mut x = (u64::from(a) << 32 | u64::from(b)).wrapping_add(start);
-        for add in [u64::from(c).wrapping_mul(0x9e37_79b9_7f4a_7c15), 0] {
-            x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            x = (x ^ x >> 31).wrapping_add(add);
-        }
-        x
+        let x = (u64::from(a) << 32 | u64::from(b)).wrapping_add(start);
+        mix64(mix64(x).wrapping_add(u64::from(c).wrapping_mul(GOLDEN_GAMMA)))
     };
-    u128::from(mix(0x9e37_79b9_7f4a_7c15)) << 64 | u128::from(mix(0xd1b5_4a32_d192_ed03))
+    u128::from(mix(GOLDEN_GAMMA)) << 64 | u128::from(mix(0xd1b5_4a32_d192_ed03))
 }
 
 /// A square matrix in compressed rows, not yet checked.

@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use crate::parallel;
+use crate::random::{GOLDEN_GAMMA, mix64};
 use crate::storage::Pages;
 
 use super::{Graph, NodeId};
@@ -40,7 +41,7 @@ impl Graph {
         let parts = ids.into_iter().chain(offsets).chain(columns).chain(weights);
         let start = Mark::new(u64::from(self.is_directed())).and(self.nodes() as u64);
         let Mark(a, b) = parts.fold(start, |mark, part| mark.and(part.0).and(part.1));
-        format!("{:016x}{:016x}", spread(a), spread(b))
+        format!("{:016x}{:016x}", mix64(a), mix64(b))
     }
 
     /// A fingerprint of the set of edges between ids, of 16 hexadecimal digits. The order of nodes and edges,
@@ -70,7 +71,7 @@ impl Graph {
 
 /// A number for a pair in either order; sums of such numbers collide by chance only.
 fn unordered(a: u64, b: u64) -> u64 {
-    spread(Mark::new(a.min(b)).and(a.max(b)).0)
+    mix64(Mark::new(a.min(b)).and(a.max(b)).0)
 }
 
 /// A number for an id as it is printed, so that 7 is the same id among numbers and among texts.
@@ -81,7 +82,7 @@ pub fn name(id: NodeId<'_>) -> u64 {
             .fold(Mark::new(text.len() as u64), |mark, &byte| {
                 mark.and(u64::from(byte))
             });
-        spread(mark.0) ^ spread(mark.1)
+        mix64(mark.0) ^ mix64(mark.1)
     };
     match id {
         NodeId::Text(text) => of(text.as_bytes()),
@@ -124,17 +125,10 @@ impl Mark {
 
     fn and(self, word: u64) -> Self {
         Mark(
-            (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            (self.0.rotate_left(23) ^ word).wrapping_mul(GOLDEN_GAMMA),
             (self.1.rotate_left(37) ^ word).wrapping_mul(0xd1b5_4a32_d192_ed03),
         )
     }
-}
-
-/// Spreads a number over all bits (the finaliser of splitmix64).
-pub fn spread(mut word: u64) -> u64 {
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 #[cfg(test)]

@@ -24,14 +24,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use edits::Edits;
-pub use fingerprint::{name as id_number, spread};
+pub use fingerprint::name as id_number;
 pub use generate::{Edges, Generator};
 pub use ids::{IdIndex, Names, NodeId, NodeIds, canonical_integer};
 pub use orientation::Orientation;
 pub use summary::{Degrees, Summary};
 
 pub use hone_base::{Error, Progress, Result, Silent, error, progress, random};
-use hone_base::{clock, hashing, memory, parallel, peers, sparse, spelling, storage};
+use hone_base::{clock, communicator, hashing, memory, parallel, sparse, spelling, storage};
 
 use crate::sparse::Pattern;
 use assemble::{Slots, assemble};

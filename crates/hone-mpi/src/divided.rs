@@ -7,8 +7,8 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use hone::communicator::Communicator;
 use hone::dense::Block;
-use hone::peers::Peers;
 use hone::sparse::{Csr, Diagonal, Pattern, RemoteValues};
 
 use crate::world::World;

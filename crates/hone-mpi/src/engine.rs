@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use hone::Result;
+use hone::communicator::Communicator;
 use hone::dense::panels::Own;
 use hone::dense::{Block, Columns, Group, Norm, Panels, Small, lane_rows};
 use hone::engine::{Counting, Cpu, Engine, Local, Request, Window};
@@ -15,7 +16,6 @@ use hone::graph::Graph;
 use hone::motif::{Counts, Motif, MotifGraph, MotifRows, Weighting, overflow, shares_pattern};
 use hone::operator::Operator;
 use hone::output::Writers;
-use hone::peers::Peers;
 use hone::space::{Fold, Space};
 use hone::sparse::Csr;
 
@@ -72,7 +72,7 @@ impl Engine for Ranks {
         self.world.meet();
     }
 
-    fn peers(&self) -> &dyn Peers {
+    fn communicator(&self) -> &dyn Communicator {
         &self.world
     }
 

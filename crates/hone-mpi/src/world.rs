@@ -5,14 +5,14 @@
 //! that fails ends the job: this is MPI's default error handler.
 //!
 //! Cost, for p processes: [`gather`](World::gather) sends each process the rows of all others once, (p − 1)/p
-//! of the matrix; so does [`gather_bytes`](Peers::gather_bytes). [`add_in_order`](World::add_in_order) sends one sum from process to process and then to all:
+//! of the matrix; so does [`gather_bytes`](communicator::Communicator::gather_bytes). [`add_in_order`](World::add_in_order) sends one sum from process to process and then to all:
 //! 2 sums per process, p messages one after the other.
 
 use std::ops::Range;
 
+use hone::communicator;
 use hone::dense::{Block, lane_rows};
 use hone::output::Writers;
-use hone::peers::Peers;
 use mpi::collective::SystemOperation;
 use mpi::datatype::PartitionMut;
 use mpi::topology::SimpleCommunicator;
@@ -151,7 +151,7 @@ impl World {
 }
 
 /// All processes read a graph and count its motifs together: each parses a part, and does a share of the sweeps.
-impl Peers for World {
+impl communicator::Communicator for World {
     fn rank(&self) -> usize {
         self.rank
     }

@@ -22,6 +22,7 @@ pub use shape::{Shape, energy};
 use std::any::Any;
 use std::fmt::Debug;
 
+use crate::communicator::{Communicator, SingleProcess};
 use crate::config::{Config, Model};
 use crate::dense::panels::Own;
 use crate::dense::{Block, Columns, Norm, Panels, Small};
@@ -34,7 +35,6 @@ use crate::memory::Allowance;
 use crate::motif::{Counts, Motif, MotifGraph, Sample, Weighting};
 use crate::operator::Operator;
 use crate::output::{OneWriter, Writers};
-use crate::peers::{Alone, Peers};
 use crate::progress::Progress;
 use crate::space::Host;
 
@@ -63,8 +63,8 @@ pub trait Engine: Debug + Send + Sync {
     fn meet(&self) {}
 
     /// The processes that work together, for reading their graph ([`read_divided`](crate::graph::read_divided)).
-    fn peers(&self) -> &dyn Peers {
-        &Alone
+    fn communicator(&self) -> &dyn Communicator {
+        &SingleProcess
     }
 
     /// The rows of a matrix with `rows` rows that this process holds: whole lanes, or all rows if it works alone.

@@ -41,7 +41,9 @@ pub use config::Config;
 #[doc(hidden)]
 pub use embed::Shortage;
 pub use embed::{Hone, Like, Model, Run};
-pub use hone_base::{Error, Progress, Result, Silent, error, memory, peers, progress, random};
+pub use hone_base::{
+    Error, Progress, Result, Silent, communicator, error, memory, progress, random,
+};
 pub use hone_graph::motif;
 pub use hone_io::{attributes, graph, output, record, store};
 pub use hone_linalg::{dense, factor, matrix, operator, space, sparse, tensor};

@@ -8,6 +8,7 @@
 
 use hone::dense::Block;
 use hone::parallel;
+use hone::random::splitmix64;
 use hone::{Progress, Result};
 
 use super::weights::Links;
@@ -63,7 +64,7 @@ fn moved(
     seed: u64,
 ) -> [f32; 2] {
     let mut at = [now[2 * node], now[2 * node + 1]];
-    let mut random = mix(seed ^ mix(((step as u64) << 32) ^ node as u64));
+    let mut random = splitmix64(seed ^ splitmix64(((step as u64) << 32) ^ node as u64));
     for link in links.offsets[node]..links.offsets[node + 1] {
         let end = links.ends[link] as usize;
         if !takes_part(links.weights[link], phase(node, end), step) {
@@ -71,7 +72,7 @@ fn moved(
         }
         pull(&mut at, [now[2 * end], now[2 * end + 1]], rate);
         for _ in 0..PUSHES {
-            random = mix(random);
+            random = splitmix64(random);
             let other = (((random >> 32) * n as u64) >> 32) as usize;
             if other != node {
                 push(&mut at, [now[2 * other], now[2 * other + 1]], rate);
@@ -93,7 +94,7 @@ fn takes_part(weight: f32, phase: f32, step: usize) -> bool {
 
 /// Where in [0, 1) the steps of a link begin; the same from both ends.
 fn phase(a: usize, b: usize) -> f32 {
-    (mix((a.min(b) as u64) << 32 | a.max(b) as u64) >> 40) as f32 / (1 << 24) as f32
+    (splitmix64((a.min(b) as u64) << 32 | a.max(b) as u64) >> 40) as f32 / (1 << 24) as f32
 }
 
 fn pull(at: &mut [f32; 2], to: [f32; 2], rate: f32) {
@@ -117,17 +118,9 @@ fn push(at: &mut [f32; 2], from: [f32; 2], rate: f32) {
 /// Moves equal positions apart a little.
 fn jitter(positions: &mut Block, seed: u64) {
     positions.update_rows(|i, row| {
-        let bits = mix(seed ^ mix(0x6a69_7474_6572 ^ i as u64));
+        let bits = splitmix64(seed ^ splitmix64(0x6a69_7474_6572 ^ i as u64));
         let part = |bits: u64| (bits as u32 as f32 / u32::MAX as f32 - 0.5) * 0.01;
         row[0] += part(bits >> 32);
         row[1] += part(bits);
     });
-}
-
-/// The finaliser of SplitMix64.
-fn mix(x: u64) -> u64 {
-    let mut z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

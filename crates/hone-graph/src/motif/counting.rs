@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use super::counts::Counts;
 use super::exact::Exact;
 use super::orbit::Orbit;
-use super::peers::{Alone, Peers};
 use super::room::{COUNTING, counting_at_most};
 use super::sampled::{self, Estimated, Estimates, Sampled, estimate};
 use super::set::Motif;
 use super::triad::Triads;
 use crate::Graph;
+use crate::communicator::{Communicator, SingleProcess};
 use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
 use crate::parallel;
@@ -106,7 +106,7 @@ impl Sample {
         (seed, allowance): (u64, Allowance),
         progress: &dyn Progress,
     ) -> Result<Counts> {
-        self.count_motifs_with(graph, motifs, (seed, allowance), &Alone, progress)
+        self.count_motifs_with(graph, motifs, (seed, allowance), &SingleProcess, progress)
     }
 
     /// The same by several processes together: exact counts of edge orbits are divided among them, everything else is
@@ -116,11 +116,11 @@ impl Sample {
         graph: &Graph,
         motifs: &[Motif],
         (seed, allowance): (u64, Allowance),
-        peers: &dyn Peers,
+        communicator: &dyn Communicator,
         progress: &dyn Progress,
     ) -> Result<Counts> {
         let Some(&directed) = motifs.iter().find(|motif| motif.is_directed()) else {
-            return self.count_orbits(graph, (seed, allowance), peers, progress);
+            return self.count_orbits(graph, (seed, allowance), communicator, progress);
         };
         super::triad::check_graph(directed, graph)?;
         let orbits = motifs.iter().any(|motif| !motif.is_directed());
@@ -131,7 +131,7 @@ impl Sample {
             ));
         }
         let counts = match orbits {
-            true => self.count_orbits(graph, (seed, allowance), peers, progress)?,
+            true => self.count_orbits(graph, (seed, allowance), communicator, progress)?,
             false => Counts::absent(graph.symmetric_pattern()),
         };
         let remedy = "raise the memory limit, or count a smaller graph";
@@ -151,21 +151,21 @@ impl Sample {
         allowance: Allowance,
         progress: &dyn Progress,
     ) -> Result<Counts> {
-        self.count_orbits(graph, (seed, allowance), &Alone, progress)
+        self.count_orbits(graph, (seed, allowance), &SingleProcess, progress)
     }
 
     fn count_orbits(
         &self,
         graph: &Graph,
         (seed, allowance): (u64, Allowance),
-        peers: &dyn Peers,
+        communicator: &dyn Communicator,
         progress: &dyn Progress,
     ) -> Result<Counts> {
         self.check()?;
         let pattern = graph.symmetric_pattern();
         let key = Key::new(seed).with("sample", 0);
         match *self {
-            Sample::Exact => exact(pattern, allowance, peers, progress),
+            Sample::Exact => exact(pattern, allowance, communicator, progress),
             Sample::Cap(cap) => {
                 fits(&pattern, cap, 1, allowance)?;
                 let estimates = estimate(&pattern, cap, key, progress)?;
@@ -176,7 +176,7 @@ impl Sample {
                 let fits = |cap| fits(&pattern, cap, 2, allowance);
                 let found = target(&pattern, [error, confidence], key, fits, progress)?;
                 // No cap is enough.
-                found.map_or_else(|| exact(pattern, allowance, peers, progress), Ok)
+                found.map_or_else(|| exact(pattern, allowance, communicator, progress), Ok)
             }
         }
     }
@@ -185,7 +185,7 @@ impl Sample {
 pub(super) fn exact(
     pattern: Arc<Pattern>,
     allowance: Allowance,
-    peers: &dyn Peers,
+    communicator: &dyn Communicator,
     progress: &dyn Progress,
 ) -> Result<Counts> {
     let held = memory::resident().unwrap_or(0);
@@ -200,7 +200,7 @@ pub(super) fn exact(
         }),
     };
     room(COUNTING * pattern.nnz() as u64)?;
-    let exact = Exact::count(&pattern, room, peers, progress)?;
+    let exact = Exact::count(&pattern, room, communicator, progress)?;
     Ok(Counts::exact(pattern, exact))
 }
 

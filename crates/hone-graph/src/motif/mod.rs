@@ -35,6 +35,7 @@ mod column;
 mod counting;
 mod counts;
 mod delta;
+mod divide;
 mod exact;
 mod formula;
 mod listed;
@@ -42,7 +43,6 @@ mod motif_graph;
 pub mod node_sums;
 mod orbit;
 pub mod pairs;
-mod peers;
 mod place;
 mod primitives;
 mod ranked;
@@ -55,6 +55,7 @@ mod totals;
 pub mod triad;
 pub mod update;
 
+pub use crate::communicator::{Communicator, SingleProcess};
 pub use column::{Column, Narrow, Sizes};
 pub use counting::Sample;
 pub use counts::Counts;
@@ -65,7 +66,6 @@ pub use motif_graph::{
 };
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;
-pub use peers::{Alone, Peers};
 pub use primitives::Primitives;
 pub use recovered::OrbitTable;
 pub use room::{COUNTING, COUNTING_AT_MOST, counting_at_most};
@@ -88,7 +88,7 @@ pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
     counting::exact(
         graph.symmetric_pattern(),
         Allowance::new(None),
-        &Alone,
+        &SingleProcess,
         progress,
     )
 }

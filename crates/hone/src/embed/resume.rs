@@ -15,7 +15,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
 /// Refuses a checkpoint of which processes see different files: some would work where others read.
 fn agree(run: &Context, folder: &Path, seen: Option<&Checkpoint>) -> Result<()> {
     let names = seen.map(Checkpoint::names).unwrap_or_default();
-    let all = run.engine.peers().gather_bytes(names.as_bytes());
+    let all = run.engine.communicator().gather_bytes(names.as_bytes());
     // A process that saw none reports its own error.
     if seen.is_none() || all.iter().all(|other| other == names.as_bytes()) {
         return Ok(());

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use hone::peers::Peers;
+use hone::communicator::Communicator;
 
 /// One of several processes, each of which is a thread.
 pub(crate) struct Toy {
@@ -44,7 +44,7 @@ pub(crate) fn all<T: Send>(processes: usize, work: impl Fn(&Toy) -> T + Sync) ->
     })
 }
 
-impl Peers for Toy {
+impl Communicator for Toy {
     fn rank(&self) -> usize {
         self.rank
     }

@@ -7,9 +7,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::super::peers::{self, Peers, share};
+use super::super::divide::{self, share};
 use super::super::ranked::{balanced, ranges, sweep};
 use super::triangle::TriangleGraph;
+use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::progress::Progress;
 
@@ -33,7 +34,7 @@ struct Scratch {
 /// The number of 4-cliques on every edge of the triangle graph.
 pub(super) fn count(
     graph: &TriangleGraph,
-    peers: &dyn Peers,
+    communicator: &dyn Communicator,
     progress: &dyn Progress,
 ) -> Result<Vec<u64>> {
     let n = graph.nodes.len();
@@ -46,8 +47,8 @@ pub(super) fn count(
         })
         .collect();
     let bounds = balanced(n, 1 << 12, |x| work[x]);
-    progress.stage("counting cliques", (n / peers.size()) as u64);
-    let parts = share(ranges(&bounds).map(|range| (range, ())), peers);
+    progress.stage("counting cliques", (n / communicator.size()) as u64);
+    let parts = share(ranges(&bounds).map(|range| (range, ())), communicator);
     let scratch = || Scratch {
         local: vec![0; n],
         ..Scratch::default()
@@ -59,7 +60,7 @@ pub(super) fn count(
             || range.for_each(|x| cliques_above(graph, x, scratch, &cliques)),
         );
     })?;
-    peers::add(&cliques, peers);
+    divide::add(&cliques, communicator);
     Ok(cliques.into_iter().map(AtomicU64::into_inner).collect())
 }
 

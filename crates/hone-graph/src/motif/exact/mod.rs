@@ -14,9 +14,9 @@ pub use self::chosen::{Triangles, sums_of_nodes, with_neighbours};
 use self::triangle::{TriangleGraph, common};
 use self::wedge::Wedges;
 use super::column::{Column, Part, Sizes, cut};
-use super::peers::Peers;
 use super::place::Rank;
 use super::ranked::{Ranked, balanced};
+use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::progress::Progress;
@@ -41,24 +41,24 @@ pub(super) struct Exact {
 
 impl Exact {
     /// Counts on a symmetric pattern without loops; `room` refuses this many bytes more than are held.
-    /// The sweeps are divided among `peers`.
+    /// The sweeps are divided among `communicator`.
     pub(super) fn count(
         pattern: &Pattern,
         room: impl Fn(u64) -> Result<()>,
-        peers: &dyn Peers,
+        communicator: &dyn Communicator,
         progress: &dyn Progress,
     ) -> Result<Exact> {
         Exact::check_degrees(pattern)?;
         progress.stage("sorting nodes by degree", 0);
         let ranked = Ranked::new(pattern, progress)?;
-        let wedges = wedge::count(&ranked, peers, progress)?;
-        let t = common(&ranked, &wedges, peers, progress)?;
+        let wedges = wedge::count(&ranked, communicator, progress)?;
+        let t = common(&ranked, &wedges, communicator, progress)?;
         // Only now is it known how many edges are in triangles.
         let inside = 2 * t.iter().filter(|&&t| t > 0).count() as u64;
         room(PER_TRIANGLE_SLOT * inside + PER_SLOT * pattern.nnz() as u64)?;
         let triangles = TriangleGraph::new(&ranked, &wedges, &t);
-        let (q, r) = triangles.sums(peers, progress)?;
-        let k = clique::count(&triangles, peers, progress)?;
+        let (q, r) = triangles.sums(communicator, progress)?;
+        let k = clique::count(&triangles, communicator, progress)?;
         progress.check()?;
         progress.stage("arranging counts", 0);
         let s = Column::collect(ranked.nodes(), |i| ranked.s[ranked.rank[i] as usize]);

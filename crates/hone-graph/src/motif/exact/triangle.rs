@@ -8,10 +8,11 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::super::column::cut;
-use super::super::peers::{self, Peers, share};
+use super::super::divide::{self, share};
 use super::super::place::Rank;
 use super::super::ranked::{Head, Ranked, balanced, heads, ranges, sweep};
 use super::wedge::Wedges;
+use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::parallel;
 use crate::progress::Progress;
@@ -20,15 +21,15 @@ use crate::progress::Progress;
 pub(super) fn common(
     graph: &Ranked,
     wedges: &Wedges,
-    peers: &dyn Peers,
+    communicator: &dyn Communicator,
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
     let n = graph.nodes();
     let common: Vec<AtomicU32> = (0..graph.size()).map(|_| AtomicU32::new(0)).collect();
     let inside = |u: usize| wedges.in_triangle(u);
     let bounds = balanced(n, 1 << 14, |u| if inside(u) { graph.work[u] } else { 1 });
-    progress.stage("counting triangles", (n / peers.size()) as u64);
-    let parts = share(ranges(&bounds).map(|range| (range, ())), peers);
+    progress.stage("counting triangles", (n / communicator.size()) as u64);
+    let parts = share(ranges(&bounds).map(|range| (range, ())), communicator);
     sweep(
         parts,
         progress,
@@ -55,7 +56,7 @@ pub(super) fn common(
             }
         },
     )?;
-    peers::add_short(&common, peers);
+    divide::add_short(&common, communicator);
     Ok(common.into_iter().map(AtomicU32::into_inner).collect())
 }
 
@@ -204,7 +205,7 @@ impl TriangleGraph {
     /// Q and R of every edge of this graph.
     pub(super) fn sums(
         &self,
-        peers: &dyn Peers,
+        communicator: &dyn Communicator,
         progress: &dyn Progress,
     ) -> Result<(Vec<u64>, Vec<u64>)> {
         let n = self.nodes.len();
@@ -215,7 +216,7 @@ impl TriangleGraph {
             .collect();
         let bounds = balanced(n, 1 << 14, |u| work[u]);
         let starts: Vec<usize> = bounds.iter().map(|&u| self.lower_start(u)).collect();
-        let parts = share(ranges(&bounds).zip(cut(&mut sums, &starts)), peers);
+        let parts = share(ranges(&bounds).zip(cut(&mut sums, &starts)), communicator);
         sweep(
             parts,
             progress,
@@ -232,8 +233,8 @@ impl TriangleGraph {
         for (&edge, (edge_q, edge_r)) in self.lower_edge.iter().zip(sums) {
             (q[edge], r[edge]) = (edge_q, edge_r);
         }
-        peers.add_u64(&mut q);
-        peers.add_u64(&mut r);
+        communicator.add_u64(&mut q);
+        communicator.add_u64(&mut r);
         Ok((q, r))
     }
 

@@ -15,8 +15,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::super::column::cut;
-use super::super::peers::{self, Peers, share};
+use super::super::divide::{self, share};
 use super::super::ranked::{Ranked, balanced, ranges, sweep};
+use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::parallel;
 use crate::progress::Progress;
@@ -67,10 +68,10 @@ impl Wedges {
     }
 
     /// Combines what the processes found in the first sweep.
-    fn join_flags(&self, peers: &dyn Peers) {
-        peers::join(std::slice::from_ref(&self.dense), peers);
-        peers::join(&self.triangle, peers);
-        peers::join(&self.shared, peers);
+    fn join_flags(&self, communicator: &dyn Communicator) {
+        divide::join(std::slice::from_ref(&self.dense), communicator);
+        divide::join(&self.triangle, communicator);
+        divide::join(&self.shared, communicator);
     }
 
     /// Adds cycles through the edge between `u` and a lower `v`. In each sweep one thread adds to an edge.
@@ -108,7 +109,11 @@ struct Scratch {
     tails: Vec<Range<usize>>,
 }
 
-pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) -> Result<Wedges> {
+pub(super) fn count(
+    graph: &Ranked,
+    communicator: &dyn Communicator,
+    progress: &dyn Progress,
+) -> Result<Wedges> {
     let n = graph.nodes();
     let mut reverse = vec![0u32; graph.size()];
     let found = Wedges::new(n, graph.size());
@@ -121,7 +126,7 @@ pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) 
 
     let (total, met) = (graph.work.iter().sum::<u64>(), AtomicU64::new(0));
 
-    progress.stage("counting wedges", (2 * n / peers.size()) as u64);
+    progress.stage("counting wedges", (2 * n / communicator.size()) as u64);
     let lower: Vec<usize> = bounds
         .iter()
         .map(|&u| {
@@ -132,7 +137,7 @@ pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) 
             }
         })
         .collect();
-    let parts = share(ranges(&bounds).zip(cut(&mut reverse, &lower)), peers);
+    let parts = share(ranges(&bounds).zip(cut(&mut reverse, &lower)), communicator);
     sweep(parts, progress, scratch, |range, reverse, scratch| {
         let base = graph.lower_start(range.start);
         for u in range {
@@ -145,11 +150,14 @@ pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) 
             }
         }
     })?;
-    peers.add_u32(&mut reverse);
-    found.join_flags(peers);
+    communicator.add_u32(&mut reverse);
+    found.join_flags(communicator);
     let mut lower_end = vec![0u64; graph.size()];
     let edges: Vec<usize> = bounds.iter().map(|&u| graph.heads[u].edge).collect();
-    let parts = share(ranges(&bounds).zip(cut(&mut lower_end, &edges)), peers);
+    let parts = share(
+        ranges(&bounds).zip(cut(&mut lower_end, &edges)),
+        communicator,
+    );
     sweep(parts, progress, scratch, |range, lower_end, scratch| {
         let base = graph.heads[range.start].edge;
         for w in range.filter(|&w| found.is_shared(w)) {
@@ -169,8 +177,8 @@ pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) 
             sum.store(sum.load(Relaxed) + more, Relaxed);
         }
     });
-    peers::add(&found.cycles, peers);
-    peers::join(&found.cycle, peers);
+    divide::add(&found.cycles, communicator);
+    divide::join(&found.cycle, communicator);
     Ok(Wedges { reverse, ..found })
 }
 

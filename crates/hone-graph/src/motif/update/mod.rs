@@ -44,7 +44,7 @@ use self::under_way::Update;
 use super::counting;
 use super::counts::{Counts, Values};
 use super::exact::Exact;
-use super::peers::Alone;
+use crate::communicator::SingleProcess;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 use crate::progress::Progress;
@@ -101,7 +101,7 @@ impl Counts {
         let update = Update::new(self.pattern(), &new, exact, changes);
         match update {
             Some(update) => Ok(Counts::exact(new.clone(), update.run(progress)?)),
-            None => counting::exact(new, allowance, &Alone, progress),
+            None => counting::exact(new, allowance, &SingleProcess, progress),
         }
     }
 

@@ -360,7 +360,7 @@ fn longest(source: &Source) -> usize {
 /// Whole lines, as many bytes of them as memory allows; empty at the end.
 fn next_batch(source: &mut Source) -> Result<Vec<u8>> {
     let share = || {
-        usize::try_from(source.allowance().room() / SHARE)
+        usize::try_from(source.allowance().remaining() / SHARE)
             .unwrap_or(BATCH)
             .clamp(LEAST_BATCH, BATCH)
     };

@@ -24,10 +24,10 @@ use super::failed::Failed;
 use super::join::Chunk;
 use super::message;
 use super::source::Source;
+use crate::communicator::{Communicator, SingleProcess};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 use crate::parallel;
-use crate::peers::{Alone, Peers};
 use crate::progress::Progress;
 
 /// Files of fewer bytes are read by every process: that takes less time than it takes to talk about it.
@@ -39,7 +39,7 @@ pub(super) const ROUND: u64 = 32 << 20;
 /// How a file is divided among the processes that read it; see [`read_divided`](super::read_divided).
 #[derive(Clone, Copy)]
 pub struct Division<'a> {
-    peers: &'a dyn Peers,
+    communicator: &'a dyn Communicator,
     /// Bytes of the smallest file that is divided.
     least: u64,
     /// Bytes of a block of text.
@@ -58,10 +58,10 @@ struct Outline {
 }
 
 impl<'a> Division<'a> {
-    /// Among all of `peers`. Small files are not divided.
-    pub fn among(peers: &'a dyn Peers) -> Self {
+    /// Among all of `communicator`. Small files are not divided.
+    pub fn among(communicator: &'a dyn Communicator) -> Self {
         Division {
-            peers,
+            communicator,
             least: LEAST,
             block: BLOCK,
             round: ROUND,
@@ -70,7 +70,7 @@ impl<'a> Division<'a> {
 
     /// No division: this process reads alone.
     pub(super) fn none() -> Division<'static> {
-        Division::among(&Alone)
+        Division::among(&SingleProcess)
     }
 
     /// The same for files of at least one byte, in blocks and rounds of so many bytes: for tests.
@@ -87,14 +87,14 @@ impl<'a> Division<'a> {
 
     /// Number of processes.
     pub(super) fn processes(&self) -> usize {
-        self.peers.size()
+        self.communicator.size()
     }
 
     /// The items of `count` that this process does, where they make up a plain file of so many bytes; none if every
     /// process does all of them.
     pub(super) fn own(&self, count: usize, bytes: u64) -> Option<Range<usize>> {
         let divided = self.processes() > 1 && count > 1 && bytes >= self.least;
-        divided.then(|| blocks::share(count, self.peers.rank(), self.processes()))
+        divided.then(|| blocks::share(count, self.communicator.rank(), self.processes()))
     }
 
     /// What a step gave, if it succeeded in all processes and each saw the same; `view` says what.
@@ -127,7 +127,7 @@ impl<'a> Division<'a> {
         own: Result<V>,
     ) -> Result<Vec<V>> {
         let message = serde_json::to_vec(&own.as_ref().map_err(Failed::of)).unwrap_or_default();
-        let all = self.peers.gather_bytes(&message);
+        let all = self.communicator.gather_bytes(&message);
         let all: Result<Vec<Result<V, Failed>>, _> = all
             .iter()
             .map(|told| serde_json::from_slice(told))
@@ -138,7 +138,7 @@ impl<'a> Division<'a> {
             return Ok(all.into_iter().flatten().collect());
         };
         match own {
-            Err(error) if first == self.peers.rank() => Err(error),
+            Err(error) if first == self.communicator.rank() => Err(error),
             _ => match all.into_iter().nth(first) {
                 Some(Err(failed)) => Err(failed.into_error(path, others.then_some(first))),
                 _ => Err(garbled(path)),
@@ -162,7 +162,7 @@ impl<'a> Division<'a> {
             Some(file) => {
                 let part = Part {
                     block: self.block,
-                    rank: self.peers.rank(),
+                    rank: self.communicator.rank(),
                     of: self.processes(),
                 };
                 let own = blocks::parse_part(file, &source, part, progress, &parse);
@@ -212,18 +212,18 @@ impl<'a> Division<'a> {
             sound &= self.receive(chunks, &mut parts);
         }
         self.tell(path, if sound { Ok(()) } else { Err(garbled(path)) })?;
-        parts[self.peers.rank()] = own;
+        parts[self.communicator.rank()] = own;
         Ok(parts.into_iter().flatten().collect())
     }
 
     /// Sends chunks, and adds those that the others send to their parts; whether all could be decoded.
     fn receive(&self, own: &[Chunk], parts: &mut [Vec<Chunk>]) -> bool {
-        let received = self.peers.gather_bytes(&message::encode(own));
+        let received = self.communicator.gather_bytes(&message::encode(own));
         let mut pieces: Vec<(usize, &[u8])> = Vec::new();
         for (rank, message) in received
             .iter()
             .enumerate()
-            .filter(|(rank, _)| *rank != self.peers.rank())
+            .filter(|(rank, _)| *rank != self.communicator.rank())
         {
             let Some(split) = message::split(message) else {
                 return false;
@@ -255,7 +255,7 @@ fn garbled(path: &Path) -> Error {
 
 impl fmt::Debug for Division<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rank, size) = (self.peers.rank(), self.peers.size());
+        let (rank, size) = (self.communicator.rank(), self.communicator.size());
         f.debug_struct("Division")
             .field("rank", &rank)
             .field("size", &size)

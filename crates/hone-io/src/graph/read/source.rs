@@ -139,7 +139,7 @@ impl Source {
         } else if zstd {
             let mut decoder = zstd::Decoder::new(raw).map_err(|error| Error::io(&path, error))?;
             // The decoder keeps as much of what came out as a frame asks for.
-            let largest = (allowance.room() / 2)
+            let largest = (allowance.remaining() / 2)
                 .max(1)
                 .ilog2()
                 .clamp(*WINDOWS.start(), *WINDOWS.end());

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use super::division::ROUND;
 use super::join::Chunk;
 use super::options::ReadOptions;
+use hone_base::random::splitmix64;
 use hone_graph::canonical_integer;
 use hone_graph::number::Ends;
 
@@ -159,7 +160,7 @@ impl Default for Sketch {
 
 impl Sketch {
     fn add(&self, id: u64) {
-        let hash = mixed(id);
+        let hash = splitmix64(id);
         let (register, rest) = (
             (hash >> (64 - BITS)) as usize,
             hash << BITS | 1 << (BITS - 1),
@@ -182,14 +183,6 @@ impl Sketch {
             raw
         }
     }
-}
-
-/// A number whose bits depend on all bits of another (the finaliser of SplitMix64).
-fn mixed(id: u64) -> u64 {
-    let id = id.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let id = (id ^ (id >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let id = (id ^ (id >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    id ^ (id >> 31)
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ mod tests {
         let few = [Some(4), None, Some(0)];
         assert_eq!(witnesses(&few, &[9, 1, 3]), [(0, 4), (2, 0)]);
         let nodes = 3 * MOST as u32;
-        let name = |i: u32| crate::graph::spread(u64::from(i));
+        let name = |i: u32| crate::random::mix64(u64::from(i));
         let of_fit: Vec<Option<u32>> = (0..nodes).map(Some).collect();
         let names: Vec<u64> = (0..nodes).map(name).collect();
         let chosen = witnesses(&of_fit, &names);

@@ -15,8 +15,8 @@ use super::normal::{degrees, normalized, relative_residual, symmetric};
 use super::{Basis, View};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::{Error, Result};
-use crate::graph::spread;
 use crate::motif::MotifGraph;
+use crate::random::mix64;
 use crate::report::Fitting;
 use crate::sparse::Multiply;
 use crate::sparse::{Csr, Pattern};
@@ -192,7 +192,7 @@ fn procrustes(x: &Block, target: &Block) -> Result<(Small, f64)> {
 pub(super) fn shuffled(x: &Block) -> Block {
     let n = x.rows();
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by_key(|&i| (spread(i as u64), i));
+    order.sort_by_key(|&i| (mix64(i as u64), i));
     let mut out = Block::zeros(n, x.cols());
     out.update_rows(|i, row| row.copy_from_slice(x.row(order[i])));
     out

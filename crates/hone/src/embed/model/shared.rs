@@ -4,8 +4,9 @@
 //! its id and the weight of the edge. Sums do not depend on the order of nodes; two lists of neighbours have the same sum
 //! by an accident of 2⁻⁶⁴ only.
 
-use crate::graph::{NodeIds, id_number, spread};
+use crate::graph::{NodeIds, id_number};
 use crate::hashing::SeededMap;
+use crate::random::mix64;
 use crate::storage::Pages;
 
 /// A number for each id; 7 is the same id among numbers and among texts.
@@ -15,7 +16,7 @@ pub(in crate::embed) fn names(ids: &NodeIds) -> Pages<u64> {
 
 /// A number for a neighbour and the weight of the edge to it.
 pub(super) fn mark(name: u64, weight: f64) -> u64 {
-    spread(name ^ spread(!weight.to_bits()))
+    mix64(name ^ mix64(!weight.to_bits()))
 }
 
 /// The same of an arc that comes from it.

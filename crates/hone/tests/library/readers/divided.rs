@@ -269,7 +269,7 @@ fn processes_that_see_different_files_say_so() {
         (missing, "in process 1"),
     ] {
         let said = all(3, |toy| {
-            let path = if hone::peers::Peers::rank(toy) == 1 {
+            let path = if hone::communicator::Communicator::rank(toy) == 1 {
                 &second
             } else {
                 &whole

@@ -1,4 +1,4 @@
-//! [`Peers`]: processes that read a graph and count its motifs together.
+//! [`Communicator`]: processes that read a graph and count its motifs together.
 //!
 //! All of them run the same program on the same input and call the same functions in the same order. Each parses a part of
 //! a file (`graph::read_divided`) and does a share of the sweeps
@@ -6,7 +6,7 @@
 //! of them have all of it.
 
 /// Processes that work together. All of them call the same functions in the same order.
-pub trait Peers: Sync {
+pub trait Communicator: Sync {
     /// The number of this process, from 0.
     fn rank(&self) -> usize;
     /// Number of processes.
@@ -21,9 +21,9 @@ pub trait Peers: Sync {
 
 /// A process that works alone.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Alone;
+pub struct SingleProcess;
 
-impl Peers for Alone {
+impl Communicator for SingleProcess {
     fn rank(&self) -> usize {
         0
     }

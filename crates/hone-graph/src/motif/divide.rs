@@ -1,4 +1,4 @@
-//! How [`Peers`] count together.
+//! How [`Communicator`] count together.
 //!
 //! Each of them has the whole graph and does every n-th range of a sweep, for n processes; their results are added. All
 //! results are integers, so it does not matter which process found what. Ranges have equal work, and there are about
@@ -6,62 +6,62 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-pub use crate::peers::{Alone, Peers};
+use crate::communicator::Communicator;
 
 /// Values that are exchanged at a time, if they have to be copied.
 const PIECE: usize = 1 << 18;
 
 /// The ranges that this process does.
-pub(super) fn share<T>(parts: impl Iterator<Item = T>, peers: &dyn Peers) -> Vec<T> {
+pub(super) fn share<T>(parts: impl Iterator<Item = T>, communicator: &dyn Communicator) -> Vec<T> {
     parts
         .enumerate()
-        .filter(|(at, _)| at % peers.size() == peers.rank())
+        .filter(|(at, _)| at % communicator.size() == communicator.rank())
         .map(|(_, part)| part)
         .collect()
 }
 
 /// Adds counters of all processes.
-pub(super) fn add(counts: &[AtomicU64], peers: &dyn Peers) {
+pub(super) fn add(counts: &[AtomicU64], communicator: &dyn Communicator) {
     in_pieces(
         counts,
-        peers,
+        communicator,
         |count| count.load(Relaxed),
         |count, sum| count.store(sum, Relaxed),
-        |sums| peers.add_u64(sums),
+        |sums| communicator.add_u64(sums),
     );
 }
 
 /// Adds shorter counters of all processes.
-pub(super) fn add_short(counts: &[AtomicU32], peers: &dyn Peers) {
+pub(super) fn add_short(counts: &[AtomicU32], communicator: &dyn Communicator) {
     in_pieces(
         counts,
-        peers,
+        communicator,
         |count| count.load(Relaxed),
         |count, sum| count.store(sum, Relaxed),
-        |sums| peers.add_u32(sums),
+        |sums| communicator.add_u32(sums),
     );
 }
 
 /// Combines the flags of all processes: set if any process has set them.
-pub(super) fn join(flags: &[AtomicBool], peers: &dyn Peers) {
+pub(super) fn join(flags: &[AtomicBool], communicator: &dyn Communicator) {
     let set = |flag: &AtomicBool, sum: u32| flag.store(sum > 0, Relaxed);
     in_pieces(
         flags,
-        peers,
+        communicator,
         |flag| flag.load(Relaxed).into(),
         set,
-        |sums| peers.add_u32(sums),
+        |sums| communicator.add_u32(sums),
     );
 }
 
 fn in_pieces<C, T>(
     of: &[C],
-    peers: &dyn Peers,
+    communicator: &dyn Communicator,
     load: impl Fn(&C) -> T,
     store: impl Fn(&C, T),
     mut add: impl FnMut(&mut [T]),
 ) {
-    if peers.size() == 1 {
+    if communicator.size() == 1 {
         return;
     }
     for piece in of.chunks(PIECE) {
