@@ -44,11 +44,11 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 #[cfg(not(all(feature = "eval", feature = "explore")))]
 use command::left_out;
-#[cfg(feature = "eval")]
-use command::{bench, eval, tune};
 use command::{completions, config, count, embed, features, generate, info, man, solvers};
 #[cfg(feature = "explore")]
 use command::{draw, layout, map, roles, similar};
+#[cfg(feature = "eval")]
+use command::{eval, tune};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -102,10 +102,8 @@ enum Command {
     #[cfg(feature = "eval")]
     Eval(eval::Args),
     Generate(generate::Args),
-    #[cfg(feature = "eval")]
-    Bench(bench::Args),
     #[cfg(not(feature = "eval"))]
-    #[command(name = "eval", aliases = ["tune", "bench"], hide = true)]
+    #[command(name = "eval", aliases = ["tune"], hide = true)]
     Evaluate(left_out::Args),
     Config(config::Args),
     Solvers(solvers::Args),
@@ -137,10 +135,8 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         #[cfg(feature = "eval")]
         Command::Eval(args) => eval::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
-        #[cfg(feature = "eval")]
-        Command::Bench(args) => bench::run(args, &context),
         #[cfg(not(feature = "eval"))]
-        Command::Evaluate(_) => left_out::run("eval, tune and bench", "eval"),
+        Command::Evaluate(_) => left_out::run("eval and tune", "eval"),
         Command::Config(args) => config::run(args, &context),
         Command::Solvers(args) => solvers::run(args, &context),
         Command::Completions(args) => completions::run(args, &mut Cli::command(), &context),

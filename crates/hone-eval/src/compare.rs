@@ -72,7 +72,7 @@ impl Scores {
     }
 
     /// Mean over the seeds.
-    pub(crate) fn mean(&self, method: usize, graph: usize) -> Option<f64> {
+    pub fn mean(&self, method: usize, graph: usize) -> Option<f64> {
         Summary::of(&self.values[method][graph]).map(|s| s.mean)
     }
 
@@ -119,7 +119,7 @@ impl Scores {
 
     /// What the pairs of a test are, and how many there are: graphs, whose seeds are averaged because they are no independent
     /// samples, or, of one graph, its seeds.
-    pub(crate) fn units(&self) -> (&'static str, usize) {
+    pub fn units(&self) -> (&'static str, usize) {
         match &self.graphs[..] {
             [_] => {
                 let seeds = self.values.iter().map(|graphs| graphs[0].len());
@@ -130,7 +130,7 @@ impl Scores {
     }
 
     /// Wilcoxon's signed-rank test of two methods over the graphs that both have scores of; of one graph, over its seeds.
-    pub(crate) fn test(&self, a: usize, b: usize) -> Wilcoxon {
+    pub fn test(&self, a: usize, b: usize) -> Wilcoxon {
         let of = |method: usize, g: usize| match self.graphs.len() {
             1 => self.values[method][0].get(g).copied(),
             _ => self.mean(method, g),

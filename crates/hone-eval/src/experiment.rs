@@ -18,8 +18,8 @@ use crate::save::Save;
 use crate::search::Search;
 use crate::stats::Summary;
 use crate::task::{
-    LinkCell, LinkConfig, NodeScore, NodesCell, NodesConfig, RuntimeConfig, Setting, Symmetric,
-    Times, link, nodes, runtime, structure,
+    LinkCell, LinkConfig, NodeScore, NodesCell, NodesConfig, Setting, Symmetric, link, nodes,
+    structure,
 };
 
 /// A graph and the name it has in tables.
@@ -275,7 +275,7 @@ impl Bench<'_> {
     }
 
     /// Gains and p-values of HONE's variants over all else; of all over all without HONE.
-    pub(crate) fn comparisons(&self, scores: &Scores, what: &str) -> Vec<Table> {
+    pub fn comparisons(&self, scores: &Scores, what: &str) -> Vec<Table> {
         let title = format!("Mean gain in AUC of the row over the column, {what}");
         let (hone, rest): (Vec<usize>, Vec<usize>) =
             (0..scores.methods.len()).partition(|&m| scores.methods[m].starts_with("hone"));
@@ -494,67 +494,6 @@ impl Bench<'_> {
             ..Report::default()
         })
     }
-
-    /// Run times on growing random graphs.
-    pub fn run_times(&self, config: &RuntimeConfig) -> Result<Vec<Times>> {
-        self.progress
-            .stage("run time", (self.methods.len() * config.sizes.len()) as u64);
-        runtime(self.methods, config, 1, self.progress)
-    }
-
-    /// Run times as a report.
-    pub fn runtime_report(&self, times: &[Times], config: &RuntimeConfig) -> Report {
-        let mut columns: Vec<String> = config.sizes.iter().map(|n| format!("N = {n}")).collect();
-        columns.push("exponent".into());
-        let mut table = Table::new(
-            format!("Seconds, Erdős–Rényi, average degree {}", config.degree),
-            columns,
-        );
-        (table.best, table.style) = (Best::Lowest, Style::Significant);
-        let mut lines = Vec::new();
-        for times in times {
-            let at = |n: &usize| {
-                times
-                    .runs
-                    .iter()
-                    .find(|r| r.0 == *n)
-                    .and_then(|r| Summary::of(&[r.2]))
-            };
-            let mut cells: Vec<Option<Summary>> = config.sizes.iter().map(at).collect();
-            cells.push(times.exponent.and_then(|e| Summary::of(&[e])));
-            table.rows.push((times.method.clone(), cells));
-            lines.push((
-                times.method.clone(),
-                times
-                    .runs
-                    .iter()
-                    .map(|r| (r.0 as f64, r.2.max(1e-6)))
-                    .collect(),
-            ));
-        }
-        table.notes.push(format!(
-            "Exponent: slope of log seconds over log N from N = 1000 on. A method that took more than {} s is not run \
-             on larger graphs. {} threads.",
-            config.cap,
-            rayon::current_num_threads()
-        ));
-        let axes = ("nodes".to_string(), "seconds".to_string());
-        let plot = Plot {
-            title: table.title.clone(),
-            axes,
-            log: (true, true),
-            ticks: Vec::new(),
-            lines,
-        };
-        let settings = self.settings(vec![("time cap", format!("{} s", config.cap))]);
-        Report {
-            title: "Run time".into(),
-            settings,
-            tables: vec![table],
-            plots: vec![plot],
-            ..Report::default()
-        }
-    }
 }
 
 /// Methods that failed, and the first error.
@@ -575,7 +514,7 @@ impl Failed {
 }
 
 /// Why cells are missing, a note per graph and method.
-pub(crate) fn failure_notes(failures: &[Failure]) -> Vec<String> {
+pub fn failure_notes(failures: &[Failure]) -> Vec<String> {
     let mut sorted: Vec<&Failure> = failures.iter().collect();
     sorted.sort_by_key(|failure| (&failure.graph, &failure.method, failure.seed));
     sorted.dedup_by(|a, b| (&a.graph, &a.method) == (&b.graph, &b.method));
@@ -595,7 +534,7 @@ fn of_method<T>(cells: &[Vec<Option<T>>], method: usize) -> impl Iterator<Item =
 }
 
 /// One line per method over the graphs.
-pub(crate) fn plot_scores(scores: &Scores, title: &str) -> Plot {
+pub fn plot_scores(scores: &Scores, title: &str) -> Plot {
     let line = |values: &Vec<Vec<f64>>| {
         let mean = |(g, seeds): (usize, &Vec<f64>)| Summary::of(seeds).map(|s| (g as f64, s.mean));
         values.iter().enumerate().filter_map(mean).collect()

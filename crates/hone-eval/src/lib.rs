@@ -2,11 +2,9 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | the paper's figures next to ours | [`paper`] |
-//! | which of its claims hold | [`claims`] |
 //! | loops over graphs, methods and seeds; reports | [`experiment`] |
 //! | scores of link prediction | [`link_results`] |
-//! | link prediction, node labels, roles, run time | [`task`] |
+//! | link prediction, node labels, roles | [`task`] |
 //! | methods by name | [`method`] |
 //! | the best settings for one graph | [`tune`] |
 //! | one way to make vectors, with its options | [`embedder`] |
@@ -30,7 +28,6 @@
 pub mod baseline;
 pub mod cache;
 pub mod choices;
-pub mod claims;
 pub mod compare;
 pub mod embedder;
 pub mod experiment;
@@ -43,7 +40,6 @@ pub mod logistic;
 pub mod method;
 pub mod metrics;
 pub mod pairs;
-pub mod paper;
 pub mod random;
 pub mod report;
 pub mod save;

@@ -15,7 +15,8 @@ pub struct LinkResults {
     pub(crate) first_seed: u64,
     pub(crate) cells: Vec<Vec<Vec<Option<LinkCell>>>>,
     pub(crate) notes: Vec<String>,
-    pub(crate) failures: Vec<Failure>,
+    /// Methods that failed.
+    pub failures: Vec<Failure>,
     /// Options of methods that had several to choose from.
     pub(crate) searched: Vec<String>,
 }

@@ -200,6 +200,13 @@ impl Method {
         Method::read(text, true)
     }
 
+    /// Reads several texts, each of one method or of several with commas between them; with `grid`, the options that the
+    /// paper searches are searched unless given.
+    pub fn parse_list(texts: &[String], grid: bool) -> Result<Vec<Self>> {
+        let names = texts.iter().flat_map(|text| split_list(text));
+        names.map(|name| Method::read(&name, grid)).collect()
+    }
+
     fn read(text: &str, grid: bool) -> Result<Self> {
         let (name, options) = text.split_once(':').unwrap_or((text, ""));
         if name == "file" {
@@ -245,6 +252,22 @@ impl Method {
             kind: Kind::Vectors(candidates?),
         })
     }
+}
+
+/// The methods of a list. Commas separate them, unless what follows is `key=value`: then it belongs to the options of the
+/// method before it.
+pub fn split_list(text: &str) -> Vec<String> {
+    let mut methods: Vec<String> = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+        let option = part
+            .split_once('=')
+            .is_some_and(|(key, _)| !key.contains(':'));
+        match methods.last_mut() {
+            Some(last) if option && last.contains(':') => last.push_str(&format!(",{part}")),
+            _ => methods.push(part.to_string()),
+        }
+    }
+    methods
 }
 
 /// Name and one-line description of every method, HONE's presets first.
@@ -428,6 +451,15 @@ mod tests {
             Kind::Vectors(candidates) => candidates,
             Kind::Score(_) => Vec::new(),
         }
+    }
+
+    #[test]
+    fn options_stay_with_their_method() {
+        assert_eq!(
+            split_list("hone-p,node2vec:p=0.5|2,q=1, degree"),
+            ["hone-p", "node2vec:p=0.5|2,q=1", "degree"]
+        );
+        assert_eq!(split_list("a,b"), ["a", "b"]);
     }
 
     #[test]

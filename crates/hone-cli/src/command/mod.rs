@@ -1,7 +1,5 @@
 //! One subcommand per file.
 
-#[cfg(feature = "eval")]
-pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod count;

@@ -263,15 +263,6 @@ fn slips_are_usage_errors() {
             vec!["link", "builtin:karate", "--removed", "1.5"],
             "not between 0 and 1",
         ),
-        (vec!["paper", "--data", "."], "none of the paper's graphs"),
-        (
-            vec!["runtime", "--methods", "katz", "--sizes", "100"],
-            "no vectors",
-        ),
-        (
-            vec!["runtime", "--methods", "spectral:dim=1|2", "--sizes", "100"],
-            "several candidates",
-        ),
         (vec!["structure", "--methods", "katz"], "no vectors"),
         (
             vec!["structure", "--grid", "--methods", "hone-p"],
@@ -305,7 +296,6 @@ fn slips_are_usage_errors() {
             vec!["nodes", "builtin:karate", "--labels", "x", "--train", "150"],
             "above 0 and below 100",
         ),
-        (vec!["paper", "--data", "nowhere"], "not a folder"),
     ] {
         hone()
             .arg("eval")
@@ -465,38 +455,6 @@ fn a_failing_method_does_not_end_the_others() {
     }
 }
 
-/// `hone eval paper` prints what nobody has asked to be written.
-#[test]
-fn the_paper_is_written_only_where_asked() {
-    let folder = folder();
-    fs::create_dir(folder.path().join("docs")).expect("made");
-    fs::write(folder.path().join("karate.edges"), "0 1\n1 2\n").expect("written");
-    let run = |more: &[&str]| {
-        let mut run = hone();
-        run.current_dir(folder.path());
-        run.args([
-            "eval",
-            "paper",
-            "--data",
-            ".",
-            "--printed",
-            "--largest",
-            "0",
-        ]);
-        run.args(more).assert().success()
-    };
-    run(&[]).stdout(contains("# Results").and(contains("Written by `hone eval paper")));
-    let left = |name: &str| {
-        fs::read_dir(folder.path().join(name))
-            .expect("a folder")
-            .count()
-    };
-    assert_eq!((left("docs"), left(".")), (0, 2));
-    run(&["--write", "docs/r.md"]).stdout(contains("# Results").not());
-    let written = fs::read_to_string(folder.path().join("docs/r.md")).expect("written");
-    assert!(written.starts_with("# Results"));
-}
-
 #[test]
 fn vectors_of_all_methods_are_kept() {
     let folder = folder();
@@ -562,19 +520,7 @@ fn methods_are_named_once() {
 }
 
 #[test]
-fn run_times_and_symmetry_are_measured() {
-    let runtime = hone()
-        .args([
-            "eval",
-            "runtime",
-            "--methods",
-            "degree",
-            "--sizes",
-            "100,1000",
-        ])
-        .assert()
-        .success();
-    runtime.stdout(contains("N = 1000").and(contains("exponent")));
+fn symmetry_is_measured() {
     let structure = hone()
         .args(["eval", "structure", "--methods", "degree", "--seeds", "1"])
         .assert()
@@ -625,44 +571,6 @@ fn vectors_of_a_file_are_read_anew_whatever_the_cache_holds() {
     let first = run();
     embed("hone-l");
     assert_ne!(first, run());
-}
-
-#[test]
-fn the_paper_checks_its_choices_before_the_work() {
-    let folder = folder();
-    let path = |name: &str| folder.path().join(name);
-    fs::write(path("karate.edges"), "0 1\n1 2\n2 0\n2 3\n").expect("written");
-    fs::write(path("kept.md"), "mine").expect("written");
-    let run = |more: &[&str]| {
-        let mut run = hone();
-        run.current_dir(folder.path()).args([
-            "eval",
-            "paper",
-            "--data",
-            ".",
-            "--largest",
-            "0",
-            "--seeds",
-            "1",
-        ]);
-        run.args(more).assert()
-    };
-    run(&["--write", "r.md", "--skip", "karat"])
-        .code(2)
-        .stderr(contains("karat").and(contains("soc-wiki-Vote")));
-    run(&["--write", "kept.md"])
-        .code(2)
-        .stderr(contains("exists"));
-    assert_eq!(
-        fs::read_to_string(path("kept.md")).expect("still there"),
-        "mine"
-    );
-    run(&["--write", "no/r.md"])
-        .code(2)
-        .stderr(contains("folder"));
-    run(&["--write", "r.md", "--json", "r.md"])
-        .code(2)
-        .stderr(contains("two outputs"));
 }
 
 /// The command that is recommended runs as it is printed, and reads the graph as the tuning did.

@@ -1,7 +1,6 @@
 //! The command `hone`, run as a user runs it. One program: what all tests share is compiled and linked once.
 
 mod attributes;
-mod bench;
 mod choices;
 mod command;
 mod count;

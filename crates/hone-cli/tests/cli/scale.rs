@@ -634,13 +634,3 @@ fn counting_and_features_keep_to_their_budget() {
         .code(2)
         .stderr(contains("needs about"));
 }
-
-#[test]
-fn sizes_that_no_machine_holds_are_refused_by_name() {
-    for sizes in ["18446744073709551615", "4294967296", "4294967295"] {
-        let run = hone()
-            .args(["eval", "runtime", "--methods", "degree", "--sizes", sizes])
-            .assert();
-        run.code(2).stderr(contains("--sizes").and(contains(sizes)));
-    }
-}

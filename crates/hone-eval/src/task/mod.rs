@@ -2,14 +2,10 @@
 
 mod link;
 mod nodes;
-mod runtime;
-mod scaling;
 mod structure;
 
 pub use link::{LinkCell, LinkConfig, Outcome, Protocol, link};
 pub use nodes::{NodeScore, NodesCell, NodesConfig, nodes};
-pub use runtime::{RuntimeConfig, Times, runtime};
-pub use scaling::{FITTED_FROM, Scaling, ScalingRun, bandwidth, machine};
 pub use structure::{StructureCell, Symmetric, structure, symmetric_graphs};
 
 use hone::dense::Block;

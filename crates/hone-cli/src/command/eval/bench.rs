@@ -6,7 +6,7 @@ use hone::output::Existing;
 use hone::{Error, Progress};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
-use hone_eval::method::{Kind, Method};
+use hone_eval::method::{self, Kind, Method};
 use hone_eval::save::Save;
 use hone_eval::search::Search;
 
@@ -76,7 +76,10 @@ impl BenchArgs {
 
     /// Adds the files of vectors that are compared, and the folders in which results and vectors are stored.
     pub(super) fn files(&self, files: Files, force: bool) -> Files {
-        let named = self.methods.iter().flat_map(|text| split_methods(text));
+        let named = self
+            .methods
+            .iter()
+            .flat_map(|text| method::split_list(text));
         let paths = named.filter_map(|method| method.strip_prefix("file:").map(str::to_owned));
         let seeds = self.first_seed..self.first_seed + self.seeds;
         let of_seeds = |path: String| {
@@ -149,15 +152,8 @@ pub(super) fn parse_methods(
     } else {
         named.to_vec()
     };
-    let mut methods = Vec::new();
-    for text in given.iter().flat_map(|text| split_methods(text)) {
-        let parsed = if grid {
-            Method::parse_searched(&text)
-        } else {
-            Method::parse(&text)
-        };
-        methods.push(parsed.map_err(|error| translated(error, &[("methods", "--methods")]))?);
-    }
+    let mut methods = Method::parse_list(&given, grid)
+        .map_err(|error| translated(error, &[("methods", "--methods")]))?;
     for path in files {
         methods.push(Method::parse(&format!("file:{}", path.display()))?);
     }
@@ -194,22 +190,6 @@ pub(super) fn note_ignored_weights(methods: &[Method], graphs: &[Named], context
     }
 }
 
-/// Commas separate methods, unless what follows is `key=value`: then it belongs to the options of
-/// the method before it.
-fn split_methods(text: &str) -> Vec<String> {
-    let mut methods: Vec<String> = Vec::new();
-    for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
-        let option = part
-            .split_once('=')
-            .is_some_and(|(key, _)| !key.contains(':'));
-        match methods.last_mut() {
-            Some(last) if option && last.contains(':') => last.push_str(&format!(",{part}")),
-            _ => methods.push(part.to_string()),
-        }
-    }
-    methods
-}
-
 /// Reads a graph that experiments can be run on, under the name it has in tables.
 pub(super) fn open(input: &str, how: &ReadArgs, context: &Context) -> anyhow::Result<Named> {
     let graph = how.open(input, context)?;
@@ -225,18 +205,4 @@ pub(super) fn open(input: &str, how: &ReadArgs, context: &Context) -> anyhow::Re
         name: stem(input),
         graph,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_stay_with_their_method() {
-        assert_eq!(
-            split_methods("hone-p,node2vec:p=0.5|2,q=1, degree"),
-            ["hone-p", "node2vec:p=0.5|2,q=1", "degree"]
-        );
-        assert_eq!(split_methods("a,b"), ["a", "b"]);
-    }
 }

@@ -1,18 +1,16 @@
-//! `hone eval TASK`: evaluate embeddings by link prediction, node labels, roles, symmetry and run time.
+//! `hone eval TASK`: evaluate embeddings by link prediction, node labels, roles and symmetry.
 
 mod bench;
 mod link;
 mod nodes;
-pub(super) mod output;
-mod paper;
-mod runtime;
+mod output;
 
 use clap::Subcommand;
 use hone_eval::method;
 
 use crate::context::Context;
 
-/// Evaluate embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
+/// Evaluate embeddings: link prediction, node labels, roles, symmetry.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, subcommand_value_name = "TASK", subcommand_help_heading = "Tasks")]
 pub(crate) struct Args {
@@ -26,7 +24,6 @@ Examples:
   hone eval link graph.tsv --methods hone-p,node2vec,degree --seeds 3
   hone eval link a.tsv b.tsv --operators mean,hadamard,mean+hadamard+l1 --html report.html
   hone eval nodes graph.tsv --labels labels.tsv --methods hone-p,deepwalk
-  hone eval paper --data DIR
 
 Methods take options after a colon; validation chooses among several values:
   hone-p:steps=1|2|3|4   node2vec:p=0.5|2,q=1   grarep:steps=3   file:vectors.npy   file:z-{seed}.npy";
@@ -38,8 +35,6 @@ enum Task {
     Nodes(nodes::Args),
     Roles(nodes::RolesArgs),
     Structure(nodes::StructureArgs),
-    Runtime(runtime::Args),
-    Paper(paper::Args),
     /// List all methods.
     List,
 }
@@ -51,8 +46,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         Task::Nodes(args) => nodes::run(args, context),
         Task::Roles(args) => nodes::roles(args, context),
         Task::Structure(args) => nodes::structure(args, context),
-        Task::Runtime(args) => runtime::run(args, context),
-        Task::Paper(args) => paper::run(args, context),
         Task::List => list(context),
     }
 }

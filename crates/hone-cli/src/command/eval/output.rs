@@ -14,7 +14,7 @@ use crate::files::Files;
 /// Files a report is written to, besides the tables on standard output.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct OutputArgs {
+pub(super) struct OutputArgs {
     /// Write everything as JSON; - is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -58,7 +58,7 @@ impl OutputArgs {
 
     /// Refuses, before the work, outputs that exist or are inputs; `files` are the inputs of the run and its
     /// further outputs.
-    pub(crate) fn check(&self, files: Files) -> Result<(), Error> {
+    pub(super) fn check(&self, files: Files) -> Result<(), Error> {
         let all = self
             .files()
             .into_iter()
@@ -70,30 +70,16 @@ impl OutputArgs {
 
     /// Prints the tables, or what was requested in their place, and writes the files. Fails at the end if the report lacks
     /// figures of some methods.
-    pub(crate) fn write(&self, report: &Report, context: &Context) -> anyhow::Result<()> {
-        self.write_with(None, None, report, context)
-    }
-
-    /// The same with another text in place of the tables, and one more file, at a location that [`OutputArgs::check`] has approved.
-    pub(super) fn write_with(
-        &self,
-        tables: Option<String>,
-        further: Option<(&Path, String)>,
-        report: &Report,
-        context: &Context,
-    ) -> anyhow::Result<()> {
+    pub(super) fn write(&self, report: &Report, context: &Context) -> anyhow::Result<()> {
         let mut batch = Batch::new(Existing::replaced_if(self.force));
         let files = self.files();
         let standard = |path: &Path| path.as_os_str() == "-";
         if !files.iter().any(|(_, path, _)| standard(path)) {
-            match tables {
-                Some(tables) => context.print(tables)?,
-                None if color() => context.print_styled(&report.text(Bold::Ansi))?,
-                None => context.print(report.text(Bold::Never))?,
+            if color() {
+                context.print_styled(&report.text(Bold::Ansi))?;
+            } else {
+                context.print(report.text(Bold::Never))?;
             }
-        }
-        if let Some((path, text)) = further {
-            add(&mut batch, path, &text)?;
         }
         for (option, path, render) in files {
             if report.plots.is_empty() && option == "--svg" {

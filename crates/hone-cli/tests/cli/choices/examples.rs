@@ -81,7 +81,6 @@ pub(super) fn smaller(example: &str) -> String {
     };
     let mut words = line.split(' ');
     match (words.nth(1), words.next()) {
-        (Some("eval"), Some("paper")) => format!("{line} --seeds 1 --largest 0 --methods degree"),
         (Some("eval"), Some("link" | "nodes" | "roles" | "structure")) => {
             format!(
                 "{line}{}{}",
@@ -216,14 +215,6 @@ fn stand_ins(folder: &Path, example: &str) {
             "-o",
             "table.parquet",
         ]);
-    }
-    if example.contains("eval paper") {
-        make(&[&SBM[..], &["paper.tsv"]].concat());
-        fs::rename(
-            folder.join("paper.tsv"),
-            folder.join("DIR/soc-hamsterster.edges"),
-        )
-        .expect("writable");
     }
     if example.contains("--config best.toml") && !example.contains("run.json") {
         make(&[&TUNE[..], &["best.toml"]].concat());

@@ -8,9 +8,10 @@
 
 use std::fmt::Write;
 
-use crate::compare::Scores;
-use crate::stats::{LEVEL, smallest_p};
-use crate::task::Times;
+use hone_eval::compare::Scores;
+use hone_eval::stats::{LEVEL, smallest_p};
+
+use crate::runtime::{Run, Times};
 
 /// HONE of the paper, its baselines, and the variants with diffusion, as rows of [`crate::paper::TABLE_1`] and so on.
 const VARIANTS: [&str; 5] = ["hone-w", "hone-p", "hone-l", "hone-l-norm", "hone-l-rw"];
@@ -38,26 +39,26 @@ const STEPS: [&str; 4] = [
 const LOCAL: &str = "hone-p:vectors=local";
 
 /// Methods that the claims need besides those of the tables.
-pub fn further_methods() -> Vec<&'static str> {
+pub(crate) fn further_methods() -> Vec<&'static str> {
     [&["hone-p"], &SOLVERS[..], &[LOCAL], &STEPS[..]].concat()
 }
 
 /// A claim of the paper and what we find.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub(crate) struct Claim {
     /// What the paper says.
-    pub text: &'static str,
+    pub(crate) text: &'static str,
     /// The paper's figure.
-    pub paper: String,
+    pub(crate) paper: String,
     /// Ours.
-    pub ours: String,
+    pub(crate) ours: String,
     /// Whether it holds.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
 }
 
 /// Whether a claim holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// As printed.
     Yes,
     /// The direction, not the size; or most cases, not all.
@@ -93,16 +94,16 @@ impl Verdict {
 }
 
 /// The figures that claims are judged by; a claim whose methods are absent is left out.
-pub struct Evidence<'a> {
+pub(crate) struct Evidence<'a> {
     /// Link prediction under the paper's operator: all methods of tables 1 to 3, and [`further_methods`].
-    pub scores: &'a Scores,
+    pub(crate) scores: &'a Scores,
     /// Run time of HONE-P and node2vec.
-    pub times: &'a [Times],
+    pub(crate) times: &'a [Times],
 }
 
 impl Evidence<'_> {
     /// All claims that can be judged.
-    pub fn claims(&self) -> Vec<Claim> {
+    pub(crate) fn claims(&self) -> Vec<Claim> {
         let (variants, baselines) = (self.find(&VARIANTS), self.find(&BASELINES));
         let mut claims = Vec::new();
         if let (Some(variants), Some(baselines)) = (&variants, &baselines) {
@@ -407,11 +408,9 @@ impl Evidence<'_> {
                 verdict,
             ));
         }
-        let both = |r: &(usize, usize, f64)| {
-            peer.runs
-                .iter()
-                .find(|p| p.0 == r.0)
-                .map(|p| (r.0, p.2 / r.2.max(1e-9)))
+        let both = |ours: &Run| {
+            let theirs = peer.runs.iter().find(|run| run.nodes == ours.nodes)?;
+            Some((ours.nodes, theirs.seconds / ours.seconds.max(1e-9)))
         };
         if let Some((nodes, ratio)) = hone.runs.iter().rev().find_map(both) {
             let verdict = if ratio > 1.0 {
@@ -449,7 +448,7 @@ fn percent(gain: f64) -> String {
 }
 
 /// The claims as a section of a document; nothing if there is none.
-pub fn markdown(claims: &[Claim]) -> String {
+pub(crate) fn markdown(claims: &[Claim]) -> String {
     if claims.is_empty() {
         return String::new();
     }
@@ -523,7 +522,16 @@ mod tests {
         });
         let run = |method: &str, seconds: [f64; 2]| Times {
             method: method.into(),
-            runs: vec![(1000, 5000, seconds[0]), (10_000, 50_000, seconds[1])],
+            runs: vec![
+                Run {
+                    nodes: 1000,
+                    seconds: seconds[0],
+                },
+                Run {
+                    nodes: 10_000,
+                    seconds: seconds[1],
+                },
+            ],
             exponent: Some(1.0),
         };
         let found = verdicts(

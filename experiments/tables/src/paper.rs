@@ -1,21 +1,217 @@
 //! The paper's own figures, and `reports/results.md`: ours next to them.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::ops::Range;
+use std::path::PathBuf;
 
-use hone::graph::read;
+use anyhow::{Context as _, ensure};
+use hone::graph::{ReadOptions, read};
 use hone::{Progress, Result};
+use hone_eval::cache::Cache;
+use hone_eval::compare::Scores;
+use hone_eval::experiment::{Bench, Named, failure_notes, plot_scores};
+use hone_eval::labels::NodeLabels;
+use hone_eval::link_results::LinkResults;
+use hone_eval::method::Method;
+use hone_eval::report::{Best, Report, Style, Table};
+use hone_eval::search::Search;
+use hone_eval::stats::Summary;
+use hone_eval::task::{LinkConfig, NodesConfig, symmetric_graphs};
 
 use crate::claims::{self, Claim, Evidence};
-use crate::compare::Scores;
-use crate::experiment::{Bench, Named, failure_notes, plot_scores};
-use crate::labels::NodeLabels;
-use crate::link_results::LinkResults;
-use crate::report::{Best, Report, Style, Table};
-use crate::stats::Summary;
-use crate::task::{LinkConfig, NodesConfig, RuntimeConfig, Times, symmetric_graphs};
+use crate::runtime::{self, RuntimeConfig, Times};
+use crate::{Log, OutputArgs};
+
+const METHODS: &str = "hone,hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,NODE2VEC,deepwalk,line,line-both,grarep,\
+    spectral,degree,log-degree,preferential-attachment,common-neighbors,adamic-adar,jaccard,katz,random";
+/// Three values of q from the paper's grid, unless `--grid` requests all; with p = q = 1 alone it is DeepWalk.
+const NODE2VEC: &str = "node2vec:q=0.25|1|4";
+const DIFFUSED: &str = "hone-w+x,hone-p+x,hone-l+x,hone-l-norm+x,hone-l-rw+x";
+const NODE_METHODS: &str = "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,degree";
+const ROLE_METHODS: &str =
+    "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,degree,degree:columns=1";
+const TIMED_METHODS: &str = "hone-p,node2vec";
+/// Seeds of a role experiment per seed of the others: two small graphs, noisy and cheap.
+const ROLE_SEEDS: u64 = 5;
+
+/// The paper's experiments on the files of a folder, our figures next to the paper's.
+///
+/// Reads NAME.edges and NAME.labels of the graphs it knows, and leaves out those it does not find. --methods chooses
+/// those of link prediction; the other experiments have their own lists.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folder with the graphs.
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    /// Write the claims and tables as Markdown to this file.
+    #[arg(short, long, value_name = "FILE")]
+    write: Option<PathBuf>,
+    /// Methods of link prediction, separated by commas, with options after a colon; may be repeated.
+    #[arg(long, value_name = "NAMES")]
+    methods: Vec<String>,
+    /// Search the options the paper searches (steps of HONE and GraRep, p and q of node2vec).
+    #[arg(long)]
+    grid: bool,
+    /// Search the options on one extra split per graph, which no table shows; each split then chooses among
+    /// the winners.
+    #[arg(long)]
+    search_once: bool,
+    /// Number of random seeds.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    seeds: u64,
+    /// The first seed. For a fair test, use seeds that were not used for any choice.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    first_seed: u64,
+    /// Save finished results in this folder; the same command continues an interrupted run from it.
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Graphs to leave out.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    skip: Vec<String>,
+    /// Only what the paper prints, its tables 1 to 3; no solvers, steps, labelled graphs or mirrored graphs.
+    #[arg(long)]
+    printed: bool,
+    /// Largest random graph of the run-time study; 0 leaves it out.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    largest: usize,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Args {
+    /// The command that repeats the run.
+    fn command(&self) -> String {
+        let mut command = format!(
+            "hone-tables paper --data DIR --seeds {} --largest {}",
+            self.seeds, self.largest
+        );
+        if self.first_seed != 1 {
+            command += &format!(" --first-seed {}", self.first_seed);
+        }
+        for (given, option) in [
+            (self.grid, " --grid"),
+            (self.printed, " --printed"),
+            (self.search_once, " --search-once"),
+        ] {
+            if given {
+                command += option;
+            }
+        }
+        if !self.methods.is_empty() {
+            command += &format!(" --methods '{}'", self.methods.join(","));
+        }
+        if !self.skip.is_empty() {
+            command += &format!(" --skip {}", self.skip.join(","));
+        }
+        command
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let names = names();
+    let exists = |name: &&str| args.data.join(format!("{name}.edges")).exists();
+    ensure!(
+        names.iter().any(exists),
+        "{}: none of the paper's graphs is in it, such as soc-hamsterster.edges",
+        args.data.display()
+    );
+    if let Some(unknown) = args
+        .skip
+        .iter()
+        .find(|skip| !names.contains(&skip.as_str()))
+    {
+        anyhow::bail!(
+            "--skip: `{unknown}` is not one of the graphs: {}",
+            names.join(", ")
+        );
+    }
+    let parse = |list: &str, grid| Method::parse_list(&[list.to_owned()], grid);
+    let methods = if args.methods.is_empty() {
+        let node2vec = if args.grid { "node2vec" } else { NODE2VEC };
+        parse(&METHODS.replace("NODE2VEC", node2vec), args.grid)?
+    } else {
+        Method::parse_list(&args.methods, args.grid)?
+    };
+    let further = claims::further_methods();
+    let further = further
+        .into_iter()
+        .map(Method::parse)
+        .collect::<Result<Vec<_>>>()?;
+    let (diffused, roles) = (parse(DIFFUSED, args.grid)?, parse(ROLE_METHODS, false)?);
+    let (nodes, timed) = (parse(NODE_METHODS, false)?, parse(TIMED_METHODS, false)?);
+    let operators = OPERATORS.iter().map(|operator| operator.parse());
+    let sizes: Vec<usize> = (2..8)
+        .map(|p| 10usize.pow(p))
+        .filter(|n| *n <= args.largest)
+        .collect();
+    let config = PaperConfig {
+        data: args.data.clone(),
+        skip: args.skip.clone(),
+        printed: args.printed,
+        link: LinkConfig {
+            operators: operators.collect::<Result<_>>()?,
+            ..LinkConfig::default()
+        },
+        nodes: NodesConfig::classification(),
+        runtime: (!sizes.is_empty()).then_some(RuntimeConfig {
+            sizes,
+            degree: 10.0,
+            cap: 100.0,
+        }),
+    };
+    let cache = args
+        .cache
+        .as_deref()
+        .map_or(Ok(Cache::none()), Cache::open)?;
+    let seeds = args.first_seed..args.first_seed + args.seeds;
+    let search = if args.search_once {
+        Search::Once
+    } else {
+        Search::Every
+    };
+    fn bench<'a>(
+        methods: &'a [Method],
+        seeds: Range<u64>,
+        search: Search,
+        cache: &'a Cache,
+    ) -> Bench<'a> {
+        Bench {
+            methods,
+            seeds,
+            search,
+            cache,
+            save: None,
+            progress: &Log,
+        }
+    }
+    let same_seeds = |methods| bench(methods, seeds.clone(), search, &cache);
+    let (report, claims) = experiments(
+        &Benches {
+            link: same_seeds(&methods),
+            diffused: same_seeds(&diffused),
+            further: same_seeds(&further),
+            nodes: same_seeds(&nodes),
+            roles: bench(&roles, role_seeds(&seeds), search, &cache),
+            timed: &timed,
+        },
+        &config,
+    )?;
+    args.output.write(&report)?;
+    if let Some(path) = &args.write {
+        let document = markdown(&report, &claims, &args.command());
+        fs::write(path, document).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// Seeds of the role experiments: more, and disjoint from others whenever those of the other experiments are.
+fn role_seeds(seeds: &Range<u64>) -> Range<u64> {
+    let from = |seed: u64| ROLE_SEEDS * seed.saturating_sub(1) + 1;
+    from(seeds.start)..from(seeds.end)
+}
 
 /// The paper's graphs: file, and name in the paper's table 1.
-pub const GRAPHS: [(&str, &str); 6] = [
+const GRAPHS: [(&str, &str); 6] = [
     ("soc-hamsterster", "soc-hamster"),
     ("rt-twitter-copen", "rt-twitter-cop"),
     ("soc-wiki-Vote", "soc-wiki-Vote"),
@@ -25,10 +221,10 @@ pub const GRAPHS: [(&str, &str); 6] = [
 ];
 
 /// Stands in for the paper's facebook-PU, which cannot be identified; never compared with it.
-pub const STAND_IN: &str = "socfb-Princeton12";
+const STAND_IN: &str = "socfb-Princeton12";
 
 /// Table 1 of the paper, AUC, in the order of [`GRAPHS`].
-pub const TABLE_1: [(&str, [f64; 6]); 10] = [
+const TABLE_1: [(&str, [f64; 6]); 10] = [
     (
         "hone-w",
         [0.841425, 0.842808, 0.811242, 0.862195, 0.910485, 0.978651],
@@ -73,7 +269,7 @@ pub const TABLE_1: [(&str, [f64; 6]); 10] = [
 
 /// Table 2 of the paper: mean gain in percent over node2vec, deepwalk, line, grarep, spectral (all
 /// seven graphs of the paper).
-pub const TABLE_2: [(&str, [f64; 5]); 5] = [
+const TABLE_2: [(&str, [f64; 5]); 5] = [
     ("hone-w", [11.02, 12.91, 14.14, 17.52, 42.43]),
     ("hone-p", [10.98, 12.86, 14.10, 17.49, 42.39]),
     ("hone-l", [10.42, 12.29, 13.51, 16.89, 41.60]),
@@ -83,7 +279,7 @@ pub const TABLE_2: [(&str, [f64; 5]); 5] = [
 
 /// Table 3 of the paper: mean gain in percent of the variant with attribute diffusion over hone-w,
 /// hone-p, hone-l, hone-l-norm, hone-l-rw.
-pub const TABLE_3: [(&str, [f64; 5]); 5] = [
+const TABLE_3: [(&str, [f64; 5]); 5] = [
     ("hone-w+x", [0.73, 0.76, 1.30, 1.38, 1.24]),
     ("hone-p+x", [1.54, 1.58, 2.12, 2.20, 2.06]),
     ("hone-l+x", [0.58, 0.62, 1.15, 1.23, 1.09]),
@@ -92,7 +288,7 @@ pub const TABLE_3: [(&str, [f64; 5]); 5] = [
 ];
 
 /// Labelled graphs for roles and for node classification, and whether they are for roles.
-pub const LABELED: [(&str, bool); 6] = [
+const LABELED: [(&str, bool); 6] = [
     ("brazil-airports", true),
     ("europe-airports", true),
     ("cora", false),
@@ -105,7 +301,7 @@ pub const LABELED: [(&str, bool); 6] = [
 const SYMMETRIC: &str = "karate";
 
 /// Ways to join the vectors of a pair: the paper's first, for its tables; the others show what it leaves out.
-pub const OPERATORS: [&str; 6] = [
+const OPERATORS: [&str; 6] = [
     "mean",
     "hadamard",
     "l1",
@@ -115,40 +311,39 @@ pub const OPERATORS: [&str; 6] = [
 ];
 
 /// Which of the paper's experiments are run.
-#[derive(Debug, Clone)]
-pub struct PaperConfig {
+struct PaperConfig {
     /// Folder with NAME.edges and NAME.labels.
-    pub data: PathBuf,
+    data: PathBuf,
     /// Graphs left out.
-    pub skip: Vec<String>,
+    skip: Vec<String>,
     /// Whether only tables 1 to 3 are made: no solvers, steps, labels or mirrored graphs.
-    pub printed: bool,
+    printed: bool,
     /// Link prediction.
-    pub link: LinkConfig,
+    link: LinkConfig,
     /// Node classification.
-    pub nodes: NodesConfig,
+    nodes: NodesConfig,
     /// Run time; left out when absent.
-    pub runtime: Option<RuntimeConfig>,
+    runtime: Option<RuntimeConfig>,
 }
 
 /// The methods of each experiment.
-pub struct Benches<'a> {
+struct Benches<'a> {
     /// Link prediction, under every operator.
-    pub link: Bench<'a>,
+    link: Bench<'a>,
     /// Link prediction of the variants with attribute diffusion, under the first operator.
-    pub diffused: Bench<'a>,
+    diffused: Bench<'a>,
     /// Link prediction of the solvers, steps and local vectors that the paper mentions, under the first operator.
-    pub further: Bench<'a>,
+    further: Bench<'a>,
     /// Node classification and structural equivalence.
-    pub nodes: Bench<'a>,
+    nodes: Bench<'a>,
     /// Roles; the graphs are small, so more seeds are affordable.
-    pub roles: Bench<'a>,
+    roles: Bench<'a>,
     /// Run time.
-    pub runtime: Bench<'a>,
+    timed: &'a [Method],
 }
 
 /// Everything of the paper on the files that are found: tables, and which of its claims hold.
-pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<Claim>)> {
+fn experiments(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<Claim>)> {
     let progress = benches.link.progress;
     let absent: Vec<&str> = names()
         .into_iter()
@@ -179,8 +374,8 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<C
     }
     let mut times: Vec<Times> = Vec::new();
     if let Some(sizes) = &config.runtime {
-        times = benches.runtime.run_times(sizes)?;
-        report.absorb(benches.runtime.runtime_report(&times, sizes));
+        times = runtime::measure(benches.timed, sizes, progress)?;
+        report.absorb(runtime::report(&times, sizes));
     }
     let claims = scores.map(|scores| {
         Evidence {
@@ -369,7 +564,7 @@ fn open(config: &PaperConfig, name: &str, progress: &dyn Progress) -> Result<Opt
     let Some(path) = path(config, name) else {
         return Ok(None);
     };
-    let graph = read(path, &hone::graph::ReadOptions::default(), progress)?;
+    let graph = read(path, &ReadOptions::default(), progress)?;
     Ok(Some(Named {
         name: name.to_string(),
         graph,
@@ -429,7 +624,7 @@ fn percent_table(title: &str, columns: &[&str], rows: &[(&str, [f64; 5])]) -> Ta
 }
 
 /// Notes on comparing the two.
-pub const REMARKS: &str = "\
+const REMARKS: &str = "\
 ## How to read this
 
 - *Ours* are means ± standard deviations over the seeds and with the protocol listed at the end. The paper says
@@ -451,27 +646,29 @@ pub const REMARKS: &str = "\
 ";
 
 /// The report as `reports/results.md`.
-pub fn markdown(report: &Report, claims: &[Claim], command: &str) -> String {
+fn markdown(report: &Report, claims: &[Claim], command: &str) -> String {
     let body = report.markdown();
     let body = body.strip_prefix("# Results\n\n").unwrap_or(&body);
     let holds = claims::markdown(claims);
     format!("# Results\n\nWritten by `{command}`.\n\n{holds}\n{REMARKS}\n## Tables\n\n{body}")
 }
 
-/// Whether `data` looks like a folder of graphs.
-pub fn any_graph(data: impl AsRef<Path>) -> bool {
-    let data = data.as_ref();
-    names()
-        .iter()
-        .any(|name| data.join(format!("{name}.edges")).exists())
-}
-
 /// All graphs that are looked for.
-pub fn names() -> Vec<&'static str> {
+fn names() -> Vec<&'static str> {
     let all = GRAPHS
         .iter()
         .map(|g| g.0)
         .chain([STAND_IN])
         .chain(LABELED.iter().map(|l| l.0));
     all.chain([SYMMETRIC]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_of_roles_are_as_fresh_as_the_others() {
+        assert_eq!((role_seeds(&(1..4)), role_seeds(&(4..7))), (1..16, 16..31));
+    }
 }

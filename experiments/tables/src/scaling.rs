@@ -1,48 +1,277 @@
-//! The scaling study (sec. 4.4): whole runs, from edge list to vectors, on graphs of growing size.
+//! The scaling study (sec. 4.4 of the paper): whole runs, from edge list to vectors, on graphs of growing size.
 //!
-//! Who runs them is not decided here: a run is one report of the method and the seconds around it. This
-//! file fits the exponent, measures what the machine's memory can do, and makes tables and the figure.
+//! Each run of `hone embed` is a process of its own, so that its peak memory is measured alone. The study fits the
+//! exponent of time over nodes and relates the bytes that a run moves to what the memory of the machine can do.
 
+use std::env;
+use std::fs;
 use std::hint::black_box;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use anyhow::{Context as _, bail, ensure};
+use clap::ValueEnum;
 use hone::report::{Done, Report as RunReport};
+use hone_eval::report::{Best, Plot, Report, Style, Table};
+use hone_eval::stats::{self, Summary};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use crate::report::{Best, Plot, Report, Style, Table};
-use crate::stats::{self, Summary};
+use crate::OutputArgs;
+
+/// Measure how time and memory grow with the graph: whole runs, stage by stage.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Numbers of nodes [default: 100, 1000, … up to --max-nodes].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    sizes: Vec<u64>,
+    /// The largest number of nodes, when --sizes does not list them.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1_000_000,
+        conflicts_with = "sizes"
+    )]
+    max_nodes: u64,
+    /// Kinds of graphs.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "er"
+    )]
+    models: Vec<Model>,
+    /// Average degree.
+    #[arg(long, value_name = "D", default_value_t = 10.0)]
+    degree: f64,
+    /// Seed of the graphs.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The preset that is run.
+    #[arg(long, value_name = "NAME", default_value = "hone-p")]
+    preset: String,
+    /// Iterations of each local factorisation, the same for all sizes, or auto: the preset's choice, many more
+    /// for small graphs than for large ones.
+    #[arg(long, value_name = "N", default_value = "2")]
+    iterations: String,
+    /// Any setting of the preset by its dotted name; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Memory limit of each run, such as 8G.
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
+    /// Where to count motifs and embed: cpu, cuda, cuda:N or auto.
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: String,
+    /// The program that is measured [default: `hone` next to this one].
+    #[arg(long, value_name = "FILE")]
+    hone: Option<PathBuf>,
+    /// Folder for the graphs and vectors, which are removed afterwards [default: the system's].
+    #[arg(long, value_name = "DIR")]
+    temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone-tables scaling --max-nodes 10000000 --json scaling.json --markdown scaling.md --svg scaling.svg
+  hone-tables scaling --sizes 100000,1000000 --models er,rmat
+  hone-tables scaling --sizes 10000000 --memory 8G
+
+Keep the machine idle meanwhile.";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Model {
+    /// Erdős–Rényi.
+    Er,
+    /// R-MAT: skewed degrees.
+    Rmat,
+}
+
+impl Model {
+    fn name(self) -> &'static str {
+        match self {
+            Model::Er => "er",
+            Model::Rmat => "rmat",
+        }
+    }
+}
+
+/// Runs the study. If a run fails, the finished ones are reported before its error.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let sizes = args.sizes();
+    ensure!(
+        !sizes.is_empty(),
+        "--max-nodes: {} is below 100, the smallest size",
+        args.max_nodes
+    );
+    let mut study = Scaling {
+        machine: machine(),
+        threads: rayon::current_num_threads(),
+        bandwidth: bandwidth(),
+        runs: Vec::new(),
+    };
+    let graphs = args
+        .models
+        .iter()
+        .flat_map(|model| sizes.iter().map(move |&nodes| (*model, nodes)));
+    let mut failure = None;
+    for (model, nodes) in graphs {
+        let what = format!("{} of {nodes} nodes", model.name());
+        match args.measure(model, nodes) {
+            Ok(run) => {
+                eprintln!("{what}: {:.2} s", run.seconds);
+                study.runs.push(run);
+            }
+            Err(error) => {
+                failure = Some(error.context(what));
+                break;
+            }
+        }
+    }
+    if let Some(first) = study.runs.first() {
+        let device = first.report.engine.clone();
+        let mut report = study.report();
+        report.settings.extend([
+            ("preset".to_owned(), args.preset.clone()),
+            ("iterations".into(), args.iterations.clone()),
+            ("settings".into(), args.set.join(", ")),
+            ("average degree".into(), args.degree.to_string()),
+            ("seed".into(), args.seed.to_string()),
+            (
+                "memory".into(),
+                args.memory.clone().unwrap_or_else(|| "what is free".into()),
+            ),
+            ("device".into(), device),
+            ("version".into(), env!("CARGO_PKG_VERSION").into()),
+        ]);
+        args.output.write(&report)?;
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+impl Args {
+    fn sizes(&self) -> Vec<u64> {
+        if self.sizes.is_empty() {
+            let decades = std::iter::successors(Some(100u64), |n| n.checked_mul(10));
+            return decades.take_while(|&n| n <= self.max_nodes).collect();
+        }
+        let mut sizes = self.sizes.clone();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// A graph is generated, embedded by a separate process, and removed with its vectors.
+    fn measure(&self, model: Model, nodes: u64) -> anyhow::Result<ScalingRun> {
+        let folder = tempfile::tempdir_in(self.temp_dir.clone().unwrap_or_else(env::temp_dir))?;
+        let folder = folder.path();
+        let (graph, vectors) = (folder.join("graph.tsv"), folder.join("vectors.npy"));
+        let mut generate = self.hone()?;
+        generate
+            .args(["generate", model.name(), "--nodes", &nodes.to_string()])
+            .args([
+                "--degree",
+                &self.degree.to_string(),
+                "--seed",
+                &self.seed.to_string(),
+                "-o",
+            ])
+            .arg(&graph);
+        finish(generate)?;
+        let mut embed = self.hone()?;
+        embed
+            .args(["embed", "--preset", &self.preset, "--device", &self.device])
+            .arg(&graph)
+            .arg("-o")
+            .arg(&vectors);
+        if self.iterations != "auto" {
+            embed.args([
+                "--set",
+                &format!("local.solver.iterations={}", self.iterations),
+            ]);
+        }
+        embed.args(self.set.iter().flat_map(|setting| ["--set", setting]));
+        embed.args(self.memory.iter().flat_map(|memory| ["--memory", memory]));
+        let start = Instant::now();
+        finish(embed)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let record = folder.join("vectors.npy.run.json");
+        let report: RunReport = serde_json::from_slice(&fs::read(&record)?)?;
+        Ok(ScalingRun {
+            model: model.name().into(),
+            seconds,
+            report,
+        })
+    }
+
+    /// The program that is measured, with as many threads as this one.
+    fn hone(&self) -> anyhow::Result<Command> {
+        let program = match &self.hone {
+            Some(program) => program.clone(),
+            None => env::current_exe()?.with_file_name(format!("hone{}", env::consts::EXE_SUFFIX)),
+        };
+        ensure!(
+            program.exists(),
+            "{} is missing: build it with cargo, or name it with --hone",
+            program.display()
+        );
+        let mut command = Command::new(program);
+        command
+            .args([
+                "--quiet",
+                "--threads",
+                &rayon::current_num_threads().to_string(),
+            ])
+            .stdin(Stdio::null());
+        Ok(command)
+    }
+}
+
+fn finish(mut command: Command) -> anyhow::Result<()> {
+    let output = command.output().context("hone could not be started")?;
+    if !output.status.success() {
+        bail!(
+            "the run failed ({}): {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(())
+}
 
 /// One run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ScalingRun {
+#[derive(Debug)]
+struct ScalingRun {
     /// Name of the kind of graph.
-    pub model: String,
+    model: String,
     /// Wall-clock seconds of the whole process.
-    pub seconds: f64,
+    seconds: f64,
     /// What the run says of itself.
-    pub report: RunReport,
+    report: RunReport,
 }
 
 /// A study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Scaling {
+struct Scaling {
     /// The machine, in words.
-    pub machine: String,
+    machine: String,
     /// Threads of each run.
-    pub threads: usize,
+    threads: usize,
     /// Bytes a second that all threads together move, measured by [`bandwidth`].
-    pub bandwidth: f64,
+    bandwidth: f64,
     /// The runs, smallest graph first.
-    pub runs: Vec<ScalingRun>,
+    runs: Vec<ScalingRun>,
 }
 
 /// Exponents are fitted to graphs of at least this many nodes: below, fixed costs rule.
-pub const FITTED_FROM: usize = 10_000;
+const FITTED_FROM: usize = 10_000;
 
 impl ScalingRun {
     /// The most bytes held.
-    pub fn peak(&self) -> Option<u64> {
+    fn peak(&self) -> Option<u64> {
         self.report
             .stages
             .iter()
@@ -51,7 +280,7 @@ impl ScalingRun {
     }
 
     /// Processor time of all stages.
-    pub fn processor(&self) -> Option<f64> {
+    fn processor(&self) -> Option<f64> {
         self.report
             .stages
             .iter()
@@ -96,7 +325,7 @@ fn label(name: &str) -> &str {
 
 impl Scaling {
     /// Slope of log seconds over log nodes, of one kind of graph.
-    pub fn exponent(&self, model: &str) -> Option<f64> {
+    fn exponent(&self, model: &str) -> Option<f64> {
         let large = self
             .runs
             .iter()
@@ -108,7 +337,7 @@ impl Scaling {
     }
 
     /// Tables and figure.
-    pub fn report(&self) -> Report {
+    fn report(&self) -> Report {
         let mut models: Vec<&str> = self.runs.iter().map(|run| run.model.as_str()).collect();
         models.dedup();
         let mut tables = vec![self.totals(&models)];
@@ -250,7 +479,7 @@ fn cell(value: Option<f64>) -> Option<Summary> {
 
 /// Bytes a second of a = b + s·c over arrays far larger than the caches, all threads together: the
 /// best of five rounds (McCalpin's STREAM triad; what a write reads is not counted).
-pub fn bandwidth() -> f64 {
+fn bandwidth() -> f64 {
     const LENGTH: usize = 1 << 24;
     const PIECE: usize = 1 << 14;
     let (b, c) = (vec![1.0f64; LENGTH], vec![2.0f64; LENGTH]);
@@ -276,8 +505,8 @@ pub fn bandwidth() -> f64 {
 }
 
 /// Processor and memory in words, where the system reports it.
-pub fn machine() -> String {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+fn machine() -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let (processors, memory) = (read("/proc/cpuinfo"), read("/proc/meminfo"));
     let field = |text: &str, name: &str| {
         let line = text.lines().find(|line| line.starts_with(name))?;
