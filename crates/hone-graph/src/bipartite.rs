@@ -62,25 +62,3 @@ impl Sides {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use crate::GraphBuilder;
-
-    proptest! {
-        /// Against all ways to give nine nodes two sides.
-        #[test]
-        fn sides_exist_where_some_assignment_has_them(
-            edges in prop::collection::vec((0u32..9, 0u32..9), 0..14),
-            directed: bool,
-        ) {
-            let edges: Vec<_> = edges.into_iter().filter(|(u, v)| u != v).collect();
-            let builder = if directed { GraphBuilder::directed(9) } else { GraphBuilder::undirected(9) };
-            let graph = builder.edges(edges.clone()).build().expect("sound");
-            let splits = |sides: u32| edges.iter().all(|(u, v)| (sides >> u & 1) != (sides >> v & 1));
-            prop_assert_eq!(graph.is_bipartite(), !edges.is_empty() && (0..512).any(splits));
-        }
-    }
-}

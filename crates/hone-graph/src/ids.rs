@@ -361,52 +361,6 @@ impl Names {
 mod tests {
     use super::*;
 
-    #[test]
-    fn canonical_means_printing_gives_it_back() {
-        for text in [
-            "0",
-            "7",
-            "-7",
-            "10",
-            "9223372036854775807",
-            "-9223372036854775808",
-        ] {
-            assert_eq!(
-                canonical_integer(text.as_bytes())
-                    .map(|i| i.to_string())
-                    .as_deref(),
-                Some(text)
-            );
-        }
-        for text in [
-            "",
-            "-",
-            "-0",
-            "00",
-            "07",
-            "+7",
-            "1.0",
-            " 1",
-            "9223372036854775808",
-            "99999999999999999999",
-            "a",
-        ] {
-            assert_eq!(canonical_integer(text.as_bytes()), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn names_are_numbered_as_they_come() {
-        let mut names = Names::new();
-        for i in 0..1000u32 {
-            assert_eq!(names.intern(&format!("n{}", i * 7919 % 1000)), Some(i));
-        }
-        for i in 0..1000u32 {
-            assert_eq!(names.find(&format!("n{}", i * 7919 % 1000)), Some(i));
-        }
-        assert_eq!((names.find("x"), names.len()), (None, 1000));
-    }
-
     /// Names that a hash without a seed puts into the same place, one behind the other.
     #[test]
     fn names_cannot_be_made_to_collide() {
@@ -424,71 +378,5 @@ mod tests {
         let runs = names.table.split(|&number| number == FREE);
         let longest = runs.map(<[u32]>::len).max().expect("one");
         assert!(longest < 100, "{longest} names in a row");
-    }
-
-    #[test]
-    fn listed_names_are_found_and_added_to() {
-        let mut names = Names::listed([1, 0, 2].into_iter(), "aü").expect("three names");
-        assert_eq!((names.get(0), names.get(1), names.get(2)), ("a", "", "ü"));
-        assert_eq!((names.find("ü"), names.find("b")), (Some(2), None));
-        assert_eq!(
-            (names.intern(""), names.intern("b"), names.intern("ü")),
-            (Some(1), Some(3), Some(2))
-        );
-        for lengths in [&[1, 1, 1][..], &[2, 1], &[1], &[3, 1], &[u32::MAX, 4]] {
-            assert!(
-                Names::listed(lengths.iter().copied(), "aü").is_none(),
-                "{lengths:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn every_kind_of_id_finds_its_way_back() {
-        for ids in [
-            NodeIds::Sequential(3),
-            NodeIds::from_integers(vec![5, -1, 3]),
-            NodeIds::from_texts(&["a", "", "ü"]),
-        ] {
-            let index = ids.index();
-            for i in 0..3 {
-                assert_eq!(index.find(&ids.get(i).to_string()), Some(i));
-            }
-            assert_eq!((index.find("007"), index.find("9")), (None, None));
-        }
-        assert_eq!(NodeIds::from_integers(vec![0, 1]), NodeIds::Sequential(2));
-    }
-
-    #[test]
-    fn ids_of_some_nodes() {
-        assert_eq!(
-            NodeIds::Sequential(9).some(&[4, 7]),
-            NodeIds::from_integers(vec![4, 7])
-        );
-        assert_eq!(
-            NodeIds::from_integers(vec![5, 3, 8]).some(&[0, 2]),
-            NodeIds::from_integers(vec![5, 8])
-        );
-        let names = NodeIds::from_texts(&["a", "7", "", "täg"]);
-        let some = names.some(&[1, 2, 3]);
-        assert!(
-            some.iter().map(|id| id.to_string()).eq(["7", "", "täg"]),
-            "{some:?}"
-        );
-        assert!(names.some(&[]).is_empty());
-    }
-
-    #[test]
-    fn ids_that_occur_twice() {
-        for (ids, repeated) in [
-            (NodeIds::Sequential(3), None),
-            (NodeIds::from_integers(vec![5, -1, 3]), None),
-            (NodeIds::from_integers(vec![1, 3, 5]), None),
-            (NodeIds::from_integers(vec![5, 3, 3, 5]), Some((1, 2))),
-            (NodeIds::from_texts(&["a", "", "b", ""]), Some((1, 3))),
-            (NodeIds::from_texts(&["a", "b"]), None),
-        ] {
-            assert_eq!(ids.repeated(), repeated, "{ids:?}");
-        }
     }
 }

@@ -36,17 +36,3 @@ impl Rank {
         size_of_val(&*self.before)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rank_counts_nonzeros_below() {
-        let values: Vec<u32> = (0..1000).map(|i| u32::from(i % 7 == 3)).collect();
-        let nonzeros =
-            |range: std::ops::Range<usize>| values[range].iter().filter(|&&x| x != 0).count();
-        let rank = Rank::new(values.len(), nonzeros);
-        (0..=1000).for_each(|i| assert_eq!(rank.below(i, nonzeros), nonzeros(0..i)));
-    }
-}

@@ -45,33 +45,3 @@ fn may_be_in_triangle(pattern: &Pattern, u: usize, v: usize) -> bool {
     let (few, many) = if u.len() <= v.len() { (u, v) } else { (v, u) };
     few.len() > LOOKED_AT || few.iter().any(|node| many.binary_search(node).is_ok())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::GraphBuilder;
-
-    #[test]
-    fn the_bound_on_counting_follows_the_share_of_edges_in_triangles() {
-        let per_slot = |edges: Vec<(u32, u32)>, nodes: usize| {
-            let graph = GraphBuilder::undirected(nodes)
-                .edges(edges)
-                .build()
-                .expect("sound");
-            counting_at_most(graph.pattern()) as f64 / graph.pattern().nnz() as f64
-        };
-        let ring = |nodes: u32, steps: u32| -> Vec<(u32, u32)> {
-            (0..nodes)
-                .flat_map(|i| (1..=steps).map(move |step| (i, (i + step) % nodes)))
-                .collect()
-        };
-        assert_eq!(per_slot(ring(100, 1), 100), COUNTING as f64);
-        assert_eq!(per_slot(ring(100, 2), 100), COUNTING_AT_MOST as f64);
-        // Only some edges are examined, and few of them lie in triangles.
-        let mut mixed = ring(36_000, 1);
-        mixed.extend((36_000..40_000).flat_map(|i| [(i, (i + 1 - 36_000) % 4000 + 36_000)]));
-        mixed.extend((0..4000).step_by(40).map(|i| (i, i + 2)));
-        let bound = per_slot(mixed, 40_000);
-        assert!(bound > COUNTING as f64 && bound < 24.0, "{bound}");
-    }
-}

@@ -1,18 +1,14 @@
 //! The library through its public interface. One program: what all tests share is compiled and linked once.
 
-mod arcs;
 mod attribute_files;
 mod attributes;
-mod builder;
 mod columns;
 mod dense;
 mod divergences;
 mod embed;
 mod entries;
-mod generate;
 mod mangled;
 mod matrix;
-mod motif;
 mod naive;
 mod operator;
 mod output;

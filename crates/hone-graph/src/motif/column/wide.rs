@@ -49,25 +49,3 @@ impl Wide {
         size_of_val(&*self.list) + size_of_val(&*self.before)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_found_in_their_blocks() {
-        for positions in [
-            vec![0],
-            vec![127, 128],
-            vec![999],
-            vec![3, 4, 300, 301, 600, 999],
-            (0..1000).collect(),
-        ] {
-            let list: Vec<(usize, u64)> = positions.iter().map(|&i| (i, i as u64 + 7)).collect();
-            let wide = Wide::new(1000, list.clone());
-            list.iter()
-                .for_each(|&(i, value)| assert_eq!(wide.get(i), value));
-        }
-        assert_eq!(Wide::new(1000, Vec::new()).bytes(), 0);
-    }
-}

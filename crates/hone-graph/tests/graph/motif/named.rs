@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use hone::Silent;
-use hone::motif::{Graphlet, Orbit, Totals, count};
+use hone_graph::Silent;
+use hone_graph::motif::{Graphlet, Orbit, Totals, count};
 
 use super::oracle::undirected;
 
@@ -191,7 +191,7 @@ fn petersen_graph() {
 #[test]
 fn karate_club() {
     // Zachary 1977; totals as ORCA gives them.
-    let edges = hone::graph::builtin("karate").expect("built in");
+    let edges = hone_graph::builtin("karate").expect("built in");
     let totals = count(&edges, &Silent).expect("counts").totals();
     assert_eq!(totals.graphlets[..3], [78, 393, 45]);
     assert_eq!(totals.graphlets[Graphlet::Clique4.index()], 11);

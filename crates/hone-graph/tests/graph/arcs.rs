@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hone::graph::{Graph, NodeIds, Orientation};
-use hone::sparse::Indices;
+use hone_base::sparse::Indices;
+use hone_graph::{Graph, NodeIds, Orientation};
 use proptest::prelude::*;
 
 type Arc3 = (u32, u32, f32);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hone::Silent;
-use hone::graph::Graph;
-use hone::motif::{Graphlet, Motif, MotifGraph, Orbit, Sample, count};
+use hone_graph::Graph;
+use hone_graph::Silent;
+use hone_graph::motif::{Graphlet, Motif, MotifGraph, Orbit, Sample, count};
 use proptest::prelude::*;
 use rand::RngExt;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hone::graph::{Dropped, Edges, Generator};
-use hone::{Error, Silent};
+use hone_graph::{Dropped, Edges, Generator};
+use hone_graph::{Error, Silent};
 use proptest::prelude::*;
 
 const GRAPH500: [f64; 4] = [0.57, 0.19, 0.19, 0.05];

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use hone::Silent;
-use hone::graph::{Generator, GraphBuilder};
-use hone::motif::triad::Occurrence;
-use hone::motif::{Counts, Sample, count};
+use hone_graph::Silent;
+use hone_graph::motif::triad::Occurrence;
+use hone_graph::motif::{Counts, Sample, count};
+use hone_graph::{Generator, GraphBuilder};
 use proptest::prelude::*;
 
 use super::oracle::{enumerate, undirected};
@@ -297,7 +297,7 @@ fn what_cannot_be_updated_is_refused() {
     ] {
         assert!(message.contains(words), "{message}");
     }
-    let graph = hone::graph::builtin("karate").expect("built in");
+    let graph = hone_graph::builtin("karate").expect("built in");
     let estimates = "cap=4"
         .parse::<Sample>()
         .expect("a sample")
@@ -310,7 +310,7 @@ fn what_cannot_be_updated_is_refused() {
     assert!(refused.contains("estimates cannot be updated"), "{refused}");
     let arcs = super::oracle::directed(3, &[(0, 1), (1, 2)]);
     let motifs = ["021C".parse().expect("a motif")];
-    let allowance = hone::memory::Allowance::new(None);
+    let allowance = hone_base::memory::Allowance::new(None);
     let triads = Sample::Exact
         .count_motifs(&arcs, &motifs, (0, allowance), &Silent)
         .expect("triads");

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hone::graph::{Graph, GraphBuilder, NodeIds, Orientation};
-use hone::sparse::Pattern;
+use hone_base::sparse::Pattern;
+use hone_graph::{Graph, GraphBuilder, NodeIds, Orientation};
 use proptest::prelude::*;
 
 type Edge = (u32, u32, f32);

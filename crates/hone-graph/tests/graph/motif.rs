@@ -7,6 +7,7 @@ mod laws;
 mod named;
 mod pairs;
 mod sets;
+mod sums;
 mod triads;
 mod update;
 mod weights;

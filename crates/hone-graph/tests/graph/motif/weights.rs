@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use hone::Silent;
-use hone::graph::{Graph, GraphBuilder};
-use hone::motif::{Motif, MotifGraph, MotifSet, Orbit, Weighting, count};
+use hone_graph::Silent;
+use hone_graph::motif::{Motif, MotifGraph, MotifSet, Orbit, Weighting, count};
+use hone_graph::{Graph, GraphBuilder};
 use rand::RngExt;
 
 use super::oracle::{directed, enumerate, random_edges, rng, undirected};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hone::Silent;
-use hone::graph::Graph;
-use hone::memory::Allowance;
-use hone::motif::triad::{ArcOrbit, Occurrence, Triad, Triads};
-use hone::motif::{Counts, Graphlet, Motif, MotifSet, Orbit, Sample, Weighting, count};
+use hone_base::memory::Allowance;
+use hone_graph::Graph;
+use hone_graph::Silent;
+use hone_graph::motif::triad::{ArcOrbit, Occurrence, Triad, Triads};
+use hone_graph::motif::{Counts, Graphlet, Motif, MotifSet, Orbit, Sample, Weighting, count};
 use proptest::prelude::*;
 
 use super::oracle::{directed, random_edges, rng, undirected};

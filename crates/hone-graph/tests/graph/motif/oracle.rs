@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hone::graph::{Graph, GraphBuilder};
+use hone_graph::{Graph, GraphBuilder};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

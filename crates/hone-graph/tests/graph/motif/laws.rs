@@ -1,8 +1,8 @@
 //! Brute force on hundreds of random graphs, and laws that hold at any size.
 
-use hone::Silent;
-use hone::graph::Graph;
-use hone::motif::{Counts, Graphlet, Orbit, count};
+use hone_graph::Graph;
+use hone_graph::Silent;
+use hone_graph::motif::{Counts, Graphlet, Orbit, count};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
@@ -297,11 +297,11 @@ fn threads_do_not_change_counts() {
 #[test]
 fn stops_when_asked() {
     struct Stop;
-    impl hone::Progress for Stop {
+    impl hone_graph::Progress for Stop {
         fn cancelled(&self) -> bool {
             true
         }
     }
     let result = count(&undirected(3, &[(0, 1), (1, 2)]), &Stop);
-    assert!(matches!(result, Err(hone::Error::Interrupted)));
+    assert!(matches!(result, Err(hone_graph::Error::Interrupted)));
 }

@@ -1,6 +1,6 @@
 //! Motif sets as they are written in configurations and options.
 
-use hone::motif::{Graphlet, Motif, MotifSet, Orbit};
+use hone_graph::motif::{Graphlet, Motif, MotifSet, Orbit};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
