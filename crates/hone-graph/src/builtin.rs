@@ -29,42 +29,9 @@ pub const BUILTINS: [(&str, &str); 7] = [
 ];
 
 /// Friends of each karate club member that have a larger number, members numbered from 0.
-const KARATE: [&[u32]; 34] = [
-    &[1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31],
-    &[2, 3, 7, 13, 17, 19, 21, 30],
-    &[3, 7, 8, 9, 13, 27, 28, 32],
-    &[7, 12, 13],
-    &[6, 10],
-    &[6, 10, 16],
-    &[16],
-    &[],
-    &[30, 32, 33],
-    &[33],
-    &[],
-    &[],
-    &[],
-    &[33],
-    &[32, 33],
-    &[32, 33],
-    &[],
-    &[],
-    &[32, 33],
-    &[33],
-    &[32, 33],
-    &[],
-    &[32, 33],
-    &[25, 27, 29, 32, 33],
-    &[25, 27, 31],
-    &[31],
-    &[29, 33],
-    &[33],
-    &[31, 33],
-    &[32, 33],
-    &[32, 33],
-    &[32, 33],
-    &[33],
-    &[],
-];
+const KARATE: &str = "1 2 3 4 5 6 7 8 10 11 12 13 17 19 21 31; 2 3 7 13 17 19 21 30; 3 7 8 9 13 27 28 32; 7 12 13; 6 \
+     10; 6 10 16; 16; ; 30 32 33; 33; ; ; ; 33; 32 33; 32 33; ; ; 32 33; 33; 32 33; ; 32 33; 25 27 29 \
+     32 33; 25 27 31; 31; 29 33; 33; 31 33; 32 33; 32 33; 32 33; 33;";
 
 /// The Florentine families; Pucci, who married into none of the others, is left out as usual.
 const FAMILIES: [&str; 15] = [
@@ -85,29 +52,8 @@ const FAMILIES: [&str; 15] = [
     "Tornabuoni",
 ];
 
-/// Marriages, as indices into [`FAMILIES`].
-const MARRIAGES: [(u32, u32); 20] = [
-    (0, 8),
-    (1, 5),
-    (1, 6),
-    (1, 8),
-    (2, 4),
-    (2, 8),
-    (3, 6),
-    (3, 10),
-    (3, 13),
-    (4, 10),
-    (4, 13),
-    (6, 7),
-    (6, 14),
-    (8, 11),
-    (8, 12),
-    (8, 14),
-    (9, 12),
-    (10, 13),
-    (11, 13),
-    (11, 14),
-];
+/// The later families that each married into.
+const MARRIAGES: &str = "8; 5 6 8; 4 8; 6 10 13; 10 13; ; 7 14; ; 11 12 14; 12; 13; 13 14; ; ;";
 
 /// The built-in graph called `name` (without the prefix), or an error that lists the known names.
 ///
@@ -117,64 +63,44 @@ const MARRIAGES: [(u32, u32); 20] = [
 /// # Ok::<(), hone_graph::Error>(())
 /// ```
 pub fn builtin(name: &str) -> Result<Graph> {
-    let builder = match name {
-        "karate" => GraphBuilder::undirected(34).edges(karate()),
-        "florentine" => GraphBuilder::undirected(FAMILIES.len())
-            .ids(names(&FAMILIES))
-            .edges(MARRIAGES.to_vec()),
-        "petersen" => GraphBuilder::undirected(10).edges(petersen()),
-        "star" => GraphBuilder::undirected(11).edges((1..=10).map(|leaf| (0, leaf)).collect()),
-        "grid" => GraphBuilder::undirected(25).edges(grid(5)),
+    let (nodes, edges) = match name {
+        "karate" => (34, later_neighbours(KARATE)),
+        "florentine" => (15, later_neighbours(MARRIAGES)),
+        // An outer cycle, an inner star that joins every second node, and the spokes between them.
+        "petersen" => {
+            let edges = |i: u32| [(i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5)];
+            (10, (0..5).flat_map(edges).collect())
+        }
+        "star" => (11, (1..=10).map(|leaf| (0, leaf)).collect()),
+        "grid" => {
+            let right = (0..25).filter(|i| i % 5 < 4).map(|i| (i, i + 1));
+            (25, right.chain((0..20).map(|i| (i, i + 5))).collect())
+        }
         "barbell" => return Generator::Barbell { size: 5, path: 3 }.graph(0, &Silent),
         "ring-of-cliques" => {
-            return Generator::RingOfCliques {
-                cliques: 6,
-                size: 5,
-            }
-            .graph(0, &Silent);
+            let (cliques, size) = (6, 5);
+            return Generator::RingOfCliques { cliques, size }.graph(0, &Silent);
         }
-        _ => return Err(unknown(name)),
+        _ => {
+            let hint = spelling::hint(name, BUILTINS.iter().map(|known| known.0));
+            let message = format!("no such built-in graph{hint}");
+            return Err(Error::input(format!("{BUILTIN_PREFIX}{name}"), message, ""));
+        }
     };
-    builder.build()
+    let ids = match name {
+        "florentine" => NodeIds::from_texts(&FAMILIES),
+        _ => NodeIds::Sequential(nodes),
+    };
+    GraphBuilder::undirected(nodes)
+        .ids(ids)
+        .edges(edges)
+        .build()
 }
 
-fn unknown(name: &str) -> Error {
-    let hint = spelling::hint(name, BUILTINS.iter().map(|known| known.0));
-    Error::input(
-        format!("{BUILTIN_PREFIX}{name}"),
-        format!("no such built-in graph{hint}"),
-        "",
-    )
-}
-
-fn names(names: &[&str]) -> NodeIds {
-    let mut offsets = vec![0];
-    let mut bytes = String::new();
-    for name in names {
-        bytes.push_str(name);
-        offsets.push(bytes.len());
-    }
-    NodeIds::Text { offsets, bytes }
-}
-
-fn karate() -> Vec<(u32, u32)> {
-    (0..)
-        .zip(KARATE)
-        .flat_map(|(u, friends)| friends.iter().map(move |&v| (u, v)))
+/// Edges from each node to the later ones in its part of a text.
+fn later_neighbours(text: &'static str) -> Vec<(u32, u32)> {
+    let rows = (0..).zip(text.split(';'));
+    let numbers = |row: &'static str| row.split_whitespace().map(|v| v.parse().expect("a number"));
+    rows.flat_map(|(u, row)| numbers(row).map(move |v| (u, v)))
         .collect()
-}
-
-/// An outer cycle, an inner star that joins every second node, and the spokes between them.
-fn petersen() -> Vec<(u32, u32)> {
-    (0..5)
-        .flat_map(|i| [(i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5)])
-        .collect()
-}
-
-fn grid(side: u32) -> Vec<(u32, u32)> {
-    let right = (0..side * side)
-        .filter(|i| i % side + 1 < side)
-        .map(|i| (i, i + 1));
-    let down = (0..side * (side - 1)).map(|i| (i, i + side));
-    right.chain(down).collect()
 }

@@ -8,14 +8,7 @@
 //! time linear in nodes and edges (Batagelj and Brandes 2005, doi:10.1103/PhysRevE.71.036113).
 //! R-MAT: Chakrabarti, Zhan and Faloutsos 2004, doi:10.1137/1.9781611972740.43.
 
-mod attach;
-mod check;
-mod rows;
-
-pub use rows::Edges;
-
-use std::fmt;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::ops::Range;
 
 use rand::Rng;
@@ -23,12 +16,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Graph, GraphBuilder};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::random::Key;
-use check::{block_probabilities, check_communities, check_degree, check_quadrants, expect_room};
-use rows::{CHUNK, each_row};
 
+/// Edges as pairs of node indices.
+pub type Edges = Vec<(u32, u32)>;
+
+/// Edges a chunk has, about.
+const CHUNK: u64 = 1 << 15;
 /// Maximum number of edges: a terabyte of text.
 const MOST_EDGES: f64 = 1e11;
 /// Chunks drawn at a time, by all threads together.
@@ -116,53 +113,63 @@ impl Generator {
     /// Fails, naming the parameter, when there is no such graph.
     pub fn check(&self) -> Result<()> {
         let (n, edges) = (self.nodes(), self.expected_edges());
+        let fail = |field: &str, message: String| Err(Error::config(field, message));
         if n == 0 || n > u64::from(u32::MAX) {
-            return Err(Error::config(
-                "nodes",
-                format!("{n} nodes; there can be from 1 to {}", u32::MAX),
-            ));
+            let message = format!("{n} nodes; there can be from 1 to {}", u32::MAX);
+            return fail("nodes", message);
         }
-        self.check_shape()?;
-        let field = match self {
-            Generator::RingOfCliques { .. } | Generator::Barbell { .. } => "size",
-            _ => "degree",
-        };
-        match edges > MOST_EDGES {
-            true => Err(Error::config(
-                field,
-                format!("about {edges:.1e} edges; there can be up to {MOST_EDGES:.0e}"),
-            )),
-            false => Ok(()),
-        }
-    }
-
-    fn check_shape(&self) -> Result<()> {
-        let n = self.nodes();
+        let mut field = "degree";
         match *self {
-            Generator::Er { degree, .. } | Generator::Ba { degree, .. } => check_degree(degree, n),
-            Generator::Rmat {
-                degree, quadrants, ..
-            } => check_degree(degree, n).and(check_quadrants(quadrants)),
+            Generator::Er { degree, .. }
+            | Generator::Ba { degree, .. }
+            | Generator::Rmat { degree, .. }
+            | Generator::Sbm { degree, .. }
+                if !(0.0..=(n - 1) as f64).contains(&degree) =>
+            {
+                let most = n - 1;
+                let message = format!(
+                    "a mean degree of {degree} among {n} nodes; it can be from 0 to {most}"
+                );
+                return fail("degree", message);
+            }
+            Generator::Er { .. } | Generator::Ba { .. } => {}
+            Generator::Rmat { quadrants, .. } => {
+                let sum: f64 = quadrants.iter().sum();
+                let shares = quadrants.iter().all(|p| (0.0..=1.0).contains(p));
+                if !shares || (sum - 1.0).abs() > 1e-6 {
+                    let message = format!(
+                        "{quadrants:?}; give four probabilities that add up to 1 (here: {sum})"
+                    );
+                    return fail("quadrants", message);
+                }
+            }
             Generator::Sbm {
                 degree,
                 communities,
                 mixing,
                 ..
-            } => {
-                check_degree(degree, n)?;
-                check_communities(n, communities, degree, mixing)
+            } => check_communities(n, communities, degree, mixing)?,
+            Generator::RingOfCliques { cliques, size } => {
+                field = "size";
+                if cliques < 2 || size < 2 {
+                    let message =
+                        format!("{cliques} cliques of {size} nodes; give at least 2 of at least 2");
+                    return fail("cliques", message);
+                }
             }
-            Generator::RingOfCliques { cliques, size } if cliques < 2 || size < 2 => {
-                let message =
-                    format!("{cliques} cliques of {size} nodes; give at least 2 of at least 2");
-                Err(Error::config("cliques", message))
+            Generator::Barbell { size, .. } => {
+                field = "size";
+                if size < 2 {
+                    let message = format!("a clique of {size} nodes; give at least 2");
+                    return fail("size", message);
+                }
             }
-            Generator::Barbell { size, .. } if size < 2 => Err(Error::config(
-                "size",
-                format!("a clique of {size} nodes; give at least 2"),
-            )),
-            _ => Ok(()),
         }
+        if edges > MOST_EDGES {
+            let message = format!("about {edges:.1e} edges; there can be up to {MOST_EDGES:.0e}");
+            return fail(field, message);
+        }
+        Ok(())
     }
 
     /// Draws the edges and passes them to `sink`, some chunks at a time, always in the same order.
@@ -175,13 +182,8 @@ impl Generator {
         self.check()?;
         let key = Key::new(seed).with("generate", 0);
         if let Generator::Ba { nodes, degree } = *self {
-            return attach::attach(
-                nodes as u32,
-                degree / 2.0,
-                key.with("ba", 0),
-                progress,
-                sink,
-            );
+            let key = key.with("ba", 0);
+            return attach(nodes as u32, degree / 2.0, key, progress, sink);
         }
         let chunks = self.chunks();
         progress.stage("generating edges", chunks);
@@ -203,9 +205,7 @@ impl Generator {
         expect_room(self.expected_edges() * BYTES_AN_EDGE)?;
         let mut edges = Vec::new();
         self.edges(seed, progress, |batch| {
-            batch
-                .iter()
-                .for_each(|chunk| edges.extend_from_slice(chunk));
+            batch.iter().for_each(|chunk| edges.extend(chunk));
             Ok(())
         })?;
         GraphBuilder::undirected(self.nodes() as usize)
@@ -226,6 +226,7 @@ impl Generator {
         }
     }
 
+    /// Chunks: of edges drawn for R-MAT, of rows for the others.
     fn chunks(&self) -> u64 {
         match self {
             Generator::Rmat { .. } => self.drawn().div_ceil(CHUNK),
@@ -233,12 +234,9 @@ impl Generator {
         }
     }
 
-    /// Edges R-MAT draws.
+    /// Edges that R-MAT draws.
     fn drawn(&self) -> u64 {
-        match *self {
-            Generator::Rmat { .. } => self.expected_edges().round() as u64,
-            _ => 0,
-        }
+        self.expected_edges().round() as u64
     }
 
     /// Rows of the adjacency matrix in a chunk.
@@ -314,23 +312,19 @@ impl Display for Generator {
                 nodes,
                 degree,
                 quadrants: [a, b, c, d],
-            } => {
-                write!(
-                    f,
-                    "rmat nodes={nodes} degree={degree} quadrants={a},{b},{c},{d}"
-                )
-            }
+            } => write!(
+                f,
+                "rmat nodes={nodes} degree={degree} quadrants={a},{b},{c},{d}"
+            ),
             Generator::Sbm {
                 nodes,
                 degree,
-                communities,
+                communities: k,
                 mixing,
-            } => {
-                write!(
-                    f,
-                    "sbm nodes={nodes} degree={degree} communities={communities} mixing={mixing}"
-                )
-            }
+            } => write!(
+                f,
+                "sbm nodes={nodes} degree={degree} communities={k} mixing={mixing}"
+            ),
             Generator::RingOfCliques { cliques, size } => {
                 write!(f, "ring-of-cliques cliques={cliques} size={size}")
             }
@@ -414,4 +408,125 @@ fn halve(range: &mut Range<u32>, upper: bool) {
 /// Uniform in [0, 1).
 fn unit(rng: &mut impl Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
+/// The edges that every row of a range adds, in order.
+fn each_row(rows: Range<u32>, mut row: impl FnMut(u32, &mut Edges)) -> Edges {
+    let mut out = Vec::new();
+    rows.for_each(|u| row(u, &mut out));
+    out
+}
+
+/// Preferential attachment (Barabási and Albert 1999, doi:10.1126/science.286.5439.509): new nodes join `joins` others in
+/// the mean.
+///
+/// The graph starts as a clique just large enough; then nodes come one by one and join earlier
+/// ones. A uniform choice among the ends of all earlier edges prefers nodes by degree, so a draw
+/// takes constant time and the whole is linear; a draw that hits a node already joined is repeated.
+fn attach(
+    nodes: u32,
+    joins: f64,
+    key: Key,
+    progress: &dyn Progress,
+    mut sink: impl FnMut(&[Edges]) -> Result<()>,
+) -> Result<()> {
+    if joins == 0.0 {
+        return Ok(());
+    }
+    let clique = joins.ceil() as u32 + 1;
+    let count = (f64::from(nodes) + f64::from(clique)) * joins * 2.0;
+    expect_room(count * 4.0)?;
+    let mut ends: Vec<u32> = Vec::new();
+    ends.try_reserve_exact(count as usize)
+        .map_err(|_| too_large(count * 4.0, 0))?;
+    let mut chunk = each_row(0..clique, |u, out| {
+        out.extend((u + 1..clique).map(|v| (u, v)));
+    });
+    ends.extend(chunk.iter().flat_map(|&(u, v)| [u, v]));
+    let mut joined = vec![u32::MAX; nodes as usize]; // the last node that joined this one
+    let mut rng = key.rng();
+    progress.stage("generating edges", u64::from(nodes));
+    for u in clique..nodes {
+        let earlier = ends.len() as u64;
+        for _ in (f64::from(u) * joins) as u64..(f64::from(u + 1) * joins) as u64 {
+            let v = loop {
+                let v = ends[below(earlier, &mut rng) as usize];
+                if joined[v as usize] != u {
+                    break v;
+                }
+            };
+            joined[v as usize] = u;
+            ends.extend([u, v]);
+            chunk.push((v, u));
+        }
+        if chunk.len() as u64 >= CHUNK {
+            progress.check()?;
+            sink(&[std::mem::take(&mut chunk)])?;
+        }
+        if u % 4096 == 0 {
+            progress.advance(4096);
+        }
+    }
+    sink(&[chunk])
+}
+
+/// Uniform in 0..n, up to a bias of n / 2⁶⁴.
+fn below(n: u64, rng: &mut impl Rng) -> u64 {
+    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
+}
+
+fn check_communities(n: u64, communities: u64, degree: f64, mixing: f64) -> Result<()> {
+    if communities == 0 || communities > n {
+        let message = format!("{communities} communities of {n} nodes; there can be from 1 to {n}");
+        return Err(Error::config("communities", message));
+    }
+    if !(0.0..=1.0).contains(&mixing) {
+        let message = format!("{mixing} is not a share; give a number from 0 to 1");
+        return Err(Error::config("mixing", message));
+    }
+    let [inner, outer] = block_probabilities(n, communities, degree, mixing);
+    if inner > 1.0 || outer > 1.0 {
+        let place = if inner > 1.0 { "inside" } else { "outside" };
+        let message = format!(
+            "{degree} with mixing {mixing}: a node does not have that many others {place} its community (communities have {:.1} nodes); \
+             change degree, mixing or communities",
+            n as f64 / communities as f64
+        );
+        return Err(Error::config("degree", message));
+    }
+    Ok(())
+}
+
+/// Fails when the machine is known to have less memory than this free.
+fn expect_room(bytes: f64) -> Result<()> {
+    match memory::available() {
+        Some(limit) if bytes > limit as f64 => Err(too_large(bytes, limit)),
+        _ => Ok(()),
+    }
+}
+
+fn too_large(bytes: f64, limit: u64) -> Error {
+    Error::Memory {
+        stage: "generating this graph".to_owned(),
+        need: bytes as u64,
+        least: false,
+        limit,
+        remedy: "give fewer nodes or a smaller degree".to_owned(),
+    }
+}
+
+/// Probability of an edge within a community, and between two; more than 1 when impossible.
+fn block_probabilities(n: u64, communities: u64, degree: f64, mixing: f64) -> [f64; 2] {
+    let size = n as f64 / communities as f64;
+    let over = |edges: f64, others: f64| {
+        if edges == 0.0 {
+            0.0
+        } else {
+            edges / others.max(0.0)
+        }
+    };
+    [
+        over(degree * (1.0 - mixing), size - 1.0),
+        over(degree * mixing, n as f64 - size),
+    ]
 }

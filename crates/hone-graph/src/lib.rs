@@ -1,44 +1,32 @@
 #![doc = include_str!("../README.md")]
 
-mod arcs;
-mod assemble;
-mod bipartite;
 mod builder;
 mod builtin;
 mod edits;
 mod fingerprint;
 mod generate;
-mod grown;
 mod ids;
 pub mod motif;
 pub mod number;
-mod orientation;
 mod summary;
-mod weights;
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use builder::GraphBuilder;
+pub use builder::{GraphBuilder, Orientation};
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use edits::Edits;
 pub use fingerprint::name as id_number;
 pub use generate::{Edges, Generator};
 pub use ids::{IdIndex, Names, NodeId, NodeIds, canonical_integer};
-pub use orientation::Orientation;
 pub use summary::{Degrees, Summary};
 
 pub use hone_base::{Error, Progress, Result, Silent, error, progress, random};
 use hone_base::{clock, communicator, hashing, memory, parallel, sparse, spelling, storage};
 
 use crate::sparse::Pattern;
-use assemble::{Slots, assemble};
-use weights::check_weights;
-
-/// Stored positions that a thread takes in one go.
-const COLUMNS: usize = 1 << 16;
 
 /// A simple graph, directed or not, with optional edge weights.
 #[derive(Debug, Clone)]
@@ -74,16 +62,19 @@ impl Dropped {
 
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = [
+        let mut parts = Vec::new();
+        for (count, what) in [
             (self.self_loops, "self-loop"),
             (self.duplicates, "duplicate edge"),
             (self.weights, "weight"),
-        ];
-        let parts: Vec<String> = counts
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
-            .collect();
+        ] {
+            if count > 0 {
+                parts.push(format!(
+                    "{count} {what}{}",
+                    if count == 1 { "" } else { "s" }
+                ));
+            }
+        }
         if parts.is_empty() {
             f.write_str("dropped nothing")
         } else {
@@ -93,32 +84,21 @@ impl fmt::Display for Dropped {
 }
 
 impl Graph {
-    fn check_shape(&self) -> Result<()> {
-        let (n, cols) = (self.pattern.rows(), self.pattern.cols());
-        if n != cols {
-            return Err(Error::config(
-                "adjacency",
-                format!("{n} rows and {cols} columns; it must be square"),
-            ));
+    /// A graph of which nothing was dropped; the caller guarantees the invariants.
+    fn new(
+        pattern: Arc<Pattern>,
+        weights: Option<Arc<[f32]>>,
+        directed: bool,
+        ids: NodeIds,
+    ) -> Graph {
+        Graph {
+            pattern,
+            weights,
+            directed,
+            ids,
+            dropped: Dropped::default(),
+            extension: None,
         }
-        if self.ids.len() != n {
-            return Err(Error::config(
-                "ids",
-                format!("{} ids for {n} nodes; give one per node", self.ids.len()),
-            ));
-        }
-        let Some(weights) = &self.weights else {
-            return Ok(());
-        };
-        if weights.len() != self.pattern.nnz() {
-            let message = format!(
-                "{} weights for {} positions; give one each",
-                weights.len(),
-                self.pattern.nnz()
-            );
-            return Err(Error::config("weights", message));
-        }
-        check_weights(weights)
     }
 
     /// Number of nodes N.
@@ -128,11 +108,7 @@ impl Graph {
 
     /// Number of edges M: undirected edges once, arcs of a directed graph each.
     pub fn edges(&self) -> usize {
-        if self.directed {
-            self.pattern.nnz()
-        } else {
-            self.pattern.nnz() / 2
-        }
+        self.pattern.nnz() / if self.directed { 1 } else { 2 }
     }
 
     /// Whether arcs have a direction.
@@ -163,73 +139,17 @@ impl Graph {
     /// In-degree of every node; of an undirected graph simply its degrees. O(N + M).
     pub fn in_degrees(&self) -> Vec<u32> {
         if !self.directed {
-            return self
-                .pattern
-                .offsets()
-                .windows(2)
-                .map(|w| (w[1] - w[0]) as u32)
-                .collect();
+            let offsets = self.pattern.offsets();
+            return offsets.windows(2).map(|w| (w[1] - w[0]) as u32).collect();
         }
         let counts: Vec<AtomicU32> = (0..self.nodes()).map(|_| AtomicU32::new(0)).collect();
         let columns = self.pattern.columns();
-        parallel::stretches(columns.len(), COLUMNS, |range| {
-            columns[range]
-                .iter()
-                .for_each(|&j| _ = counts[j as usize].fetch_add(1, Ordering::Relaxed));
+        parallel::stretches(columns.len(), 1 << 16, |range| {
+            for &j in &columns[range] {
+                counts[j as usize].fetch_add(1, Ordering::Relaxed);
+            }
         });
         counts.into_iter().map(AtomicU32::into_inner).collect()
-    }
-
-    /// The symmetric adjacency of the same graph without directions and weights: what motifs are counted on.
-    pub fn symmetric_pattern(&self) -> Arc<Pattern> {
-        if self.directed {
-            self.underlying().pattern
-        } else {
-            self.pattern.clone()
-        }
-    }
-
-    /// The same graph without directions: an edge wherever there is an arc in either direction,
-    /// with the sum of their weights (at most `f32::MAX`). Cheap when the graph is undirected
-    /// already.
-    pub fn underlying(&self) -> Graph {
-        if !self.directed {
-            return self.clone();
-        }
-        let (pattern, weights) = self.rearranged(true);
-        Graph {
-            pattern,
-            weights,
-            directed: false,
-            ids: self.ids.clone(),
-            dropped: self.dropped,
-            extension: self.extension.clone(),
-        }
-    }
-
-    /// Transposed adjacency: row i holds the in-neighbours of node i, ascending. Shared, not
-    /// copied, when the graph is undirected.
-    pub fn transposed(&self) -> Arc<Pattern> {
-        if self.directed {
-            self.rearranged(false).0
-        } else {
-            Arc::clone(&self.pattern)
-        }
-    }
-
-    /// The arcs reversed, with (`both`) or without the original ones.
-    fn rearranged(&self, both: bool) -> (Arc<Pattern>, Option<Arc<[f32]>>) {
-        let arcs = Arcs { graph: self, both };
-        let mut parts = match (&self.weights, both) {
-            (Some(_), true) => assemble::<3>(self.nodes(), arcs),
-            _ => assemble::<2>(self.nodes(), arcs),
-        };
-        if let Some(weights) = parts.weights.as_mut().and_then(Arc::get_mut) {
-            parallel::for_chunks(weights, COLUMNS, &|_, weights| {
-                weights.iter_mut().for_each(|w| *w = w.min(f32::MAX));
-            });
-        }
-        (Arc::new(parts.pattern), parts.weights)
     }
 
     /// Edge weights in the order of [`Graph::pattern`], when the input had them and they were kept.
@@ -244,9 +164,7 @@ impl Graph {
 
     /// The same graph with other names; an error unless there is one per node.
     pub fn with_ids(self, ids: NodeIds) -> Result<Graph> {
-        let graph = Graph { ids, ..self };
-        graph.check_shape()?;
-        Ok(graph)
+        Graph { ids, ..self }.checked()
     }
 
     /// What the builder dropped.
@@ -272,47 +190,6 @@ impl Graph {
         Graph {
             extension: Some(Arc::new(value)),
             ..self
-        }
-    }
-}
-
-/// The arcs of a directed graph, reversed and perhaps also as they are, in pieces of rows.
-struct Arcs<'a> {
-    graph: &'a Graph,
-    both: bool,
-}
-
-impl Arcs<'_> {
-    fn rows_a_piece(&self) -> usize {
-        self.graph.nodes().div_ceil(256).max(1 << 10)
-    }
-}
-
-impl Slots for Arcs<'_> {
-    fn pieces(&self) -> usize {
-        self.graph.nodes().div_ceil(self.rows_a_piece())
-    }
-
-    fn total(&self) -> usize {
-        if self.both {
-            2 * self.graph.pattern.nnz()
-        } else {
-            self.graph.pattern.nnz()
-        }
-    }
-
-    fn each(&self, piece: usize, mut visit: impl FnMut(u32, u32, u32)) {
-        let begin = piece * self.rows_a_piece();
-        let end = self.graph.nodes().min(begin + self.rows_a_piece());
-        let weights = self.graph.weights.as_deref();
-        for i in begin..end {
-            for (position, &j) in self.graph.pattern.range(i).zip(self.graph.pattern.row(i)) {
-                let bits = weights.map_or(0, |w| (w[position] + 0.0).to_bits());
-                visit(j, i as u32, bits);
-                if self.both {
-                    visit(i as u32, j, bits);
-                }
-            }
         }
     }
 }

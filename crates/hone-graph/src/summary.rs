@@ -1,4 +1,4 @@
-//! [`Summary`]: basic statistics of a graph.
+//! [`Summary`]: basic statistics of a graph; and whether it is bipartite.
 //!
 //! Time O(M α(N) + N log N): degrees are sorted for their quantiles, components found by
 //! union–find with path halving. Memory 4 bytes per node.
@@ -72,12 +72,10 @@ impl Summary {
     pub fn of(graph: &Graph) -> Self {
         let (n, directed) = (graph.nodes(), graph.is_directed());
         let out: Vec<u32> = (0..n as u32).map(|i| graph.degree(i) as u32).collect();
-        let into = directed.then(|| in_degrees(graph));
+        let into = directed.then(|| graph.in_degrees());
         let total = into.as_ref().map(|into| {
-            out.iter()
-                .zip(into)
-                .map(|(o, i)| o.saturating_add(*i))
-                .collect()
+            let both = out.iter().zip(into);
+            both.map(|(o, i)| o.saturating_add(*i)).collect()
         });
         let (components, largest_component) = components(graph);
         let pairs = n as f64 * (n as f64 - 1.0) / if directed { 1.0 } else { 2.0 };
@@ -128,40 +126,80 @@ impl Degrees {
     }
 }
 
-fn in_degrees(graph: &Graph) -> Vec<u32> {
-    let mut degrees = vec![0; graph.nodes()];
-    for &v in graph.pattern().columns() {
-        degrees[v as usize] += 1;
+impl Graph {
+    /// Whether no cycle has an odd length, ignoring the direction of arcs. A graph without edges is not bipartite.
+    ///
+    /// ```
+    /// # use hone_graph::builtin;
+    /// assert!(builtin("grid")?.is_bipartite() && !builtin("karate")?.is_bipartite());
+    /// # Ok::<(), hone_graph::Error>(())
+    /// ```
+    pub fn is_bipartite(&self) -> bool {
+        self.edges() > 0 && Forest::new(self.nodes()).join_edges(self, true)
     }
-    degrees
 }
 
 /// Number of weakly connected components, and the nodes of the largest.
 fn components(graph: &Graph) -> (u64, u64) {
-    let n = graph.nodes() as u32;
-    let mut parent: Vec<u32> = (0..n).collect();
-    for u in 0..n {
-        for &v in graph.neighbors(u) {
-            let (a, b) = (root(&mut parent, u), root(&mut parent, v));
-            parent[a.max(b) as usize] = a.min(b);
-        }
+    let mut forest = Forest::new(graph.nodes());
+    forest.join_edges(graph, false);
+    let mut sizes = vec![0u32; graph.nodes()];
+    for i in 0..graph.nodes() as u32 {
+        sizes[forest.root(i).0 as usize] += 1;
     }
-    let mut sizes = vec![0u32; n as usize];
-    for u in 0..n {
-        sizes[root(&mut parent, u) as usize] += 1;
-    }
-    let count = sizes.iter().filter(|s| **s > 0).count();
-    (
-        count as u64,
-        u64::from(sizes.into_iter().max().unwrap_or(0)),
-    )
+    let count = sizes.iter().filter(|s| **s > 0).count() as u64;
+    let largest = sizes.into_iter().max().unwrap_or(0);
+    (count, largest.into())
 }
 
-fn root(parent: &mut [u32], mut i: u32) -> u32 {
-    while parent[i as usize] != i {
-        let up = parent[parent[i as usize] as usize];
-        parent[i as usize] = up;
-        i = up;
+/// Trees of nodes that are connected; each node is on the same side as its root or across: edges go to the other side.
+struct Forest {
+    parent: Vec<u32>,
+    /// Whether a node is on the other side than its parent.
+    across: Vec<bool>,
+}
+
+impl Forest {
+    fn new(nodes: usize) -> Forest {
+        Forest {
+            parent: (0..nodes as u32).collect(),
+            across: vec![false; nodes],
+        }
     }
-    i
+
+    /// Joins the ends of all edges, or of those before one whose ends are on the same side; whether there is none.
+    fn join_edges(&mut self, graph: &Graph, sides: bool) -> bool {
+        for u in 0..graph.nodes() as u32 {
+            for &v in graph.neighbors(u) {
+                if u > v && !graph.is_directed() {
+                    continue;
+                }
+                let ((a, of_u), (b, of_v)) = (self.root(u), self.root(v));
+                if a != b {
+                    self.parent[a.max(b) as usize] = a.min(b);
+                    self.across[a.max(b) as usize] = of_u == of_v;
+                } else if sides && of_u == of_v {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// The root of a node, and whether the node is on the other side. Every other node on the way skips its parent afterwards.
+    fn root(&mut self, mut i: u32) -> (u32, bool) {
+        let mut across = false;
+        loop {
+            let parent = self.parent[i as usize];
+            if parent == i {
+                return (i, across);
+            }
+            let grand = self.parent[parent as usize];
+            let side = self.across[i as usize];
+            let skipped = side ^ (parent != grand && self.across[parent as usize]);
+            (self.parent[i as usize], self.across[i as usize]) = (grand, skipped);
+            across ^= skipped;
+            i = grand;
+        }
+    }
 }

@@ -94,6 +94,11 @@ impl Pattern {
         &self.columns
     }
 
+    /// The same, which may be shared.
+    pub fn indices(&self) -> &Indices {
+        &self.columns
+    }
+
     /// Bytes in memory.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.offsets) + size_of_val(&*self.columns)
