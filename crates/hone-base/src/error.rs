@@ -242,7 +242,7 @@ fn circle(source: &io::Error) -> bool {
 
 /// A path in one line.
 fn shown(path: &Path) -> String {
-    terminal::name(&path.display().to_string()).into_owned()
+    terminal::line(&path.display().to_string()).into_owned()
 }
 
 fn show_input(path: &Path, line: Option<u64>, text: &str, message: &str, remedy: &str) -> String {

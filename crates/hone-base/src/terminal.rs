@@ -1,8 +1,8 @@
 //! Text from files as a terminal may show it.
 //!
 //! Names and ids come from files that others wrote. Control characters in them would move the cursor, change colours or the
-//! title of the window, or ring; marks of direction would reorder what stands beside them. Messages are escaped wherever they
-//! go, results only where they go to a terminal: in files and pipes they keep their bytes.
+//! title of the window, or ring; marks of direction would reorder what stands beside them. Messages have one line and are escaped
+//! wherever they go, results only where they go to a terminal: in files and pipes they keep their bytes.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -30,9 +30,14 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// A name, which has one line.
-pub fn name(name: &str) -> Cow<'_, str> {
-    escaped(name, acts, |out, c| out.extend(c.escape_debug()))
+/// A message or a name, which has one line: a line break in what it quotes would forge another.
+///
+/// ```
+/// use hone_base::terminal::line;
+/// assert_eq!(line("no node is called `a\nerror: b`"), r"no node is called `a\nerror: b`");
+/// ```
+pub fn line(text: &str) -> Cow<'_, str> {
+    escaped(text, acts, |out, c| out.extend(c.escape_debug()))
 }
 
 /// JSON with such characters as `\u009b`: they stand in strings alone, since its writers escape those of ASCII.
@@ -126,7 +131,7 @@ mod tests {
         let text = shown(&hostile);
         assert!(text.chars().all(|c| !acts(c) || matches!(c, '\n' | '\t')));
         assert_eq!(text.matches('\\').count(), hostile.chars().count() - 2);
-        assert!(name(&hostile).chars().all(|c| !acts(c)));
+        assert!(line(&hostile).chars().all(|c| !acts(c)));
         for plain in [
             "",
             "plain",
@@ -135,9 +140,9 @@ mod tests {
             "e\u{301}",
         ] {
             assert!(matches!(shown(plain), Cow::Borrowed(same) if same == plain));
-            assert!(matches!(name(plain), Cow::Borrowed(same) if same == plain));
+            assert!(matches!(line(plain), Cow::Borrowed(same) if same == plain));
         }
-        assert_eq!(name("a\nb\tc"), "a\\nb\\tc");
+        assert_eq!(line("a\nb\tc"), "a\\nb\\tc");
         assert_eq!(
             json("[\n\t\"\u{7f}\u{9b}\u{202e}é\"]"),
             "[\n\t\"\\u007f\\u009b\\u202eé\"]"

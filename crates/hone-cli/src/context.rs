@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::ArgAction;
 use hone::engine::{Cpu, Engine};
-use hone::terminal::{Results, json, shown};
+use hone::terminal::{Results, json, line};
 use hone::{Error, Progress, parallel};
 use serde::Serialize;
 use tracing::level_filters::LevelFilter;
@@ -85,7 +85,7 @@ impl Context {
         if !self.quiet {
             self.reporter.suspended(|| {
                 // If standard error is closed, there is nobody to tell.
-                let _ = writeln!(io::stderr(), "{}", shown(&message.to_string()));
+                let _ = writeln!(io::stderr(), "{}", line(&message.to_string()));
             });
         }
     }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use hone::error::human_bytes;
 use hone::output::Frozen;
 use hone::store::table::is_decoding;
-use hone::terminal::shown;
+use hone::terminal::{line, shown};
 use hone::{Error, output};
 
 use crate::context::color;
@@ -91,9 +91,9 @@ pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
 fn stop(end: impl FnOnce()) {
     let no_new_files = output::remove_unfinished();
     // In one piece: the run may end by itself meanwhile.
-    let line = format!("{}interrupted: {}\n", clear(), shown(&left(&no_new_files)));
+    let last = format!("{}interrupted: {}\n", clear(), line(&left(&no_new_files)));
     if !SILENT.load(Relaxed) {
-        let _ = io::stderr().write_all(line.as_bytes());
+        let _ = io::stderr().write_all(last.as_bytes());
     }
     end();
 }
@@ -312,7 +312,7 @@ pub(crate) fn told(error: &anyhow::Error, who: &str) -> u8 {
     if !is_closed_pipe(error) {
         let label = label();
         // Nobody is left to learn that standard error is closed.
-        let _ = writeln!(io::stderr(), "{label} {who}{}", shown(&message(error)));
+        let _ = writeln!(io::stderr(), "{label} {who}{}", line(&message(error)));
     }
     code_of(error)
 }

@@ -1,18 +1,16 @@
 //! What an embedding shows about its graph, in a few lines.
 
-use std::fmt::Write;
-
 use hone::report::{Dimension, Report, Structure};
 
 /// Which motifs count in Z, how concentrated it is, and which node features its structure follows.
-pub(crate) fn of(report: &Report) -> String {
+pub(crate) fn of(report: &Report) -> Vec<String> {
     // Those without a share are in the note about motifs that do not occur.
     let motifs: Vec<_> = report
         .motif_importance()
         .into_iter()
         .filter(|(_, share)| *share >= VISIBLE)
         .collect();
-    let mut out = String::new();
+    let mut out = Vec::new();
     // Motifs and their diffused attributes have separate weights.
     let (diffused, plain): (Vec<_>, Vec<_>) =
         motifs.into_iter().partition(|(name, _)| name.contains(':'));
@@ -23,25 +21,20 @@ pub(crate) fn of(report: &Report) -> String {
         .flatten()
         .collect();
     if !shown.is_empty() {
-        out.push_str(&shares("share of the embedding", shown));
+        out.push("motif            share of the embedding".to_owned());
+        out.extend(shown.iter().map(share));
     }
     if let Some(found) = report
         .proximity
         .filter(|found| found.directions > found.leading)
     {
         let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
-        let _ = writeln!(
-            out,
+        out.push(format!(
             "proximity: the first {leading} of {all} dimensions hold {share:.1} % of the squared norm"
-        );
+        ));
     }
-    if let Some(line) = report
-        .structure
-        .as_ref()
-        .and_then(|found| components(found, report))
-    {
-        let _ = writeln!(out, "{line}");
-    }
+    let structure = report.structure.as_ref();
+    out.extend(structure.and_then(|found| components(found, report)));
     out
 }
 
@@ -99,16 +92,9 @@ const VISIBLE: f64 = 0.0005;
 /// say nothing of the graph.
 const UNEVEN: f64 = 2.0;
 
-/// Shares as a table with bars.
-fn shares(title: &str, motifs: Vec<(String, f64)>) -> String {
-    let mut out = format!("motif            {title}\n");
-    for (motif, share) in motifs {
-        let bar = "█".repeat((share * 40.0).round() as usize);
-        let _ = writeln!(
-            out,
-            "{}",
-            format!("{motif:15} {:5.1} %  {bar}", share * 100.0).trim_end()
-        );
-    }
-    out
+/// A share with a bar.
+fn share((motif, share): &(String, f64)) -> String {
+    let bar = "█".repeat((share * 40.0).round() as usize);
+    let line = format!("{motif:15} {:5.1} %  {bar}", share * 100.0);
+    line.trim_end().to_owned()
 }

@@ -154,7 +154,7 @@ const PANICKED: u8 = 101;
 pub fn main() -> ExitCode {
     allocator::give_back_large_blocks();
     exit::say_nothing_of_the_decoder();
-    let work = || match Cli::try_parse() {
+    let work = || match usage::parse::<Cli>() {
         Ok(cli) => exit::code(exit::clean_up_when_interrupted().and_then(|()| run(&cli))),
         Err(said) => ExitCode::from(exit::of_parser(&said)),
     };

@@ -57,7 +57,7 @@ impl Reporter {
 
 impl Progress for Reporter {
     fn stage(&self, name: &str, total: u64) {
-        let name = terminal::name(name);
+        let name = terminal::line(name);
         tracing::info!("{name}");
         if !self.bars {
             return;
@@ -76,7 +76,7 @@ impl Progress for Reporter {
     }
 
     fn note(&self, message: &str) {
-        let message = terminal::shown(message);
+        let message = terminal::line(message);
         if self.notes {
             // Nobody is left to learn that standard error is closed.
             self.suspended(|| drop(writeln!(io::stderr(), "note: {message}")));

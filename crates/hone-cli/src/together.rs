@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::command::{count, embed};
 use crate::context::{CommonArgs, Context};
 pub use crate::team::Team;
-use crate::{allocator, exit};
+use crate::{allocator, exit, usage};
 
 /// Higher-order network embeddings by several processes together: node vectors built from network motifs.
 #[derive(Debug, Parser)]
@@ -73,7 +73,7 @@ pub fn run(team: &Team) -> Ended {
     if !team.engine.leads() {
         exit::be_silent();
     }
-    let cli = match Cli::try_parse() {
+    let cli = match usage::parse::<Cli>() {
         Ok(cli) => cli,
         Err(said) => return Ended::Said(said),
     };

@@ -12,6 +12,18 @@ const OF_WALKS: [&str; 8] = [
     "--epochs",
 ];
 
+/// The command line; where it is wrong, each argument is quoted in one line.
+pub(crate) fn parse<C: clap::Parser>() -> Result<C, clap::Error> {
+    C::try_parse().map_err(|said| {
+        let arguments = || std::env::args_os().map(|a| a.to_string_lossy().into_owned());
+        if !arguments().any(|argument| argument.contains('\n')) {
+            return said;
+        }
+        let lines = arguments().map(|argument| argument.replace('\n', "\\n"));
+        C::try_parse_from(lines).err().unwrap_or(said)
+    })
+}
+
 /// The message of the parser, line by line.
 pub(crate) fn plain(message: &str) -> String {
     let unknown = between(message, "unexpected argument '", "'");

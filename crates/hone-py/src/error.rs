@@ -52,7 +52,7 @@ fn in_parameters(error: Error) -> Error {
 /// The exception that stands for a library error.
 pub(crate) fn raise(error: Error) -> PyErr {
     let error = in_parameters(error);
-    let text = shown(&error.to_string())
+    let text = line(&error.to_string())
         .replace("overwrite = true", "overwrite=True")
         .replace("structure-only = true", "structure_only=True")
         .replace("(the split of seed ", "(link_split with random_state=");
@@ -84,10 +84,10 @@ pub(crate) fn unread(field: &str) -> impl Fn(serde_json::Error) -> PyErr {
     move |error| refuse(field, hone::spelling::plain(&error.to_string()))
 }
 
-/// Text of files as a terminal may show it.
+/// A message as a terminal may show it.
 #[pyfunction]
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
-    hone::terminal::shown(text)
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    hone::terminal::line(text)
 }
 
 /// What a panic becomes: a bug of ours, or arrays that were changed while they were in use.

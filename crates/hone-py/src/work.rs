@@ -75,10 +75,10 @@ impl Teller {
         for event in events {
             match event {
                 Event::Stage(name, total) => {
-                    listener.call1(py, ("stage", terminal::name(&name), total))?
+                    listener.call1(py, ("stage", terminal::line(&name), total))?
                 }
                 Event::Note(message) => {
-                    listener.call1(py, ("note", terminal::shown(&message), 0))?
+                    listener.call1(py, ("note", terminal::line(&message), 0))?
                 }
             };
         }

@@ -23,7 +23,7 @@ use crate::context::Context;
 use crate::files::Use;
 use crate::options;
 use like::Asked;
-use summary::summary;
+use summary::note_summary;
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(asked) = Asked::of(args)? {
@@ -123,7 +123,7 @@ fn write(
     }
     let written = batch.commit()?;
     context.progress_done();
-    context.note(summary(&report, &written, &args.output));
+    note_summary(&report, &written, &args.output, context);
     if let Some(folder) = &args.scale.checkpoint {
         context.note(format_args!(
             "note: the run is complete; the checkpoint {} can be removed",

@@ -478,7 +478,7 @@ fn blanks_between_ids_and_a_tab_before_the_weight() {
         );
     }
     let (ids, notes) = nodes_and_notes("ann bob\t3\nbob cid\t1\n", "a.txt", &[], dir.path());
-    let note = "note: spaces separate the columns of a.txt, as in `bob cid\t1`; --delimiter tab would split its lines differently";
+    let note = r"note: spaces separate the columns of a.txt, as in `bob cid\t1`; --delimiter tab would split its lines differently";
     assert_eq!((ids.len(), &*notes[0]), (3, note));
     let (ids, notes) = nodes_and_notes("Ann Lee\t3\nBob Ray\t1\n", "a.txt", &[], dir.path());
     assert!(

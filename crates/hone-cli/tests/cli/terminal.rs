@@ -161,6 +161,64 @@ fn messages_never_act_on_a_terminal() {
 }
 
 #[test]
+fn what_messages_quote_has_one_line() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path();
+    let write = |name: &str, text: &str| fs::write(path.join(name), text).expect("writable");
+    let ring: String = (0..9).map(|i| format!("{i}\t{}\n", (i + 1) % 9)).collect();
+    write("g.tsv", &ring);
+    let rows: String = (0..9)
+        .map(|i| format!("\"{i}\r\nerror: forged\"\t{i}\t1\n"))
+        .collect();
+    let ids = format!("id\tz0\tz1\n{rows}");
+    write("ids.tsv", &ids);
+    write("key.toml", "\"dim\\nerror: forged\" = 3\n");
+    write("value.toml", "model = \"svd\\nerror: forged\"\n");
+    assert!(
+        hone(path, "-q embed g.tsv -o old.npy --dim 4")
+            .status
+            .success()
+    );
+    let record = path.join("old.npy.run.json");
+    let text = fs::read_to_string(&record).expect("written");
+    let own = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
+    write(
+        "old.npy.run.json",
+        &text.replacen(&own, "\"9\\nerror: forged\"", 1),
+    );
+    let mut wrong = Vec::new();
+    for line in [
+        "similar ids.tsv --node 7",
+        "embed g.tsv -o k.tsv --config key.toml",
+        "embed g.tsv -o k.tsv --config value.toml",
+        "embed -o again.npy --config old.npy.run.json",
+        "embed g.tsv -o @.npy",
+        "embed g.tsv -o no@/z.npy",
+        "embed g.tsv -o k.tsv --set @=3",
+        "embed g.tsv -o k.tsv --set model=@",
+        "embed g.tsv -o k.tsv --motifs @",
+        "embed g.tsv -o k.tsv --dim @",
+        "embed g.tsv -o k.tsv --dim=@",
+        "embed g.tsv -o k.tsv --@",
+        "info builtin:@",
+        "info @.tsv",
+        "info g.tsv --source @ --target 1",
+        "roles g.tsv --explain @",
+        "similar old.npy --node @",
+        "eval link g.tsv --methods @ --seeds 1",
+        "eval link g.tsv --methods file:@.npy --seeds 1",
+    ] {
+        let line = line.replace('@', "a\nerror:\u{a0}forged");
+        let said = String::from_utf8(hone(path, &line).stderr).expect("text");
+        let forged = |line: &str| line.replace('\u{a0}', " ").starts_with("error: forged");
+        if said.lines().any(forged) || !said.contains(r"\nerror:") || said.contains('\r') {
+            wrong.push((line, said));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn results_are_escaped_on_a_terminal_and_nowhere_else() {
     let folder = folder();
     let path = folder.path();

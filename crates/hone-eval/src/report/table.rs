@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hone::terminal::shown;
+use hone::terminal::line;
 use serde::{Deserialize, Serialize};
 
 use crate::stats::Summary;
@@ -112,7 +112,7 @@ impl Table {
 
     /// The same table with nothing in its texts that acts on a terminal.
     fn escaped(&self) -> Table {
-        let one = |text: &String| shown(text).into_owned();
+        let one = |text: &String| line(text).into_owned();
         let all = |texts: &Vec<String>| texts.iter().map(one).collect::<Vec<_>>();
         let (rows, chosen) = (self.rows.iter(), self.chosen.iter());
         Table {

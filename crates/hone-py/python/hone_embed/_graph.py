@@ -238,7 +238,7 @@ def _warn(native: NativeGraph, unused: Optional[str]) -> None:
 
 def warn(message: str) -> None:
     """Warns the caller of the package."""
-    warnings.warn(_native.shown(message), HoneWarning, stacklevel=_outside())
+    warnings.warn(_native.line(message), HoneWarning, stacklevel=_outside())
 
 
 def _outside() -> int:

@@ -9,7 +9,7 @@ use hone::{Error, Like, Model, Run, record};
 
 use super::args::Args;
 use super::choices::OPTIONS;
-use super::summary::summary;
+use super::summary::note_summary;
 use crate::context::Context;
 use crate::options;
 use crate::repeat::{self, Alike, Changed};
@@ -149,7 +149,7 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
             "nodes: {shared} in {of} ({kept} with unchanged proximity columns), {new} new{written}"
         ));
     }
-    context.note(summary(&report, &paths, &args.output));
+    note_summary(&report, &paths, &args.output, context);
     Ok(())
 }
 

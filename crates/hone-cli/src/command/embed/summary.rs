@@ -1,35 +1,31 @@
 //! What is said when an embedding is done.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use hone::report::Report;
 
 use super::choices::OPTIONS;
+use crate::context::Context;
 use crate::{files, findings, options};
 
 /// What the embedding shows about the graph, the files that were written, where the time went, and notes.
-pub(super) fn summary(report: &Report, written: &[PathBuf], output: &Path) -> String {
+pub(super) fn note_summary(report: &Report, written: &[PathBuf], output: &Path, context: &Context) {
     let mut out = findings::of(report);
-    let _ = writeln!(out, "columns: {}", blocks(report));
-    if let Some(files) = files::listed(written, output) {
-        let _ = writeln!(out, "files: {files}");
-    }
+    out.push(format!("columns: {}", blocks(report)));
+    out.extend(files::listed(written, output).map(|files| format!("files: {files}")));
     let stages = report
         .stages
         .iter()
         .map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
-    let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
-    if let Some(chosen) = &report.automatic_steps {
-        let _ = writeln!(out, "note: --steps auto chose {}", chosen.steps);
-    }
+    let stages: Vec<String> = stages.collect();
+    out.push(format!("seconds: {}", stages.join(", ")));
+    let steps = report.automatic_steps.as_ref();
+    out.extend(steps.map(|chosen| format!("note: --steps auto chose {}", chosen.steps)));
     for (kind, texts) in [("warning", &report.warnings), ("note", &report.notes)] {
-        for text in texts {
-            let _ = writeln!(out, "{kind}: {}", options::worded(text, OPTIONS));
-        }
+        let said = texts.iter().map(|text| options::worded(text, OPTIONS));
+        out.extend(said.map(|text| format!("{kind}: {text}")));
     }
-    out.truncate(out.trim_end().len());
-    out
+    out.iter().for_each(|line| context.note(line));
 }
 
 /// `proximity 0–111, structure 112–127`; of many blocks the first and the last.
