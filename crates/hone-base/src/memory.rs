@@ -135,12 +135,23 @@ impl Allowance {
     }
 
     /// All bytes of a file or of a stream. `each` says how many bytes of memory one of them takes, with what is made of it:
-    /// more than there is room for is refused as soon as it shows.
-    pub fn read(&self, path: impl AsRef<Path>, each: u64) -> Result<Vec<u8>> {
-        self.read_at(path.as_ref(), each)
+    /// more than there is room for is refused as soon as it shows. After every few megabytes `check` sees all that
+    /// has been read, and how much of it was there before; it refuses what cannot become a file of its kind, since a stream may have no end.
+    pub fn read(
+        &self,
+        path: impl AsRef<Path>,
+        each: u64,
+        mut check: impl FnMut(&[u8], usize) -> Result<()>,
+    ) -> Result<Vec<u8>> {
+        self.read_at(path.as_ref(), each, &mut check)
     }
 
-    fn read_at(&self, path: &Path, each: u64) -> Result<Vec<u8>> {
+    fn read_at(
+        &self,
+        path: &Path,
+        each: u64,
+        check: &mut dyn FnMut(&[u8], usize) -> Result<()>,
+    ) -> Result<Vec<u8>> {
         let wrong = |error| Error::io(path, error);
         let mut file = File::open(path).map_err(wrong)?;
         // Streams have none.
@@ -149,7 +160,9 @@ impl Allowance {
         loop {
             let held = bytes.len() as u64;
             let all = length.max(held).saturating_mul(each);
-            self.check_at(path, all.saturating_sub(held))?;
+            // A stream without an end uses up all it may.
+            let next = if length > 0 { 0 } else { WATCH + SLACK };
+            self.check_at(path, all.saturating_sub(held) + next)?;
             if held == 0 {
                 let room = bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX));
                 room.map_err(|_| wrong(std::io::ErrorKind::OutOfMemory.into()))?;
@@ -158,6 +171,7 @@ impl Allowance {
             if read.map_err(wrong)? == 0 {
                 return Ok(bytes);
             }
+            check(&bytes, held as usize)?;
         }
     }
 
@@ -284,18 +298,19 @@ mod tests {
     fn a_stream_without_an_end_is_refused_and_files_are_read_whole() {
         let allowance = Allowance::new(Some(resident().expect("Linux says") + (256 << 20)));
         let error = allowance
-            .read("/dev/zero", 1)
+            .read("/dev/zero", 1, |_, _| Ok(()))
             .expect_err("it has no end")
             .to_string();
         assert!(
             error.contains("reading /dev/zero needs more than"),
             "{error}"
         );
+        assert!(peak() <= allowance.limit, "{:?} of {allowance:?}", peak());
         let file = tempfile::NamedTempFile::new().expect("made");
         fs::write(&file, vec![7; 5 << 20]).expect("written");
-        let read = allowance.read(&file, 1).expect("it fits");
+        let read = allowance.read(&file, 1, |_, _| Ok(())).expect("it fits");
         assert!(read.len() == 5 << 20 && read.iter().all(|&byte| byte == 7));
-        assert!(allowance.read(&file, 100).is_err(), "500 MB");
+        assert!(allowance.read(&file, 100, |_, _| Ok(())).is_err(), "500 MB");
     }
 
     #[test]

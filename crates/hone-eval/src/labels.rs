@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use hone::graph::{Graph, LONGEST_LINE, is_id_header};
+use hone::graph::{Graph, LONGEST_LINE, check_lines, is_id_header};
 use hone::hashing::{SeededMap, SeededSet};
 use hone::memory::Allowance;
 use hone::{Error, Result};
@@ -44,7 +44,7 @@ impl NodeLabels {
     ) -> Result<Self> {
         let path = path.as_ref();
         // Two bytes can be a label.
-        let text = allowance.read(path, 32)?;
+        let text = allowance.read(path, 32, |text, seen| check_lines(path, text, seen))?;
         let index = graph.ids().index();
         let rows = parse(path, &text, |node| index.find(node).is_some())?;
         let all = rows.len();

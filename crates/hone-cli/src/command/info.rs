@@ -1,6 +1,7 @@
 //! `hone info INPUT`: the size and shape of a graph, or what a model holds.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use hone::Model;
 use hone::embed::{ViewFacts, ViewSide};
@@ -68,9 +69,12 @@ Examples:
   zcat graph.tsv.gz | hone info -";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    if Model::is_model(args.input.path()) {
+    let path = Path::new(args.input.path());
+    // What is left of a model may be too short to begin as one does.
+    let named = path.extension().is_some_and(|end| end == "hone") && path.is_file();
+    if named || Model::is_model(path) {
         return show_model(
-            &Model::read_within(args.input.path(), Allowance::new(args.input.memory()))?,
+            &Model::read_within(path, Allowance::new(args.input.memory()))?,
             args.json,
             context,
         );

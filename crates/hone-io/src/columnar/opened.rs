@@ -43,7 +43,11 @@ impl Data {
         if fs::metadata(path).map_err(wrong)?.is_file() {
             File::open(path).map_err(wrong).map(Data::from)
         } else {
-            allowance.read(path, 1).map(Data::from)
+            let check = |bytes: &[u8], _| match sound::may_begin(bytes) {
+                true => Ok(()),
+                false => Err(damaged(path, "it does not begin like one")),
+            };
+            allowance.read(path, 1, check).map(Data::from)
         }
     }
 }

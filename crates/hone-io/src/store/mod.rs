@@ -68,6 +68,7 @@ impl Embedding {
     ) -> Result<Self> {
         let path = path.as_ref();
         let format = format.map_or_else(|| Format::of(path), Ok)?;
+        check_size(path, format, allowance)?;
         record::verify(path)?;
         let embedding = match format {
             Format::Tsv | Format::Csv | Format::Word2vec => records::read(path, format, allowance),
@@ -219,6 +220,21 @@ impl Embedding {
             files.push(names::path(path));
         }
         Ok(files)
+    }
+}
+
+/// Refuses a file whose header promises more than fits, before anything else is read of it.
+fn check_size(path: &Path, format: Format, allowance: Allowance) -> Result<()> {
+    let Ok(found) = std::fs::metadata(path).map(|found| found.is_file().then_some(found.len()))
+    else {
+        return Ok(());
+    };
+    match (format, found) {
+        (Format::Npy, Some(_)) => npy::check_size(path, allowance),
+        (Format::Safetensors, Some(length)) => {
+            allowance.check(path, length.saturating_mul(safetensors::EACH))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -390,6 +390,18 @@ fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     after.trim_start().strip_prefix(':').map(str::trim_start)
 }
 
+/// Refuses an array whose header promises more than fits; what is wrong with the header itself is for the reader to say.
+pub(super) fn check_size(path: &Path, allowance: Allowance) -> Result<()> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    match Array::open(path, &mut BufReader::new(file), allowance) {
+        Ok(array) => {
+            let count = array.header.count().unwrap_or(usize::MAX) as u64;
+            allowance.check(path, count.saturating_mul(size_of::<f32>() as u64))
+        }
+        Err(_) => Ok(()),
+    }
+}
+
 pub(super) fn read_npy(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let (vectors, ids) = read_npy_array(path, &mut BufReader::new(file), allowance)?;
@@ -456,18 +468,18 @@ pub(super) fn read_npz(path: &Path, allowance: Allowance) -> Result<Embedding> {
         return read_archive(path, BufReader::new(file), allowance);
     }
     // An archive is read from its end.
-    let stream = io::Cursor::new(allowance.read(path, 1)?);
+    let check = |bytes: &[u8], _| match bytes.starts_with(b"PK") {
+        true => Ok(()),
+        false => Err(Error::input(path, "this is no archive", NPZ)),
+    };
+    let stream = io::Cursor::new(allowance.read(path, 1, check)?);
     read_archive(path, stream, allowance)
 }
 
+const NPZ: &str = "an .npz with arrays `ids` and `embedding` is expected";
+
 fn read_archive(path: &Path, archive: impl Read + Seek, allowance: Allowance) -> Result<Embedding> {
-    let broken = |what: String| {
-        Error::input(
-            path,
-            what,
-            "an .npz with arrays `ids` and `embedding` is expected",
-        )
-    };
+    let broken = |what: String| Error::input(path, what, NPZ);
     let mut archive = zip::ZipArchive::new(archive).map_err(|e| broken(e.to_string()))?;
     let named = archive.index_for_name("columns.npy").is_some();
     let ids = member(&mut archive, path, "ids.npy", allowance, ids_of)?;
@@ -501,9 +513,8 @@ fn member<T>(
     allowance: Allowance,
     read: impl FnOnce(Array<'_>) -> Result<T>,
 ) -> Result<T> {
-    let remedy = "an .npz with arrays `ids` and `embedding` is expected";
     let mut member = archive
         .by_name(name)
-        .map_err(|e| Error::input(path, format!("{name}: {e}"), remedy))?;
+        .map_err(|e| Error::input(path, format!("{name}: {e}"), NPZ))?;
     read(Array::open(path, &mut member, allowance)?)
 }

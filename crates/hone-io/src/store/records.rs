@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::graph::read::blocks::LONGEST_LINE;
 use crate::graph::read::nodes;
-use crate::graph::read::source::Source;
+use crate::graph::read::source::{Source, check_lines};
 use crate::memory::Allowance;
 
 /// What a line ends with.
@@ -153,7 +153,7 @@ fn is_row(fields: &[String]) -> bool {
 /// Ids of a sidecar file, one per line, as they are quoted there.
 pub(super) fn read_ids(path: &Path, allowance: Allowance) -> Result<NodeIds> {
     // A line of two bytes is an id of thirty.
-    let bytes = allowance.read(path, 16)?;
+    let bytes = allowance.read(path, 16, |text, seen| check_lines(path, text, seen))?;
     Ok(NodeIds::from_texts(&nodes::ids(path, &bytes)?))
 }
 

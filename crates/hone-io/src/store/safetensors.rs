@@ -14,12 +14,14 @@ use serde_json::json;
 
 use super::embedding::Embedding;
 use super::rows::Rows;
-use super::{npy, text};
+use super::{npy, tensors, text};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds};
 use crate::memory::Allowance;
 
+/// Copies of a file while it is read: all of it, and the values in it.
+pub(super) const EACH: u64 = 2;
 /// Bytes that a byte of the header takes while it is understood, at most.
 const HEADER: u64 = 16;
 
@@ -66,7 +68,11 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let wrong =
         |message: String| Error::input(path, message, "tensors `embedding` and `ids` are expected");
     // The file, its values, and what its header says: a tensor of no values has fifty bytes there.
-    let bytes = allowance.read(path, 2)?;
+    let check = |bytes: &[u8], _| match tensors::may_begin(bytes) {
+        true => Ok(()),
+        false => Err(wrong("not a file of tensors, or truncated".into())),
+    };
+    let bytes = allowance.read(path, EACH, check)?;
     let size = bytes.len() as u64;
     let header = bytes
         .first_chunk()

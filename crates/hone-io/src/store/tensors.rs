@@ -306,7 +306,7 @@ impl<'a> Tensors<'a> {
         let [rows, cols] = shape[..] else {
             return Err(format!("`{name}` does not have two dimensions"));
         };
-        finite(name, values.iter().all(|value| value.is_finite()))?;
+        finite(name, &values)?;
         Ok(Block::from_vec(rows, cols, values))
     }
 
@@ -332,14 +332,14 @@ impl<'a> Tensors<'a> {
         let [rows, cols] = shape[..] else {
             return Err(format!("`{name}` does not have two dimensions"));
         };
-        finite(name, values.iter().all(|value| value.is_finite()))?;
+        finite(name, &values)?;
         Ok(Small::from_fn(rows, cols, |i, j| values[i * cols + j]))
     }
 
     /// Finite numbers.
     pub fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         let (_, values) = self.values::<f64>(name, Kind::F64)?;
-        finite(name, values.iter().all(|value| value.is_finite()))?;
+        finite(name, &values)?;
         Ok(values)
     }
 
@@ -419,6 +419,12 @@ impl<'a> Tensors<'a> {
     }
 }
 
+/// Whether these can be the first bytes of a file: the length of its header, and a header.
+pub fn may_begin(bytes: &[u8]) -> bool {
+    let start = bytes.first_chunk().map(|head| start(*head, u64::MAX));
+    start.is_some_and(|start| start.is_ok()) && bytes.get(8) == Some(&b'{')
+}
+
 /// Where the values of a file of some bytes begin, by its first eight.
 fn start(head: [u8; 8], length: u64) -> Result<u64, String> {
     let start = u64::from_le_bytes(head)
@@ -427,8 +433,9 @@ fn start(head: [u8; 8], length: u64) -> Result<u64, String> {
     start.ok_or_else(|| "the length of its header is wrong".into())
 }
 
-fn finite(name: &str, finite: bool) -> Result<(), String> {
-    if finite {
+/// Refuses values that are infinite or not a number.
+pub fn finite<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Result<(), String> {
+    if values.iter().all(|&value| value.into().is_finite()) {
         Ok(())
     } else {
         Err(format!("`{name}` has values that are not finite"))

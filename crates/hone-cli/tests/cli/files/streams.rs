@@ -13,6 +13,14 @@ fn piped(folder: &Path, args: &str, bytes: &[u8]) -> Assert {
         .assert()
 }
 
+/// Runs a command that reads what a command of the shell writes.
+fn endless(folder: &Path, source: &str, args: &str) -> Assert {
+    let script = format!("{source} | \"$0\" \"$@\"");
+    let mut shell = Command::new("sh");
+    shell.current_dir(folder).args(["-c", &script]);
+    shell.arg(binary()).args(args.split(' ')).assert()
+}
+
 fn output(run: Assert) -> Vec<u8> {
     run.success().get_output().stdout.clone()
 }
@@ -84,6 +92,50 @@ fn streams_without_an_end_are_refused() {
     hone(folder.path(), "info magic.parquet.zst")
         .code(2)
         .stderr(contains("it does not begin like one"));
+    // Whatever the memory: what is not of its kind shows at once.
+    fs::write(folder.path().join("nul.tsv"), "n1\ta\0\n").expect("writable");
+    for (command, reason) in [
+        ("embed g.tsv -q -o a.npy --like /dev/zero", "not a model"),
+        (
+            "embed g.tsv -q -o a.npy --like /dev/zero --new-only",
+            "not a model",
+        ),
+        (
+            "similar /dev/zero --vectors-format safetensors --node n1",
+            "not a file of tensors",
+        ),
+        (
+            "similar /dev/zero --vectors-format npz --node n1",
+            "no archive",
+        ),
+        (
+            "similar /dev/zero --vectors-format parquet --node n1",
+            "does not begin like one",
+        ),
+        (
+            "similar /dev/zero --vectors-format npy --node n1",
+            "the magic bytes are missing",
+        ),
+        (
+            "eval nodes g.tsv --labels /dev/zero --methods degree --seeds 1",
+            "a NUL byte",
+        ),
+        (
+            "eval nodes g.tsv --labels nul.tsv --methods degree --seeds 1",
+            "a NUL byte",
+        ),
+    ] {
+        let refused = hone(folder.path(), command).code(2);
+        refused.stderr(contains(reason).and(contains("needs more than").not()));
+    }
+    let line = "yes | tr -d '\\n'";
+    endless(
+        folder.path(),
+        line,
+        "eval nodes g.tsv --labels /dev/stdin --methods degree --seeds 1",
+    )
+    .code(2)
+    .stderr(contains("a line of more than 16 MiB"));
     if !cfg!(target_os = "linux") {
         return skip("the memory of a process is checked with what Linux says");
     }
@@ -96,12 +148,27 @@ fn streams_without_an_end_are_refused() {
         .map(|i| format!("n{i}\t{}{}\n", i % 2, "a".repeat(1 << 18)))
         .collect();
     fs::write(folder.path().join("labels.tsv"), labels).expect("writable");
+    for (head, args) in [
+        (
+            r#"\100\0\0\0\0\0\0\0{"__metadata__":{"format":"hone-model""#,
+            "embed g.tsv -q -o a.npy --like /dev/stdin --memory 80M",
+        ),
+        (
+            r"\100\0\0\0\0\0\0\0{",
+            "similar /dev/stdin --vectors-format safetensors --node n1 --memory 80M",
+        ),
+        (
+            "PK",
+            "similar /dev/stdin --vectors-format npz --node n1 --memory 80M",
+        ),
+    ] {
+        let source = format!("(printf '{head}'; cat /dev/zero)");
+        endless(folder.path(), &source, args)
+            .failure()
+            .stderr(contains(" needs more than ").and(contains("80 MiB")));
+    }
     for command in [
         "info page.zst --memory 80M",
-        "embed g.tsv -q -o a.npy --like /dev/zero --memory 80M",
-        "embed g.tsv -q -o a.npy --like /dev/zero --new-only --memory 80M",
-        "similar /dev/zero --vectors-format safetensors --node n1 --memory 80M",
-        "similar /dev/zero --vectors-format npz --node n1 --memory 80M",
         "eval nodes g.tsv --labels labels.tsv --methods degree --seeds 1 --memory 80M",
         "eval roles g.tsv --labels labels.tsv --methods degree --seeds 1 --memory 80M",
         "tune g.tsv --labels labels.tsv --memory 80M",

@@ -51,7 +51,7 @@ pub use options::{Column, InputFormat, ReadOptions};
 use reading::Reading;
 pub use sides::are_two_kinds;
 use source::Source;
-pub use source::extension;
+pub use source::{check_lines, extension};
 pub use survey::Sizes;
 
 /// Reads a graph from a file, from standard input when `input` is `-`, or takes a built-in one for

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
+use super::blocks::LONGEST_LINE;
 use crate::columnar::BEGINNING;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
@@ -386,6 +387,30 @@ pub const BINARY: (&str, &str) = (
     "a NUL byte: this looks like a binary file",
     "give a text file, or name its format if it has the wrong extension",
 );
+
+/// Refuses text of which the bytes from `seen` on cannot be lines: a NUL byte, or a line that is longer than any.
+pub fn check_lines(path: &Path, text: &[u8], seen: usize) -> Result<()> {
+    let begin = |end: usize| memchr::memrchr(b'\n', &text[..end]).map_or(0, |newline| newline + 1);
+    let refuse = |begin: usize, end: usize, message: &str, remedy: &str| {
+        let line = memchr::memchr_iter(b'\n', &text[..begin]).count() as u64 + 1;
+        Err(Error::input_at(
+            path,
+            line,
+            &text[begin..end],
+            message,
+            remedy,
+        ))
+    };
+    if let Some(at) = memchr::memchr(0, &text[seen..]).map(|at| seen + at) {
+        return refuse(begin(at), at + 1, BINARY.0, BINARY.1);
+    }
+    let last = begin(text.len());
+    if text.len() - last > LONGEST_LINE {
+        let message = format!("a line of more than {} MiB", LONGEST_LINE >> 20);
+        return refuse(last, text.len(), &message, "end lines with line feeds");
+    }
+    Ok(())
+}
 
 /// The extension in lower case, that of the compression left out.
 pub fn extension(path: &Path) -> Option<String> {

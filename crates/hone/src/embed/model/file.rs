@@ -53,6 +53,18 @@ struct Head {
     checksums: BTreeMap<String, u32>,
 }
 
+/// What the matrix of the vectors is called.
+pub(super) const VECTORS: &str = "vectors";
+
+const NO_MODEL: &str = "not a model, or truncated";
+
+fn begins_like_a_model(bytes: &[u8]) -> bool {
+    let sign = format!("{{\"__metadata__\":{{\"format\":\"{FORMAT}\"");
+    bytes
+        .get(8..)
+        .is_some_and(|header| header.starts_with(sign.as_bytes()))
+}
+
 impl Model {
     /// Whether a file begins as a model does; pipes are not looked into, since what is read of them is gone.
     pub fn is_model(path: impl AsRef<Path>) -> bool {
@@ -62,10 +74,7 @@ impl Model {
         let mut start = [0; 64];
         let read = |mut file: File| file.read(&mut start);
         let length = File::open(path).and_then(read).unwrap_or(0);
-        let sign = format!("{{\"__metadata__\":{{\"format\":\"{FORMAT}\"");
-        start[..length]
-            .get(8..)
-            .is_some_and(|start| start.starts_with(sign.as_bytes()))
+        begins_like_a_model(&start[..length])
     }
 
     /// Writes the model, whole or not at all.
@@ -132,14 +141,23 @@ impl Model {
         let wrong = |error| Error::io(path, error);
         if !std::fs::metadata(path).map_err(wrong)?.is_file() {
             // As it comes, and the model made of it.
-            return Self::from_bytes(&allowance.read(path, 2)?, path);
+            let check = |bytes: &[u8], _| match begins_like_a_model(bytes) {
+                true => Ok(()),
+                false => Err(Error::input(path, NO_MODEL, REMEDY)),
+            };
+            return Self::from_bytes(&allowance.read(path, 2, check)?, path);
         }
         let file = File::open(path).map_err(wrong)?;
+        let length = file.metadata().map_err(wrong)?.len();
+        if length < 8 {
+            let message = format!("a model that is cut off: it has {length} bytes");
+            return Err(Error::input(path, message, "save it again"));
+        }
         if stay {
             let kept = Arc::new(file.try_clone().map_err(wrong)?);
             return Self::from_tensors(Tensors::open(&file), path, Some(&kept));
         }
-        allowance.check(path, file.metadata().map_err(wrong)?.len())?;
+        allowance.check(path, length)?;
         Self::from_tensors(Tensors::open(&file), path, None)
     }
 
@@ -156,7 +174,7 @@ impl Model {
         file: Option<&Arc<File>>,
     ) -> Result<Self> {
         let wrong = |message: String| Error::input(path, message, REMEDY);
-        let mut tensors = tensors.map_err(|_| wrong("not a model, or truncated".into()))?;
+        let mut tensors = tensors.map_err(|_| wrong(NO_MODEL.into()))?;
         let meta = |key: &str| {
             tensors
                 .metadata(key)
@@ -195,6 +213,7 @@ impl Model {
             Some(file) => Tall::waiting(
                 file,
                 path,
+                name,
                 (
                     tensors.located(name)?,
                     tensors.rows(&format!("{name}.sums"))?,
@@ -206,7 +225,7 @@ impl Model {
 
     fn tensors<'a>(&'a self, vectors: &'a Block, factors: &'a [Cow<'a, Block>]) -> Writer<'a> {
         let mut out = Writer::default();
-        out.block("vectors", vectors);
+        out.block(VECTORS, vectors);
         out.sums(piece(vectors.cols()));
         match &self.ids {
             NodeIds::Text { offsets, bytes } => {
@@ -263,7 +282,7 @@ impl Model {
         tensors: &Tensors,
         tall: impl Fn(&str) -> Result<Tall, String>,
     ) -> Result<Self, String> {
-        let vectors = tall("vectors")?;
+        let vectors = tall(VECTORS)?;
         let ids = ids(tensors)?;
         let h = tensors.has("h").then(|| tensors.block("h")).transpose()?;
         h.iter().try_for_each(|h| moderate("h", h.as_slice()))?;
@@ -463,7 +482,7 @@ impl View {
 }
 
 /// Refuses a matrix that no fit gives.
-fn moderate<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Result<(), String> {
+pub(super) fn moderate<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Result<(), String> {
     match values.iter().all(|&value| value.into().abs() <= LARGEST) {
         true => Ok(()),
         false => Err(format!(
@@ -545,5 +564,22 @@ mod tests {
             let (rows, cols) = (view.x.rows(), view.x.cols());
             view.x = Block::from_vec(rows, cols, vec![1e38; rows * cols]).into();
         });
+        // The same where the matrices stay in the file until they are needed.
+        let file = tempfile::NamedTempFile::new().expect("made");
+        let opened = |absurd: &Model| {
+            std::fs::write(&file, []).expect("emptied");
+            absurd.write(&file, Existing::Replace).expect("written");
+            let opened = Model::open(&file).expect("its header is right");
+            let whole = opened.vectors.whole().and(opened.views[0].x.whole());
+            whole.map(drop).expect_err("absurd").to_string()
+        };
+        let mut absurd = model.clone();
+        let (rows, cols) = (model.vectors.rows(), model.vectors.cols());
+        absurd.vectors = Block::from_vec(rows, cols, vec![f32::NAN; rows * cols]).into();
+        assert!(opened(&absurd).contains("`vectors` has values that are not finite"));
+        absurd.vectors = model.vectors.clone();
+        let (rows, cols) = (model.views[0].x.rows(), model.views[0].x.cols());
+        absurd.views[0].x = Block::from_vec(rows, cols, vec![f32::INFINITY; rows * cols]).into();
+        assert!(opened(&absurd).contains("`view0.x` has values beyond"));
     }
 }

@@ -10,11 +10,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::file::{VECTORS, moderate};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::storage::read_exactly;
-use crate::store::tensors::Located;
+use crate::store::tensors::{Located, finite};
 
 /// What to do about a file that is no model, or a damaged one.
 pub(super) const REMEDY: &str = "give a file that was saved as a model, or save it again";
@@ -43,6 +44,7 @@ enum Place {
 struct Waiting {
     file: Arc<File>,
     path: PathBuf,
+    name: String,
     at: Located,
     /// CRC-32 of each piece.
     sums: Vec<u32>,
@@ -76,15 +78,17 @@ impl Tall {
     pub(super) fn waiting(
         file: &Arc<File>,
         path: &Path,
+        name: &str,
         (at, sums): (Located, Vec<u32>),
     ) -> Result<Tall, String> {
         let bytes = 4 * at.rows * at.cols;
         if sums.len() != bytes.div_ceil(piece(at.cols).max(1)) {
-            return Err("a matrix does not have one checksum per piece".into());
+            return Err(format!("`{name}` does not have one checksum per piece"));
         }
         Ok(Tall(Place::InFile(Waiting {
             file: Arc::clone(file),
             path: path.to_owned(),
+            name: name.to_owned(),
             at,
             sums,
         })))
@@ -165,7 +169,7 @@ impl Waiting {
         })
     }
 
-    /// So many rows, of which `fill` reads `height` at a time, unless a value is not finite.
+    /// So many rows, of which `fill` reads `height` at a time, unless a value is one that no fit gives.
     fn filled(&self, rows: usize, height: usize, fill: Fill) -> Result<Block> {
         let mut block = Block::zeros(rows, self.at.cols);
         let parts = block
@@ -174,16 +178,18 @@ impl Waiting {
             .collect();
         parallel::try_each(parts, &|k, part: &mut [f32]| {
             fill(k, part)?;
-            match part.iter().all(|value| value.is_finite()) {
-                true => Ok(()),
-                false => Err(Error::input(
-                    &self.path,
-                    "a matrix has values that are not finite",
-                    REMEDY,
-                )),
-            }
+            self.check(part)
+                .map_err(|message| Error::input(&self.path, message, REMEDY))
         })?;
         Ok(block)
+    }
+
+    /// Vectors may have the largest finite numbers; factors are orthonormal but for a scale.
+    fn check(&self, values: &[f32]) -> Result<(), String> {
+        match &*self.name {
+            VECTORS => finite(VECTORS, values),
+            factors => moderate(factors, values),
+        }
     }
 
     /// Fills `to` with the first of some rows, which ascend.
@@ -215,7 +221,7 @@ impl Waiting {
             .zip(&self.sums[first..])
             .any(|(piece, &sum)| crc32fast::hash(piece) != sum)
         {
-            let message = "it is damaged: the checksum of a matrix does not match";
+            let message = format!("`{}` is damaged: the checksum does not match", self.name);
             return Err(Error::input(&self.path, message, REMEDY));
         }
         if cfg!(target_endian = "big") {
@@ -295,7 +301,7 @@ mod tests {
         };
         let file = Arc::new(File::open(&path).expect("there"));
         (
-            Tall::waiting(&file, &path, (at, sums)).expect("one sum per piece"),
+            Tall::waiting(&file, &path, "m", (at, sums)).expect("one sum per piece"),
             path,
         )
     }

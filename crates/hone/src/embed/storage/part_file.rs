@@ -43,11 +43,11 @@ struct Description {
 pub(super) struct Faults(Mutex<Option<Error>>);
 
 impl Faults {
-    fn note(&self, path: &Path, error: io::Error) {
+    fn note(&self, error: Error) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert_with(|| Error::io(path, error));
+            .get_or_insert(error);
     }
 
     /// The error of the first read that failed, if one did.
@@ -207,8 +207,7 @@ impl PartFile {
     fn load(self, numbers: Option<Vec<u32>>) -> Result<Group> {
         let mut block = Block::zeros(self.rows, self.cols);
         for (index, piece) in block.as_mut_slice().chunks_mut(PIECE).enumerate() {
-            self.fill(index * PIECE, piece)
-                .map_err(|e| Error::io(&self.path, e))?;
+            self.fill(index * PIECE, piece)?;
         }
         Ok(match numbers {
             Some(numbers) => Group::partial(numbers, block),
@@ -216,18 +215,25 @@ impl PartFile {
         })
     }
 
-    /// Reads values from index `first` on.
-    fn fill(&self, first: usize, to: &mut [f32]) -> io::Result<()> {
+    /// Reads values from index `first` on. They were finite when they were written.
+    fn fill(&self, first: usize, to: &mut [f32]) -> Result<()> {
         let mut input = At {
             file: &self.file,
             at: self.start + 4 * first as u64,
         };
-        input.read_exact(bytemuck::cast_slice_mut(to))?;
+        let read = input.read_exact(bytemuck::cast_slice_mut(to));
+        read.map_err(|e| Error::io(&self.path, e))?;
         if cfg!(target_endian = "big") {
             to.iter_mut()
                 .for_each(|value| *value = f32::from_bits(value.to_bits().swap_bytes()));
         }
-        Ok(())
+        match to.iter().all(|value| value.is_finite()) {
+            true => Ok(()),
+            false => {
+                let message = "the values of this part are not finite";
+                Err(Error::input(&self.path, message, AGAIN))
+            }
+        }
     }
 }
 
@@ -243,7 +249,7 @@ impl Stored for PartFile {
     fn read(&self, range: Range<usize>, to: &mut [f32]) {
         if let Err(error) = self.fill(range.start * self.cols, to) {
             to.fill(0.0);
-            self.faults.note(&self.path, error);
+            self.faults.note(error);
         }
     }
 }
@@ -336,6 +342,25 @@ mod tests {
             let mut other = bytes.clone();
             other[at] ^= 0x40;
             assert!(opened(&other).is_err(), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_refused_with_the_file() {
+        for value in [f32::INFINITY, f32::NAN] {
+            let mut bytes = bytes_of(&part(None));
+            let last = bytes.len() - 4;
+            bytes[last..].copy_from_slice(&value.to_le_bytes());
+            let faults: Arc<Faults> = Arc::default();
+            let held = open(file_of(&bytes), Path::new("p"), true, &faults).map(|_| ());
+            let (part, _) =
+                open(file_of(&bytes), Path::new("p"), false, &faults).expect("not read yet");
+            part.group.read(499..500, &mut [1.0; 3]);
+            for refused in [held, faults.check()] {
+                let error = refused.expect_err("not finite");
+                assert!(error.is_input(), "{error}");
+                assert!(error.to_string().starts_with("p: the values of"), "{error}");
+            }
         }
     }
 
