@@ -118,6 +118,9 @@ pub struct Row {
     pub error: Option<f64>,
     /// Two-sided p-value of the difference; nothing with fewer than three rounds.
     pub p: Option<f64>,
+    /// Why the candidate has no figures, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// What came of it.
@@ -140,6 +143,9 @@ pub struct Tuned {
     /// The settings that are chosen.
     pub config: Config,
 }
+
+/// Score and seconds of each candidate, or why it has none.
+type Scores = std::vec::IntoIter<Result<(f64, f64)>>;
 
 /// The choice and its reason, in a sentence.
 fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
@@ -206,7 +212,8 @@ impl Progress for Limited<'_> {
 }
 
 impl TuneOptions {
-    /// Compares the candidates, for at most `time`: a round that is not complete by then does not count.
+    /// Compares the candidates, for at most `time`: a round that is not complete by then does not count. A candidate that fails is
+    /// left out, unless it is the first one, which the others have to beat, or none of these is left.
     pub fn run(
         &self,
         graph: &Graph,
@@ -231,10 +238,14 @@ impl TuneOptions {
             "comparing candidates",
             self.rounds * tasks * methods.len() as u64,
         );
-        let mut rounds = 0;
+        let (mut rounds, mut first_failure) = (0, None);
         for seed in self.first_seed..last {
-            let links = || self.links(graph, &methods, seed, &limited);
-            let labelled = |labels| self.labels(graph, labels, &methods, seed, &limited);
+            let present: Vec<usize> = (0..rows.len())
+                .filter(|&at| rows[at].failure.is_none())
+                .collect();
+            let left: Vec<Method> = present.iter().map(|&at| methods[at].clone()).collect();
+            let links = || self.links(graph, &left, seed, &limited);
+            let labelled = |labels| self.labels(graph, labels, &left, seed, &limited);
             let round = (|| {
                 let links = (by != By::Labels).then(links).transpose()?;
                 let labelled = labels
@@ -243,20 +254,36 @@ impl TuneOptions {
                     .transpose()?;
                 Ok([links, labelled])
             })();
-            let [links, labelled] = match round {
+            let [mut links, mut labelled] = match round {
                 Err(Error::Interrupted) if limited.is_over() && !progress.cancelled() => break,
                 other => other?,
             };
-            for (at, row) in rows.iter_mut().enumerate() {
-                row.links.extend(links.iter().map(|scores| scores[at].0));
-                row.labels
-                    .extend(labelled.iter().map(|scores| scores[at].0));
-                row.seconds += links
-                    .iter()
-                    .chain(&labelled)
-                    .map(|scores| scores[at].1)
-                    .sum::<f64>()
-                    / tasks as f64;
+            let mut next = || -> Result<[Option<(f64, f64)>; 2]> {
+                let links = links.as_mut().and_then(Iterator::next);
+                let labelled = labelled.as_mut().and_then(Iterator::next);
+                Ok([links.transpose()?, labelled.transpose()?])
+            };
+            for at in present {
+                let row = &mut rows[at];
+                match next() {
+                    Ok([links, labelled]) => {
+                        row.links.extend(links.map(|(score, _)| score));
+                        row.labels.extend(labelled.map(|(score, _)| score));
+                        let seconds = [links, labelled].into_iter().flatten();
+                        row.seconds += seconds.map(|(_, time)| time).sum::<f64>() / tasks as f64;
+                    }
+                    Err(error) if at == 0 => return Err(error),
+                    Err(error) => {
+                        *row = Row {
+                            failure: Some(error.to_string()),
+                            ..Row::new(&row.name)
+                        };
+                        first_failure.get_or_insert(error);
+                    }
+                }
+            }
+            if rows[1..].iter().all(|row| row.failure.is_some()) {
+                return Err(first_failure.expect("all rivals failed"));
             }
             rounds += 1;
         }
@@ -383,7 +410,7 @@ impl TuneOptions {
         methods: &[Method],
         seed: u64,
         progress: &dyn Progress,
-    ) -> Result<Vec<(f64, f64)>> {
+    ) -> Result<Scores> {
         let config = self.link_config(graph)?;
         let cells = link(
             graph,
@@ -396,7 +423,8 @@ impl TuneOptions {
             let auc = cell.validated().map_or(0.5, |outcome| outcome.auc);
             (auc, cell.seconds)
         };
-        cells.into_iter().map(|cell| cell.map(scored)).collect()
+        let scores: Vec<_> = cells.into_iter().map(|cell| cell.map(scored)).collect();
+        Ok(scores.into_iter())
     }
 
     /// Micro F1 and seconds of each candidate with one choice of training nodes.
@@ -407,7 +435,7 @@ impl TuneOptions {
         methods: &[Method],
         seed: u64,
         progress: &dyn Progress,
-    ) -> Result<Vec<(f64, f64)>> {
+    ) -> Result<Scores> {
         let config = NodesConfig {
             shares: vec![self.share],
             ..NodesConfig::classification()
@@ -421,7 +449,8 @@ impl TuneOptions {
             Setting::new(&Cache::none(), progress),
         )?;
         let scored = |cell: NodesCell| (cell.scores[0].micro_f1, cell.seconds);
-        cells.into_iter().map(|cell| cell.map(scored)).collect()
+        let scores: Vec<_> = cells.into_iter().map(|cell| cell.map(scored)).collect();
+        Ok(scores.into_iter())
     }
 
     fn judge(&self, mut rows: Vec<Row>, methods: &[Method], by: By, rounds: u64) -> Tuned {
@@ -429,6 +458,7 @@ impl TuneOptions {
         let mean = |row: usize| scores[row].iter().sum::<f64>() / scores[row].len().max(1) as f64;
         let best = (0..rows.len())
             .rev()
+            .filter(|&row| rows[row].failure.is_none())
             .max_by(|&a, &b| mean(a).total_cmp(&mean(b)))
             .unwrap_or(0);
         let tested = match by {
@@ -486,6 +516,7 @@ impl Row {
             difference: None,
             error: None,
             p: None,
+            failure: None,
         }
     }
 

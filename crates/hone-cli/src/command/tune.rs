@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::aligned::aligned;
 use crate::context::Context;
+use crate::exit::Incomplete;
 use crate::input::RepeatableArgs;
 use crate::options::{Known, translated};
 use crate::repeat::{Chosen, Earlier};
@@ -224,7 +225,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         };
         written = write(batch, path, &record)?;
     }
-    show(args, &tuned, &source.input, &written, context)
+    show(args, &tuned, &source.input, &written, context)?;
+    let failed = tuned.rows.iter().filter(|row| row.failure.is_some());
+    let names: Vec<&str> = failed.map(|row| row.name.as_str()).collect();
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(Incomplete(format!("no results of {}", names.join(", "))).into()),
+    }
 }
 
 /// Prints the comparison, and what to do with the files.
@@ -290,8 +297,9 @@ fn table(tuned: &Tuned) -> String {
         |values: &[f64]| Summary::of(values).map(|it| format!("{:.3} ± {:.3}", it.mean, it.std));
     let line = |row: &Row| {
         let mut line = vec![row.name.clone()];
-        line.extend(score(&row.links));
-        line.extend(score(&row.labels));
+        let score = |values: &[f64]| score(values).unwrap_or_else(|| "–".into());
+        line.extend(links.then(|| score(&row.links)));
+        line.extend(labels.then(|| score(&row.labels)));
         let error = row
             .error
             .map_or(String::new(), |error| format!(" ± {error:.3}"));
@@ -310,7 +318,14 @@ fn table(tuned: &Tuned) -> String {
         "Another candidate replaces {} only if its p is below {:.4}.",
         tuned.rows[0].name, tuned.level
     );
-    format!("{}\n{level}\n{}\n", aligned(&lines, &right), tuned.verdict)
+    let failures: String = tuned
+        .rows
+        .iter()
+        .filter_map(|row| Some((&row.name, row.failure.as_ref()?)))
+        .map(|(name, reason)| format!("{name} failed (–): {reason}\n"))
+        .collect();
+    let table = aligned(&lines, &right);
+    format!("{table}\n{failures}{level}\n{}\n", tuned.verdict)
 }
 
 #[cfg(test)]

@@ -680,6 +680,11 @@ fn settings_are_tuned_written_and_repeated() {
         said["verdict"],
         "hone:dim=8 stays: no round was completed in the given time"
     );
+    // What cannot be computed here is left out.
+    run("tune builtin:karate --candidate hone --candidate hone-p --candidate hone:motifs=triads --rounds 1")
+        .code(3)
+        .stdout(contains("hone:motifs=triads failed (–): ").and(contains("hone-p")))
+        .stderr(contains("no results of hone:motifs=triads"));
     for (line, named) in [
         ("tune builtin:karate -o best.toml", "best.toml exists"),
         (
