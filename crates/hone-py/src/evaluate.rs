@@ -100,7 +100,7 @@ impl Settings {
     }
 }
 
-/// Every outcome as a JSON object of its own, in a list.
+/// Every outcome as a JSON object of its own, in a list; of a method that failed, the reason. The first error, if all failed.
 #[pyfunction]
 pub(crate) fn evaluate_link(
     py: Python<'_>,
@@ -131,7 +131,7 @@ pub(crate) fn evaluate_link(
             "link prediction",
             (settings.seeds.len() * methods.len()) as u64,
         );
-        let mut rows = Vec::new();
+        let (mut rows, mut first, mut complete) = (Vec::new(), None, false);
         let setting = Setting {
             cache: &cache,
             save: save.as_ref().map(|save| (save, "graph")),
@@ -140,13 +140,27 @@ pub(crate) fn evaluate_link(
         for &seed in &settings.seeds {
             let cells = link(&graph, &methods, &config, seed, setting)?;
             for (method, cell) in methods.iter().zip(cells) {
-                let cell = cell?;
+                let cell = match cell {
+                    Ok(cell) => cell,
+                    Err(error) => {
+                        let reason = error.to_string();
+                        rows.push(
+                            json!({ "method": method.name, "seed": seed, "failure": reason }),
+                        );
+                        first.get_or_insert(error);
+                        continue;
+                    }
+                };
+                complete = true;
                 rows.extend(cell.outcomes.into_iter().map(|outcome| {
                     json!({ "method": method.name, "seed": seed, "operator": outcome.operator, "auc": outcome.auc,
                         "average_precision": outcome.average_precision, "validation": outcome.validation,
                         "candidate": outcome.candidate, "C": outcome.c, "seconds": cell.seconds, "notes": cell.notes })
                 }));
             }
+        }
+        if let Some(error) = first.filter(|_| !complete) {
+            return Err(error);
         }
         if let Some(save) = &save {
             save.finish()?;

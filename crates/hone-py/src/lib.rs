@@ -59,7 +59,7 @@ mod _native {
         update_edges,
     };
     #[pymodule_export]
-    use crate::store::{read_embedding, write_embedding};
+    use crate::store::{read_embedding, write, write_embedding};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

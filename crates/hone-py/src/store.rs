@@ -1,5 +1,6 @@
 //! Embeddings on disk, in every format of the library.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use hone::dense::Block;
@@ -11,7 +12,7 @@ use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::error::{refuse, unread};
+use crate::error::{raise, refuse, unread};
 use crate::graph::{RowIds, ids_to_python};
 use crate::memory;
 use crate::work::run;
@@ -31,6 +32,16 @@ type Stored<'py> = (
     Bound<'py, PyArray2<f32>>,
     Vec<String>,
 );
+
+/// Writes a file, whole or not at all.
+#[pyfunction]
+pub(crate) fn write(path: PathBuf, content: &[u8], overwrite: bool) -> PyResult<()> {
+    let mut batch = Batch::new(Existing::replaced_if(overwrite));
+    let mut out = batch.begin(&path).map_err(raise)?;
+    out.write_all(content).map_err(|e| raise(out.error(e)))?;
+    batch.add(out).map_err(raise)?;
+    batch.commit().map(drop).map_err(raise)
+}
 
 /// Reads an embedding.
 #[pyfunction]

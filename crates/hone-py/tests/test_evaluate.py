@@ -68,6 +68,16 @@ def test_tables_have_a_row_a_method_seed_and_operator(graph):
     assert set(names) - {"random:dim=8"} <= set(methods())
 
 
+def test_a_method_that_fails_is_left_out(graph):
+    with pytest.warns(HoneWarning, match="grarep:memory=1000 failed and has no results: .*memory"):
+        table = evaluate_link_prediction(graph, ["degree", "grarep:memory=1000"], seeds=2, output="pandas")
+    failed = table["method"] == "grarep:memory=1000"
+    assert table.loc[failed, "auc"].isna().all() and table.loc[failed, "failure"].str.contains("memory").all()
+    assert table.loc[~failed, "auc"].notna().all() and table.loc[~failed, "failure"].isna().all()
+    with pytest.raises(MemoryError):
+        evaluate_link_prediction(graph, "grarep:memory=1000", seeds=1)
+
+
 def test_results_are_kept(graph, tmp_path):
     def run():
         return evaluate_link_prediction(graph, ["hone-p", "degree"], seeds=1, cache=tmp_path, output="records")
@@ -116,6 +126,9 @@ def test_settings_are_tuned():
     assert clear.chosen == "hone:dim=16" and clear.config["global"]["dim"] == 16
     assert "is chosen" in clear.verdict and len(clear.rows[1]["labels"]) == 4
     assert len(tune(graph, candidates=few, rounds=3).rows[1]["links"]) == 3
+    with pytest.warns(HoneWarning, match="hone:motifs=triads failed and has no results"):
+        left = tune(graph, candidates=[*few, "hone:motifs=triads"], rounds=1)
+    assert "failure" in left.rows[2] and not left.rows[2]["links"] and len(left.rows[1]["links"]) == 1
     several = dict(zip(graph.node_ids.tolist(), [[label, label % 2 + 10] for label in labels.tolist()]))
     by_labels = tune(graph, several, candidates=few, rounds=2, by="labels")
     assert by_labels.rows[0]["links"] == [] and len(by_labels.rows[0]["labels"]) == 2

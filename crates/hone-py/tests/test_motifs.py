@@ -271,6 +271,11 @@ def test_pictures_show_ids_and_are_well_formed(tmp_path):
     figure.save(tmp_path / "f.svg")
     with pytest.raises(FileExistsError):
         figure.save(tmp_path / "f.svg")
+    # A link stays, and so does the file until the new one is complete.
+    (tmp_path / "link.svg").symlink_to("f.svg")
+    draw(graph, "edge").save(tmp_path / "link.svg", overwrite=True)
+    assert (tmp_path / "link.svg").is_symlink() and (tmp_path / "f.svg").read_text() == draw(graph, "edge")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["f.svg", "link.svg"]
     with pytest.raises(ValueError, match="`tringle` is not a motif"):
         draw(graph, "tringle")
 

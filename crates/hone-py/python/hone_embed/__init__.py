@@ -16,13 +16,14 @@ from hone_embed._estimator import HONE, presets
 from hone_embed._evaluate import LinkSplit, evaluate_link_prediction, link_split, methods
 from hone_embed._explore import Neighbours, layout, most_similar, neighbours
 from hone_embed._factors import Factors, JointFactors, LocalFactors, load_factors
-from hone_embed._graph import Graph, HoneWarning, generate, read_graph, read_recorded_graph
+from hone_embed._graph import Graph, generate, read_graph, read_recorded_graph
 from hone_embed._map import Map, map
 from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif_matrix, update_orbits
 from hone_embed._native import VERSION as __version__
 from hone_embed._roles import Roles, roles
 from hone_embed._store import Embedding, load, save
 from hone_embed._tune import Tuning, tune
+from hone_embed._warnings import HoneWarning
 
 __all__ = [
     "HONE",

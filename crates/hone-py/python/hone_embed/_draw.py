@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Optional, Union
 
 from hone_embed import _native
@@ -21,8 +20,7 @@ class Figure(str):
 
     def save(self, path: Union[str, os.PathLike[str]], *, overwrite: bool = False) -> None:
         """Write the picture to a file; an existing one is replaced only with ``overwrite``."""
-        with Path(path).open("w" if overwrite else "x", encoding="utf-8") as file:
-            file.write(self)
+        _native.write(os.fspath(path), self.encode(), overwrite)
 
 
 def draw(

@@ -12,8 +12,9 @@ import numpy as np
 from hone_embed import _native
 from hone_embed._arrays import as_frame
 from hone_embed._estimator import HONE
-from hone_embed._graph import Graph, as_graph, warn
+from hone_embed._graph import Graph, as_graph
 from hone_embed._progress import jobs, listener
+from hone_embed._warnings import warn
 
 
 def methods() -> dict[str, str]:
@@ -128,7 +129,9 @@ def evaluate_link_prediction(
 
     Returns
     -------
-    One row per method, seed and operator: ``auc``, ``average_precision``, what validation chose, seconds.
+    One row per method, seed and operator: ``auc``, ``average_precision``, what validation chose, seconds. A method that
+    fails is left out with a warning: its rows have no figures, and the column ``failure`` has the reason. Only if all fail,
+    the first error is raised.
 
     Examples
     --------
@@ -158,9 +161,13 @@ def evaluate_link_prediction(
         contestants = [_contestant(entry) for entry in entries]
         text = _native.evaluate_link(graph._named(), contestants, settings, jobs(n_jobs), listen)
     rows = json.loads(text)
-    notes = [note for row in rows for note in row.pop("notes")]
-    for note in dict.fromkeys(notes):
+    notes = [note for row in rows for note in row.pop("notes", ())]
+    failures = [f"{row['method']} failed and has no results: {row['failure']}" for row in rows if "failure" in row]
+    for note in dict.fromkeys(notes + failures):
         warn(note)
+    if failures:
+        columns = ("operator", "auc", "average_precision", "validation", "candidate", "C", "seconds", "failure")
+        rows = [{**row, **{name: row.get(name) for name in columns}} for row in rows]
     if not as_frame(output, given):
         return rows
     import pandas

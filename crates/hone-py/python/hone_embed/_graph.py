@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import warnings
 from typing import Any, Optional, Union
 
 import numpy as np
 import scipy.sparse
 
 from hone_embed import _native
+from hone_embed._inputs import Converted, Options, convert
 from hone_embed._native import Graph as NativeGraph
 from hone_embed._progress import listener
+from hone_embed._warnings import warn
 
 Column = Union[str, int]
 
 #: What is said about weights that are left out: how to keep them, or that nothing uses them.
 KEPT_BY, USED_BY, UNUSED = "weighted=True keeps weights", "weights=True uses weights", "weights are not used here"
-
-
-class HoneWarning(UserWarning):
-    """A note about the input or the result: guesses about a file, dropped edges, zero vectors, parameters without effect."""
 
 
 class Graph:
@@ -93,11 +89,9 @@ class Graph:
         weight: Optional[Column] = None,
         bipartite: Optional[bool] = None,
     ) -> None:
-        from hone_embed._inputs import Options, convert
-
         kept = _weighted(weighted, weight=weight, edge_weight=edge_weight)
         options = Options(directed, kept, nodes, edge_weight, source, target, weight, bipartite)
-        self._native, self._ids = convert(data, options)
+        self._native, self._ids = _converted(data, options)
         warn_of_input(self, data, None if weighted is False else KEPT_BY)
 
     @classmethod
@@ -180,6 +174,18 @@ def _restore(adjacency: Any, directed: bool, weighted: bool, ids: Optional[np.nd
     return Graph._of(native, ids)
 
 
+def _converted(data: Any, options: Options) -> Converted:
+    """The native graph of any object that is one, a :class:`Graph` among them."""
+    if not isinstance(data, Graph):
+        return convert(data, options)
+    options.refuse("a Graph", "nodes", "edge_weight", "source", "target", "weight", "bipartite")
+    if options.directed is not None and options.directed != data.directed:
+        raise ValueError(f"directed: the Graph has directed={data.directed}; make it with directed={options.directed}")
+    if options.weighted and not data.weighted:
+        raise ValueError("weights: the Graph has none; make it with weighted=True")
+    return data._native, data._ids
+
+
 def as_graph(
     data: Any, *, directed: Optional[bool] = None, weighted: bool = False, unused: Optional[str] = UNUSED
 ) -> Graph:
@@ -194,9 +200,7 @@ def as_graph(
 
 def as_quiet_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = False) -> Graph:
     """:func:`as_graph` without warnings, for data that may be something else; :func:`warn_of_input` gives them."""
-    from hone_embed._inputs import Options, convert
-
-    return Graph._of(*convert(data, Options(directed, weighted)))
+    return Graph._of(*_converted(data, Options(directed, weighted)))
 
 
 def warn_of_input(graph: Graph, data: Any, unused: Optional[str]) -> None:
@@ -234,20 +238,6 @@ def _warn(native: NativeGraph, unused: Optional[str]) -> None:
         remedy = f" ({unused})" if counts["weight"] else ""
         added = "; the weights of duplicate edges are added" if duplicates and native.weighted else ""
         warn(f"dropped {', '.join(parts)}{remedy}{added}")
-
-
-def warn(message: str) -> None:
-    """Warns the caller of the package."""
-    warnings.warn(_native.line(message), HoneWarning, stacklevel=_outside())
-
-
-def _outside() -> int:
-    """How many frames up the caller of the package is, for warnings."""
-    package, level = os.path.dirname(__file__), 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def read_graph(

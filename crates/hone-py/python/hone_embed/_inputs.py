@@ -17,6 +17,7 @@ import scipy.sparse
 
 from hone_embed import _native
 from hone_embed._ids import id_array, integers, is_missing, narrow, node_list, positions, weight_array
+from hone_embed._warnings import warn
 
 Converted = tuple[_native.Graph, Optional[np.ndarray]]
 
@@ -61,15 +62,6 @@ def comes_from(*modules: str) -> Callable[[Any], bool]:
 
 
 # --- matrices
-
-
-def _from_graph(data: Any, options: Options) -> Converted:
-    options.refuse("a Graph", "nodes", "edge_weight", "source", "target", "weight", "bipartite")
-    if options.directed is not None and options.directed != data.directed:
-        raise ValueError(f"directed: the Graph has directed={data.directed}; make it with directed={options.directed}")
-    if options.weighted and not data.weighted:
-        raise ValueError("weights: the Graph has none; make it with weighted=True")
-    return data._native, data._ids
 
 
 def _from_sparse(data: Any, options: Options) -> Converted:
@@ -149,7 +141,7 @@ def _from_array(data: Any, options: Options) -> Converted:
     )
     if is_edges:
         if array.shape == (2, 2) and isinstance(data, np.ndarray) and np.isin(array, (0, 1)).all():
-            _warn(
+            warn(
                 "an array of shape (2, 2) is read as two edges, one per row; scipy.sparse.csr_array of it is an adjacency"
             )
         sources, targets = (array[:, 0], array[:, 1]) if array.shape[1] == 2 else (array[0], array[1])
@@ -346,7 +338,7 @@ def _from_table(
         heads, [list(row) for row in zip(*cells)], json.dumps(asked)
     )
     for note in notes:
-        _warn(note)
+        warn(note)
     sources, targets = id_array(column(source, None), "source"), id_array(column(target, None), "target")
     sides = (str(names[source]), str(names[target]))
     if options.bipartite is None and _native.are_two_kinds(*sides):
@@ -361,12 +353,6 @@ def _text(value: Any) -> str:
     return "" if is_missing(value) else str(value)
 
 
-def _warn(message: str) -> None:
-    from hone_embed._graph import warn
-
-    warn(message)
-
-
 def _warn_of_merged(sources: np.ndarray, targets: np.ndarray, sides: tuple[str, str]) -> None:
     """Warns of integers that stand for nodes of two kinds and become the same nodes."""
     if sources.dtype.kind + targets.dtype.kind != "ii":
@@ -374,7 +360,7 @@ def _warn_of_merged(sources: np.ndarray, targets: np.ndarray, sides: tuple[str, 
     merged = len(np.intersect1d(sources, targets))
     if merged:
         ids = "1 id occurs" if merged == 1 else f"{merged} ids occur"
-        _warn(
+        warn(
             f"{ids} in both columns, {sides[0]!r} and {sides[1]!r}, which seem to name nodes of two kinds; the same id is "
             "read as the same node. bipartite=True keeps the two kinds apart"
         )
@@ -401,15 +387,8 @@ def _from_file(data: Any, options: Options) -> Converted:
     return _native.read(os.fspath(data), json.dumps(asked), None), None
 
 
-def _is_own(data: Any) -> bool:
-    from hone_embed._graph import Graph
-
-    return isinstance(data, Graph)
-
-
 #: What an object is, and how it becomes a graph; the first that fits.
 CONVERTERS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Options], Converted]], ...] = (
-    (_is_own, _from_graph),
     (lambda data: isinstance(data, (str, os.PathLike)), _from_file),
     (scipy.sparse.issparse, _from_sparse),
     (comes_from("networkx"), _from_networkx),

@@ -38,8 +38,7 @@ class Map:
         if kind is None:
             raise ValueError(f"path: {Path(path).suffix!r} is not one of {', '.join(_FORMATS)}")
         content = self.html.encode() if kind == "html" else self._make(kind)
-        with Path(path).open("wb" if overwrite else "xb") as file:
-            file.write(content)
+        _native.write(os.fspath(path), content, overwrite)
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{html.escape(self.html)}" width="100%" height="620" style="border:0"></iframe>'

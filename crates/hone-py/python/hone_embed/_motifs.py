@@ -12,8 +12,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from hone_embed import _native
 from hone_embed._arrays import as_frame
-from hone_embed._graph import USED_BY, as_graph, warn
+from hone_embed._graph import USED_BY, as_graph
 from hone_embed._progress import jobs, listener
+from hone_embed._warnings import warn
 
 
 class OrbitCounts(NamedTuple):

@@ -204,6 +204,7 @@ def tune(
 def read_embedding(
     path: str, format: Optional[str] = None
 ) -> tuple[Union[None, NDArray[np.int64], list[str]], NDArray[np.float32], list[str]]: ...
+def write(path: str, content: bytes, overwrite: bool) -> None: ...
 def write_embedding(
     path: str,
     ids: Union[NDArray[np.int64], list[str]],

@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from hone_embed import _native
 from hone_embed._arrays import is_rows
 from hone_embed._changes import changed, with_rows
-from hone_embed._graph import Graph, as_quiet_graph, ids_to_array, warn, warn_of_input
+from hone_embed._graph import Graph, as_quiet_graph, ids_to_array, warn_of_input
 from hone_embed._known import KnownRows
 from hone_embed._progress import jobs, listener
 from hone_embed._protocol import SklearnProtocol
 from hone_embed._settings import warn_of_result
+from hone_embed._warnings import warn
 
 #: Why there is no graph next to a model.
 NO_EDGES = "a model that was read from a file knows no edges; transform a graph instead"

@@ -7,7 +7,8 @@ import re
 from typing import Any
 
 from hone_embed import _native
-from hone_embed._graph import _plain, warn
+from hone_embed._graph import _plain
+from hone_embed._warnings import warn
 
 #: Settings, and the parameters that give them.
 PARAMETERS = {

@@ -14,6 +14,7 @@ from hone_embed import _native
 from hone_embed._graph import KEPT_BY, Graph, as_graph
 from hone_embed._ids import is_missing
 from hone_embed._progress import jobs, listener
+from hone_embed._warnings import warn
 
 
 class Tuning(NamedTuple):
@@ -21,7 +22,8 @@ class Tuning(NamedTuple):
 
     rows: list[dict[str, Any]]
     """One entry per candidate: ``name``, ``links`` and ``labels`` round by round, ``seconds`` per embedding,
-    ``difference`` from the first candidate with its standard ``error``, and ``p``."""
+    ``difference`` from the first candidate with its standard ``error``, and ``p``; a candidate that failed has no figures
+    and the reason in ``failure``."""
     chosen: str
     """The candidate that is chosen: the best, if it beats the first by more than chance, else the first."""
     verdict: str
@@ -98,6 +100,9 @@ def tune(
     with listener(verbose) as listen:
         text = _native.tune(graph._native, json.dumps(options), rows, time_limit, jobs(n_jobs), listen)
     found = json.loads(text)
+    for row in found["rows"]:
+        if "failure" in row:
+            warn(f"{row['name']} failed and has no results: {row['failure']}")
     chosen = found["rows"][found["chosen"]]["name"]
     kept = {name: found[name] for name in ("rows", "verdict", "config", "by", "rounds", "level")}
     return Tuning(chosen=chosen, **kept)

@@ -1,0 +1,27 @@
+"""Warnings, which point to the caller of the package."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+from hone_embed import _native
+
+
+class HoneWarning(UserWarning):
+    """A note about the input or the result: guesses about a file, dropped edges, zero vectors, parameters without effect."""
+
+
+def warn(message: str) -> None:
+    """Warns the caller of the package."""
+    warnings.warn(_native.line(message), HoneWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """How many frames up the caller of the package is, for warnings."""
+    package, level = os.path.dirname(__file__), 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
+        frame, level = frame.f_back, level + 1
+    return level
