@@ -408,14 +408,6 @@ impl Driver {
         }
     }
 
-    /// Copies the first bytes as numbers.
-    pub(crate) fn download_as<T: DeviceRepr>(&self, memory: &Memory<u8>, to: &mut [T]) {
-        let bytes = size_of_val(to);
-        // SAFETY: plain numbers are bytes, and any bytes are numbers.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), bytes) };
-        self.download(memory, bytes);
-    }
-
     /// Copies bytes from the device through page-locked buffers.
     fn download_bytes(&self, from: sys::CUdeviceptr, to: &mut [u8]) -> Result<(), DriverError> {
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);

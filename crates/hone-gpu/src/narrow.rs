@@ -1,7 +1,7 @@
 //! Columns of integers, narrowed on the device and copied to this process.
 
 use cudarc::driver::DeviceRepr;
-use hone::motif::{Column, Narrow, Sizes};
+use hone::motif::{Column, Sizes};
 
 use crate::Cuda;
 use crate::driver::Memory;
@@ -44,23 +44,8 @@ impl Cuda {
             .map(|place| place as usize)
             .zip(listed_here)
             .collect();
-        Column::of(self.copied(&out, length, bytes), beyond)
-    }
-
-    fn copied(&self, from: &Memory<u8>, length: usize, bytes: usize) -> Narrow {
-        let driver = &self.driver;
-        macro_rules! values {
-            ($kind:ident, $number:ty) => {{
-                let mut values = vec![<$number>::default(); length];
-                driver.download_as(from, &mut values);
-                Narrow::$kind(values)
-            }};
-        }
-        match bytes {
-            1 => values!(U8, u8),
-            2 => values!(U16, u16),
-            4 => values!(U32, u32),
-            _ => values!(U64, u64),
-        }
+        let mut narrow = vec![0u8; length * bytes];
+        driver.download(&out, &mut narrow);
+        Column::of(bytes, narrow, beyond)
     }
 }

@@ -1,18 +1,14 @@
-//! [`Column`]: many non-negative integers, each stored in as few bytes as most of them need.
+//! [`Column`]: many non-negative integers, each stored in as few bytes as most of them need; and [`Rank`], an index for
+//! values that are stored only for some positions.
 //!
 //! Counts are skewed: in sparse graphs nearly all are 0, in others a few hubs have huge ones. A
 //! column therefore takes 1, 2, 4 or 8 bytes per value, whichever makes the whole smallest, and keeps
 //! the values that do not fit in a separate sorted list. Zeros cost no memory until a page is
 //! written.
 
-mod part;
-mod wide;
-
 use std::io::{self, ErrorKind, Read, Write};
+use std::ops::Range;
 
-use self::part::Slice;
-pub(super) use self::part::{Part, cut};
-use self::wide::Wide;
 use crate::parallel;
 
 /// Values per class of size, to choose the width of a column.
@@ -31,12 +27,9 @@ impl Sizes {
     /// The bytes that each of `len` values of these sizes takes in a column, and how many values do not fit.
     pub fn width(&self, len: usize) -> (usize, usize) {
         let cost = |i: usize| (len << i) + self.over[i] * size_of::<(usize, u64)>();
-        match (0..3)
-            .min_by_key(|&i| cost(i))
-            .filter(|&i| cost(i) <= len * 8)
-        {
-            Some(i) => (1 << i, self.over[i]),
-            None => (8, 0),
+        match (0..3).min_by_key(|&i| cost(i)) {
+            Some(i) if cost(i) <= len * 8 => (1 << i, self.over[i]),
+            _ => (8, 0),
         }
     }
 
@@ -47,205 +40,157 @@ impl Sizes {
         self.over[2] += times * usize::from(value >= u64::from(u32::MAX));
     }
 
-    pub(super) fn merge(mut self, other: Sizes) -> Sizes {
-        for (mine, theirs) in self.over.iter_mut().zip(other.over) {
-            *mine += theirs;
-        }
-        self
+    pub(super) fn sum(parts: impl IntoIterator<Item = Sizes>) -> Sizes {
+        let add = |a: Sizes, b: Sizes| Sizes::new(std::array::from_fn(|i| a.over[i] + b.over[i]));
+        parts.into_iter().fold(Sizes::default(), add)
     }
 }
+
+/// Positions of a block of wide values.
+const BLOCK: usize = 128;
 
 /// A list of integers with random access.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    data: Narrow,
-    /// Values that do not fit; in `data` they read as the largest number.
-    wide: Wide,
-}
-
-/// Integers in few bytes each; the largest number of each width but the last marks one that does not fit.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub enum Narrow {
-    U8(Vec<u8>),
-    U16(Vec<u16>),
-    U32(Vec<u32>),
-    U64(Vec<u64>),
-}
-
-impl Narrow {
-    fn len(&self) -> usize {
-        match self {
-            Narrow::U8(v) => v.len(),
-            Narrow::U16(v) => v.len(),
-            Narrow::U32(v) => v.len(),
-            Narrow::U64(v) => v.len(),
-        }
-    }
-
-    /// Bytes of a value.
-    fn width(&self) -> usize {
-        match self {
-            Narrow::U8(_) => 1,
-            Narrow::U16(_) => 2,
-            Narrow::U32(_) => 4,
-            Narrow::U64(_) => 8,
-        }
-    }
-
-    /// Whether a list contains, in order, exactly the positions marked as having their value there.
-    fn lists(&self, wide: &[(usize, u64)]) -> bool {
-        fn listed<T: Copy + PartialEq + Sync>(
-            values: &[T],
-            marker: T,
-            wide: &[(usize, u64)],
-        ) -> bool {
-            let ascend = wide.windows(2).all(|pair| pair[0].0 < pair[1].0);
-            let marks = wide
-                .iter()
-                .all(|&(i, _)| values.get(i).is_some_and(|value| *value == marker));
-            ascend && marks && parallel::count(values.len(), |i| values[i] == marker) == wide.len()
-        }
-        match self {
-            Narrow::U8(v) => listed(v, u8::MAX, wide),
-            Narrow::U16(v) => listed(v, u16::MAX, wide),
-            Narrow::U32(v) => listed(v, u32::MAX, wide),
-            Narrow::U64(_) => wide.is_empty(),
-        }
-    }
+    len: usize,
+    /// Bytes of a value: 1, 2, 4 or 8.
+    width: usize,
+    /// The values, little-endian; less than 8 bytes of ones mark a wide value.
+    bytes: Vec<u8>,
+    /// Positions and values that do not fit, ascending.
+    wide: Vec<(usize, u64)>,
+    /// Wide values before each block of positions, and all of them; nothing if there are none. A search looks at the few of
+    /// one block, in a cache line or two, and not at a million of them.
+    before: Vec<usize>,
 }
 
 impl Column {
-    /// Values that were narrowed elsewhere, and those that do not fit, with their positions in any order.
+    /// Values that were narrowed to `width` bytes elsewhere, and those that do not fit, with their positions in any order.
     ///
     /// # Panics
     /// When other values do not fit than those that are listed.
-    pub fn of(data: Narrow, mut wide: Vec<(usize, u64)>) -> Column {
+    pub fn of(width: usize, bytes: Vec<u8>, mut wide: Vec<(usize, u64)>) -> Column {
         wide.sort_unstable();
-        assert!(data.lists(&wide), "values that do not fit are listed");
+        let column = Column::narrow(width, bytes);
+        assert!(column.marks(&wide), "values that do not fit are listed");
+        column.with_wide(wide)
+    }
+
+    fn narrow(width: usize, bytes: Vec<u8>) -> Column {
         Column {
-            wide: Wide::new(data.len(), wide),
-            data,
+            len: bytes.len() / width,
+            width,
+            bytes,
+            wide: Vec::new(),
+            before: Vec::new(),
         }
     }
 
     /// `len` zeros, in the width that suits values of these sizes.
     pub(super) fn zeros(len: usize, sizes: Sizes) -> Column {
-        let data = match sizes.width(len).0 {
-            1 => Narrow::U8(vec![0; len]),
-            2 => Narrow::U16(vec![0; len]),
-            4 => Narrow::U32(vec![0; len]),
-            _ => Narrow::U64(vec![0; len]),
-        };
-        Column {
-            data,
-            wide: Wide::default(),
-        }
+        let width = sizes.width(len).0;
+        Column::narrow(width, vec![0; len * width])
     }
 
     /// `len` zeros, in the width of another column.
     pub(super) fn zeros_like(len: usize, other: &Column) -> Column {
-        let data = match &other.data {
-            Narrow::U8(_) => Narrow::U8(vec![0; len]),
-            Narrow::U16(_) => Narrow::U16(vec![0; len]),
-            Narrow::U32(_) => Narrow::U32(vec![0; len]),
-            Narrow::U64(_) => Narrow::U64(vec![0; len]),
-        };
-        Column {
-            data,
-            wide: Wide::default(),
-        }
+        Column::narrow(other.width, vec![0; len * other.width])
     }
 
     /// The same values in the width that suits these sizes.
     pub(super) fn fitted(self, sizes: Sizes) -> Column {
-        if sizes.width(self.len()).0 == self.data.width() {
+        if sizes.width(self.len).0 == self.width {
             return self;
         }
-        Column::gather(self.len(), |i| self.get(i))
+        Column::collect(self.len, |i| self.get(i))
     }
 
-    /// The values of `len` positions, known beforehand.
-    pub(super) fn collect(len: usize, value: impl Fn(usize) -> u64) -> Column {
-        let mut sizes = Sizes::default();
-        (0..len).for_each(|i| sizes.add(value(i), 1));
-        let mut column = Column::zeros(len, sizes);
-        let wide = {
-            let mut part = column.parts(&[0, len]).pop().expect("one part");
-            (0..len).for_each(|i| part.set(i, value(i)));
-            part.wide
-        };
-        column.finish([wide]);
-        column
-    }
-
-    /// The same, found in parallel.
-    pub(super) fn gather(len: usize, value: impl Fn(usize) -> u64 + Sync) -> Column {
+    /// The values of `len` positions, found in parallel.
+    pub(super) fn collect(len: usize, value: impl Fn(usize) -> u64 + Sync) -> Column {
         const PIECE: usize = 1 << 14;
         let sizes = parallel::stretches(len, PIECE, |range| {
-            range.fold(Sizes::default(), |mut sizes, i| {
-                sizes.add(value(i), 1);
-                sizes
-            })
+            let mut sizes = Sizes::default();
+            range.for_each(|i| sizes.add(value(i), 1));
+            sizes
         });
-        let mut column = Column::zeros(len, sizes.into_iter().fold(Sizes::default(), Sizes::merge));
+        let mut column = Column::zeros(len, Sizes::sum(sizes));
         let bounds: Vec<usize> = (0..len).step_by(PIECE).chain([len]).collect();
         let wide = parallel::map_each(column.parts(&bounds), |at, mut part| {
             (bounds[at]..bounds[at + 1]).for_each(|i| part.set(i, value(i)));
             part.wide
         });
-        column.finish(wide);
-        column
+        column.with_wide(wide.concat())
     }
 
     /// The value at `i`.
     #[inline(always)]
     pub(super) fn get(&self, i: usize) -> u64 {
-        match &self.data {
-            Narrow::U8(v) if v[i] != u8::MAX => u64::from(v[i]),
-            Narrow::U16(v) if v[i] != u16::MAX => u64::from(v[i]),
-            Narrow::U32(v) if v[i] != u32::MAX => u64::from(v[i]),
-            Narrow::U64(v) => v[i],
-            _ => self.wide(i),
+        let stored = self.stored(i);
+        if stored == self.marker() && self.width < 8 {
+            return self.wide(i);
         }
+        stored
+    }
+
+    #[inline(always)]
+    fn stored(&self, i: usize) -> u64 {
+        match self.width {
+            1 => self.bytes[i].into(),
+            2 => u16::from_le_bytes(self.bytes.as_chunks().0[i]).into(),
+            4 => u32::from_le_bytes(self.bytes.as_chunks().0[i]).into(),
+            _ => u64::from_le_bytes(self.bytes.as_chunks().0[i]),
+        }
+    }
+
+    /// What stands for a value that does not fit; in 8 bytes all values do.
+    #[inline(always)]
+    fn marker(&self) -> u64 {
+        u64::MAX >> (64 - 8 * self.width)
     }
 
     #[cold]
     fn wide(&self, i: usize) -> u64 {
-        self.wide.get(i)
+        let block = i / BLOCK;
+        let some = &self.wide[self.before[block]..self.before[block + 1]];
+        let at = some.binary_search_by_key(&i, |wide| wide.0);
+        some[at.expect("a wide value is listed")].1
+    }
+
+    /// Whether a list contains, in order, exactly the positions marked as having their value there.
+    fn marks(&self, wide: &[(usize, u64)]) -> bool {
+        let marked = |i: usize| self.width < 8 && self.stored(i) == self.marker();
+        wide.is_sorted_by(|a, b| a.0 < b.0)
+            && wide.iter().all(|&(i, _)| i < self.len && marked(i))
+            && parallel::count(self.len, marked) == wide.len()
     }
 
     /// Number of nonzeros among positions `range`.
     #[inline]
-    pub(super) fn nonzeros(&self, range: std::ops::Range<usize>) -> usize {
-        match &self.data {
-            Narrow::U8(v) => v[range].iter().filter(|&&x| x != 0).count(),
-            Narrow::U16(v) => v[range].iter().filter(|&&x| x != 0).count(),
-            Narrow::U32(v) => v[range].iter().filter(|&&x| x != 0).count(),
-            Narrow::U64(v) => v[range].iter().filter(|&&x| x != 0).count(),
+    pub(super) fn nonzeros(&self, range: Range<usize>) -> usize {
+        let bytes = &self.bytes[range.start * self.width..range.end * self.width];
+        match self.width {
+            1 => bytes.iter().filter(|&&x| x != 0).count(),
+            2 => nonzeros(bytes.as_chunks::<2>().0),
+            4 => nonzeros(bytes.as_chunks::<4>().0),
+            _ => nonzeros(bytes.as_chunks::<8>().0),
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.data.len()
+        self.len
     }
 
     /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
-        self.data.len() * self.data.width() + self.wide.bytes()
+        self.bytes.len() + size_of_val(&*self.wide) + size_of_val(&*self.before)
     }
 
     /// Writes width, number of wide values, values and wide values, little-endian.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&[self.data.width() as u8])?;
-        out.write_all(&(self.wide.list().len() as u64).to_le_bytes())?;
-        match &self.data {
-            Narrow::U8(v) => out.write_all(v)?,
-            Narrow::U16(v) => save(v, u16::to_le_bytes, out)?,
-            Narrow::U32(v) => save(v, u32::to_le_bytes, out)?,
-            Narrow::U64(v) => save(v, u64::to_le_bytes, out)?,
-        }
-        self.wide.list().iter().try_for_each(|&(i, value)| {
+        out.write_all(&[self.width as u8])?;
+        out.write_all(&(self.wide.len() as u64).to_le_bytes())?;
+        out.write_all(&self.bytes)?;
+        self.wide.iter().try_for_each(|&(i, value)| {
             out.write_all(&(i as u64).to_le_bytes())?;
             out.write_all(&value.to_le_bytes())
         })
@@ -253,110 +198,182 @@ impl Column {
 
     /// Reads a column of `len` values that [`Column::save`] wrote.
     pub(super) fn load(len: usize, input: &mut dyn Read) -> io::Result<Column> {
-        let (mut width, mut wide) = ([0], [0; 8]);
-        input.read_exact(&mut width)?;
-        input.read_exact(&mut wide)?;
-        let data = match width[0] {
-            1 => Narrow::U8(load(len, u8::from_le_bytes, input)?),
-            2 => Narrow::U16(load(len, u16::from_le_bytes, input)?),
-            4 => Narrow::U32(load(len, u32::from_le_bytes, input)?),
-            8 => Narrow::U64(load(len, u64::from_le_bytes, input)?),
-            _ => {
-                return Err(io::Error::new(
-                    ErrorKind::InvalidData,
-                    "this is not a column of counts",
-                ));
-            }
-        };
         let wrong = |what| io::Error::new(ErrorKind::InvalidData, what);
-        let wide = usize::try_from(u64::from_le_bytes(wide))
-            .ok()
-            .filter(|&wide| wide <= len);
-        let wide =
-            wide.ok_or_else(|| wrong("a column of counts has more wide values than values"))?;
-        let pairs: Vec<u64> = load(2 * wide, u64::from_le_bytes, input)?;
-        let wide: Vec<(usize, u64)> = pairs
-            .chunks_exact(2)
-            .map(|pair| (pair[0] as usize, pair[1]))
-            .collect();
-        if !data.lists(&wide) {
+        let (mut width, mut count) = ([0], [0; 8]);
+        input.read_exact(&mut width)?;
+        input.read_exact(&mut count)?;
+        if !matches!(width[0], 1 | 2 | 4 | 8) {
+            return Err(wrong("this is not a column of counts"));
+        }
+        let width = usize::from(width[0]);
+        let column = Column::narrow(width, read_bytes(len * width, input)?);
+        let count = usize::try_from(u64::from_le_bytes(count));
+        let count = count.ok().filter(|&count| count <= len);
+        let count =
+            count.ok_or_else(|| wrong("a column of counts has more wide values than values"))?;
+        let numbers = read_bytes(16 * count, input)?;
+        let numbers = numbers.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b));
+        let numbers: Vec<u64> = numbers.collect();
+        let pairs = numbers.as_chunks::<2>().0.iter();
+        let wide: Vec<_> = pairs.map(|&[i, value]| (i as usize, value)).collect();
+        if !column.marks(&wide) {
             return Err(wrong("a column of counts lists other wide values"));
         }
-        Ok(Column {
-            wide: Wide::new(len, wide),
-            data,
-        })
+        Ok(column.with_wide(wide))
     }
 
     /// Disjoint ranges to be filled by several threads: part i covers `bounds[i]..bounds[i + 1]`.
-    /// Return the parts to [`Column::finish`], in order.
+    /// Give the wide values of the parts, in order, to [`Column::with_wide`].
     pub(super) fn parts(&mut self, bounds: &[usize]) -> Vec<Part<'_>> {
-        let starts = bounds.iter().copied();
-        match &mut self.data {
-            Narrow::U8(v) => starts
-                .zip(cut(v, bounds))
-                .map(|(s, v)| Part::new(s, Slice::U8(v)))
-                .collect(),
-            Narrow::U16(v) => starts
-                .zip(cut(v, bounds))
-                .map(|(s, v)| Part::new(s, Slice::U16(v)))
-                .collect(),
-            Narrow::U32(v) => starts
-                .zip(cut(v, bounds))
-                .map(|(s, v)| Part::new(s, Slice::U32(v)))
-                .collect(),
-            Narrow::U64(v) => starts
-                .zip(cut(v, bounds))
-                .map(|(s, v)| Part::new(s, Slice::U64(v)))
-                .collect(),
+        let width = self.width;
+        let bytes: Vec<usize> = bounds.iter().map(|&i| i * width).collect();
+        let parts = cut(&mut self.bytes, &bytes).into_iter().zip(bounds);
+        let part = |(bytes, &start)| Part {
+            start,
+            width,
+            bytes,
+            wide: Vec::new(),
+        };
+        parts.map(part).collect()
+    }
+
+    /// The same with wide values, whose positions ascend.
+    pub(super) fn with_wide(mut self, wide: Vec<(usize, u64)>) -> Column {
+        self.before.clear();
+        if !wide.is_empty() {
+            let blocks = self.len.div_ceil(BLOCK);
+            for (at, &(i, _)) in wide.iter().enumerate() {
+                let seen = self.before.len();
+                self.before.resize(seen.max(i / BLOCK + 1), at);
+            }
+            self.before.resize(blocks + 1, wide.len());
+        }
+        Column { wide, ..self }
+    }
+}
+
+/// For each range between bounds the parts of several columns there.
+pub(super) fn parts_of<'a, const N: usize>(
+    columns: &'a mut [Column; N],
+    bounds: &[usize],
+) -> Vec<[Part<'a>; N]> {
+    let mut parts = columns.each_mut().map(|c| c.parts(bounds).into_iter());
+    let ranges = 1..bounds.len();
+    let next = |_| {
+        parts
+            .each_mut()
+            .map(|p| p.next().expect("a part for each range"))
+    };
+    ranges.map(next).collect()
+}
+
+/// The columns with the wide values of their parts, in order.
+pub(super) fn with_wide<const N: usize>(
+    columns: [Column; N],
+    parts: Vec<[Vec<(usize, u64)>; N]>,
+) -> [Column; N] {
+    let mut wide = [const { Vec::new() }; N];
+    for part in parts {
+        for (wide, mut part) in wide.iter_mut().zip(part) {
+            wide.append(&mut part);
         }
     }
+    let mut wide = wide.into_iter();
+    columns.map(|column| column.with_wide(wide.next().expect("as many lists as columns")))
+}
 
-    /// Takes the wide values of the parts, in order.
-    pub(super) fn finish(&mut self, wide: impl IntoIterator<Item = Vec<(usize, u64)>>) {
-        self.wide = Wide::new(self.len(), wide.into_iter().flatten().collect());
+fn nonzeros<const N: usize>(values: &[[u8; N]]) -> usize {
+    values.iter().filter(|&&value| value != [0; N]).count()
+}
+
+/// So many bytes; the memory grows with the data, so that a wrong length takes none.
+pub(super) fn read_bytes(count: usize, input: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(count as u64).read_to_end(&mut bytes)?;
+    if bytes.len() < count {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    bytes.shrink_to_fit();
+    Ok(bytes)
+}
+
+/// Splits a slice at the inner bounds, so that threads can fill the pieces.
+pub(super) fn cut<'a, T>(mut data: &'a mut [T], bounds: &[usize]) -> Vec<&'a mut [T]> {
+    let mut pieces = Vec::with_capacity(bounds.len().saturating_sub(1));
+    for pair in bounds.windows(2) {
+        let (piece, rest) = data.split_at_mut(pair[1] - pair[0]);
+        pieces.push(piece);
+        data = rest;
+    }
+    pieces
+}
+
+/// A range of a column that one thread fills.
+pub(super) struct Part<'a> {
+    start: usize,
+    width: usize,
+    bytes: &'a mut [u8],
+    /// Values that did not fit.
+    pub(super) wide: Vec<(usize, u64)>,
+}
+
+impl Part<'_> {
+    /// Sets the value at position `i` of the column; positions must ascend.
+    #[inline]
+    pub(super) fn set(&mut self, i: usize, value: u64) {
+        let (at, bytes) = (i - self.start, &mut *self.bytes);
+        let most = match self.width {
+            1 => {
+                bytes[at] = value.min(0xff) as u8;
+                0xff
+            }
+            2 => {
+                bytes.as_chunks_mut().0[at] = (value.min(0xffff) as u16).to_le_bytes();
+                0xffff
+            }
+            4 => {
+                bytes.as_chunks_mut().0[at] = (value.min(0xffff_ffff) as u32).to_le_bytes();
+                0xffff_ffff
+            }
+            _ => return bytes.as_chunks_mut().0[at] = value.to_le_bytes(),
+        };
+        if value >= most {
+            self.wide.push((i, value));
+        }
     }
 }
 
-fn save<T: Copy, const N: usize>(
-    values: &[T],
-    bytes: fn(T) -> [u8; N],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    values.chunks(1 << 16).try_for_each(|piece| {
-        out.write_all(
-            &piece
-                .iter()
-                .flat_map(|&value| bytes(value))
-                .collect::<Vec<u8>>(),
-        )
-    })
+/// Finds, for a position with a nonzero, how many nonzeros come before it.
+#[derive(Debug, Clone)]
+pub(super) struct Rank {
+    /// Nonzeros before each block.
+    before: Vec<usize>,
 }
 
-fn load<T, const N: usize>(
-    len: usize,
-    value: fn([u8; N]) -> T,
-    input: &mut dyn Read,
-) -> io::Result<Vec<T>> {
-    // Grows with the data: a wrong length takes no memory.
-    let mut values = Vec::new();
-    let mut bytes = vec![0; N << 16];
-    while values.len() < len {
-        let bytes = &mut bytes[..N * (len - values.len()).min(1 << 16)];
-        input.read_exact(bytes)?;
-        values.reserve(if values.is_empty() {
-            len.min(1 << 22)
-        } else {
-            0
-        });
-        values.extend(
-            bytes
-                .chunks_exact(N)
-                .map(|b| value(b.try_into().expect("a value's bytes"))),
-        );
+impl Rank {
+    const BLOCK: usize = 256;
+
+    pub(super) fn new(len: usize, nonzeros: impl Fn(Range<usize>) -> usize) -> Rank {
+        let mut before = Vec::with_capacity(len / Rank::BLOCK + 2);
+        before.push(0);
+        let mut sum = 0;
+        for start in (0..len).step_by(Rank::BLOCK) {
+            sum += nonzeros(start..len.min(start + Rank::BLOCK));
+            before.push(sum);
+        }
+        Rank { before }
     }
-    values.shrink_to_fit();
-    Ok(values)
+
+    /// Number of nonzeros at positions below `i`; `nonzeros` as at construction.
+    #[inline]
+    pub(super) fn below(&self, i: usize, nonzeros: impl Fn(Range<usize>) -> usize) -> usize {
+        let block = i / Rank::BLOCK;
+        self.before[block] + nonzeros(block * Rank::BLOCK..i)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.before)
+    }
 }
 
 #[cfg(test)]
@@ -365,16 +382,8 @@ mod tests {
 
     #[test]
     fn every_width_gives_the_values_back() {
-        for top in [
-            1u64,
-            254,
-            255,
-            65_534,
-            65_535,
-            1 << 31,
-            u64::from(u32::MAX),
-            u64::MAX,
-        ] {
+        let tops = [1, 254, 255, 65_534, 65_535, 1 << 31];
+        for top in tops.into_iter().chain([u64::from(u32::MAX), u64::MAX]) {
             for rare in [2, 1000] {
                 let value = |i: usize| {
                     if i.is_multiple_of(rare) {
@@ -383,19 +392,20 @@ mod tests {
                         i as u64 % 200
                     }
                 };
-                let column = Column::collect(5000, value);
-                let gathered = Column::gather(5000, value);
+                let column = Column::collect(50_000, value);
+                let all = || 0..50_000;
+                assert!(all().all(|i| column.get(i) == value(i)), "{top} {rare}");
+                let nonzeros = all().filter(|&i| value(i) != 0).count();
+                assert_eq!(column.nonzeros(all()), nonzeros);
+                let mut saved = Vec::new();
+                column.save(&mut saved).expect("memory takes it");
+                assert_eq!(Column::load(50_000, &mut &*saved).expect("whole"), column);
+                let Column {
+                    width, bytes, wide, ..
+                } = column.clone();
                 assert_eq!(
-                    (gathered.wide.clone(), gathered.bytes()),
-                    (column.wide.clone(), column.bytes())
-                );
-                (0..5000)
-                    .for_each(|i| assert_eq!(gathered.get(i), value(i), "top {top}, every {rare}"));
-                (0..5000)
-                    .for_each(|i| assert_eq!(column.get(i), value(i), "top {top}, every {rare}"));
-                assert_eq!(
-                    column.nonzeros(0..5000),
-                    (0..5000).filter(|&i| value(i) != 0).count()
+                    Column::of(width, bytes, wide.into_iter().rev().collect()),
+                    column
                 );
             }
         }
@@ -407,7 +417,6 @@ mod tests {
         let mut bytes = Vec::new();
         column.save(&mut bytes).expect("memory takes it");
         let loaded = |bytes: &[u8]| Column::load(600, &mut &*bytes);
-        assert_eq!(loaded(&bytes).expect("whole").get(7), 300);
         for length in 0..bytes.len() {
             assert!(loaded(&bytes[..length]).is_err(), "cut to {length}");
         }
@@ -417,12 +426,15 @@ mod tests {
             other[at] = byte;
             assert!(loaded(&other).is_err(), "byte {at}");
         }
+        for wrong in [vec![(3, 900)], vec![(1, 255), (2, 4)], vec![(1, 255); 2]] {
+            let made = std::panic::catch_unwind(|| Column::of(1, vec![1, 255, 3, 255], wrong));
+            assert!(made.is_err());
+        }
     }
 
     #[test]
     fn a_few_hubs_do_not_widen_a_column() {
         let column = Column::collect(100_000, |i| if i == 7 { u64::MAX } else { 3 });
-        assert_eq!(column.data.width(), 1);
-        assert!(column.bytes() < 110_000);
+        assert!(column.width == 1 && column.bytes() < 110_000);
     }
 }

@@ -1,4 +1,4 @@
-//! The 13 orbit counts of an edge from five numbers of the edge and three of each end.
+//! The 13 orbit counts of an edge from five numbers of the edge and three of each end: the *primitives*.
 //!
 //! Letters: d degree; T triangles of a node; S = Σ_{w∈N(u)} (d_w − 1); t common neighbours of u and
 //! v; P = t(t − 1)/2 their pairs; C non-induced 4-cycles through the edge; K 4-cliques on it; Q = Σ d_w and
@@ -10,30 +10,34 @@
 //! f64 and the same formulas.
 
 use std::num::Wrapping;
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Deref, Div, Mul, Sub};
 
+use super::column::{Column, Rank};
 use super::orbit::Orbit;
-use crate::parallel;
+use crate::error::{Error, Result};
 use crate::sparse::Pattern;
 
 /// Exact counts, modulo 2⁶⁴.
-pub(super) type Exact = Wrapping<u64>;
+pub(super) type Whole = Wrapping<u64>;
 
-/// What the formulas need of a number.
+/// What the formulas need of a number: [`Whole`] for exact counts of edges, i128 for exact sums over all edges before they
+/// are halved (degrees are below 2³¹ and edges fewer than 2⁶², so that the largest, R, is below 2¹²⁶), f64 for estimates.
 pub(super) trait Number:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
+    Copy
+    + Default
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
 {
     fn of(value: u64) -> Self;
     /// x(x − 1)/2.
     fn pairs(self) -> Self;
 }
 
-/// What sums over the whole graph need besides: each edge is met from both ends.
-pub(super) trait Sum: Number + Send + Sync {
-    fn half(self) -> Self;
-}
-
-impl Number for Exact {
+impl Number for Whole {
     fn of(value: u64) -> Self {
         Wrapping(value)
     }
@@ -44,8 +48,6 @@ impl Number for Exact {
     }
 }
 
-/// Sums over all edges, before they are halved: degrees are below 2³¹ and edges fewer than 2⁶², so that the
-/// largest (R: twice two numbers below 2³¹ for each common neighbour) is below 2¹²⁶.
 impl Number for i128 {
     fn of(value: u64) -> Self {
         value.into()
@@ -53,18 +55,6 @@ impl Number for i128 {
 
     fn pairs(self) -> Self {
         self * (self - 1) / 2
-    }
-}
-
-impl Sum for i128 {
-    fn half(self) -> Self {
-        self / 2
-    }
-}
-
-impl Sum for f64 {
-    fn half(self) -> Self {
-        self / 2.0
     }
 }
 
@@ -87,7 +77,7 @@ pub(super) struct End<N> {
 }
 
 /// Primitives of an edge.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Middle<N> {
     pub(super) t: N,
     /// A separate estimate if t is one: the square of an estimate is too large on average.
@@ -96,6 +86,12 @@ pub(super) struct Middle<N> {
     pub(super) k: N,
     pub(super) q: N,
     pub(super) r: N,
+}
+
+impl<N> From<[N; 6]> for Middle<N> {
+    fn from([t, p, c, k, q, r]: [N; 6]) -> Self {
+        Middle { t, p, c, k, q, r }
+    }
 }
 
 /// The terms in which the orbit counts of an edge are linear; summed over edges, they give totals.
@@ -179,36 +175,34 @@ pub(super) fn orbits<N: Number>(u: End<N>, v: End<N>, e: Middle<N>) -> [N; Orbit
     Terms::of(u, v, e).orbits()
 }
 
-/// Sums up to this are whole numbers of f64, in whatever order they are added.
-const WHOLE: u128 = 1 << 53;
-
 /// What bounds the sums of orbit counts over the edges of a node.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
-    /// The largest degree.
-    pub(super) most: u128,
-    pub(super) edges: u128,
+    largest_degree: u128,
+    edges: u128,
 }
 
 impl Bounds {
     pub(super) fn of(pattern: &Pattern) -> Bounds {
-        let degrees = parallel::stretches(pattern.rows(), 1 << 14, |rows| {
-            rows.map(|i| pattern.range(i).len()).max()
-        });
-        let most = degrees.into_iter().flatten().max().unwrap_or(0) as u128;
         Bounds {
-            most,
+            largest_degree: largest_degree(pattern) as u128,
             edges: pattern.nnz() as u128 / 2,
         }
     }
 
-    /// Whether the sums over the edges of a node of that degree are whole numbers of f64.
+    /// Whether the sums over the edges of a node of that degree are whole numbers of f64, in whatever order they are added.
     pub(super) fn are_whole(&self, degree: usize) -> bool {
         let degree = degree as u128;
         // No edge has more of any orbit.
-        let most = (4 * self.edges).max((degree + self.most).pow(2));
-        degree * most < WHOLE
+        let most = (4 * self.edges).max((degree + self.largest_degree).pow(2));
+        degree * most < 1 << 53
     }
+}
+
+/// The largest number of neighbours of a node.
+pub(super) fn largest_degree(pattern: &Pattern) -> usize {
+    let degrees = pattern.offsets().windows(2).map(|ends| ends[1] - ends[0]);
+    degrees.max().unwrap_or(0)
 }
 
 /// Sums of all orbit counts over the edges of a node to the neighbours `row`, modulo 2⁶⁴; `middle` are the sums of the primitives
@@ -218,14 +212,14 @@ impl Bounds {
 /// add d_w for each triangle and each of its other nodes.
 pub(super) fn node_sums(
     row: &[u32],
-    own: End<Exact>,
-    end: impl Fn(usize) -> End<Exact>,
-    middle: Middle<Exact>,
-) -> [Exact; Orbit::COUNT] {
+    own: End<Whole>,
+    end: impl Fn(u32) -> End<Whole>,
+    middle: Middle<Whole>,
+) -> [Whole; Orbit::COUNT] {
     let (one, d) = (Wrapping(1), Wrapping(row.len() as u64));
     let [mut x, mut pairs, mut triangles, mut s] = [Wrapping(0); 4];
     for &j in row {
-        let end = end(j as usize);
+        let end = end(j);
         let other = end.d - one;
         x += other;
         pairs += other.pairs();
@@ -245,4 +239,149 @@ pub(super) fn node_sums(
         middle,
     }
     .orbits()
+}
+
+/// The numbers of edges and nodes from which all exact counts follow, in the order of a symmetric pattern.
+#[derive(Debug, Clone)]
+pub struct Primitives {
+    /// Common neighbours of each position.
+    pub t: Column,
+    /// Non-induced 4-cycles through each position.
+    pub c: Column,
+    /// 4-cliques on each position in a triangle.
+    pub k: Column,
+    /// Sum of the degrees of the common neighbours, for each position in a triangle.
+    pub q: Column,
+    /// Sum of the triangles of the edges to the common neighbours, for each position in a triangle.
+    pub r: Column,
+    /// Triangles of each node.
+    pub triangles: Column,
+    /// Sum of the degrees minus one of the neighbours of each node.
+    pub s: Column,
+}
+
+/// Primitives with an index and degrees.
+#[derive(Debug, Clone)]
+pub(super) struct Exact {
+    primitives: Primitives,
+    /// From a position in a triangle to its place in k, q and r.
+    rank: Rank,
+    pub(super) d: Column,
+}
+
+impl Deref for Exact {
+    type Target = Primitives;
+
+    fn deref(&self) -> &Primitives {
+        &self.primitives
+    }
+}
+
+impl Exact {
+    /// # Panics
+    /// When there are other numbers of values than the pattern has positions and nodes.
+    pub(super) fn new(pattern: &Pattern, primitives: Primitives) -> Exact {
+        let Primitives { t, c, k, q, r, .. } = &primitives;
+        let (nodes, slots) = (pattern.rows(), pattern.nnz());
+        let of_nodes = [&primitives.triangles, &primitives.s];
+        assert!(
+            t.len() == slots && c.len() == slots,
+            "counts of every position"
+        );
+        assert!(
+            of_nodes.iter().all(|column| column.len() == nodes),
+            "counts of every node"
+        );
+        let rank = Rank::new(slots, |range| t.nonzeros(range));
+        let inside = rank.below(slots, |range| t.nonzeros(range));
+        let of_triangles = [k, q, r].iter().all(|column| column.len() == inside);
+        assert!(of_triangles, "counts of every position in a triangle");
+        Exact {
+            rank,
+            d: Column::collect(nodes, |i| pattern.range(i).len() as u64),
+            primitives,
+        }
+    }
+
+    /// Refuses a node with too many neighbours for the arithmetic.
+    pub(super) fn check_degrees(pattern: &Pattern) -> Result<()> {
+        let (degree, most) = (largest_degree(pattern), (1usize << 31) - 1);
+        if degree <= most {
+            return Ok(());
+        }
+        Err(Error::Numeric {
+            stage: "motif counting".into(),
+            message: format!("a node has {degree} neighbours; at most {most} can be counted"),
+        })
+    }
+
+    /// All columns, in the order of a file.
+    pub(super) fn columns(&self) -> [&Column; 8] {
+        let p = &self.primitives;
+        [&p.t, &p.c, &p.k, &p.q, &p.r, &self.d, &p.triangles, &p.s]
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.columns().map(Column::bytes).iter().sum::<usize>() + self.rank.bytes()
+    }
+
+    /// Positions in a triangle before one of the pattern.
+    #[inline]
+    pub(super) fn place(&self, slot: usize) -> usize {
+        self.rank.below(slot, |range| self.t.nonzeros(range))
+    }
+
+    #[inline(always)]
+    pub(super) fn end(&self, i: u32) -> End<Whole> {
+        End {
+            d: Wrapping(self.d.get(i as usize)),
+            triangles: Wrapping(self.triangles.get(i as usize)),
+            s: Wrapping(self.s.get(i as usize)),
+        }
+    }
+
+    /// The primitives of a position; `place` is that of the next position in a triangle, which is looked up when there is one.
+    #[inline(always)]
+    pub(super) fn middle(&self, slot: usize, place: &mut Option<usize>) -> Middle<Whole> {
+        let t = Wrapping(self.t.get(slot));
+        let mut e = Middle {
+            t,
+            p: t.pairs(),
+            c: Wrapping(self.c.get(slot)),
+            ..Middle::default()
+        };
+        if t.0 > 0 {
+            let at = place.unwrap_or_else(|| self.place(slot));
+            e.k = Wrapping(self.k.get(at));
+            e.q = Wrapping(self.q.get(at));
+            e.r = Wrapping(self.r.get(at));
+            *place = Some(at + 1);
+        }
+        e
+    }
+
+    /// Sums of all orbit counts over the edges of a node, modulo 2⁶⁴.
+    pub(super) fn node_sums(&self, pattern: &Pattern, i: usize) -> [Whole; Orbit::COUNT] {
+        let (row, slots) = (pattern.row(i), pattern.range(i));
+        if row.is_empty() {
+            return [Wrapping(0); Orbit::COUNT];
+        }
+        let mut sum = Middle::default();
+        if self.triangles.get(i) == 0 {
+            sum.c = slots.map(|slot| Wrapping(self.c.get(slot))).sum();
+        } else {
+            let mut place = None;
+            for slot in slots {
+                let e = self.middle(slot, &mut place);
+                sum.t += e.t;
+                sum.p += e.p;
+                sum.c += e.c;
+                sum.k += e.k;
+                sum.q += e.q;
+                sum.r += e.r;
+            }
+        }
+        node_sums(row, self.end(i as u32), |j| self.end(j), sum)
+    }
 }

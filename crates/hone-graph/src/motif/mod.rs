@@ -25,53 +25,41 @@
 //! Directed graphs also have their own motifs: [`triad`]. [`Sample::count_motifs`] counts what a set of motifs needs.
 //!
 //! How it works: everything follows from five numbers per edge and three per node (`formula`). `exact/` finds those by
-//! sweeps over nodes ranked by degree (`ranked`), `sampled/` estimates them from a bounded number of neighbours of each
-//! node, and [`Sample`] (`counting`) chooses between the two. [`Counts`] holds either, and [`Counts::update`] updates
+//! sweeps over nodes ranked by degree (`ranked`), `around` for chosen nodes alone, `estimate/` estimates them from a bounded
+//! number of neighbours of each node, and [`Sample`] chooses. [`Counts`] holds either, and [`Counts::update`] updates
 //! exact counts when edges are added or removed (`update/`). W_t of edges is built in `motif_graph`, that of all pairs
 //! in `pairs`.
 
-mod arc_orbit;
+mod around;
 mod column;
-mod counting;
 mod counts;
-mod delta;
-mod divide;
+mod estimate;
 mod exact;
 mod formula;
-mod listed;
 mod motif_graph;
-pub mod node_sums;
 mod orbit;
 pub mod pairs;
-mod place;
-mod primitives;
 mod ranked;
-mod recovered;
-mod room;
-mod sampled;
+mod sample;
 mod saved;
 mod set;
-mod totals;
+mod table;
 pub mod triad;
 pub mod update;
 
 pub use crate::communicator::{Communicator, SingleProcess};
-pub use column::{Column, Narrow, Sizes};
-pub use counting::Sample;
-pub use counts::Counts;
-pub use delta::Delta;
-pub use exact::{Triangles, sums_of_nodes, with_neighbours};
+pub use around::{Triangles, sums_of_nodes, with_neighbours};
+pub use column::{Column, Sizes};
+pub use counts::{Counts, NodeSums, Totals};
+pub use formula::Primitives;
 pub use motif_graph::{
     MotifGraph, MotifRows, Weighting, overflow, shares_pattern, unit_of_weights,
 };
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;
-pub use primitives::Primitives;
-pub use recovered::OrbitTable;
-pub use room::{COUNTING, COUNTING_AT_MOST, counting_at_most};
-pub use sampled::{Estimates, Sampled};
-pub use set::{Motif, MotifSet};
-pub use totals::Totals;
+pub use sample::{COUNTING, COUNTING_AT_MOST, Sample, Sampled, counting_at_most};
+pub use set::{Delta, Motif, MotifSet};
+pub use table::OrbitTable;
 
 use crate::Graph;
 use crate::error::Result;
@@ -85,7 +73,7 @@ use crate::progress::Progress;
 ///
 /// Fails when `progress` asks to stop, when memory does not suffice, or when a node has 2³¹ neighbours or more.
 pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
-    counting::exact(
+    sample::exact(
         graph.symmetric_pattern(),
         Allowance::new(None),
         &SingleProcess,

@@ -19,18 +19,15 @@
 //! in pieces of rows and 8 where they are joined. Rows are independent and all sums are of integers, so the result is
 //! the same for any number of threads.
 
-mod positions;
-
-pub use positions::{most_positions, positions};
-
 use std::fmt::{self, Display};
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Counts, Values};
-use super::exact::Exact;
+use super::counts::Counts;
+use super::formula::Exact;
 use super::motif_graph::{Made, MotifGraph, Sum, finished};
 use super::orbit::Graphlet;
 use super::ranked::balanced;
@@ -38,6 +35,7 @@ use super::set::Motif;
 use super::triad::Occurrence;
 use crate::Graph;
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::sparse::Pattern;
 
 /// Which pairs of nodes have a weight in W_t.
@@ -268,9 +266,7 @@ impl Counts {
             "counts of another graph"
         );
         check_motif(motif)?;
-        let Values::Exact(exact) = self.values() else {
-            return Err(estimated());
-        };
+        let exact = self.exact_values().ok_or_else(estimated)?;
         let source = Source {
             counts: self,
             exact,
@@ -283,9 +279,7 @@ impl Counts {
 
     /// The number of nodes of [`Counts::pair_graph`], without storing it.
     pub fn pair_nodes(&self, motif: Motif, delta: u64) -> Result<usize> {
-        let Values::Exact(exact) = self.values() else {
-            return Err(estimated());
-        };
+        let exact = self.exact_values().ok_or_else(estimated)?;
         // Either end of an arc is a node of it.
         let source = Source {
             counts: self,
@@ -321,7 +315,7 @@ impl Source<'_> {
             .collect()
     }
 
-    fn piece(&self, rows: std::ops::Range<usize>, scratch: &mut Scratch) -> Piece {
+    fn piece(&self, rows: Range<usize>, scratch: &mut Scratch) -> Piece {
         let (mut piece, mut entries) = (Piece::default(), Vec::new());
         for i in rows {
             self.read(i, scratch, &mut entries);
@@ -459,4 +453,74 @@ pub fn estimated() -> Error {
         "pairs",
         "occurrences are counted exactly, and sample requests estimates; use sample = \"exact\"",
     )
+}
+
+/// Maximum number of positions of W_t for any of these motifs: walks to nodes within reach, at most the number of
+/// nodes. Arcs may be walked in both directions; those of a pattern that is not symmetric are also reversed.
+pub fn most_positions(pattern: &Pattern, symmetric: bool, motifs: &[Motif]) -> u64 {
+    let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
+    let n = pattern.rows();
+    let walked = |ends: &[u64]| -> Vec<u64> {
+        let next = |i: usize| {
+            pattern
+                .row(i)
+                .iter()
+                .fold(0u64, |sum, &j| sum.saturating_add(ends[j as usize]))
+        };
+        let rows = |rows: Range<usize>| rows.map(next).collect::<Vec<u64>>();
+        let mut found = parallel::stretches(n, 1 << 12, rows).concat();
+        for i in (0..n).filter(|_| !symmetric) {
+            for &j in pattern.row(i) {
+                found[j as usize] = found[j as usize].saturating_add(ends[i]);
+            }
+        }
+        found
+    };
+    let mut ends = walked(&vec![1; n]);
+    let mut within = ends.clone();
+    for _ in 0..far {
+        ends = walked(&ends);
+        within
+            .iter_mut()
+            .zip(&ends)
+            .for_each(|(sum, ends)| *sum = sum.saturating_add(*ends));
+    }
+    within
+        .iter()
+        .map(|&within| within.min(n.saturating_sub(1) as u64))
+        .sum()
+}
+
+/// The same counted, not bounded: pairs of nodes within reach. Costs as many steps as there are walks.
+pub fn positions(pattern: &Pattern, motifs: &[Motif]) -> u64 {
+    let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
+    let of_row = |seen: &mut Vec<u32>, i: usize| {
+        let stamp = i as u32 + 1;
+        let (mut found, mut edge) = (0u64, vec![i as u32]);
+        seen[i] = stamp;
+        for _ in 0..=far {
+            let mut next = Vec::new();
+            for &c in &edge {
+                for &k in pattern.row(c as usize) {
+                    if std::mem::replace(&mut seen[k as usize], stamp) != stamp {
+                        next.push(k);
+                    }
+                }
+            }
+            found += next.len() as u64;
+            edge = next;
+        }
+        found
+    };
+    let of_rows = |rows: Range<usize>| {
+        let mut seen = vec![0; pattern.rows()];
+        rows.map(|i| of_row(&mut seen, i)).sum::<u64>()
+    };
+    let length = pattern
+        .rows()
+        .div_ceil(16 * rayon::current_num_threads())
+        .max(64);
+    parallel::stretches(pattern.rows(), length, of_rows)
+        .into_iter()
+        .sum()
 }

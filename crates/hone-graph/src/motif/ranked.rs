@@ -8,10 +8,13 @@
 //! Sweeps visit the rows of a node's neighbours, which are scattered: they are prefetched some
 //! neighbours ahead, and the first ones of the next node at the beginning of a node.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::column::cut;
+use super::formula::largest_degree;
+use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::parallel;
 use crate::progress::Progress;
@@ -35,68 +38,33 @@ pub(super) struct Head {
     pub(super) edge: usize,
 }
 
-pub(super) struct Ranked {
+/// Rows of ranked nodes, each with its lower part first.
+pub(super) struct Rows {
     /// One head per row, and one more for the end.
     pub(super) heads: Vec<Head>,
     pub(super) columns: Vec<u32>,
-    /// Node of each rank.
-    pub(super) order: Vec<u32>,
-    /// Rank of each node.
-    pub(super) rank: Vec<u32>,
-    /// Σ (d_w − 1) over the neighbours w, by rank.
-    pub(super) s: Vec<u64>,
-    /// Σ d_v over the lower-ranked neighbours v, by rank: the work of a wedge sweep.
-    pub(super) work: Vec<u64>,
 }
 
-impl Ranked {
-    /// Renumbers a symmetric pattern.
-    pub(super) fn new(pattern: &Pattern, progress: &dyn Progress) -> Result<Ranked> {
-        let n = pattern.rows();
-        let (order, packed) = by_degree(pattern);
-        let mut offsets = Vec::with_capacity(n + 1);
-        offsets.push(0);
-        let mut end = 0;
-        offsets.extend(order.iter().map(|&i| {
-            end += pattern.range(i as usize).len();
-            end
-        }));
-        let mut columns = vec![0u32; pattern.nnz()];
-        let (mut split, mut s, mut work) = (vec![0usize; n], vec![0u64; n], vec![0u64; n]);
-        let bounds = balanced(n, 1 << 16, |r| (offsets[r + 1] - offsets[r] + 8) as u64);
-        let slots: Vec<usize> = bounds.iter().map(|&r| offsets[r]).collect();
-        let parts: Vec<_> = cut(&mut columns, &slots)
-            .into_iter()
-            .zip(cut(&mut split, &bounds))
-            .zip(cut(&mut s, &bounds))
-            .zip(cut(&mut work, &bounds))
-            .collect();
-        parallel::try_each(parts, &|part, (((columns, split), s), work)| {
-            progress.check()?;
-            let (first, base) = (bounds[part], slots[part]);
-            for r in first..bounds[part + 1] {
-                let out = &mut columns[offsets[r] - base..offsets[r + 1] - base];
-                let row = pattern.row(order[r] as usize);
-                let k = r - first;
-                (s[k], work[k]) = rank_row(row, &packed, r as u32, out);
-                split[k] = offsets[r] + out.partition_point(|&w| (w as usize) < r);
-            }
-            Ok(())
-        })?;
-        let heads = heads(&offsets, &split);
-        let rank = packed.into_iter().map(|p| (p >> 32) as u32).collect();
-        Ok(Ranked {
-            heads,
-            columns,
-            order,
-            rank,
-            s,
-            work,
-        })
+impl Rows {
+    /// Rows that begin at `offsets`, and their upper parts at `split`.
+    pub(super) fn new(offsets: &[usize], split: &[usize], columns: Vec<u32>) -> Rows {
+        let mut edge = 0;
+        let mut heads = Vec::with_capacity(offsets.len());
+        for ((&start, &split), &end) in offsets.iter().zip(split).zip(&offsets[1..]) {
+            heads.push(Head { start, split, edge });
+            edge += end - split;
+        }
+        let end = offsets[split.len()];
+        heads.push(Head {
+            start: end,
+            split: end,
+            edge,
+        });
+        Rows { heads, columns }
     }
 
     pub(super) fn nodes(&self) -> usize {
-        self.order.len()
+        self.heads.len() - 1
     }
 
     /// Number of edges.
@@ -104,10 +72,15 @@ impl Ranked {
         self.heads[self.nodes()].edge
     }
 
+    #[inline]
+    pub(super) fn range(&self, u: usize) -> Range<usize> {
+        self.heads[u].start..self.heads[u + 1].start
+    }
+
     /// All neighbours of `u`, ascending.
     #[inline]
     pub(super) fn row(&self, u: usize) -> &[u32] {
-        &self.columns[self.heads[u].start..self.heads[u + 1].start]
+        &self.columns[self.range(u)]
     }
 
     /// Neighbours of `u` ranked below it.
@@ -126,6 +99,80 @@ impl Ranked {
     #[inline]
     pub(super) fn lower_start(&self, u: usize) -> usize {
         self.heads[u].start - self.heads[u].edge
+    }
+
+    /// The edge from `v` to the neighbour at position `p` of its row, in the upper part.
+    #[inline]
+    pub(super) fn edge_at(&self, v: usize, p: u32) -> usize {
+        let head = self.heads[v];
+        head.edge + (head.start + p as usize - head.split)
+    }
+}
+
+pub(super) struct Ranked {
+    rows: Rows,
+    /// Node of each rank.
+    pub(super) order: Vec<u32>,
+    /// Rank of each node.
+    pub(super) rank: Vec<u32>,
+    /// Σ (d_w − 1) over the neighbours w, by rank.
+    pub(super) s: Vec<u64>,
+    /// Σ d_v over the lower-ranked neighbours v, by rank: the work of a wedge sweep.
+    pub(super) work: Vec<u64>,
+}
+
+impl Deref for Ranked {
+    type Target = Rows;
+
+    fn deref(&self) -> &Rows {
+        &self.rows
+    }
+}
+
+impl Ranked {
+    /// Renumbers a symmetric pattern.
+    pub(super) fn new(pattern: &Pattern, progress: &dyn Progress) -> Result<Ranked> {
+        let n = pattern.rows();
+        let (order, packed) = by_degree(pattern);
+        let mut offsets = vec![0; n + 1];
+        for (r, &i) in order.iter().enumerate() {
+            offsets[r + 1] = offsets[r] + pattern.range(i as usize).len();
+        }
+        let mut columns = vec![0u32; pattern.nnz()];
+        let (mut split, mut s, mut work) = (vec![0usize; n], vec![0u64; n], vec![0u64; n]);
+        let bounds = balanced(n, 1 << 16, |r| (offsets[r + 1] - offsets[r] + 8) as u64);
+        let slots: Vec<usize> = bounds.iter().map(|&r| offsets[r]).collect();
+        let parts = cut(&mut columns, &slots)
+            .into_iter()
+            .zip(cut(&mut split, &bounds))
+            .zip(cut(&mut s, &bounds))
+            .zip(cut(&mut work, &bounds));
+        parallel::try_each(parts.collect(), &|part, (((columns, split), s), work)| {
+            progress.check()?;
+            let (first, base) = (bounds[part], slots[part]);
+            for r in first..bounds[part + 1] {
+                let out = &mut columns[offsets[r] - base..offsets[r + 1] - base];
+                let (row, mut sums) = (pattern.row(order[r] as usize), (0, 0));
+                for (place, &j) in out.iter_mut().zip(row) {
+                    let p = packed[j as usize];
+                    let (rank, degree) = ((p >> 32) as u32, p & u64::from(u32::MAX));
+                    *place = rank;
+                    sums.0 += degree - 1;
+                    sums.1 += if (rank as usize) < r { degree } else { 0 };
+                }
+                out.sort_unstable();
+                (s[r - first], work[r - first]) = sums;
+                split[r - first] = offsets[r] + out.partition_point(|&w| (w as usize) < r);
+            }
+            Ok(())
+        })?;
+        Ok(Ranked {
+            rows: Rows::new(&offsets, &split, columns),
+            rank: packed.into_iter().map(|p| (p >> 32) as u32).collect(),
+            order,
+            s,
+            work,
+        })
     }
 
     /// Prefetches what a sweep over rows of lower neighbours needs first of the nodes after `u`.
@@ -172,7 +219,7 @@ impl Ranked {
         prefetch(&self.heads[v as usize..][..2]);
     }
 
-    /// The edges of the row of `u`, in order; `reverse` as in [`super::wedge::Wedges`].
+    /// The edges of the row of `u`, in order; `reverse` gives for each lower slot (u → v) the position of u in the row of v.
     pub(super) fn edges_of<'a>(
         &'a self,
         u: usize,
@@ -181,13 +228,6 @@ impl Ranked {
         let lower = self.lower(u).iter().zip(&reverse[self.lower_start(u)..]);
         let lower = lower.map(|(&v, &back)| self.edge_at(v as usize, back));
         lower.chain(self.heads[u].edge..self.heads[u + 1].edge)
-    }
-
-    /// The edge from `v` to the neighbour at position `p` of its row, in the upper part.
-    #[inline]
-    pub(super) fn edge_at(&self, v: usize, p: u32) -> usize {
-        let head = self.heads[v];
-        head.edge + (head.start + p as usize - head.split)
     }
 }
 
@@ -200,7 +240,7 @@ fn ask_entries(row: &[u32]) {
 pub(super) fn by_degree(pattern: &Pattern) -> (Vec<u32>, Vec<u64>) {
     let n = pattern.rows();
     let degree = |i: usize| pattern.range(i).len();
-    let mut starts = vec![0usize; (0..n).map(degree).max().unwrap_or(0) + 2];
+    let mut starts = vec![0usize; largest_degree(pattern) + 2];
     (0..n).for_each(|i| starts[degree(i) + 1] += 1);
     (1..starts.len()).for_each(|d| starts[d] += starts[d - 1]);
     let mut order = vec![0u32; n];
@@ -213,37 +253,6 @@ pub(super) fn by_degree(pattern: &Pattern) -> (Vec<u32>, Vec<u64>) {
         *packed = (rank as u64) << 32 | d as u64;
     }
     (order, packed)
-}
-
-/// Writes the ranks of a row, ascending; returns S and the wedge work of the row.
-fn rank_row(row: &[u32], packed: &[u64], r: u32, out: &mut [u32]) -> (u64, u64) {
-    let (mut s, mut work) = (0, 0);
-    for (place, &j) in out.iter_mut().zip(row) {
-        let p = packed[j as usize];
-        let (rank, degree) = ((p >> 32) as u32, p & u64::from(u32::MAX));
-        *place = rank;
-        s += degree - 1;
-        work += if rank < r { degree } else { 0 };
-    }
-    out.sort_unstable();
-    (s, work)
-}
-
-/// Heads of the rows, given where they and their upper parts begin.
-pub(super) fn heads(offsets: &[usize], split: &[usize]) -> Vec<Head> {
-    let mut edge = 0;
-    let mut heads = Vec::with_capacity(offsets.len());
-    for ((&start, &split), &end) in offsets.iter().zip(split).zip(&offsets[1..]) {
-        heads.push(Head { start, split, edge });
-        edge += end - split;
-    }
-    let end = offsets[split.len()];
-    heads.push(Head {
-        start: end,
-        split: end,
-        edge,
-    });
-    heads
 }
 
 /// Divides `0..n` into ranges of about equal work, of at least `grain` each: the bounds.
@@ -291,4 +300,89 @@ pub(super) fn sweep<S: Send, P: Send>(
 /// The ranges between bounds.
 pub(super) fn ranges(bounds: &[usize]) -> impl Iterator<Item = Range<usize>> + '_ {
     bounds.windows(2).map(|pair| pair[0]..pair[1])
+}
+
+/// A bit per node.
+pub(super) struct Marks(Vec<u64>);
+
+impl Marks {
+    pub(super) fn new(nodes: usize) -> Marks {
+        Marks(vec![0; nodes.div_ceil(64)])
+    }
+
+    pub(super) fn set(&mut self, nodes: &[u32]) {
+        for &i in nodes {
+            self.0[i as usize / 64] |= 1 << (i % 64);
+        }
+    }
+
+    /// Clears the marks that were set.
+    pub(super) fn clear(&mut self, nodes: &[u32]) {
+        nodes.iter().for_each(|&i| self.0[i as usize / 64] = 0);
+    }
+
+    #[inline(always)]
+    pub(super) fn has(&self, i: u32) -> bool {
+        self.0[i as usize / 64] >> (i % 64) & 1 == 1
+    }
+}
+
+/// For each slot of a symmetric pattern that of the same edge in the other row: rows ascend, so that the lower part of a row
+/// is met in order.
+pub(super) fn reversed(pattern: &Pattern) -> Vec<u32> {
+    let mut back = vec![0; pattern.nnz()];
+    let mut next: Vec<usize> = pattern.offsets()[..pattern.rows()].to_vec();
+    for i in 0..pattern.rows() {
+        let upper = next[i];
+        for (slot, &j) in (upper..).zip(&pattern.columns()[upper..pattern.range(i).end]) {
+            let place = &mut next[j as usize];
+            back[slot] = *place as u32;
+            back[*place] = slot as u32;
+            *place += 1;
+        }
+    }
+    back
+}
+
+// Processes that count together: each has the whole graph and does every n-th range of a sweep, for n processes; their
+// results are added. All are integers, so it does not matter which process found what. Ranges have equal work, and there are
+// about two thousand.
+
+/// The ranges that this process does.
+pub(super) fn share<T>(parts: impl Iterator<Item = T>, communicator: &dyn Communicator) -> Vec<T> {
+    parts
+        .skip(communicator.rank())
+        .step_by(communicator.size())
+        .collect()
+}
+
+/// Values that are exchanged at a time, if they have to be copied.
+const EXCHANGED: usize = 1 << 18;
+
+/// Adds counters of all processes.
+pub(super) fn add_counts(counts: &[AtomicU64], communicator: &dyn Communicator) {
+    if communicator.size() > 1 {
+        for counts in counts.chunks(EXCHANGED) {
+            let mut sums: Vec<u64> = counts.iter().map(|count| count.load(Relaxed)).collect();
+            communicator.add_u64(&mut sums);
+            counts
+                .iter()
+                .zip(sums)
+                .for_each(|(count, sum)| count.store(sum, Relaxed));
+        }
+    }
+}
+
+/// Combines the flags of all processes: set if any process has set them.
+pub(super) fn join_flags(flags: &[AtomicBool], communicator: &dyn Communicator) {
+    if communicator.size() > 1 {
+        for flags in flags.chunks(EXCHANGED) {
+            let mut sums: Vec<u32> = flags.iter().map(|flag| flag.load(Relaxed).into()).collect();
+            communicator.add_u32(&mut sums);
+            flags
+                .iter()
+                .zip(sums)
+                .for_each(|(flag, sum)| flag.store(sum > 0, Relaxed));
+        }
+    }
 }

@@ -6,11 +6,11 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 
-use super::column::Column;
+use super::column::{Column, read_bytes};
 use super::counts::{Counts, Values};
-use super::exact::Exact;
-use super::place::Rank;
-use super::sampled::{Estimated, Estimates, Sampled};
+use super::estimate::Estimated;
+use super::formula::Primitives;
+use super::sample::Sampled;
 use super::triad::Triads;
 use crate::Graph;
 use crate::sparse::Pattern;
@@ -29,34 +29,25 @@ const LONGEST_FACTS: u64 = 1 << 20;
 impl Counts {
     /// Writes all counts.
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        match self.values() {
+        match &self.values {
             Values::Absent => out.write_all(&[ABSENT])?,
             Values::Exact(exact) => {
                 out.write_all(&[EXACT])?;
-                let Exact {
-                    t,
-                    c,
-                    rank: _,
-                    k,
-                    q,
-                    r,
-                    d,
-                    triangles,
-                    s,
-                } = &**exact;
-                [t, c, k, q, r, d, triangles, s]
-                    .into_iter()
-                    .try_for_each(|column| column.save(out))?;
+                for column in exact.columns() {
+                    column.save(out)?;
+                }
             }
             Values::Estimated(estimated) => {
                 out.write_all(&[ESTIMATED])?;
                 let facts = serde_json::to_vec(&estimated.facts)?;
                 out.write_all(&(facts.len() as u64).to_le_bytes())?;
                 out.write_all(&facts)?;
-                let Estimates { t, p, c, k, q, r } = &estimated.edge;
-                [t, p, c, k, q, r]
-                    .into_iter()
-                    .try_for_each(|list| save_f32(list, out))?;
+                for x in 0..6 {
+                    for slots in estimated.slots.chunks(1 << 16) {
+                        let bytes = slots.iter().flat_map(|slot| slot[x].to_le_bytes());
+                        out.write_all(&bytes.collect::<Vec<u8>>())?;
+                    }
+                }
             }
         }
         out.write_all(&[u8::from(self.triads().is_some())])?;
@@ -69,7 +60,7 @@ impl Counts {
         let mut kind = [0];
         input.read_exact(&mut kind)?;
         let mut counts = match kind[0] {
-            ABSENT => Counts::absent(pattern),
+            ABSENT => Counts::new(pattern, Values::Absent),
             EXACT => load_exact(pattern, input)?,
             ESTIMATED => load_estimated(&pattern, input)?,
             _ => return Err(invalid("not motif counts")),
@@ -104,21 +95,16 @@ fn load_exact(pattern: Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts>
     if !(0..nodes).all(fits) {
         return Err(invalid("these are the motif counts of another graph"));
     }
-    let rank = Rank::new(slots, |range| t.nonzeros(range));
-    Ok(Counts::exact(
-        pattern,
-        Exact {
-            t,
-            c,
-            rank,
-            k,
-            q,
-            r,
-            d,
-            triangles,
-            s,
-        },
-    ))
+    let primitives = Primitives {
+        t,
+        c,
+        k,
+        q,
+        r,
+        triangles,
+        s,
+    };
+    Ok(Counts::of_primitives(pattern, primitives))
 }
 
 fn load_estimated(pattern: &Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts> {
@@ -131,50 +117,18 @@ fn load_estimated(pattern: &Arc<Pattern>, input: &mut dyn Read) -> io::Result<Co
     let mut facts = Vec::new();
     input.take(length).read_to_end(&mut facts)?;
     let facts: Sampled = serde_json::from_slice(&facts)?;
-    let mut column = |most: f32| load_f32(pattern.nnz(), input, most).map(Pages::from);
-    let (t, p, c) = (column(MOST_COMMON)?, column(MOST)?, column(MOST)?);
-    let edge = Estimates {
-        t,
-        p,
-        c,
-        k: column(MOST)?,
-        q: column(MOST)?,
-        r: column(MOST)?,
-    };
-    Ok(Counts::estimated(
-        pattern.clone(),
-        Estimated::new(pattern, edge, facts),
-    ))
-}
-
-fn save_f32(values: &[f32], out: &mut dyn Write) -> io::Result<()> {
-    values.chunks(1 << 16).try_for_each(|piece| {
-        out.write_all(
-            &piece
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect::<Vec<u8>>(),
-        )
-    })
-}
-
-fn load_f32(len: usize, input: &mut dyn Read, most: f32) -> io::Result<Vec<f32>> {
-    let mut values = Vec::new();
-    let mut bytes = vec![0; 4 << 16];
-    while values.len() < len {
-        let bytes = &mut bytes[..4 * (len - values.len()).min(1 << 16)];
-        input.read_exact(bytes)?;
-        values.extend(
-            bytes
-                .chunks_exact(4)
-                .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])),
-        );
+    let mut slots = Pages::<[f32; 6]>::zeros(pattern.nnz());
+    for x in 0..6 {
+        let most = if x == 0 { MOST_COMMON } else { MOST };
+        let bytes = read_bytes(4 * slots.len(), input)?;
+        for (slot, bytes) in slots.iter_mut().zip(bytes.as_chunks().0) {
+            slot[x] = f32::from_le_bytes(*bytes);
+        }
+        if !slots.iter().all(|slot| slot[x].abs() <= most) {
+            return Err(invalid("an estimate is larger than any graph's"));
+        }
     }
-    if !values.iter().all(|value| value.abs() <= most) {
-        return Err(io::Error::new(
-            ErrorKind::InvalidData,
-            "an estimate is larger than any graph's",
-        ));
-    }
-    Ok(values)
+    let estimated = Estimated::new(pattern, slots, facts);
+    let values = Values::Estimated(Box::new(estimated));
+    Ok(Counts::new(pattern.clone(), values))
 }

@@ -1,17 +1,17 @@
-//! Which motifs an embedding uses: [`Motif`] (one orbit or one graphlet) and [`MotifSet`].
+//! Which motifs an embedding uses: [`Motif`] (one orbit or one graphlet), [`MotifSet`], and [`Delta`], how many occurrences
+//! an edge needs.
 //!
 //! A set is written the same way in a configuration file and on the command line: `all` (or
 //! `orbits`), `graphlets`, `triads`, `triad-orbits`, `size3`, or a list of names. The names of orbits and of what they are
 //! orbits of overlap only where there is a single orbit, and there they mean the same weight.
 
-use std::fmt;
-use std::fmt::Display;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::arc_orbit::{ArcOrbit, Triad};
-use super::orbit::{Graphlet, Orbit};
+use super::orbit::{ArcOrbit, Graphlet, Orbit, Triad};
 use crate::error::{Error, Result};
 use crate::spelling;
 
@@ -92,6 +92,12 @@ impl Motif {
         }
     }
 
+    /// The orbits whose counts are summed for the motif, as bits in the order of [`Orbit::ALL`].
+    pub fn orbit_bits(self) -> u32 {
+        let orbits = self.orbits().iter();
+        orbits.fold(0, |bits, orbit| bits | 1 << orbit.index())
+    }
+
     /// An arc orbit, or the triad that has no other.
     fn of_arc(orbit: ArcOrbit) -> Motif {
         let triad = orbit.triad();
@@ -119,43 +125,22 @@ impl Display for Motif {
 impl FromStr for Motif {
     type Err = Error;
 
-    /// By name; where an orbit and a graphlet share a name they are the same, and the orbit is meant.
+    /// By name, triads also by M1 to M13; where an orbit and a graphlet share a name they are the same, and the orbit is meant.
     fn from_str(name: &str) -> Result<Motif> {
-        let orbit = Orbit::ALL
-            .into_iter()
-            .find(|orbit| orbit.name() == name)
-            .map(Motif::Orbit);
-        let graphlet = || {
-            Graphlet::ALL
-                .into_iter()
-                .find(|graphlet| graphlet.name() == name)
-                .map(Motif::Graphlet)
-        };
-        let directed = || {
-            named_triad(name)
-                .map(Motif::Triad)
-                .or_else(|| named_arc(name))
-        };
+        let called = |other: &str| other.eq_ignore_ascii_case(name);
+        let orbit = Orbit::ALL.into_iter().find(|orbit| orbit.name() == name);
+        let mut graphlets = Graphlet::ALL.into_iter();
+        let graphlet = graphlets.find(|graphlet| graphlet.name() == name);
+        let mut triads = Triad::ALL.into_iter();
+        let triad = triads.find(|t| called(t.name()) || t.alias().is_some_and(called));
+        let arc = ArcOrbit::ALL.into_iter().find(|arc| called(arc.name()));
         orbit
-            .or_else(graphlet)
-            .or_else(directed)
+            .map(Motif::Orbit)
+            .or(graphlet.map(Motif::Graphlet))
+            .or(triad.map(Motif::Triad))
+            .or(arc.map(Motif::of_arc))
             .ok_or_else(|| Error::config("motifs", unknown(name)))
     }
-}
-
-/// A dyad or triad by its name, its MAN code or M1 to M13.
-fn named_triad(name: &str) -> Option<Triad> {
-    let called = |other: &str| other.eq_ignore_ascii_case(name);
-    Triad::ALL
-        .into_iter()
-        .find(|triad| called(triad.name()) || triad.alias().is_some_and(called))
-}
-
-fn named_arc(name: &str) -> Option<Motif> {
-    ArcOrbit::ALL
-        .into_iter()
-        .find(|orbit| orbit.name().eq_ignore_ascii_case(name))
-        .map(Motif::of_arc)
 }
 
 /// Sets of motifs that have a name.
@@ -261,25 +246,33 @@ impl MotifSet {
 
     /// Fails if the set is empty, names a motif twice or has an invalid size.
     pub fn check(&self) -> Result<()> {
-        match self {
-            MotifSet::Size(size) if !(2..=4).contains(size) => Err(Error::config(
-                "motifs",
-                format!("size {size} is out of range; motifs have 2, 3 or 4 nodes"),
-            )),
-            MotifSet::List(motifs) => check_list(motifs),
-            _ => Ok(()),
-        }
+        let message = match self {
+            MotifSet::Size(size) if !(2..=4).contains(size) => {
+                format!("size {size} is out of range; motifs have 2, 3 or 4 nodes")
+            }
+            MotifSet::List(motifs) if motifs.is_empty() => {
+                "no motif is left; name at least one (of the given size, if there is one), or `all`"
+                    .to_owned()
+            }
+            MotifSet::List(motifs) => {
+                let named = |i: usize| motifs[..i].iter().any(|m| m.name() == motifs[i].name());
+                match (0..motifs.len()).find(|&i| named(i)) {
+                    Some(i) => format!("`{}` is named twice", motifs[i]),
+                    None => return Ok(()),
+                }
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::config("motifs", message))
     }
 
     fn from_names<S: AsRef<str>>(names: &[S]) -> Result<MotifSet> {
         let set = match names {
             [one] => MotifSet::from_word(one.as_ref())?,
-            _ => MotifSet::List(
-                names
-                    .iter()
-                    .map(|name| member(name.as_ref().trim()))
-                    .collect::<Result<_>>()?,
-            ),
+            _ => {
+                let motifs = names.iter().map(|name| member(name.as_ref().trim()));
+                MotifSet::List(motifs.collect::<Result<_>>()?)
+            }
         };
         set.check()?;
         Ok(set)
@@ -287,46 +280,29 @@ impl MotifSet {
 
     fn from_word(word: &str) -> Result<MotifSet> {
         let word = word.trim();
-        let size = word
-            .strip_prefix("size")
-            .and_then(|n| n.trim_start_matches(['=', ':']).parse().ok());
-        match (word, size) {
-            ("all" | "orbits", _) => Ok(MotifSet::Orbits),
-            ("auto", _) => Ok(MotifSet::Auto),
-            ("graphlets", _) => Ok(MotifSet::Graphlets),
-            ("triads", _) => Ok(MotifSet::Triads),
-            ("triad-orbits", _) => Ok(MotifSet::TriadOrbits),
-            (_, Some(size)) => Ok(MotifSet::Size(size)),
-            _ => Ok(MotifSet::List(vec![word.parse()?])),
-        }
+        let size = word.strip_prefix("size");
+        let size = size.and_then(|n| n.trim_start_matches(['=', ':']).parse().ok());
+        Ok(match (word, size) {
+            ("all" | "orbits", _) => MotifSet::Orbits,
+            ("auto", _) => MotifSet::Auto,
+            ("graphlets", _) => MotifSet::Graphlets,
+            ("triads", _) => MotifSet::Triads,
+            ("triad-orbits", _) => MotifSet::TriadOrbits,
+            (_, Some(size)) => MotifSet::Size(size),
+            _ => MotifSet::List(vec![word.parse()?]),
+        })
     }
 }
 
 /// One of several names: a motif, not a set of them.
 fn member(name: &str) -> Result<Motif> {
-    name.parse()
-        .map_err(|unknown| match MotifSet::from_word(name) {
-            Ok(_) => Error::config(
-                "motifs",
-                format!("`{name}` is a whole set and cannot be combined with other names"),
-            ),
-            Err(_) => unknown,
-        })
-}
-
-fn check_list(motifs: &[Motif]) -> Result<()> {
-    if motifs.is_empty() {
-        return Err(Error::config(
-            "motifs",
-            "no motif is left; name at least one (of the given size, if there is one), or `all`",
-        ));
-    }
-    for (i, motif) in motifs.iter().enumerate() {
-        if motifs[..i].iter().any(|other| other.name() == motif.name()) {
-            return Err(Error::config("motifs", format!("`{motif}` is named twice")));
+    name.parse().map_err(|unknown| {
+        if MotifSet::from_word(name).is_err() {
+            return unknown;
         }
-    }
-    Ok(())
+        let message = format!("`{name}` is a whole set and cannot be combined with other names");
+        Error::config("motifs", message)
+    })
 }
 
 impl FromStr for MotifSet {
@@ -391,20 +367,165 @@ impl<'de> Deserialize<'de> for MotifSet {
     fn deserialize<D: Deserializer<'de>>(
         deserializer: D,
     ) -> std::result::Result<MotifSet, D::Error> {
-        let set = match Written::deserialize(deserializer)? {
+        in_settings(match Written::deserialize(deserializer)? {
             Written::Text(text) => text.parse(),
             Written::Names(names) => MotifSet::from_names(&names),
             Written::Size(Size { size }) => {
                 let set = MotifSet::Size(size);
                 set.check().map(|()| set)
             }
+        })
+    }
+}
+
+/// A value of a configuration, whose deserializer names the field.
+pub(super) fn in_settings<T, E: serde::de::Error>(value: Result<T>) -> std::result::Result<T, E> {
+    value.map_err(|error| match error {
+        Error::Config { message, .. } => E::custom(message),
+        other => E::custom(other),
+    })
+}
+
+/// The threshold of sec. 2.2: a number for all motifs, or numbers by motif (1 for those not named).
+///
+/// ```
+/// use hone_graph::motif::Delta;
+/// let delta: Delta = "triangle=3,clique4=2".parse()?;
+/// assert_eq!((delta.of("triangle".parse()?), delta.of("edge".parse()?)), (3, 1));
+/// # Ok::<(), hone_graph::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delta {
+    /// The same for all motifs.
+    All(u64),
+    /// By name of the motif.
+    ByMotif(BTreeMap<String, u64>),
+}
+
+impl Default for Delta {
+    fn default() -> Self {
+        Delta::All(1)
+    }
+}
+
+impl Delta {
+    /// That of one motif.
+    pub fn of(&self, motif: Motif) -> u64 {
+        match self {
+            Delta::All(delta) => *delta,
+            Delta::ByMotif(deltas) => deltas.get(motif.name()).copied().unwrap_or(1),
+        }
+    }
+
+    /// Fails on thresholds of 0, and on motifs that are not among those used.
+    pub fn check(&self, motifs: &MotifSet) -> Result<()> {
+        let zero = |field: &str| {
+            let message = "must be at least 1: an edge without the motif is never in W_t";
+            Err(Error::config(field, message))
         };
-        set.map_err(|error| {
-            // The field's name is already in the path of the deserializer.
-            let Error::Config { message, .. } = error else {
-                return serde::de::Error::custom(error);
-            };
-            serde::de::Error::custom(message)
+        let deltas = match self {
+            Delta::All(0) => return zero("delta"),
+            Delta::All(_) => return Ok(()),
+            Delta::ByMotif(deltas) => deltas,
+        };
+        let used = motifs.motifs();
+        for (name, delta) in deltas {
+            let field = format!("delta.{name}");
+            if !used.iter().any(|motif| motif.name() == name) {
+                let message = match name.parse::<Motif>() {
+                    Err(Error::Config { message, .. }) => message,
+                    _ => format!(
+                        "`{name}` is not among the motifs used ({motifs}); name them one by one in the setting \
+                         `motifs`, with it among them, or leave it out here"
+                    ),
+                };
+                return Err(Error::config(field, message));
+            }
+            if *delta == 0 {
+                return zero(&field);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The canonical name of a motif: `030T` for `M5`.
+fn canonical(name: &str) -> String {
+    let motif = name.parse::<Motif>();
+    motif.map_or_else(|_| name.to_owned(), |motif| motif.name().to_owned())
+}
+
+impl FromStr for Delta {
+    type Err = Error;
+
+    /// `3`, or `triangle=3,clique4=2`.
+    fn from_str(text: &str) -> Result<Delta> {
+        let wrong = |part: &str| {
+            let message = format!(
+                "`{part}` is neither a whole number nor MOTIF=NUMBER, such as triangle=3,clique4=2"
+            );
+            Error::config("delta", message)
+        };
+        if let Ok(delta) = text.trim().parse() {
+            return Ok(Delta::All(delta));
+        }
+        let mut deltas = BTreeMap::new();
+        for part in text.split(',').map(str::trim) {
+            let (name, delta) = part.split_once('=').ok_or_else(|| wrong(part))?;
+            let delta = delta.trim().parse().map_err(|_| wrong(part))?;
+            if deltas.insert(canonical(name.trim()), delta).is_some() {
+                let message = format!("`{}` is named twice", name.trim());
+                return Err(Error::config("delta", message));
+            }
+        }
+        Ok(Delta::ByMotif(deltas))
+    }
+}
+
+impl Display for Delta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Delta::All(delta) => delta.fmt(f),
+            Delta::ByMotif(deltas) => {
+                let parts = deltas.iter().map(|(name, delta)| format!("{name}={delta}"));
+                f.write_str(&parts.collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+}
+
+impl Serialize for Delta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Delta::All(delta) => serializer.serialize_u64(*delta),
+            Delta::ByMotif(deltas) => deltas.serialize(serializer),
+        }
+    }
+}
+
+/// The shapes it may take in a configuration.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a whole number, or a number for each motif such as { triangle = 3 }"
+)]
+enum WrittenDelta {
+    Number(u64),
+    Text(String),
+    ByMotif(BTreeMap<String, u64>),
+}
+
+impl<'de> Deserialize<'de> for Delta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Delta, D::Error> {
+        in_settings(match WrittenDelta::deserialize(deserializer)? {
+            WrittenDelta::Number(delta) => Ok(Delta::All(delta)),
+            WrittenDelta::ByMotif(deltas) => {
+                let deltas = deltas.into_iter();
+                let deltas = deltas.map(|(name, delta)| (canonical(&name), delta));
+                Ok(Delta::ByMotif(deltas.collect()))
+            }
+            WrittenDelta::Text(text) => text.parse(),
         })
     }
 }

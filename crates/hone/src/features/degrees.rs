@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::named::{Aggregate, Named, Origin};
 use crate::dense::Block;
 use crate::error::Result;
-use crate::motif::node_sums::NodeSums;
+use crate::motif::NodeSums;
 use crate::motif::triad::Triads;
 use crate::motif::{Counts, Motif, Orbit};
 use crate::sparse::Pattern;

@@ -6,15 +6,12 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::super::column::{Column, Part, Sizes};
-use super::super::exact::Exact;
-use super::super::place::Rank;
-use super::super::ranked::{balanced, ranges};
-use super::gains::Sums;
-use super::hubs::Marks;
-use super::middle::halves;
 use super::triangles::{Found, Grown};
-use super::under_way::Update;
+use super::walks::halves;
+use super::{Sums, Update};
+use crate::motif::column::{Column, Part, Sizes, parts_of, with_wide};
+use crate::motif::formula::Primitives;
+use crate::motif::ranked::{Marks, balanced, ranges};
 use crate::parallel;
 use crate::sparse::prefetch;
 
@@ -33,14 +30,15 @@ struct Arranging<'a> {
     ends: Marks,
 }
 
-/// Values of some rows that do not fit, and the sizes of all.
+/// Values of some rows that do not fit, of t and C and of K, Q and R, and the sizes of all.
 struct Filled {
-    wide: Five<Vec<(usize, u64)>>,
+    tc: [Vec<(usize, u64)>; 2],
+    kqr: [Vec<(usize, u64)>; 3],
     sizes: Five<Sizes>,
 }
 
 /// All columns; `s` is that of the changed graph.
-pub(super) fn arrange(update: &Update<'_>, found: &Found, sums: Sums<'_>, s: Column) -> Exact {
+pub(super) fn arrange(update: &Update<'_>, found: &Found, sums: Sums<'_>, s: Column) -> Primitives {
     let (new, exact) = (update.new, update.exact);
     let offsets = new.offsets();
     let bounds = balanced(new.rows(), 1 << 16, |i| {
@@ -48,7 +46,7 @@ pub(super) fn arrange(update: &Update<'_>, found: &Found, sums: Sums<'_>, s: Col
     });
     let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
     let firsts = first_places(update, found, &bounds);
-    let all = firsts.last().copied().unwrap_or(0);
+    let inside = firsts.last().copied().unwrap_or(0);
     let mut ends = Marks::new(new.rows());
     ends.set(&update.changes.nodes);
     let arranging = Arranging {
@@ -57,61 +55,37 @@ pub(super) fn arrange(update: &Update<'_>, found: &Found, sums: Sums<'_>, s: Col
         sums,
         ends,
     };
-    let before = [&exact.t, &exact.c, &exact.k, &exact.q, &exact.r];
-    let lengths = [new.nnz(), new.nnz(), all, all, all];
-    let mut columns: Five<Column> =
-        std::array::from_fn(|x| Column::zeros_like(lengths[x], before[x]));
-    let filled = {
-        let [t, c, k, q, r] = &mut columns;
-        let first = t.parts(&slots).into_iter().zip(c.parts(&slots));
-        let second = k
-            .parts(&firsts)
-            .into_iter()
-            .zip(q.parts(&firsts))
-            .zip(r.parts(&firsts));
-        let parts = first
-            .zip(second)
-            .map(|((t, c), ((k, q), r))| [t, c, k, q, r]);
-        let parts: Vec<_> = ranges(&bounds).zip(parts).collect();
-        parallel::map_each(parts, |at, (rows, parts)| {
-            arranging.fill(rows, firsts[at], parts)
-        })
-    };
-    let sizes = |x: usize| {
-        filled
-            .iter()
-            .map(|filled| filled.sizes[x])
-            .fold(Sizes::default(), Sizes::merge)
-    };
-    for (x, column) in columns.iter_mut().enumerate() {
-        column.finish(filled.iter().map(|filled| filled.wide[x].clone()));
-    }
-    let mut fitted = columns
-        .into_iter()
-        .enumerate()
-        .map(|(x, column)| column.fitted(sizes(x)));
-    let [t, c, k, q, r] = std::array::from_fn(|_| fitted.next().expect("five columns"));
-    let rank = Rank::new(t.len(), |range| t.nonzeros(range));
-    let before = |i: usize| {
-        if i < update.old.rows() {
-            exact.triangles.get(i)
-        } else {
-            0
-        }
-    };
-    let triangles = Column::gather(new.rows(), |i| {
-        before(i).wrapping_add(update.triangles[i].load(Relaxed))
+    let mut tc = [&exact.t, &exact.c].map(|before| Column::zeros_like(new.nnz(), before));
+    let mut kqr = [&exact.k, &exact.q, &exact.r].map(|before| Column::zeros_like(inside, before));
+    let parts = ranges(&bounds)
+        .zip(parts_of(&mut tc, &slots))
+        .zip(parts_of(&mut kqr, &firsts));
+    let filled = parallel::map_each(parts.collect(), |at, ((rows, tc), kqr)| {
+        arranging.fill(rows, firsts[at], tc, kqr)
     });
-    let d = Column::gather(new.rows(), |i| new.range(i).len() as u64);
-    Exact {
-        t,
-        c,
-        rank,
-        k,
-        q,
-        r,
-        d,
-        triangles,
+    let (mut wide_tc, mut wide_kqr, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    for filled in filled {
+        wide_tc.push(filled.tc);
+        wide_kqr.push(filled.kqr);
+        sizes.push(filled.sizes);
+    }
+    let size = |x: usize| Sizes::sum(sizes.iter().map(|sizes| sizes[x]));
+    let [t, c] = with_wide(tc, wide_tc);
+    let [k, q, r] = with_wide(kqr, wide_kqr);
+    let triangles = |i: usize| {
+        let before = match i < update.old.rows() {
+            true => exact.triangles.get(i),
+            false => 0,
+        };
+        before.wrapping_add(update.triangles[i].load(Relaxed))
+    };
+    Primitives {
+        t: t.fitted(size(0)),
+        c: c.fitted(size(1)),
+        k: k.fitted(size(2)),
+        q: q.fitted(size(3)),
+        r: r.fitted(size(4)),
+        triangles: Column::collect(new.rows(), triangles),
         s,
     }
 }
@@ -133,25 +107,27 @@ fn first_places(update: &Update<'_>, found: &Found, bounds: &[usize]) -> Vec<usi
     }
     changed.sort_unstable();
     let (mut next, mut sum) = (0, 0);
-    let mut place = |&bound: &usize| {
-        while let Some(&(_, by)) = changed
-            .get(next)
-            .filter(|change| (change.0 as usize) < bound)
+    let place = |&bound: &usize| {
+        while let Some(&(node, by)) = changed.get(next)
+            && (node as usize) < bound
         {
             (next, sum) = (next + 1, sum + by);
         }
         let slot = old.offsets()[bound.min(old.rows())];
-        exact
-            .rank
-            .below(slot, |range| exact.t.nonzeros(range))
-            .wrapping_add_signed(sum)
+        exact.place(slot).wrapping_add_signed(sum)
     };
-    bounds.iter().map(&mut place).collect()
+    bounds.iter().map(place).collect()
 }
 
 impl Arranging<'_> {
     /// Writes the numbers of some rows; `next` is the place of the first edge in a triangle.
-    fn fill(&self, rows: Range<usize>, mut next: usize, mut parts: Five<Part<'_>>) -> Filled {
+    fn fill(
+        &self,
+        rows: Range<usize>,
+        mut next: usize,
+        mut tc: [Part<'_>; 2],
+        mut kqr: [Part<'_>; 3],
+    ) -> Filled {
         let update = self.update;
         let (mut sizes, mut old) = (Five::<Sizes>::default(), Before::new(update, rows.start));
         let first = self
@@ -172,25 +148,23 @@ impl Arranging<'_> {
                     now[3] = now[3].wrapping_add(edge.q);
                 }
                 let kept = if now[0] > 0 { 5 } else { 2 };
-                sizes
-                    .iter_mut()
-                    .zip(now)
-                    .take(kept)
-                    .for_each(|(sizes, now)| sizes.add(now, 1));
-                parts[0].set(slot, now[0]);
-                parts[1].set(slot, now[1]);
+                for (sizes, now) in sizes.iter_mut().zip(now).take(kept) {
+                    sizes.add(now, 1);
+                }
+                tc[0].set(slot, now[0]);
+                tc[1].set(slot, now[1]);
                 if now[0] > 0 {
-                    parts[2..]
-                        .iter_mut()
-                        .zip(&now[2..])
-                        .for_each(|(part, &value)| part.set(next, value));
+                    for (part, &value) in kqr.iter_mut().zip(&now[2..]) {
+                        part.set(next, value);
+                    }
                     next += 1;
                 }
             }
             old.end_row(i);
         }
         Filled {
-            wide: parts.map(|part| part.wide),
+            tc: tc.map(|part| part.wide),
+            kqr: kqr.map(|part| part.wide),
             sizes,
         }
     }
@@ -268,7 +242,7 @@ impl<'a> Before<'a> {
         Before {
             update,
             slot,
-            next: exact.rank.below(slot, |range| exact.t.nonzeros(range)),
+            next: exact.place(slot),
         }
     }
 

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::sparse::Pattern;
 
-use super::super::column::cut;
-use super::super::ranked::balanced;
+use crate::motif::column::cut;
+use crate::motif::ranked::balanced;
 
 /// An edge that changes, from its smaller node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,29 +66,18 @@ impl Changes {
             }
         }
         list.sort_unstable();
-        if let Some(twice) = list
-            .windows(2)
-            .find(|pair| (pair[0].u, pair[0].v) == (pair[1].u, pair[1].v))
+        if let Some([Change { u, v, .. }, twice]) =
+            list.array_windows().find(|[a, b]| (a.u, a.v) == (b.u, b.v))
         {
-            let message = format!(
-                "the edge ({}, {}) is named twice; name each edge once",
-                twice[0].u, twice[0].v
-            );
-            return Err(Error::config(
-                if twice[1].added { "added" } else { "removed" },
-                message,
-            ));
+            let message = format!("the edge ({u}, {v}) is named twice; name each edge once");
+            let field = if twice.added { "added" } else { "removed" };
+            return Err(Error::config(field, message));
         }
-        let last = added
-            .iter()
-            .map(|&(a, b)| a.max(b) as usize + 1)
-            .max()
-            .unwrap_or(0);
+        let last = added.iter().map(|&(a, b)| a.max(b) as usize + 1);
+        let last = last.max().unwrap_or(0);
         if last > u32::MAX as usize {
-            return Err(Error::config(
-                "added",
-                format!("{last} nodes; at most {} are supported", u32::MAX),
-            ));
+            let message = format!("{last} nodes; at most {} are supported", u32::MAX);
+            return Err(Error::config("added", message));
         }
         Ok(Changes::of(list, old.rows().max(last)))
     }

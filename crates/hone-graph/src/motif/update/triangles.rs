@@ -5,16 +5,16 @@
 //! edges it is listed at the first of them. Cost for each change: the smaller row, and a search for each pair of common
 //! neighbours. What t and Q gain is listed by edge, for few edges do; K and R have their place at every slot.
 
+use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::super::ranked::sweep;
 use super::changes::{Change, for_common, row};
-use super::gains::{Gains, add};
-use super::hubs::Marks;
-use super::under_way::Update;
+use super::{Gains, Update};
 use crate::error::Result;
+use crate::motif::ranked::{Marks, sweep};
 use crate::progress::Progress;
-use crate::sparse::Pattern;
+use crate::sparse::{Pattern, prefetch};
 
 /// What an edge of the changed graph gains by triangles that come or go, seen from one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,15 +100,10 @@ fn added_up(mut some: Vec<Grown>) -> Vec<Grown> {
             None => grown.push(next),
         }
     }
-    let turned: Vec<Grown> = grown
-        .iter()
-        .map(|edge| Grown {
-            u: edge.v,
-            v: edge.u,
-            ..*edge
-        })
-        .collect();
-    grown.extend(turned);
+    for at in 0..grown.len() {
+        let Grown { u, v, t, q } = grown[at];
+        grown.push(Grown { u: v, v: u, t, q });
+    }
     grown.sort_unstable();
     grown
 }
@@ -179,9 +174,9 @@ fn triangles(
         gain(own, (a, b), update.degree(w), to_a + to_b);
         gain(third.to_a, (a, w), update.degree(b), t + to_b);
         gain(third.to_b, (b, w), update.degree(a), t + to_a);
-        [a, b, w]
-            .iter()
-            .for_each(|&node| add(&update.triangles[node as usize], sign));
+        for node in [a, b, w] {
+            update.triangles[node as usize].fetch_add(sign, Relaxed);
+        }
     }
     if !thirds.is_empty() {
         found
@@ -218,4 +213,97 @@ fn cliques(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &mut 
                 .for_each(|at| gains.k.add(node, at, sign.wrapping_mul(third.cliques)));
         }
     }
+}
+
+/// Steps after which marks are made again, so that threads share the edges of a hub.
+const PIECE: usize = 1 << 20;
+
+/// An edge whose t has grown.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    /// The end of larger degree, and the other.
+    x: u32,
+    w: u32,
+    by: u64,
+}
+
+/// Adds what R gains where t has grown or shrunk: for each such edge {x, w} and each triangle {x, w, y} of the changed graph,
+/// the growth of t goes to {x, y} and {w, y}.
+///
+/// The neighbours of the end of larger degree are marked, those of the other walked: Σ min(d_x, d_w) over such edges.
+pub(super) fn add_rims(
+    update: &Update<'_>,
+    gains: &Gains<'_>,
+    found: &Found,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let degree = |i: u32| update.new.row(i as usize).len();
+    let mut edges = Vec::new();
+    for &Grown { u, v, t, .. } in &found.grown {
+        if u < v && t != 0 {
+            let (x, w) = if degree(u) >= degree(v) {
+                (u, v)
+            } else {
+                (v, u)
+            };
+            edges.push(Edge { x, w, by: t });
+        }
+    }
+    edges.sort_unstable();
+    let pieces = pieces(&edges, degree);
+    progress.stage("counting triangles of changed edges", edges.len() as u64);
+    let scratch = || (Marks::new(update.new.rows()), vec![0u64; update.new.rows()]);
+    sweep(pieces, progress, scratch, |range, (), (marks, sums)| {
+        of_hub(update, gains, &edges[range], marks, sums);
+    })
+}
+
+/// Stretches of edges with the same x.
+fn pieces(edges: &[Edge], degree: impl Fn(u32) -> usize) -> Vec<(Range<usize>, ())> {
+    let (mut pieces, mut start, mut steps) = (Vec::new(), 0, 0);
+    for (at, edge) in edges.iter().enumerate() {
+        if at > start && (edge.x != edges[start].x || steps > PIECE) {
+            pieces.push((start..at, ()));
+            (start, steps) = (at, 0);
+        }
+        steps += degree(edge.w);
+    }
+    if start < edges.len() {
+        pieces.push((start..edges.len(), ()));
+    }
+    pieces
+}
+
+/// Edges of one node x; `sums` is zero before and after.
+fn of_hub(
+    update: &Update<'_>,
+    gains: &Gains<'_>,
+    edges: &[Edge],
+    marks: &mut Marks,
+    sums: &mut [u64],
+) {
+    let Some(&Edge { x, .. }) = edges.first() else {
+        return;
+    };
+    let row = update.new.row(x as usize);
+    marks.set(row);
+    for (at, &Edge { w, by, .. }) in edges.iter().enumerate() {
+        if let Some(next) = edges.get(at + 1) {
+            prefetch(update.new.row(next.w as usize));
+        }
+        gains.r.row(w, |own| {
+            for (&y, r) in update.new.row(w as usize).iter().zip(own) {
+                if marks.has(y) {
+                    sums[y as usize] = sums[y as usize].wrapping_add(by);
+                    *r = r.wrapping_add(by);
+                }
+            }
+        });
+    }
+    marks.clear(row);
+    gains.r.row(x, |own| {
+        for (&y, r) in row.iter().zip(own) {
+            *r = r.wrapping_add(std::mem::take(&mut sums[y as usize]));
+        }
+    });
 }

@@ -52,9 +52,8 @@ fn primitives(graph: &Graph) -> Vec<[f64; 6]> {
 }
 
 fn estimated(counts: &Counts) -> Vec<[f64; 6]> {
-    let e = counts.estimates().expect("estimates");
-    let slot = |at: usize| [e.t[at], e.p[at], e.c[at], e.k[at], e.q[at], e.r[at]];
-    (0..e.t.len()).map(|at| slot(at).map(f64::from)).collect()
+    let slots = counts.estimates().expect("estimates").iter();
+    slots.map(|slot| slot.map(f64::from)).collect()
 }
 
 /// Two hubs, a dense core and a sparse fringe.
@@ -322,13 +321,13 @@ fn totals_are_unbiased() {
 fn edges_have_no_more_than_they_can() {
     let graph = nearly_a_clique();
     let counts = Sample::Cap(8).count(&graph, 3, &Silent).expect("estimates");
-    let common = &counts.estimates().expect("estimates").t;
+    let slots = counts.estimates().expect("estimates");
     let mut complete = 0;
     for u in 0..70 {
-        let slots = counts.pattern().range(u as usize);
-        for ((v, found), slot) in counts.row(u).zip(slots) {
+        let row = counts.pattern().range(u as usize);
+        for ((v, found), slot) in counts.row(u).zip(row) {
             let [x, y] = [u, v].map(|node| graph.degree(node) as f64 - 1.0);
-            let t = f64::from(common[slot]).min(x.min(y));
+            let t = f64::from(slots[slot][0]).min(x.min(y));
             let (a, b) = (x - t, y - t);
             let pairs = |n: f64| (n * (n - 1.0) / 2.0).max(0.0);
             let most = [

@@ -1,6 +1,6 @@
 //! Sums over the edges of nodes, the bound on memory, and motifs as sets of orbits.
 
-use hone_graph::motif::node_sums::NodeSums;
+use hone_graph::motif::NodeSums;
 use hone_graph::motif::triad::Triad;
 use hone_graph::motif::{COUNTING, COUNTING_AT_MOST, Motif, Orbit, count, counting_at_most};
 use hone_graph::{Generator, Graph, GraphBuilder, Silent};

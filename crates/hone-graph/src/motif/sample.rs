@@ -1,4 +1,5 @@
-//! [`Sample`]: whether motifs are counted exactly or estimated, and how well.
+//! [`Sample`]: whether motifs are counted exactly or estimated, and how well; [`Sampled`]: what was estimated; and how much
+//! memory counting takes.
 //!
 //! Estimates look at no more than `cap` neighbours per node (the bound on the sampled degree of sec. 3.1); counts that
 //! involve only nodes of smaller degree stay exact. With a target instead of a cap, two independent estimates are made
@@ -12,14 +13,14 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::counts::Counts;
-use super::exact::Exact;
+use super::counts::{Counts, Values};
+use super::estimate::{self, Estimated, estimate};
+use super::exact;
+use super::formula::largest_degree;
 use super::orbit::Orbit;
-use super::room::{COUNTING, counting_at_most};
-use super::sampled::{self, Estimated, Estimates, Sampled, estimate};
-use super::set::Motif;
+use super::set::{Motif, in_settings};
 use super::triad::Triads;
 use crate::Graph;
 use crate::communicator::{Communicator, SingleProcess};
@@ -42,8 +43,7 @@ use crate::storage::Pages;
 /// assert!("cap=1".parse::<Sample>().is_err());
 /// # Ok::<(), hone_graph::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "String")]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Sample {
     /// Exactly: `exact`.
@@ -94,7 +94,12 @@ impl Sample {
 
     /// Counts the 13 edge orbits of every edge, exactly or not; estimates depend on the seed alone.
     pub fn count(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Counts> {
-        self.count_within(graph, seed, Allowance::new(None), progress)
+        self.count_orbits(
+            graph,
+            (seed, Allowance::new(None)),
+            &SingleProcess,
+            progress,
+        )
     }
 
     /// Counts what `motifs` need: edge orbits, exactly or not, and triads of directed graphs, always exactly; refuses
@@ -132,7 +137,7 @@ impl Sample {
         }
         let counts = match orbits {
             true => self.count_orbits(graph, (seed, allowance), communicator, progress)?,
-            false => Counts::absent(graph.symmetric_pattern()),
+            false => Counts::new(graph.symmetric_pattern(), Values::Absent),
         };
         let remedy = "raise the memory limit, or count a smaller graph";
         allowance.check_work(
@@ -141,17 +146,6 @@ impl Sample {
             remedy,
         )?;
         Ok(counts.with_triads(Triads::count(graph, progress)?))
-    }
-
-    /// Counts as [`Sample::count`] does; refuses work that would exceed the memory limit.
-    pub fn count_within(
-        &self,
-        graph: &Graph,
-        seed: u64,
-        allowance: Allowance,
-        progress: &dyn Progress,
-    ) -> Result<Counts> {
-        self.count_orbits(graph, (seed, allowance), &SingleProcess, progress)
     }
 
     fn count_orbits(
@@ -168,9 +162,10 @@ impl Sample {
             Sample::Exact => exact(pattern, allowance, communicator, progress),
             Sample::Cap(cap) => {
                 fits(&pattern, cap, 1, allowance)?;
-                let estimates = estimate(&pattern, cap, key, progress)?;
-                let estimated = Estimated::new(&pattern, estimates, facts(&pattern, cap, 1));
-                Ok(Counts::estimated(pattern, estimated))
+                let slots = estimate(&pattern, cap, key, progress)?;
+                let estimated = Estimated::new(&pattern, slots, facts(&pattern, cap, 1));
+                let values = Values::Estimated(Box::new(estimated));
+                Ok(Counts::new(pattern, values))
             }
             Sample::Target { error, confidence } => {
                 let fits = |cap| fits(&pattern, cap, 2, allowance);
@@ -200,7 +195,7 @@ pub(super) fn exact(
         }),
     };
     room(COUNTING * pattern.nnz() as u64)?;
-    let exact = Exact::count(&pattern, room, communicator, progress)?;
+    let exact = exact::count(&pattern, room, communicator, progress)?;
     Ok(Counts::exact(pattern, exact))
 }
 
@@ -212,23 +207,24 @@ fn target(
     fits: impl Fn(usize) -> Result<()>,
     progress: &dyn Progress,
 ) -> Result<Option<Counts>> {
-    let largest = (0..pattern.rows())
-        .map(|i| pattern.range(i).len())
-        .max()
-        .unwrap_or(0);
     let mut cap = FIRST_CAP;
-    while cap < largest.min(CAPS.end() + 1) {
+    while cap < largest_degree(pattern).min(CAPS.end() + 1) {
         fits(cap)?;
         let replicate = |index| -> Result<Estimated> {
-            let estimates = estimate(pattern, cap, key.with("replicate", index), progress)?;
-            Ok(Estimated::new(pattern, estimates, facts(pattern, cap, 2)))
+            let slots = estimate(pattern, cap, key.with("replicate", index), progress)?;
+            Ok(Estimated::new(pattern, slots, facts(pattern, cap, 2)))
         };
         let (a, b) = (replicate(2 * cap as u64)?, replicate(2 * cap as u64 + 1)?);
         let within = within(pattern, &a, &b, error);
         if within.iter().all(|&share| share >= confidence) {
             let facts = Sampled { within, ..a.facts };
-            let mean = Estimated::new(pattern, a.edge.averaged(&b.edge), facts);
-            return Ok(Some(Counts::estimated(pattern.clone(), mean)));
+            let mean = |slot: usize| {
+                let (a, b) = (a.slots[slot], b.slots[slot]);
+                std::array::from_fn(|x| 0.5 * (a[x] + b[x]))
+            };
+            let mean = Pages::collect(pattern.nnz(), mean);
+            let values = Values::Estimated(Box::new(Estimated::new(pattern, mean, facts)));
+            return Ok(Some(Counts::new(pattern.clone(), values)));
         }
         cap *= 2;
     }
@@ -239,7 +235,7 @@ fn target(
 /// need is a lower bound.
 fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) -> Result<()> {
     let kept = (replicates - 1) * 6 * 4 * pattern.nnz() as u64;
-    let more = sampled::bytes(pattern, cap) + kept;
+    let more = estimate::bytes(pattern, cap) + kept;
     allowance.exceeded(more).map_or(Ok(()), |(need, limit)| {
         Err(Error::Memory {
             stage: format!("estimating motifs from {cap} neighbours"),
@@ -253,25 +249,20 @@ fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) ->
 
 fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {
     let large = |i: usize| pattern.range(i).len() > cap;
-    let inside = |i: usize| {
-        pattern
-            .row(i)
-            .iter()
-            .filter(|&&j| large(j as usize))
-            .count()
-    };
     let found = parallel::stretches(pattern.rows(), 1 << 12, |rows| {
-        rows.filter(|&i| large(i))
-            .fold((0, 0), |(nodes, ends), i| (nodes + 1, ends + inside(i)))
+        let (mut nodes, mut ends) = (0, 0);
+        for i in rows.filter(|&i| large(i)) {
+            nodes += 1;
+            let row = pattern.row(i).iter();
+            ends += row.filter(|&&j| large(j as usize)).count();
+        }
+        (nodes, ends)
     });
-    let (nodes, ends) = found
-        .into_iter()
-        .fold((0, 0), |(nodes, ends), of| (nodes + of.0, ends + of.1));
     Sampled {
         cap,
         replicates,
-        nodes,
-        edges: ends / 2,
+        nodes: found.iter().map(|of| of.0).sum(),
+        edges: found.iter().map(|of| of.1).sum::<usize>() / 2,
         within: Vec::new(),
     }
 }
@@ -279,61 +270,35 @@ fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {
 /// For each orbit the share of nodes with it whose degrees in the mean of two estimates are found to be
 /// within `error`: half of the difference of the two, plus the effect of clamping edges.
 fn within(pattern: &Pattern, a: &Estimated, b: &Estimated, error: f64) -> Vec<f64> {
-    let add = |mut x: [[u64; 2]; Orbit::COUNT], y: [[u64; 2]; Orbit::COUNT]| {
-        x.iter_mut()
-            .flatten()
-            .zip(y.into_iter().flatten())
-            .for_each(|(x, y)| *x += y);
-        x
+    type Shares = [[u64; 2]; Orbit::COUNT];
+    let add = |sums: &mut Shares, more: Shares| {
+        for (sum, more) in sums.as_flattened_mut().iter_mut().zip(more.as_flattened()) {
+            *sum += more;
+        }
     };
-    let node = |i: usize| {
-        let [a, b, held] = a.degrees_of_mean(b, pattern, i);
+    let node = |i: usize| -> Shares {
+        let [a, b, clamped] = a.degrees_of_mean(b, pattern, i);
         std::array::from_fn(|o| {
-            let (mean, held) = (0.5 * (a[o] + b[o]), held[o]);
-            let off = 0.5 * (a[o] - b[o]).abs() + (held - mean).abs();
+            let (mean, clamped) = (0.5 * (a[o] + b[o]), clamped[o]);
+            let off = 0.5 * (a[o] - b[o]).abs() + (clamped - mean).abs();
             // Relative to the smaller, since clamping may have made the other large.
-            if held > 0.0 {
-                [u64::from(off <= error * held.min(mean)), 1]
-            } else {
-                [0, 0]
-            }
+            let close = off <= error * clamped.min(mean);
+            [u64::from(clamped > 0.0 && close), u64::from(clamped > 0.0)]
         })
     };
-    let nothing = || [[0; 2]; Orbit::COUNT];
-    let sums = parallel::stretches(pattern.rows(), 1 << 12, |nodes| {
-        nodes.map(node).fold(nothing(), add)
-    });
-    let sums = sums.into_iter().fold(nothing(), add);
-    sums.map(|[close, all]| {
-        if all == 0 {
-            1.0
-        } else {
-            close as f64 / all as f64
-        }
-    })
-    .to_vec()
-}
-
-impl Estimates {
-    /// The mean of two estimates.
-    pub(super) fn averaged(&self, other: &Estimates) -> Estimates {
-        let mean = |a: &[f32], b: &[f32]| {
-            Pages::from(
-                a.iter()
-                    .zip(b)
-                    .map(|(a, b)| 0.5 * (a + b))
-                    .collect::<Vec<_>>(),
-            )
-        };
-        Estimates {
-            t: mean(&self.t, &other.t),
-            p: mean(&self.p, &other.p),
-            c: mean(&self.c, &other.c),
-            k: mean(&self.k, &other.k),
-            q: mean(&self.q, &other.q),
-            r: mean(&self.r, &other.r),
-        }
+    let mut sums = Shares::default();
+    for part in parallel::stretches(pattern.rows(), 1 << 12, |nodes| {
+        let mut sums = Shares::default();
+        nodes.for_each(|i| add(&mut sums, node(i)));
+        sums
+    }) {
+        add(&mut sums, part);
     }
+    let share = |[close, all]: [u64; 2]| match all {
+        0 => 1.0,
+        _ => close as f64 / all as f64,
+    };
+    sums.map(share).to_vec()
 }
 
 impl fmt::Display for Sample {
@@ -388,23 +353,139 @@ enum Written {
     Text(String),
 }
 
-impl TryFrom<Written> for Sample {
-    type Error = String;
-
-    fn try_from(written: Written) -> std::result::Result<Sample, String> {
-        let text = match written {
+impl<'de> Deserialize<'de> for Sample {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Sample, D::Error> {
+        let text = match Written::deserialize(deserializer)? {
             Written::Cap(cap) => cap.to_string(),
             Written::Text(text) => text,
         };
-        text.parse().map_err(|error| match error {
-            Error::Config { message, .. } => message,
-            other => other.to_string(),
-        })
+        in_settings(text.parse())
     }
 }
 
-impl From<Sample> for String {
-    fn from(sample: Sample) -> String {
-        sample.to_string()
+impl Serialize for Sample {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
+}
+
+/// What was estimated, and how well.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// Maximum number of neighbours used per node.
+    pub cap: usize,
+    /// Independent estimates that were averaged.
+    pub replicates: usize,
+    /// Nodes with more neighbours than the cap.
+    pub nodes: usize,
+    /// Edges between two such nodes: only their common neighbours are estimated; longer cycles and
+    /// sums of other edges may pass such nodes too.
+    pub edges: usize,
+    /// Share of the nodes where a motif was seen, in the order of [`Orbit::ALL`], whose motif degrees
+    /// are within the error requested as the two estimates show; empty when no error was.
+    #[serde(with = "by_orbit")]
+    pub within: Vec<f64>,
+}
+
+impl fmt::Display for Sampled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sampled {
+            cap,
+            replicates,
+            nodes,
+            edges,
+            within,
+        } = self;
+        if *nodes == 0 {
+            return write!(
+                f,
+                "motif counts are exact: no node has more than {cap} neighbours"
+            );
+        }
+        write!(
+            f,
+            "motif counts are estimates from at most {cap} neighbours per node; "
+        )?;
+        match (nodes, edges) {
+            (1, _) => f.write_str("1 node has more")?,
+            (_, 1) => write!(f, "{nodes} nodes have more, with 1 edge between them")?,
+            _ => write!(
+                f,
+                "{nodes} nodes have more, with {edges} edges between them"
+            )?,
+        }
+        let shares = Orbit::ALL.iter().zip(within);
+        let Some((orbit, share)) = shares.min_by(|a, b| a.1.total_cmp(b.1)) else {
+            return Ok(());
+        };
+        write!(
+            f,
+            "; they are means of {replicates} estimates, and for every motif at least {:.1} % of the motif degrees are \
+             within the error ({orbit} has the fewest)",
+            100.0 * share
+        )
+    }
+}
+
+/// Shares by the name of the orbit.
+mod by_orbit {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Orbit;
+
+    pub(super) fn serialize<S: Serializer>(
+        shares: &[f64],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Orbit::ALL.map(Orbit::name).iter().zip(shares))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<f64>, D::Error> {
+        let shares = BTreeMap::<String, f64>::deserialize(deserializer)?;
+        let names = Orbit::ALL.iter().map(|orbit| orbit.name());
+        Ok(names.filter_map(|name| shares.get(name).copied()).collect())
+    }
+}
+
+/// Bytes per slot that exact counting takes at its peak on graphs with few triangles; with many it is up to three times
+/// that.
+pub const COUNTING: u64 = 20;
+/// Bytes per stored position that exact counting takes at most.
+pub const COUNTING_AT_MOST: u64 = 60;
+/// Edges that are examined to estimate how many are in triangles.
+const SEEN: usize = 4096;
+/// Neighbours that are examined per edge; an edge with more is assumed to be in a triangle.
+const LOOKED_AT: usize = 1000;
+
+/// Bytes that exact counting takes at its peak, at most, on a symmetric pattern: by the share of edges in triangles, as
+/// evenly spaced edges show it, and three standard errors more. Cost: at most 4096 · 1000 searches.
+pub fn counting_at_most(pattern: &Pattern) -> u64 {
+    let step = pattern.nnz().div_ceil(SEEN).max(1);
+    let (mut seen, mut inside) = (0u64, 0u64);
+    for u in 0..pattern.rows() {
+        let slots = pattern.range(u);
+        let first = slots.start.next_multiple_of(step);
+        for slot in (first..slots.end).step_by(step) {
+            let v = pattern.columns()[slot] as usize;
+            let (mut few, mut many) = (pattern.row(u), pattern.row(v));
+            if few.len() > many.len() {
+                std::mem::swap(&mut few, &mut many);
+            }
+            let shared = || few.iter().any(|node| many.binary_search(node).is_ok());
+            seen += 1;
+            inside += u64::from(few.len() > LOOKED_AT || shared());
+        }
+    }
+    let share = inside as f64 / seen.max(1) as f64;
+    let error = if step == 1 {
+        0.0
+    } else {
+        1.5 / (seen as f64).sqrt()
+    };
+    let more = (COUNTING_AT_MOST - COUNTING) as f64 * (share + error).min(1.0);
+    ((COUNTING as f64 + more) * pattern.nnz() as f64) as u64
 }

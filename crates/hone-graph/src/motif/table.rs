@@ -8,12 +8,10 @@ use std::sync::Arc;
 
 use super::column::Column;
 use super::counts::Counts;
-use super::exact::Exact;
-use super::formula::Number;
+use super::formula::{Number, Primitives, Whole};
 use super::orbit::Orbit;
-use super::place::Rank;
+use super::ranked::reversed;
 use super::set::Motif;
-use super::update::turned;
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::sparse::Pattern;
@@ -43,16 +41,14 @@ impl OrbitTable {
     /// Refuses a table that lacks a motif needed for the other counts.
     pub fn check_motifs(motifs: &[Motif]) -> Result<()> {
         let lacks = |orbit: &&Orbit| !motifs.iter().any(|motif| motif.orbits() == [**orbit]);
-        match NEEDED.iter().find(lacks) {
-            None => Ok(()),
-            Some(orbit) => {
-                let needed = NEEDED.map(Orbit::name).join(", ");
-                let message = format!(
-                    "there is no column `{orbit}`; an update needs exact counts of {needed} by edge"
-                );
-                Err(Error::config("counts", message))
-            }
-        }
+        let Some(orbit) = NEEDED.iter().find(lacks) else {
+            return Ok(());
+        };
+        let needed = NEEDED.map(Orbit::name).join(", ");
+        let message = format!(
+            "there is no column `{orbit}`; an update needs exact counts of {needed} by edge"
+        );
+        Err(Error::config("counts", message))
     }
 
     /// The counts that the table has. Fails when it is not that of this graph.
@@ -66,31 +62,21 @@ impl OrbitTable {
         self.check_size(graph.edges())?;
         let pattern = graph.pattern();
         let rows = self.rows_of(graph)?;
-        let exact = self.exact(pattern, |slot| rows[slot] as usize)?;
-        let counts = Counts::exact(Arc::clone(pattern), exact);
+        let primitives = self.primitives(pattern, |slot| rows[slot] as usize)?;
+        let counts = Counts::of_primitives(Arc::clone(pattern), primitives);
         self.compare(&counts, |slot| rows[slot] as usize)?;
         Ok(counts)
     }
 
     /// Refuses columns of other lengths than the graph has edges.
     fn check_size(&self, size: usize) -> Result<()> {
-        if let Some(column) = self
-            .columns
-            .iter()
-            .find(|column| column.1.len() != self.edges.len())
-        {
-            return Err(wrong(format!(
-                "{} counts of {} for {} edges",
-                column.1.len(),
-                column.0,
-                self.edges.len()
-            )));
+        let rows = self.edges.len();
+        if let Some((motif, counts)) = self.columns.iter().find(|column| column.1.len() != rows) {
+            let count = counts.len();
+            return Err(wrong(format!("{count} counts of {motif} for {rows} edges")));
         }
-        if self.edges.len() != size || size > u32::MAX as usize / 2 {
-            return Err(wrong(format!(
-                "{} rows for a graph of {size} edges",
-                self.edges.len()
-            )));
+        if rows != size || size > u32::MAX as usize / 2 {
+            return Err(wrong(format!("{rows} rows for a graph of {size} edges")));
         }
         Ok(())
     }
@@ -106,7 +92,7 @@ impl OrbitTable {
                 .flatten()?;
             Some(pattern.range(a as usize).start + at)
         };
-        let (back, mut rows) = (turned(pattern), vec![u32::MAX; pattern.nnz()]);
+        let (back, mut rows) = (reversed(pattern), vec![u32::MAX; pattern.nnz()]);
         let found = parallel::stretches(self.edges.len(), 1 << 14, |range| {
             range.map(find).collect::<Vec<_>>()
         });
@@ -125,23 +111,23 @@ impl OrbitTable {
 
     /// The counts of an orbit.
     fn column(&self, orbit: Orbit) -> &[u64] {
-        let column = self
-            .columns
-            .iter()
-            .find(|column| column.0.orbits() == [orbit]);
+        let mut columns = self.columns.iter();
+        let column = columns.find(|column| column.0.orbits() == [orbit]);
         column.map_or(&[], |column| &column.1)
     }
 
     /// The primitives; `row` gives that of a slot.
-    fn exact(&self, pattern: &Pattern, row: impl Fn(usize) -> usize + Sync) -> Result<Exact> {
+    fn primitives(
+        &self,
+        pattern: &Pattern,
+        row: impl Fn(usize) -> usize + Sync,
+    ) -> Result<Primitives> {
         let [t, cycle, far, rim, k] = NEEDED.map(|orbit| self.column(orbit));
         let two = |slot: usize| 2 * k[row(slot)];
         let at_most = |row: usize| {
             let (a, b) = self.edges[row];
             let degree = |i: u32| pattern.row(i as usize).len() as u64;
-            let pairs = super::formula::Exact::of(t[row].min(u64::from(u32::MAX)))
-                .pairs()
-                .0;
+            let pairs = Whole::of(t[row].min(u64::from(u32::MAX))).pairs().0;
             t[row] < degree(a).min(degree(b))
                 && k[row] <= pairs
                 && [cycle, far, rim].iter().all(|x| x[row] < MOST)
@@ -152,33 +138,28 @@ impl OrbitTable {
             )));
         }
         let (slots, n) = (pattern.nnz(), pattern.rows());
-        let c = Column::gather(slots, |slot| cycle[row(slot)] + two(slot) + rim[row(slot)]);
-        let t = Column::gather(slots, |slot| t[row(slot)]);
-        let rank = Rank::new(slots, |range| t.nonzeros(range));
+        let c = |slot: usize| cycle[row(slot)] + two(slot) + rim[row(slot)];
+        let c = Column::collect(slots, c);
+        let t = Column::collect(slots, |slot| t[row(slot)]);
         let inside: Vec<usize> = (0..slots).filter(|&slot| t.get(slot) > 0).collect();
         let of = |value: &(dyn Fn(usize) -> u64 + Sync)| {
-            Column::gather(inside.len(), |at| value(inside[at]))
+            Column::collect(inside.len(), |at| value(inside[at]))
         };
-        let kept = of(&|slot| k[row(slot)]);
-        let q = of(&|slot| far[row(slot)] + 2 * t.get(slot) + two(slot) + rim[row(slot)]);
-        let r = of(&|slot| rim[row(slot)] + 2 * t.get(slot) + 2 * two(slot));
-        let d = Column::gather(n, |i| pattern.range(i).len() as u64);
-        let triangles = Column::gather(n, |i| {
-            pattern.range(i).map(|slot| t.get(slot)).sum::<u64>() / 2
-        });
-        let s = Column::gather(n, |i| {
-            pattern.row(i).iter().map(|&j| d.get(j as usize) - 1).sum()
-        });
-        Ok(Exact {
+        let s = |i: usize| {
+            let row = pattern.row(i).iter();
+            row.map(|&j| pattern.range(j as usize).len() as u64 - 1)
+                .sum()
+        };
+        Ok(Primitives {
+            k: of(&|slot| k[row(slot)]),
+            q: of(&|slot| far[row(slot)] + 2 * t.get(slot) + two(slot) + rim[row(slot)]),
+            r: of(&|slot| rim[row(slot)] + 2 * t.get(slot) + 2 * two(slot)),
+            triangles: Column::collect(n, |i| {
+                pattern.range(i).map(|slot| t.get(slot)).sum::<u64>() / 2
+            }),
+            s: Column::collect(n, s),
             t,
             c,
-            rank,
-            k: kept,
-            q,
-            r,
-            d,
-            triangles,
-            s,
         })
     }
 
@@ -220,19 +201,12 @@ impl OrbitTable {
     }
 
     fn wrong_row(&self, ids: &NodeIds, row: usize, what: &str) -> Error {
-        let name = |i: u32| {
-            if (i as usize) < ids.len() {
-                ids.get(i).to_string()
-            } else {
-                i.to_string()
-            }
+        let name = |i: u32| match (i as usize) < ids.len() {
+            true => ids.get(i).to_string(),
+            false => i.to_string(),
         };
-        let (a, b) = self.edges[row];
-        wrong(format!(
-            "row {row}, the edge between {} and {}: {what}",
-            name(a),
-            name(b)
-        ))
+        let (a, b) = (name(self.edges[row].0), name(self.edges[row].1));
+        wrong(format!("row {row}, the edge between {a} and {b}: {what}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`Estimated`]: orbit counts of every edge from estimated primitives.
 //!
-//! Orbit counts are linear in the primitives ([`formula`](super::super::formula)), so those of unbiased
+//! Orbit counts are linear in the primitives ([`formula`](super::formula)), so those of unbiased
 //! estimates are unbiased too; but as differences of large numbers they may be negative, or large where
 //! there are no occurrences. Totals and node orbits are sums of these *raw* counts. The reported counts
 //! of a single edge are *clamped* between zero and what the edge can have. With the letters of the
@@ -22,90 +22,85 @@
 //! are estimates too, and clamping is a heuristic: edges of a clique, whose a and b are about zero, get few
 //! paths however noisy the cycles are. Cost: a few dozen operations per edge.
 
+mod neighbours;
+mod sweeps;
+
+pub(super) use sweeps::{bytes, estimate};
+
 use std::ops::Range;
 
-use super::super::formula::{End, Middle, Number, orbits};
-use super::super::orbit::Orbit;
-use super::Sampled;
-use super::estimate::Estimates;
+use super::formula::{End, Middle, Number, orbits};
+use super::orbit::Orbit;
+use super::sample::Sampled;
 use crate::parallel;
 use crate::random::Key;
 use crate::sparse::Pattern;
+use crate::storage::Pages;
 
 /// Estimated primitives, and the resulting numbers of nodes.
 #[derive(Debug, Clone)]
-pub(in super::super) struct Estimated {
-    pub(in super::super) facts: Sampled,
-    pub(in super::super) edge: Estimates,
+pub(super) struct Estimated {
+    pub(super) facts: Sampled,
+    /// t, P, C, K, Q and R of each slot.
+    pub(super) slots: Pages<[f32; 6]>,
     triangles: Vec<f64>,
     s: Vec<f64>,
 }
 
 /// Orbit counts that need not be whole.
-pub(in super::super) type Amounts = [f64; Orbit::COUNT];
+pub(super) type Amounts = [f64; Orbit::COUNT];
 
 impl Estimated {
-    pub(in super::super) fn new(pattern: &Pattern, edge: Estimates, facts: Sampled) -> Estimated {
-        let rows = |of: &(dyn Fn(usize) -> f64 + Sync)| {
-            parallel::stretches(pattern.rows(), 1 << 12, |rows| {
-                rows.map(of).collect::<Vec<f64>>()
-            })
-            .concat()
+    pub(super) fn new(pattern: &Pattern, slots: Pages<[f32; 6]>, facts: Sampled) -> Estimated {
+        let triangles = |i: usize| {
+            let t = slots[pattern.range(i)].iter().map(|[t, ..]| f64::from(*t));
+            t.sum::<f64>() / 2.0
         };
-        let triangles = rows(&|i| {
-            edge.t[pattern.range(i)]
-                .iter()
-                .map(|&t| f64::from(t))
-                .sum::<f64>()
-                / 2.0
-        });
-        let other_degrees = |i: usize| {
-            pattern
-                .row(i)
-                .iter()
+        let s = |i: usize| {
+            let others = pattern.row(i).iter();
+            others
                 .map(|&j| pattern.range(j as usize).len() - 1)
-                .sum::<usize>()
+                .sum::<usize>() as f64
         };
-        let s = rows(&|i| other_degrees(i) as f64);
         Estimated {
             facts,
-            edge,
-            triangles,
-            s,
+            triangles: parallel::collect(pattern.rows(), triangles),
+            s: parallel::collect(pattern.rows(), s),
+            slots,
         }
     }
 
     /// Bytes in memory.
-    pub(in super::super) fn bytes(&self) -> usize {
-        6 * size_of::<f32>() * self.edge.t.len() + 2 * size_of::<f64>() * self.s.len()
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.slots) + 2 * size_of::<f64>() * self.s.len()
     }
 
     /// A key of random numbers that are independent of the estimates of a node: it depends on those of all edges.
-    pub(in super::super) fn key(&self) -> Key {
-        let Estimates { t, c, r, .. } = &self.edge;
-        let bits = |at: usize| [t, c, r].map(|list| u64::from(list[at].to_bits()));
-        let sum = |range: Range<usize>| {
-            range
-                .flat_map(bits)
-                .fold(0u64, |sum, bits| sum.wrapping_mul(31).wrapping_add(bits))
-        };
-        let sums = parallel::stretches(t.len(), 1 << 14, sum);
+    pub(super) fn key(&self) -> Key {
+        let sums = parallel::stretches(self.slots.len(), 1 << 14, |range: Range<usize>| {
+            let slots = self.slots[range].iter();
+            slots
+                .flat_map(|[t, _, c, _, _, r]| [t, c, r])
+                .fold(0u64, |sum, value| {
+                    sum.wrapping_mul(31).wrapping_add(value.to_bits().into())
+                })
+        });
         Key::new(sums.into_iter().fold(0, u64::wrapping_add))
     }
 
     /// Neighbours of node `i` from the `k`-th on, with the counts of the edge to each, clamped to what it can have.
-    pub(in super::super) fn row<'a>(
+    pub(super) fn row<'a>(
         &'a self,
         pattern: &'a Pattern,
         i: usize,
         k: usize,
     ) -> impl Iterator<Item = (u32, Amounts)> + 'a {
         self.primitives(pattern, i, k)
-            .map(|(j, u, v, e)| (j, held(u, v, e)))
+            .map(|(j, u, v, e)| (j, clamped(u, v, e)))
     }
 
     /// Sums over the edges of node `i` of the raw counts.
-    pub(in super::super) fn degrees(&self, pattern: &Pattern, i: usize) -> Amounts {
+    pub(super) fn degrees(&self, pattern: &Pattern, i: usize) -> Amounts {
         self.primitives(pattern, i, 0)
             .fold([0.0; Orbit::COUNT], |sum, (_, u, v, e)| {
                 add(sum, orbits(u, v, e))
@@ -113,30 +108,40 @@ impl Estimated {
     }
 
     /// As [`Estimated::degrees`] of two estimates, and the sums of the clamped edges of their mean.
-    pub(in super::super) fn degrees_of_mean(
+    pub(super) fn degrees_of_mean(
         &self,
         other: &Estimated,
         pattern: &Pattern,
         i: usize,
     ) -> [Amounts; 3] {
-        let both = self
-            .primitives(pattern, i, 0)
-            .zip(other.primitives(pattern, i, 0));
-        both.fold(
-            [[0.0; Orbit::COUNT]; 3],
-            |[a, b, kept], ((_, u, v, e), (_, u2, v2, e2))| {
-                let mean = held(u.mean(u2), v.mean(v2), e.mean(e2));
-                [
-                    add(a, orbits(u, v, e)),
-                    add(b, orbits(u2, v2, e2)),
-                    add(kept, mean),
-                ]
-            },
-        )
+        let mean = |a: f64, b: f64| 0.5 * (a + b);
+        let mean_end = |a: End<f64>, b: End<f64>| End {
+            d: a.d,
+            triangles: mean(a.triangles, b.triangles),
+            s: mean(a.s, b.s),
+        };
+        let mut sums = [[0.0; Orbit::COUNT]; 3];
+        let both = self.primitives(pattern, i, 0);
+        for ((_, u, v, e), (_, u2, v2, e2)) in both.zip(other.primitives(pattern, i, 0)) {
+            let middle = Middle {
+                t: mean(e.t, e2.t),
+                p: mean(e.p, e2.p),
+                c: mean(e.c, e2.c),
+                k: mean(e.k, e2.k),
+                q: mean(e.q, e2.q),
+                r: mean(e.r, e2.r),
+            };
+            let clamped = clamped(mean_end(u, u2), mean_end(v, v2), middle);
+            let three = [orbits(u, v, e), orbits(u2, v2, e2), clamped];
+            for (sum, counts) in sums.iter_mut().zip(three) {
+                *sum = add(*sum, counts);
+            }
+        }
+        sums
     }
 
     /// The primitives of a node.
-    pub(in super::super) fn end(&self, pattern: &Pattern, i: usize) -> End<f64> {
+    pub(super) fn end(&self, pattern: &Pattern, i: usize) -> End<f64> {
         End {
             d: pattern.range(i).len() as f64,
             triangles: self.triangles[i],
@@ -152,96 +157,41 @@ impl Estimated {
         k: usize,
     ) -> impl Iterator<Item = (u32, End<f64>, End<f64>, Middle<f64>)> + 'a {
         let u = self.end(pattern, i);
-        let start = pattern.range(i).start + k;
-        pattern.row(i)[k..]
-            .iter()
-            .zip(start..)
-            .map(move |(&j, slot)| {
-                let at = |list: &[f32]| f64::from(list[slot]);
-                let Estimates { t, p, c, k, q, r } = &self.edge;
-                (
-                    j,
-                    u,
-                    self.end(pattern, j as usize),
-                    Middle {
-                        t: at(t),
-                        p: at(p),
-                        c: at(c),
-                        k: at(k),
-                        q: at(q),
-                        r: at(r),
-                    },
-                )
-            })
-    }
-}
-
-impl End<f64> {
-    fn mean(self, other: Self) -> Self {
-        let mean = |a: f64, b: f64| 0.5 * (a + b);
-        End {
-            d: self.d,
-            triangles: mean(self.triangles, other.triangles),
-            s: self.s,
-        }
-    }
-}
-
-impl Middle<f64> {
-    fn mean(self, other: Self) -> Self {
-        let mean = |a: f64, b: f64| 0.5 * (a + b);
-        let Middle { t, p, c, k, q, r } = other;
-        Middle {
-            t: mean(self.t, t),
-            p: mean(self.p, p),
-            c: mean(self.c, c),
-            k: mean(self.k, k),
-            q: mean(self.q, q),
-            r: mean(self.r, r),
-        }
+        let slots = pattern.row(i).iter().zip(pattern.range(i)).skip(k);
+        slots.map(move |(&j, slot)| {
+            let middle = Middle::from(self.slots[slot].map(f64::from));
+            (j, u, self.end(pattern, j as usize), middle)
+        })
     }
 }
 
 /// The counts of an edge, each clamped between zero and the maximum that the edge can have.
 #[inline]
-fn held(u: End<f64>, v: End<f64>, e: Middle<f64>) -> Amounts {
+fn clamped(u: End<f64>, v: End<f64>, e: Middle<f64>) -> Amounts {
     let (x, y) = (u.d - 1.0, v.d - 1.0);
     let t = e.t.min(x.min(y));
     let (a, b) = (x - t, y - t);
     // Edges between neighbours of one end alone, whole ones, and nodes other than it.
-    let leaving = |end: End<f64>, other: f64, own: f64| {
-        if own >= 0.5 {
-            (end.s - other - (e.q - t)).max(0.0)
-        } else {
-            0.0
-        }
+    let leaving = |end: End<f64>, other: f64, own: f64| match own >= 0.5 {
+        true => (end.s - other - (e.q - t)).max(0.0),
+        false => 0.0,
     };
     // x(x − 1)/2 is negative between 0 and 1.
     let pairs = |x: f64| x.pairs().max(0.0);
     let (stars, tailed) = (pairs(a) + pairs(b), t * (a + b));
     let ends = leaving(u, y, a) + leaving(v, x, b);
     let far = (e.q - 2.0 * t).max(0.0);
+    let pairs_of_t = pairs(t);
+    let ab = a * b;
+    #[rustfmt::skip]
     let most = [
-        1.0,
-        a + b,
-        t,
-        ends,
-        a * b,
-        stars,
-        a * b,
-        stars,
-        tailed,
-        far,
-        pairs(t),
-        tailed,
-        pairs(t),
+        1.0, a + b, t, ends, ab, stars, ab, stars, tailed, far, pairs_of_t, tailed, pairs_of_t,
     ];
     let mut counts = orbits(u, v, e);
     // Loaded values may be invalid; `clamp` would panic on a negative maximum.
-    counts
-        .iter_mut()
-        .zip(most)
-        .for_each(|(count, most)| *count = count.min(most).max(0.0));
+    for (count, most) in counts.iter_mut().zip(most) {
+        *count = count.min(most).max(0.0);
+    }
     counts
 }
 
@@ -252,8 +202,8 @@ fn add(mut a: Amounts, b: Amounts) -> Amounts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::counts::Values;
-    use super::super::super::{Sample, count};
+    use super::super::counts::Values;
+    use super::super::{Sample, count};
     use super::*;
     use crate::progress::Silent;
     use crate::{Generator, Graph};
@@ -267,7 +217,7 @@ mod tests {
             let counts = Sample::Cap(cap)
                 .count(graph, seed, &Silent)
                 .expect("estimates");
-            let Values::Estimated(estimated) = counts.values() else {
+            let Values::Estimated(estimated) = &counts.values else {
                 panic!("a cap gives estimates")
             };
             let pattern = graph.pattern();
@@ -279,7 +229,7 @@ mod tests {
                     for (errors, found) in
                         errors
                             .iter_mut()
-                            .zip([raw, raw.map(|x| x.max(0.0)), held(u, v, e)])
+                            .zip([raw, raw.map(|x| x.max(0.0)), clamped(u, v, e)])
                     {
                         for (at, error) in errors.iter_mut().enumerate() {
                             *error += (found[at] - truth[at] as f64).powi(2);

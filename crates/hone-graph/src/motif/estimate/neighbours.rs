@@ -7,27 +7,19 @@
 use bytemuck::{Pod, Zeroable};
 use rand_xoshiro::rand_core::Rng;
 
-use super::super::column::cut;
+use crate::motif::column::cut;
 use crate::parallel;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
 use crate::storage::Pages;
 
-/// The samples of all nodes, as stored.
-pub(super) struct Drawn {
-    heads: Pages<Head>,
-    members: Pages<u32>,
-    places: Pages<u32>,
-}
-
 /// The samples of all nodes.
-#[derive(Clone, Copy)]
-pub(super) struct Samples<'a> {
-    heads: &'a [Head],
+pub(super) struct Samples {
+    heads: Pages<Head>,
     /// Ranks of the members, ascending for each node.
-    members: &'a [u32],
+    members: Pages<u32>,
     /// The position of each member in the node's row.
-    places: &'a [u32],
+    places: Pages<u32>,
 }
 
 /// Slots from the current one to the one whose neighbour's head is prefetched, and whose sample is.
@@ -60,9 +52,9 @@ pub(super) struct Sample<'a> {
     pub(super) weight: [f32; 2],
 }
 
-impl Drawn {
+impl Samples {
     /// Draws the samples; stratum s of node i from the stream `key`, "node", 2i + s.
-    pub(super) fn new(pattern: &Pattern, ranks: &[u32], cap: usize, key: Key) -> Drawn {
+    pub(super) fn new(pattern: &Pattern, ranks: &[u32], cap: usize, key: Key) -> Samples {
         let n = pattern.rows();
         let mut heads = Pages::<Head>::zeros(n);
         let mut end = 0;
@@ -84,38 +76,21 @@ impl Drawn {
             let mut row = Row::default();
             for (head, i) in heads.iter_mut().zip(bounds[part]..) {
                 head.rank = ranks[i];
-                row.read(pattern.row(i), ranks);
-                row.choose(head, cap, |stratum| {
+                row.choose(head, (pattern.row(i), ranks), cap, |stratum| {
                     key.with("node", 2 * i as u64 + stratum)
                 });
-                let at = head.start as usize - starts[part];
-                let size = head.size();
-                for ((member, place), entry) in members[at..at + size]
-                    .iter_mut()
-                    .zip(&mut places[at..])
-                    .zip(row.chosen())
-                {
-                    (*member, *place) = ((entry >> 32) as u32, *entry as u32);
+                for (at, entry) in (head.start as usize - starts[part]..).zip(&row.entries) {
+                    (members[at], places[at]) = ((entry >> 32) as u32, *entry as u32);
                 }
             }
         });
-        Drawn {
+        Samples {
             heads,
             members,
             places,
         }
     }
 
-    pub(super) fn samples(&self) -> Samples<'_> {
-        Samples {
-            heads: &self.heads,
-            members: &self.members,
-            places: &self.places,
-        }
-    }
-}
-
-impl<'a> Samples<'a> {
     #[inline]
     pub(super) fn head(&self, i: usize) -> Head {
         self.heads[i]
@@ -134,26 +109,18 @@ impl<'a> Samples<'a> {
     }
 
     #[inline]
-    pub(super) fn of(&self, i: usize) -> Sample<'a> {
+    pub(super) fn of(&self, i: usize) -> Sample<'_> {
         self.at(self.heads[i])
     }
 
     #[inline]
-    pub(super) fn at(&self, head: Head) -> Sample<'a> {
-        let Head {
-            start,
-            lower,
-            size,
-            weight,
-            ..
-        } = head;
-        let start = start as usize;
-        let range = start..start + usize::from(size);
+    pub(super) fn at(&self, head: Head) -> Sample<'_> {
+        let range = head.start as usize..head.start as usize + head.size();
         Sample {
             members: &self.members[range.clone()],
             places: &self.places[range],
-            lower: lower.into(),
-            weight,
+            lower: head.lower.into(),
+            weight: head.weight,
         }
     }
 }
@@ -226,22 +193,18 @@ struct Row {
 }
 
 impl Row {
-    fn read(&mut self, row: &[u32], ranks: &[u32]) {
-        self.entries.clear();
-        self.entries.extend(
-            row.iter()
-                .zip(0u64..)
-                .map(|(&j, place)| u64::from(ranks[j as usize]) << 32 | place),
-        );
-    }
-
-    fn chosen(&self) -> &[u64] {
-        &self.entries
-    }
-
-    /// Keeps the members of the sample, ascending, and fills in the head. Each stratum may have half
+    /// Keeps the members of the sample of a row, ascending, and fills in the head. Each stratum may have half
     /// the cap and what the other leaves; `key` is that of the stratum.
-    fn choose(&mut self, head: &mut Head, cap: usize, key: impl Fn(u64) -> Key) {
+    fn choose(
+        &mut self,
+        head: &mut Head,
+        (row, ranks): (&[u32], &[u32]),
+        cap: usize,
+        key: impl Fn(u64) -> Key,
+    ) {
+        let entry = |(&j, place): (&u32, u64)| u64::from(ranks[j as usize]) << 32 | place;
+        self.entries.clear();
+        self.entries.extend(row.iter().zip(0..).map(entry));
         let bound = u64::from(head.rank) << 32;
         head.weight = [1.0; 2];
         if self.entries.len() > cap {
@@ -265,19 +228,17 @@ impl Row {
 
     /// Partitions the entries at `bound`; branch-free, since a branch would be mispredicted.
     fn split(&mut self, bound: u64) {
-        self.strata
-            .iter_mut()
-            .for_each(|stratum| stratum.resize(self.entries.len(), 0));
+        for stratum in &mut self.strata {
+            stratum.resize(self.entries.len(), 0);
+        }
         let [lower, upper] = &mut self.strata;
         let mut size = [0, 0];
         for &entry in &self.entries {
             (lower[size[0]], upper[size[1]]) = (entry, entry);
             size[usize::from(entry > bound)] += 1;
         }
-        self.strata
-            .iter_mut()
-            .zip(size)
-            .for_each(|(stratum, size)| stratum.truncate(size));
+        lower.truncate(size[0]);
+        upper.truncate(size[1]);
     }
 }
 
@@ -290,4 +251,77 @@ fn pick(entries: &mut Vec<u64>, size: usize, key: Key) {
         entries.swap(at, other);
     }
     entries.truncate(size);
+}
+
+/// Of a slot i → j: the slot j → i, and whether j is ranked above i, since both are needed together.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct Link(u64);
+
+/// The links of all slots, found in one pass: rows come in order, so the slot i → j is met when j's row has been linked up
+/// to i.
+pub(super) fn links(pattern: &Pattern, ranks: &[u32]) -> Pages<Link> {
+    let rows = pattern.offsets().iter().zip(ranks);
+    let mut next: Vec<(u64, u32)> = rows.map(|(&start, &rank)| (start as u64, rank)).collect();
+    let mut links = Pages::<Link>::zeros(pattern.nnz());
+    let mut places = links.iter_mut();
+    for (i, &rank) in ranks.iter().enumerate() {
+        for (&j, link) in pattern.row(i).iter().zip(places.by_ref()) {
+            let (slot, other) = &mut next[j as usize];
+            *link = Link(*slot << 1 | u64::from(*other > rank));
+            *slot += 1;
+        }
+    }
+    links
+}
+
+impl Link {
+    /// The slot of the same edge in the other row.
+    #[inline(always)]
+    pub(super) fn slot(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    /// Whether the other end is ranked higher.
+    #[inline(always)]
+    pub(super) fn up(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+// Bit rows: which members of a sample are adjacent to a node, 64 to a word. Strata of a sample are contiguous, so counts are
+// taken on both sides of a split.
+
+/// Calls `f` with the positions of the ones of a bit row.
+#[inline(always)]
+pub(super) fn for_ones(words: &[u64], mut f: impl FnMut(usize)) {
+    for (at, &word) in words.iter().enumerate() {
+        let mut rest = word;
+        while rest != 0 {
+            f(64 * at + rest.trailing_zeros() as usize);
+            rest &= rest - 1;
+        }
+    }
+}
+
+/// Ones of a bit row before position `split`, and from there on.
+#[inline(always)]
+pub(super) fn ones(words: &[u64], split: usize) -> [u32; 2] {
+    ones_of_both(words, words, split)
+}
+
+/// Ones of the intersection of two bit rows before position `split`, and from there on.
+#[inline(always)]
+pub(super) fn ones_of_both(a: &[u64], b: &[u64], split: usize) -> [u32; 2] {
+    let mut sums = [0, 0];
+    for (at, (a, b)) in a.iter().zip(b).enumerate() {
+        let both = a & b;
+        let first = both
+            & 1u64
+                .checked_shl(split.saturating_sub(64 * at) as u32)
+                .map_or(u64::MAX, |bit| bit - 1);
+        sums[0] += first.count_ones();
+        sums[1] += (both ^ first).count_ones();
+    }
+    sums
 }

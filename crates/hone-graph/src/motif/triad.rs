@@ -1,31 +1,28 @@
 //! Triads: exact counts of the 13 connected directed motifs of three nodes, for each arc, and of the two dyads.
 //!
-//! For the arc s → t the nodes w around it fall into 16 cases, by the relation of s and of t to w (`arc_orbit`). Nine of
-//! these are triangles, found by one sweep (`sweep`); in the others w is linked to one end only, and their number is
+//! For the arc s → t the nodes w around it fall into 16 cases, by the relation of s and of t to w (`orbit`). Nine of
+//! these are triangles, found by one sweep ([`Swept`]); in the others w is linked to one end only, and their number is
 //! the degree of that end minus the triangles. So only nine numbers per arc in triangles and three degrees per node are
 //! stored, in narrow columns. All counts are below 2³², and integers: the same for any number of threads.
 //!
 //! Non-induced counts (`Occurrence::Subgraph`) are sums over the cases that contain the requested one: with the
 //! arc marked, a subgraph can lie in a triad in exactly one way.
 
-mod sweep;
-
-pub use super::arc_orbit::{ArcOrbit, Triad};
+pub use super::orbit::{ArcOrbit, Triad};
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::column::Column;
-use super::place::Rank;
+use super::column::{Column, Rank, cut};
+use super::ranked::{Ranked, balanced, ranges, sweep};
 use super::set::Motif;
 use crate::Graph;
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::sparse::Pattern;
-use sweep::Swept;
 
 /// What counts as an occurrence of a triad.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -107,11 +104,8 @@ pub struct TriadTotals {
 impl TriadTotals {
     /// Total weight of a motif over all arcs; zero where directions are ignored.
     pub fn weight(&self, motif: Motif) -> u128 {
-        motif
-            .arc_orbits()
-            .iter()
-            .map(|orbit| self.orbits[orbit.index()])
-            .sum()
+        let orbits = motif.arc_orbits().iter();
+        orbits.map(|orbit| self.orbits[orbit.index()]).sum()
     }
 }
 
@@ -145,27 +139,21 @@ impl Triads {
             rows.flat_map(of).collect::<Vec<_>>()
         });
         let found = found.concat();
-        let common = Column::gather(found.len(), |arc| u64::from(swept.common(found[arc].0)));
-        let mutual = Column::gather(found.len(), |arc| u64::from(found[arc].2));
-        let inside = found
-            .into_iter()
-            .filter(|&(edge, ..)| swept.common(edge) > 0);
-        let inside: Vec<(usize, bool)> = inside.map(|(edge, higher, _)| (edge, higher)).collect();
-        let places = parallel::stretches(inside.len(), ROWS, |range| {
-            inside[range]
-                .iter()
-                .map(|&(edge, higher)| (swept.place(edge), higher))
-                .collect::<Vec<_>>()
+        let common = |arc: usize| u64::from(swept.common[found[arc].0]);
+        let common = Column::collect(found.len(), common);
+        let mutual = Column::collect(found.len(), |arc| u64::from(found[arc].2));
+        let places = parallel::collect_some(found.len(), |arc| {
+            let (edge, higher, _) = found[arc];
+            (swept.common[edge] > 0).then(|| (swept.place(edge), higher))
         });
-        let places = places.concat();
         let classes = std::array::from_fn(|class| {
             let wanted = (class / 3 + 1, class % 3 + 1);
-            Column::gather(places.len(), |at| {
+            Column::collect(places.len(), |at| {
                 u64::from(swept.class(places[at].0, places[at].1, wanted))
             })
         });
         let degrees = std::array::from_fn(|d| {
-            Column::gather(arcs.rows(), |i| u64::from(swept.degrees(i)[d]))
+            Column::collect(arcs.rows(), |i| u64::from(swept.degrees(i)[d]))
         });
         let rank = Rank::new(common.len(), |range| common.nonzeros(range));
         Triads {
@@ -210,11 +198,14 @@ impl Triads {
 
     /// Bytes in memory, without the arcs.
     pub fn bytes(&self) -> usize {
-        let columns = [&self.mutual, &self.common]
-            .into_iter()
-            .chain(&self.classes)
-            .chain(&self.degrees);
-        columns.map(Column::bytes).sum::<usize>() + self.rank.bytes() + self.entering.memory()
+        let columns = self.columns().map(Column::bytes).sum::<usize>();
+        columns + self.rank.bytes() + self.entering.memory()
+    }
+
+    /// All columns, in the order of a file.
+    fn columns(&self) -> impl Iterator<Item = &Column> {
+        let of_arcs = [&self.mutual, &self.common].into_iter();
+        of_arcs.chain(&self.classes).chain(&self.degrees)
     }
 
     /// Counts of the arc from `i` to `j` in the order of [`ArcOrbit::ALL`]; `None` when there is no such arc.
@@ -287,11 +278,8 @@ impl Triads {
                 .for_each(|(sum, part)| *sum += part);
         }
         let sum = |triad: Triad| {
-            triad
-                .orbits()
-                .iter()
-                .map(|orbit| orbits[orbit.index()])
-                .sum::<u128>()
+            let own = triad.orbits().iter();
+            own.map(|orbit| orbits[orbit.index()]).sum::<u128>()
         };
         TriadTotals {
             orbits,
@@ -301,11 +289,7 @@ impl Triads {
 
     /// Writes all counts.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        let columns = [&self.mutual, &self.common]
-            .into_iter()
-            .chain(&self.classes)
-            .chain(&self.degrees);
-        columns.into_iter().try_for_each(|column| column.save(out))
+        self.columns().try_for_each(|column| column.save(out))
     }
 
     /// Reads what [`Triads::save`] wrote for this graph.
@@ -318,13 +302,10 @@ impl Triads {
             (0..count).map(|_| Column::load(len, input)).collect()
         };
         let (classes, degrees) = (columns(9, inside)?, columns(3, nodes)?);
-        let small =
-            |column: &Column| (0..column.len()).all(|at| column.get(at) <= u64::from(u32::MAX));
+        let small = |column: &Column| (0..column.len()).all(|at| column.get(at) >> 32 == 0);
         if !classes.iter().chain(&degrees).all(small) {
-            return Err(io::Error::new(
-                ErrorKind::InvalidData,
-                "these are the triads of another graph",
-            ));
+            let message = "these are the triads of another graph";
+            return Err(io::Error::new(ErrorKind::InvalidData, message));
         }
         let rank = Rank::new(slots, |range| common.nonzeros(range));
         let (Ok(classes), Ok(degrees)) = (classes.try_into(), degrees.try_into()) else {
@@ -356,3 +337,172 @@ pub(super) fn check_graph(motif: Motif, graph: &Graph) -> Result<()> {
 
 /// Rows per parallel task.
 const ROWS: usize = 1 << 12;
+
+/// Triangles on an edge by how their third node is linked to its ends: three labels times three.
+type Classes = [u32; 9];
+
+/// What the sweep with directions found.
+///
+/// On the underlying graph, ranked by degree, each slot has a label: 1 for an arc that leaves the row's node, 2 for one
+/// that enters it, 3 for both. For each edge {u, v} with v < u the row of v is walked over the labels of the row of u, as in
+/// the undirected sweep, and each common neighbour adds one to the class (label at u, label at v): nine numbers per edge
+/// in triangles. Cost: Σ_e min(d_u, d_v) steps. Memory: one byte per slot for labels and one per node and thread, 4 bytes
+/// per edge, 36 per edge in triangles. Every edge belongs to one thread, and sums are of integers.
+struct Swept {
+    ranked: Ranked,
+    /// One label per slot of the ranked graph.
+    labels: Vec<u8>,
+    /// Common neighbours of each edge, by lower slot.
+    common: Vec<u32>,
+    /// From a lower slot with common neighbours to its place in `classes`.
+    rank: Rank,
+    /// Classes of the edges in triangles: label at the higher-ranked end, then at the lower.
+    classes: Vec<Classes>,
+}
+
+impl Swept {
+    fn new(graph: &Graph, entering: &Pattern, progress: &dyn Progress) -> Result<Swept> {
+        progress.stage("sorting nodes by degree", 0);
+        let ranked = Ranked::new(&graph.symmetric_pattern(), progress)?;
+        let labels = labels(graph, entering, &ranked, progress)?;
+        let (common, classes) = triangles(&ranked, &labels, progress)?;
+        let rank = Rank::new(common.len(), |range| nonzeros(&common[range]));
+        Ok(Swept {
+            ranked,
+            labels,
+            common,
+            rank,
+            classes,
+        })
+    }
+
+    /// Where the edge of the arc `i → j` is, whether `i` is its higher-ranked end, and whether the arc has its reverse.
+    fn find(&self, i: u32, j: u32) -> (usize, bool, bool) {
+        let (a, b) = (self.ranked.rank[i as usize], self.ranked.rank[j as usize]);
+        let (u, v) = (a.max(b) as usize, a.min(b));
+        let k = self
+            .ranked
+            .lower(u)
+            .binary_search(&v)
+            .expect("an arc is an edge");
+        let mutual = self.labels[self.ranked.heads[u].start + k] == 3;
+        (self.ranked.lower_start(u) + k, a > b, mutual)
+    }
+
+    /// The place of an edge in triangles in the list of their classes.
+    fn place(&self, edge: usize) -> usize {
+        self.rank.below(edge, |range| nonzeros(&self.common[range]))
+    }
+
+    /// Triangles of an edge whose third corner has label `source` at the one end and `target` at the other.
+    fn class(&self, place: usize, from_higher: bool, (source, target): (usize, usize)) -> u32 {
+        let (high, low) = match from_higher {
+            true => (source, target),
+            false => (target, source),
+        };
+        self.classes[place][3 * (high - 1) + low - 1]
+    }
+
+    /// How many neighbours of node `i` have each label: arcs that only leave, only enter, or both.
+    fn degrees(&self, i: usize) -> [u32; 3] {
+        let u = self.ranked.rank[i] as usize;
+        let labels = &self.labels[self.ranked.range(u)];
+        labels.iter().fold([0; 3], |mut degrees, &label| {
+            degrees[usize::from(label) - 1] += 1;
+            degrees
+        })
+    }
+}
+
+fn nonzeros(values: &[u32]) -> usize {
+    values.iter().filter(|&&value| value != 0).count()
+}
+
+/// The label of every slot of the ranked graph.
+fn labels(
+    graph: &Graph,
+    entering: &Pattern,
+    ranked: &Ranked,
+    progress: &dyn Progress,
+) -> Result<Vec<u8>> {
+    let n = ranked.nodes();
+    let mut labels = vec![0u8; ranked.columns.len()];
+    let start = |u: usize| ranked.heads[u].start;
+    let bounds = balanced(n, 1 << 14, |u| (start(u + 1) - start(u) + 4) as u64);
+    let slots: Vec<usize> = bounds.iter().map(|&u| start(u)).collect();
+    let parts = ranges(&bounds).zip(cut(&mut labels, &slots)).collect();
+    let blank = || vec![0u8; n];
+    sweep(parts, progress, blank, |range, labels, mark| {
+        let mut labels = labels.iter_mut();
+        for u in range {
+            let i = ranked.order[u];
+            for (label, row) in [(1, graph.neighbors(i)), (2, entering.row(i as usize))] {
+                for &j in row {
+                    mark[ranked.rank[j as usize] as usize] |= label;
+                }
+            }
+            for (&w, label) in ranked.row(u).iter().zip(&mut labels) {
+                *label = std::mem::take(&mut mark[w as usize]);
+            }
+        }
+    })?;
+    Ok(labels)
+}
+
+/// Common neighbours of every edge, and the classes of those that have any, both in the order of lower slots.
+fn triangles(
+    ranked: &Ranked,
+    labels: &[u8],
+    progress: &dyn Progress,
+) -> Result<(Vec<u32>, Vec<Classes>)> {
+    let n = ranked.nodes();
+    let bounds = balanced(n, 1 << 14, |u| ranked.work[u] + 1);
+    let starts: Vec<usize> = bounds.iter().map(|&u| ranked.lower_start(u)).collect();
+    let mut common = vec![0u32; ranked.size()];
+    let mut lists: Vec<Vec<Classes>> = vec![Vec::new(); bounds.len().saturating_sub(1)];
+    progress.stage("counting triads", n as u64);
+    let parts = ranges(&bounds)
+        .zip(cut(&mut common, &starts).into_iter().zip(&mut lists))
+        .collect();
+    let blank = || vec![0u8; n];
+    sweep(parts, progress, blank, |range, (common, list), mark| {
+        let mut common = common.iter_mut();
+        for u in range {
+            let start = ranked.heads[u].start;
+            ranked
+                .row(u)
+                .iter()
+                .zip(&labels[start..])
+                .for_each(|(&w, &label)| mark[w as usize] = label);
+            for (at, (&v, common)) in ranked.lower(u).iter().zip(&mut common).enumerate() {
+                ranked.ask_ahead(ranked.lower(u), at);
+                let row = ranked
+                    .row(v as usize)
+                    .iter()
+                    .zip(&labels[ranked.heads[v as usize].start..]);
+                let classes = classes(row, mark);
+                *common = classes.iter().sum();
+                if *common > 0 {
+                    list.push(classes);
+                }
+            }
+            ranked.row(u).iter().for_each(|&w| mark[w as usize] = 0);
+        }
+    })?;
+    let mut classes = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+    lists.into_iter().for_each(|list| classes.extend(list));
+    Ok((common, classes))
+}
+
+/// The classes of one edge: the labels of a row beside those that are marked.
+#[inline]
+fn classes<'a>(row: impl Iterator<Item = (&'a u32, &'a u8)>, mark: &[u8]) -> Classes {
+    let mut seen = [0u32; 16];
+    for (&w, &label) in row {
+        let marked = mark[w as usize];
+        if marked != 0 {
+            seen[usize::from((marked << 2 | label) & 15)] += 1;
+        }
+    }
+    std::array::from_fn(|at| seen[4 * (at / 3 + 1) + at % 3 + 1])
+}
