@@ -399,17 +399,7 @@ fn tame(w: &Operator, room: f64) -> (f64, Operator) {
         exponent
     };
     let scale = (-excess).clamp(-STEEPEST, STEEPEST).exp2();
-    let inner = Arc::new(w.clone());
-    (
-        scale,
-        Operator::Scaled(Scaled {
-            shift: None,
-            scale,
-            left: None,
-            inner,
-            right: None,
-        }),
-    )
+    (scale, Operator::multiple(scale, w.clone()))
 }
 
 #[cfg(test)]

@@ -5,16 +5,10 @@
 //! data: it prints as a formula, knows its cost and memory, and is multiplied in any [`Space`].
 
 mod entries;
-mod explicit;
-mod formula;
-mod norm;
 mod size;
 
 pub use entries::Rows;
-pub use entries::in_chunks;
-pub use norm::Energy;
-pub use size::SQUARABLE;
-pub use size::STEEPEST;
+pub use size::{Energy, SQUARABLE, STEEPEST};
 
 pub use crate::space::Workspace;
 pub use crate::sparse::Diagonal;
@@ -86,33 +80,6 @@ impl Sparse {
             self.transposed.get_or_init(|| self.matrix.transposed())
         }
     }
-
-    /// y = … (A or Aᵀ) diag(right) x …, see [`Fused`].
-    fn product<S: Space>(&self, right: Option<&Diagonal>, transpose: bool, to: Product<'_, S>) {
-        let matrix = if transpose {
-            self.transposed()
-        } else {
-            &self.matrix
-        };
-        let Product {
-            space,
-            x,
-            y,
-            then,
-            work,
-        } = to;
-        space.multiply(
-            &Leaf {
-                matrix,
-                right,
-                rounded: work.rounds,
-            },
-            x,
-            y,
-            &then,
-            work,
-        );
-    }
 }
 
 impl Dense {
@@ -178,25 +145,47 @@ impl Operator {
         }
     }
 
+    /// scale · inner.
+    pub fn multiple(scale: f64, inner: impl Into<Arc<Operator>>) -> Self {
+        Operator::Scaled(Scaled {
+            shift: None,
+            scale,
+            left: None,
+            inner: inner.into(),
+            right: None,
+        })
+    }
+
+    /// The factor and the matrix, of a multiple of one that is not zero.
+    pub(crate) fn as_multiple(&self) -> Option<(f64, &Operator)> {
+        match self {
+            Operator::Scaled(Scaled {
+                shift: None,
+                left: None,
+                right: None,
+                scale,
+                inner,
+            }) if *scale != 0.0 => Some((*scale, inner)),
+            _ => None,
+        }
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        match self {
-            Operator::Sparse(leaf) => leaf.matrix.rows(),
-            Operator::Dense(leaf) => leaf.columns.rows(),
-            Operator::Scaled(scaled) => scaled.inner.rows(),
-            Operator::Power(inner, _) => inner.rows(),
-            Operator::Sum(terms) => terms.first().map_or(0, |(_, term)| term.rows()),
-        }
+        self.shape().0
     }
 
     /// Number of columns.
     pub fn cols(&self) -> usize {
+        self.shape().1
+    }
+
+    fn shape(&self) -> (usize, usize) {
         match self {
-            Operator::Sparse(leaf) => leaf.matrix.cols(),
-            Operator::Dense(leaf) => leaf.columns.cols(),
-            Operator::Scaled(scaled) => scaled.inner.cols(),
-            Operator::Power(inner, _) => inner.cols(),
-            Operator::Sum(terms) => terms.first().map_or(0, |(_, term)| term.cols()),
+            Operator::Sparse(leaf) => (leaf.matrix.rows(), leaf.matrix.cols()),
+            Operator::Dense(leaf) => (leaf.columns.rows(), leaf.columns.cols()),
+            Operator::Scaled(Scaled { inner, .. }) | Operator::Power(inner, _) => inner.shape(),
+            Operator::Sum(terms) => terms.first().map_or((0, 0), |(_, term)| term.shape()),
         }
     }
 
@@ -218,14 +207,9 @@ impl Operator {
     pub fn same_vectors_as(&self) -> &Operator {
         match self {
             Operator::Power(inner, _) if inner.is_symmetric() => inner.same_vectors_as(),
-            Operator::Scaled(Scaled {
-                shift: None,
-                left: None,
-                right: None,
-                scale,
-                inner,
-            }) if *scale != 0.0 => inner.same_vectors_as(),
-            _ => self,
+            _ => self
+                .as_multiple()
+                .map_or(self, |(_, inner)| inner.same_vectors_as()),
         }
     }
 
@@ -281,40 +265,6 @@ impl Operator {
         }
     }
 
-    /// Bytes held by leaves and diagonals, shared ones once (patterns shared between leaves twice).
-    pub fn memory(&self) -> usize {
-        let mut seen = Vec::new();
-        self.count_memory(&mut seen)
-    }
-
-    fn count_memory(&self, seen: &mut Vec<usize>) -> usize {
-        let mut once = |at: usize, bytes: usize| {
-            let new = !seen.contains(&at);
-            if new {
-                seen.push(at);
-            }
-            if new { bytes } else { 0 }
-        };
-        match self {
-            Operator::Sparse(leaf) => {
-                let transposed = leaf.transposed.get().map_or(0, Csr::memory);
-                once(leaf.matrix.identity(), leaf.matrix.memory() + transposed)
-            }
-            Operator::Dense(leaf) => once(Arc::as_ptr(&leaf.columns).addr(), leaf.columns.memory()),
-            Operator::Scaled(scaled) => {
-                let diagonals = [&scaled.shift, &scaled.left, &scaled.right]
-                    .into_iter()
-                    .flatten();
-                let own: usize = diagonals
-                    .map(|d| once(d.values().as_ptr().addr(), 4 * d.values().len()))
-                    .sum();
-                own + scaled.inner.count_memory(seen)
-            }
-            Operator::Power(inner, _) => inner.count_memory(seen),
-            Operator::Sum(terms) => terms.iter().map(|(_, term)| term.count_memory(seen)).sum(),
-        }
-    }
-
     /// The pattern whose walks lead to all entries off the diagonal, where there is one and it is symmetric.
     pub fn walked(&self) -> Option<&Pattern> {
         match self {
@@ -334,172 +284,165 @@ impl Operator {
 
     /// A x.
     pub fn apply(&self, x: &Block) -> Block {
-        let mut y = Block::zeros(self.rows(), x.cols());
-        self.apply_into(x, &mut y, &mut Workspace::default());
-        y
+        self.image(&Host, false, x, &mut Workspace::default())
     }
 
     /// Aᵀ x.
     pub fn apply_transposed(&self, x: &Block) -> Block {
-        let mut y = Block::zeros(self.cols(), x.cols());
-        self.apply_transposed_into(x, &mut y, &mut Workspace::default());
+        self.image(&Host, true, x, &mut Workspace::default())
+    }
+
+    /// A x or Aᵀ x in any space, in a matrix of `work`.
+    pub fn image<S: Space>(
+        &self,
+        space: &S,
+        transpose: bool,
+        x: &S::Tall,
+        work: &mut Workspace<S::Tall>,
+    ) -> S::Tall {
+        let rows = if transpose { self.cols() } else { self.rows() };
+        let mut y = work.take(space, rows, space.shape(x).1);
+        let transpose = transpose && !self.is_symmetric();
+        self.product(space, transpose, x, &mut y, Fused::default(), work);
         y
     }
 
-    /// y = A x, with the intermediate blocks of `work`.
-    pub fn apply_into(&self, x: &Block, y: &mut Block, work: &mut Workspace) {
-        self.product(
-            false,
-            Product {
-                space: &Host,
-                x,
-                y,
-                then: Fused::default(),
-                work,
-            },
-        );
-    }
-
-    /// y = Aᵀ x, with the intermediate blocks of `work`.
-    pub fn apply_transposed_into(&self, x: &Block, y: &mut Block, work: &mut Workspace) {
-        self.product(
-            !self.is_symmetric(),
-            Product {
-                space: &Host,
-                x,
-                y,
-                then: Fused::default(),
-                work,
-            },
-        );
-    }
-
     /// `y = [y]` + scale · left · (A or Aᵀ) x + …, see [`Fused`], in any space.
-    pub fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
+    pub fn product<S: Space>(
+        &self,
+        space: &S,
+        transpose: bool,
+        x: &S::Tall,
+        y: &mut S::Tall,
+        then: Fused<S::Tall>,
+        work: &mut Workspace<S::Tall>,
+    ) {
         match self {
-            Operator::Sparse(leaf) => leaf.product(None, transpose, to),
-            Operator::Dense(leaf) => leaf.product(transpose, to),
-            Operator::Scaled(scaled) => scaled.product(transpose, to),
+            Operator::Sparse(leaf) => {
+                space.multiply(&leaf.times(transpose, None, work), x, y, &then, work);
+            }
+            // Dense leaves are in the memory of this process, and so are their products.
+            Operator::Dense(leaf) => {
+                let x = space.export(space.copy(x));
+                let product = if transpose {
+                    Block::from(&leaf.columns.cross(&x))
+                } else {
+                    leaf.columns.times(&Small::from(&x))
+                };
+                space.finish(&space.import(&product), y, &then);
+            }
+            Operator::Scaled(scaled) => scaled.product(space, transpose, x, y, then, work),
             Operator::Power(inner, k) => {
-                let Product {
-                    space,
-                    x,
-                    y,
-                    then,
-                    work,
-                } = to;
-                let (rows, cols) = space.shape(x);
                 let mut last: Option<S::Tall> = None;
                 for _ in 1..*k {
-                    let mut next = work.take(space, rows, cols);
-                    let from = last.as_ref().unwrap_or(x);
-                    inner.product(
-                        transpose,
-                        Product {
-                            space,
-                            x: from,
-                            y: &mut next,
-                            then: Fused::default(),
-                            work,
-                        },
-                    );
+                    let next = inner.image(space, transpose, last.as_ref().unwrap_or(x), work);
                     last.replace(next)
                         .into_iter()
                         .for_each(|old| work.give(old));
                 }
-                inner.product(
-                    transpose,
-                    Product {
-                        space,
-                        x: last.as_ref().unwrap_or(x),
-                        y,
-                        then,
-                        work,
-                    },
-                );
+                let from = last.as_ref().unwrap_or(x);
+                inner.product(space, transpose, from, y, then, work);
                 last.into_iter().for_each(|block| work.give(block));
             }
             Operator::Sum(terms) => {
-                let Product {
-                    space,
-                    x,
-                    y,
-                    then,
-                    work,
-                } = to;
                 for (at, (coefficient, term)) in terms.iter().enumerate() {
-                    let plus = if at == 0 { then.plus } else { &[] };
-                    let accumulate = then.accumulate || at > 0;
-                    let scale = then.scale * *coefficient as f32;
                     let then = Fused {
-                        scale,
-                        plus,
-                        accumulate,
+                        scale: then.scale * *coefficient as f32,
+                        plus: if at == 0 { then.plus } else { &[] },
+                        accumulate: then.accumulate || at > 0,
                         ..then
                     };
-                    term.product(
-                        transpose,
-                        Product {
-                            space,
-                            x,
-                            y,
-                            then,
-                            work,
-                        },
-                    );
+                    term.product(space, transpose, x, y, then, work);
                 }
             }
         }
     }
+
+    /// The formula, such as `diag(1) − diag(d^-1/2)·W³·diag(d^-1/2)`.
+    pub fn formula(&self) -> String {
+        match self {
+            Operator::Sparse(leaf) => leaf.name.to_string(),
+            Operator::Dense(leaf) => leaf.name.to_string(),
+            Operator::Scaled(scaled) => {
+                let diagonal =
+                    |of: &Option<Diagonal>| of.as_ref().map(|of| format!("diag({})", of.name()));
+                let inner = Some(scaled.inner.formula_of_factor());
+                let product = [diagonal(&scaled.left), inner, diagonal(&scaled.right)];
+                let mut out = diagonal(&scaled.shift).unwrap_or_default();
+                let product: Vec<String> = product.into_iter().flatten().collect();
+                push_term(&mut out, scaled.scale, &product.join("·"));
+                out
+            }
+            Operator::Power(inner, k) => {
+                let base = match **inner {
+                    Operator::Sparse(_) | Operator::Dense(_) => inner.formula(),
+                    _ => format!("({})", inner.formula()),
+                };
+                const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+                let digits = k.to_string().into_bytes().into_iter();
+                base + &String::from_iter(digits.map(|d| SUPERSCRIPTS[usize::from(d - b'0')]))
+            }
+            Operator::Sum(terms) => {
+                let mut out = String::new();
+                for (coefficient, term) in terms {
+                    push_term(&mut out, *coefficient, &term.formula_of_factor());
+                }
+                out
+            }
+        }
+    }
+
+    /// The formula, in parentheses if it is a sum.
+    fn formula_of_factor(&self) -> String {
+        match self {
+            Operator::Sum(_) | Operator::Scaled(Scaled { shift: Some(_), .. }) => {
+                format!("({})", self.formula())
+            }
+            _ => self.formula(),
+        }
+    }
 }
 
-/// The target of a product: `y = [y]` + scale · left · (matrix) x + … in some space.
-pub struct Product<'a, S: Space> {
-    /// Where the blocks are.
-    pub space: &'a S,
-    /// The block that is multiplied.
-    pub x: &'a S::Tall,
-    /// The result.
-    pub y: &'a mut S::Tall,
-    /// What is done to each row of the result before it is stored.
-    pub then: Fused<'a, S::Tall>,
-    /// Blocks to work in.
-    pub work: &'a mut Workspace<S::Tall>,
-}
-
-impl Dense {
-    /// Dense leaves are in the memory of this process, and so are their products.
-    fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
-        let Product {
-            space, x, y, then, ..
-        } = to;
-        let x = space.export(space.copy(x));
-        let product = if transpose {
-            Block::from(&self.columns.cross(&x))
-        } else {
-            self.columns
-                .times(&Small::from_fn(x.rows(), x.cols(), |i, j| {
-                    f64::from(x.get(i, j))
-                }))
-        };
-        space.finish(&space.import(&product), y, &then);
+impl Sparse {
+    /// A or Aᵀ, times a diagonal on the right, for a product.
+    fn times<'a, T>(
+        &'a self,
+        transpose: bool,
+        right: Option<&'a Diagonal>,
+        work: &Workspace<T>,
+    ) -> Leaf<'a> {
+        Leaf {
+            matrix: if transpose {
+                self.transposed()
+            } else {
+                &self.matrix
+            },
+            right,
+            rounded: work.rounds,
+        }
     }
 }
 
 impl Scaled {
-    fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
-        let Product {
-            space,
-            x,
-            y,
-            then,
-            work,
-        } = to;
-        let (left, right) = if transpose {
+    /// The diagonals on the left and on the right of the matrix, or of its transpose.
+    fn sides(&self, transpose: bool) -> (&Option<Diagonal>, &Option<Diagonal>) {
+        if transpose {
             (&self.right, &self.left)
         } else {
             (&self.left, &self.right)
-        };
+        }
+    }
+
+    fn product<S: Space>(
+        &self,
+        space: &S,
+        transpose: bool,
+        x: &S::Tall,
+        y: &mut S::Tall,
+        then: Fused<S::Tall>,
+        work: &mut Workspace<S::Tall>,
+    ) {
+        let (left, right) = self.sides(transpose);
         let both = times(then.left, left);
         let shifted = times(then.left, &self.shift);
         let mut plus = then.plus.to_vec();
@@ -510,51 +453,23 @@ impl Scaled {
                 block: x,
             });
         }
-        let scale = then.scale * self.scale as f32;
         let then = Fused {
-            scale,
+            scale: then.scale * self.scale as f32,
             left: both.as_deref(),
             plus: &plus,
             accumulate: then.accumulate,
         };
         match (right, &*self.inner) {
-            (None, inner) => inner.product(
-                transpose,
-                Product {
-                    space,
-                    x,
-                    y,
-                    then,
-                    work,
-                },
-            ),
-            (Some(right), Operator::Sparse(leaf)) => {
-                leaf.product(
-                    Some(right),
-                    transpose,
-                    Product {
-                        space,
-                        x,
-                        y,
-                        then,
-                        work,
-                    },
-                );
+            (None, inner) => inner.product(space, transpose, x, y, then, work),
+            (Some(_), Operator::Sparse(leaf)) => {
+                let leaf = leaf.times(transpose, right.as_ref(), work);
+                space.multiply(&leaf, x, y, &then, work);
             }
             (Some(right), inner) => {
                 let (rows, cols) = space.shape(x);
                 let mut scaled = work.take(space, rows, cols);
                 space.scale_rows(right, x, &mut scaled);
-                inner.product(
-                    transpose,
-                    Product {
-                        space,
-                        x: &scaled,
-                        y,
-                        then,
-                        work,
-                    },
-                );
+                inner.product(space, transpose, &scaled, y, then, work);
                 work.give(scaled);
             }
         }
@@ -568,5 +483,37 @@ fn times<'a>(outer: Option<&'a Diagonal>, own: &'a Option<Diagonal>) -> Option<C
         (Some(outer), None) => Some(Cow::Borrowed(outer)),
         (None, Some(own)) => Some(Cow::Borrowed(own)),
         (Some(outer), Some(own)) => Some(Cow::Owned(outer.times(own))),
+    }
+}
+
+fn push_term(out: &mut String, coefficient: f64, body: &str) {
+    let sign = if coefficient < 0.0 { "−" } else { "+" };
+    match (out.is_empty(), sign) {
+        (true, "+") => {}
+        (true, _) => out.push('−'),
+        (false, _) => out.push_str(&format!(" {sign} ")),
+    }
+    let size = coefficient.abs();
+    if size != 1.0 {
+        out.push_str(&format!("{}·", short(size)));
+    }
+    out.push_str(body);
+}
+
+/// A number with four significant digits, powers of two as such.
+fn short(value: f64) -> String {
+    let exponent = value.log2();
+    if exponent.fract() == 0.0 && exponent.abs() > 3.0 {
+        return format!("2^{exponent}");
+    }
+    if !(1e-4..1e6).contains(&value) {
+        return format!("{value:.3e}");
+    }
+    let digits = (3 - value.log10().floor() as i32).clamp(0, 8) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
     }
 }

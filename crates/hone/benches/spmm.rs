@@ -10,6 +10,7 @@ use std::time::Instant;
 use hone::dense::{Block, orthonormalize};
 use hone::operator::{Diagonal, Operator, Workspace};
 use hone::random::Key;
+use hone::space::Host;
 use hone::sparse::{Csr, Fused, Multiply, Pattern, Rounded};
 use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
@@ -65,7 +66,8 @@ fn main() {
     best("transpose", || drop(matrix.transposed()));
     let mut work = Workspace::default();
     best("transposed product", || {
-        p.apply_transposed_into(&x, &mut y, &mut work);
+        let image = p.image(&Host, true, &x, &mut work);
+        work.give(image);
     });
 
     best("random", || drop(Block::random(n, b, Key::new(1))));

@@ -11,9 +11,38 @@
 
 use faer::Side;
 
-use super::spectrum::{Eigen, SmallSvd};
 use super::{Small, jacobi, verify};
 use crate::error::{Error, Result};
+
+/// Eigenvalues, descending, and their orthonormal vectors (columns).
+#[derive(Debug, Clone)]
+pub struct Eigen {
+    /// Descending.
+    pub values: Vec<f64>,
+    /// Column j belongs to value j.
+    pub vectors: Small,
+}
+
+/// A = U diag(sigma) Vᵀ, thin.
+#[derive(Debug, Clone)]
+pub struct SmallSvd {
+    /// Left singular vectors (columns).
+    pub u: Small,
+    /// Descending, not negative.
+    pub sigma: Vec<f64>,
+    /// Right singular vectors (columns).
+    pub v: Small,
+}
+
+impl Eigen {
+    /// V f(Λ) Vᵀ.
+    pub fn function(&self, f: impl Fn(f64) -> f64) -> Small {
+        let mut scaled = self.vectors.clone();
+        let values: Vec<f64> = self.values.iter().map(|&value| f(value)).collect();
+        scaled.scale_columns(&values);
+        scaled.times(&self.vectors.transposed())
+    }
+}
 
 /// How far the eigenvalues of a matrix of norm 1 are shifted away from zero.
 const AWAY: f64 = 2.0;

@@ -7,7 +7,8 @@
 //! Cost: O(n³) for each sweep; some ten sweeps.
 
 use super::Small;
-use super::spectrum::{Eigen, SmallSvd};
+use super::small::dot;
+use super::{Eigen, SmallSvd};
 
 /// Maximum number of sweeps; convergence is quadratic, and ten are many.
 const SWEEPS: usize = 64;
@@ -169,10 +170,6 @@ fn descending(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&i, &j| values[j].total_cmp(&values[i]));
     order
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 #[cfg(test)]

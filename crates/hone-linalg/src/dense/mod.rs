@@ -19,19 +19,19 @@ mod ortho;
 pub mod panels;
 mod products;
 mod small;
-mod spectrum;
 mod stored;
 mod verify;
 
 pub use columns::Columns;
+pub use decompose::{Eigen, SmallSvd};
 pub use group::Group;
 pub use lanes::{gram_memory, lane_rows};
 pub use logs::{Logs, log_above_one};
 pub use norms::Norm;
-pub use ortho::{Tall, orthonormalize};
+pub use ortho::orthonormalize;
+pub(crate) use ortho::orthonormalize_in;
 pub use panels::Panels;
 pub use small::{Small, rows_times};
-pub use spectrum::{Eigen, SmallSvd};
 pub use stored::Stored;
 
 use std::ops::Range;
@@ -177,11 +177,6 @@ impl Block {
         Ok(copy)
     }
 
-    /// Whether the values are in a file.
-    pub fn is_aside(&self) -> bool {
-        self.data.is_in_file()
-    }
-
     /// Rows `range`, row after row, from memory or the file.
     fn rows_anywhere<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
         if !self.data.is_in_file() {
@@ -197,6 +192,16 @@ impl Block {
         assert!(range.end <= self.cols, "columns {range:?} of {}", self.cols);
         let mut out = Block::zeros(self.rows, range.len());
         out.update_rows(|i, row| row.copy_from_slice(&self.row(i)[range.clone()]));
+        out
+    }
+
+    /// Some columns, in the order given.
+    pub fn select(&self, columns: &[usize]) -> Block {
+        let mut out = Block::zeros(self.rows, columns.len());
+        out.update_rows(|i, row| {
+            let from = columns.iter().map(|&j| self.get(i, j));
+            row.iter_mut().zip(from).for_each(|(to, x)| *to = x);
+        });
         out
     }
 

@@ -120,6 +120,12 @@ impl Block {
         column_norms(self, norm)
     }
 
+    /// The sum of all squares.
+    pub fn squared_norm(&self) -> f64 {
+        let norms = self.column_norms(Norm::L2);
+        norms.iter().map(|norm| norm * norm).sum()
+    }
+
     /// The mean of each column; zeros when there is no row.
     pub fn column_means(&self) -> Vec<f64> {
         column_means(self)
@@ -159,6 +165,13 @@ impl Block {
             .into_iter()
             .map(|most| if most < 0.0 { -1.0 } else { 1.0 })
             .collect()
+    }
+
+    /// Gives each column the sign that makes its entry of largest absolute value positive; returns the signs.
+    pub fn normalize_signs(&mut self) -> Vec<f64> {
+        let signs = self.column_signs();
+        self.scale_columns(&signs);
+        signs
     }
 
     /// Sums of squares of the columns, one list for each lane that the block has of a larger matrix.

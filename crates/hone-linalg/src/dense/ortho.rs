@@ -5,8 +5,10 @@
 //! column that depends on those before it, to f32 precision, becomes a zero column instead of amplified noise. Cost:
 //! per pass N b² multiply-adds for G (half of it by symmetry) and N b² for the product.
 
+use super::small::dot;
 use super::{Block, Small};
 use crate::clock::{Work, timed};
+use crate::space::{Host, Space};
 
 /// Squared length, relative to the column's own, below which what is left of a column after the
 /// columns before it is rounding noise: (100 × f32 precision)².
@@ -15,58 +17,37 @@ const NOISE: f64 = 1e-10;
 /// Deviation of a Gram matrix from the identity that f32 entries cannot improve on.
 const ORTHONORMAL: f64 = 1e-6;
 
-/// The operations on a tall matrix, on any device, that orthonormalising its columns needs.
-pub trait Tall {
-    /// Number of columns.
-    fn cols(&self) -> usize;
-    /// Bytes of the values.
-    fn memory(&self) -> usize;
-    /// The Gram matrix XᵀX.
-    fn gram(&self) -> Small;
-    /// X ← X·M for a small square matrix M.
-    fn transform(&mut self, matrix: &Small);
-}
-
-impl Tall for Block {
-    fn cols(&self) -> usize {
-        Block::cols(self)
-    }
-
-    fn memory(&self) -> usize {
-        Block::memory(self)
-    }
-
-    fn gram(&self) -> Small {
-        Block::gram(self)
-    }
-
-    fn transform(&mut self, matrix: &Small) {
-        Block::transform(self, matrix);
-    }
-}
-
 /// Turns X into Q with orthonormal columns that span the same space; dependent columns become zero.
 /// Returns which columns are kept: their count is the numerical rank.
-pub fn orthonormalize(x: &mut impl Tall) -> Vec<bool> {
-    // Mostly one pass: read for the Gram matrix, read and written for the product.
-    timed(Work::Orthonormalise, 3 * x.memory() as u64, || passes(x))
+pub fn orthonormalize(x: &mut Block) -> Vec<bool> {
+    orthonormalize_in(&Host, std::slice::from_mut(x))
 }
 
-fn passes(x: &mut impl Tall) -> Vec<bool> {
-    let mut kept = vec![true; x.cols()];
-    // Columns far from dependent need one pass; the third is only reached after a bad start.
-    for pass in 0..3 {
-        let gram = x.gram();
-        if deviation(&gram, &kept) < ORTHONORMAL {
-            break;
+/// The same for panels in any space.
+pub(crate) fn orthonormalize_in<S: Space>(space: &S, x: &mut [S::Tall]) -> Vec<bool> {
+    let size = |panel: &S::Tall| {
+        let (rows, cols) = space.shape(panel);
+        (size_of::<f32>() * rows * cols) as u64
+    };
+    // Mostly one pass: read for the Gram matrix, read and written for the product.
+    let bytes = 3 * x.iter().map(size).sum::<u64>();
+    timed(Work::Orthonormalise, bytes, || {
+        let cols = x.iter().map(|panel| space.shape(panel).1).sum();
+        let mut kept = vec![true; cols];
+        // Columns far from dependent need one pass; the third is only reached after a bad start.
+        for most in [1e-1, 1e-4, 0.0] {
+            let gram = space.gram(x);
+            if deviation(&gram, &kept) < ORTHONORMAL {
+                break;
+            }
+            let (inverse, hardest) = inverse_factor(&gram, &mut kept);
+            space.transform(x, &inverse);
+            if hardest > most {
+                break;
+            }
         }
-        let (inverse, hardest) = inverse_factor(&gram, &mut kept);
-        x.transform(&inverse);
-        if hardest > [1e-1, 1e-4, 0.0][pass] {
-            break;
-        }
-    }
-    kept
+        kept
+    })
 }
 
 /// Largest entry of |G − I|, where dropped columns are expected to be zero.
@@ -113,8 +94,4 @@ fn inverse_factor(gram: &Small, kept: &mut [bool]) -> (Small, f64) {
         }
     }
     (t, hardest)
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

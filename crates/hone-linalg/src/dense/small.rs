@@ -4,6 +4,8 @@
 
 use faer::{Mat, MatRef};
 
+use super::Block;
+
 /// A dense row-major matrix of f64 values, small in both directions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Small {
@@ -24,7 +26,18 @@ impl Small {
 
     /// The identity.
     pub fn identity(n: usize) -> Self {
-        Small::from_fn(n, n, |i, j| f64::from(u8::from(i == j)))
+        Small::unit_columns(n, n)
+    }
+
+    /// The first columns of the identity, or all and zero columns.
+    pub fn unit_columns(rows: usize, cols: usize) -> Self {
+        Small::from_fn(rows, cols, |i, j| f64::from(u8::from(i == j)))
+    }
+
+    /// A diagonal matrix.
+    pub fn diagonal(values: &[f64]) -> Self {
+        let entry = |i: usize, j: usize| if i == j { values[i] } else { 0.0 };
+        Small::from_fn(values.len(), values.len(), entry)
     }
 
     /// Entry by entry.
@@ -82,15 +95,27 @@ impl Small {
 
     /// Adds the entries of a matrix of the same shape.
     pub fn add(&mut self, other: &Small) {
-        assert_eq!(
-            (self.rows(), self.cols()),
-            (other.rows(), other.cols()),
-            "shapes of a sum"
-        );
-        self.as_mut_slice()
-            .iter_mut()
-            .zip(other.as_slice())
-            .for_each(|(to, x)| *to += x);
+        self.add_scaled(1.0, other);
+    }
+
+    /// Adds `factor` times the entries of a matrix of the same shape.
+    pub fn add_scaled(&mut self, factor: f64, other: &Small) {
+        let shape = (self.rows, self.cols);
+        assert_eq!(shape, (other.rows, other.cols), "shapes of a sum");
+        let pairs = self.data.iter_mut().zip(&other.data);
+        pairs.for_each(|(to, x)| *to += factor * x);
+    }
+
+    /// Σ a_ij b_ij.
+    pub fn inner(&self, other: &Small) -> f64 {
+        dot(&self.data, &other.data)
+    }
+
+    /// (A + Aᵀ)/2.
+    pub fn symmetrized(&self) -> Small {
+        Small::from_fn(self.rows, self.rows, |i, j| {
+            0.5 * (self.get(i, j) + self.get(j, i))
+        })
     }
 
     /// The product with `other`.
@@ -137,6 +162,19 @@ impl Small {
     pub(super) fn from_faer(matrix: &Mat<f64>) -> Small {
         Small::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(i, j)])
     }
+}
+
+impl From<&Block> for Small {
+    fn from(block: &Block) -> Self {
+        Small::from_fn(block.rows(), block.cols(), |i, j| {
+            f64::from(block.get(i, j))
+        })
+    }
+}
+
+/// Σ x y.
+pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 /// Rows that are multiplied together: they stay in the nearest cache while the matrix passes by.

@@ -5,7 +5,7 @@
 //! everything computed from them (ranks, residuals, losses) would repeat the mistake.
 
 use super::Small;
-use super::spectrum::{Eigen, SmallSvd};
+use super::{Eigen, SmallSvd};
 use crate::random::Key;
 
 use rand_xoshiro::rand_core::Rng;

@@ -7,16 +7,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bilinear::{
-    Best, Pair, Squared, Start, entrywise, inverse, nearest_orthonormal, nothing, penalty, trace,
+use super::entries::{ENTRY_BYTES, fit_nonzeros, least_squares};
+use super::pair::{
+    Descent, Pair, Squared, Start, inverse, nearest_orthonormal, not_negative, nothing, penalty,
+    trace,
 };
-use super::iterate::{Limits, Watch, not_negative};
-use super::memory::Shape;
-use super::method::{Factors, Method, Task, WITH_ROOTS};
-use super::observed::{ENTRY_BYTES, Observed, least_squares};
+use super::{Factors, Method, Shape, Task, WITH_ROOTS};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE, Workspace};
+use crate::space::Host;
+use crate::sparse::Fused;
 
 /// Options of alternating least squares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -90,11 +91,54 @@ impl Method for Als {
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+        let name = "alternating least squares";
+        let descent = Descent::new(name, self.iterations, self.tolerance, task);
         if self.observed_only {
-            self.observed(s, task)
-        } else {
-            self.all(s, task)
+            let lambda = self.regularization;
+            return fit_nonzeros(s, self.start, lambda, descent, |entries, pair, weight| {
+                least_squares(&entries.rows, &mut pair.a, &pair.b, weight);
+                least_squares(&entries.columns, &mut pair.b, &pair.a, weight);
+            });
         }
+        let pair = Pair::start(s, self.start, task)?;
+        let loss = Squared::of(s, &pair.b, task);
+        if loss.is_zero() {
+            return Ok(nothing(s, task, loss.measure()));
+        }
+        let mut state = Alternation::new(self, pair)?;
+        let mut work = Workspace::default();
+        let mut image = s.image(&Host, false, &state.pair.b, &mut work);
+        if state.is_free() {
+            state.pair.a = image.clone();
+        }
+        let first = state.loss(&loss, &image, &state.pair.a);
+        let descent = descent.run(first, |iteration| {
+            if iteration > 1 {
+                state.condition();
+                let b = &state.pair.b;
+                s.product(&Host, false, b, &mut image, Fused::default(), &mut work);
+            }
+            state.improve(&image, true)?;
+            let back = s.image(&Host, true, &state.pair.a, &mut work);
+            state.improve(&back, false)?;
+            let value = state.loss(&loss, &back, &state.pair.b);
+            work.give(back);
+            Ok(value)
+        })?;
+        drop((work, image));
+        if let Some(weights) = &state.weights {
+            state.pair.a.scale_columns(weights);
+        }
+        let found = state.pair.decompose()?;
+        drop(state);
+        let lambda = self.regularization;
+        Ok(descent.finish(found, loss.measure(), |pair| {
+            loss.of_pair(s, pair, |a, b| match self.orthogonal {
+                Orthogonal::None => penalty(lambda, [a, b]),
+                // The weights are in one factor, or between both.
+                _ => lambda * a.inner(b),
+            })
+        }))
     }
 
     fn keeps_entries(&self) -> bool {
@@ -107,75 +151,6 @@ impl Method for Als {
         } else {
             0
         }
-    }
-}
-
-impl Als {
-    fn limits(&self) -> Limits {
-        Limits {
-            iterations: self.iterations,
-            tolerance: self.tolerance,
-        }
-    }
-
-    fn all(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        let pair = Pair::start(s, self.start, task)?;
-        let loss = Squared::of(s, &pair.b, task);
-        if loss.is_zero() {
-            return Ok(nothing(s, task, loss.measure()));
-        }
-        let mut watch = Watch::new("alternating least squares", self.limits(), 1.0, task);
-        let mut state = Alternation::new(self, pair)?;
-        let mut work = Workspace::default();
-        let mut image = work.block(s.rows(), state.pair.b.cols());
-        let mut back = work.block(s.cols(), state.pair.b.cols());
-        s.apply_into(&state.pair.b, &mut image, &mut work);
-        state.begin(&image);
-        watch.record(state.loss_left(&loss, &image))?;
-        while watch.goes_on()? {
-            state.improve_left(&image)?;
-            s.apply_transposed_into(&state.pair.a, &mut back, &mut work);
-            state.improve_right(&back)?;
-            watch.record(state.loss_right(&loss, &back))?;
-            if watch.goes_on()? {
-                state.condition();
-                s.apply_into(&state.pair.b, &mut image, &mut work);
-            }
-        }
-        drop((work, image, back));
-        state
-            .weighted()
-            .finish(task, (watch, loss.measure()), |pair| {
-                loss.of_pair(s, pair, |a, b| match self.orthogonal {
-                    Orthogonal::None => penalty(self.regularization, [a, b]),
-                    // The weights are in one factor, or between both.
-                    _ => self.regularization * entrywise(a, b),
-                })
-            })
-    }
-
-    fn observed(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        let mut pair = Pair::start(s, self.start, task)?;
-        let entries = Observed::of(s)?;
-        if entries.norm == 0.0 {
-            return Ok(nothing(s, task, entries.measure(self.regularization)));
-        }
-        let mut watch = Watch::new("alternating least squares", self.limits(), 1.0, task);
-        let weight = entries.weight(self.regularization);
-        let loss = entries.value(&pair, weight);
-        watch.record(loss)?;
-        let mut best = Best::new(loss, &pair);
-        while watch.goes_on()? {
-            least_squares(&entries.rows, &mut pair.a, &pair.b, weight);
-            least_squares(&entries.columns, &mut pair.b, &pair.a, weight);
-            let loss = entries.value(&pair, weight);
-            watch.record(loss)?;
-            best.note(loss, &pair);
-        }
-        best.pair
-            .finish(task, (watch, entries.measure(weight)), |pair| {
-                entries.value(&pair, weight)
-            })
     }
 }
 
@@ -228,73 +203,43 @@ impl<'a> Alternation<'a> {
         }
     }
 
-    /// The initial A, given `image` = S B.
-    fn begin(&mut self, image: &Block) {
-        if self.is_free() {
-            self.pair.a = image.clone();
-        }
-    }
-
-    /// A, given `image` = S B.
-    fn improve_left(&mut self, image: &Block) -> Result<()> {
-        if self.is_free() {
-            self.pair.a = image.clone();
-            orthonormalize(&mut self.pair.a);
-            return Ok(());
-        }
-        let constrained = matches!(self.options.orthogonal, Orthogonal::Left | Orthogonal::Both);
-        self.pair.a = self.best(image, &self.pair.b, constrained)?;
-        self.weigh(image, true);
-        Ok(())
-    }
-
-    /// B, given `image` = Sᵀ A.
-    fn improve_right(&mut self, image: &Block) -> Result<()> {
-        let constrained = matches!(
-            self.options.orthogonal,
-            Orthogonal::Right | Orthogonal::Both
-        );
-        self.pair.b = self.best(image, &self.pair.a, constrained)?;
-        self.weigh(image, false);
-        Ok(())
-    }
-
-    /// The best factor given the other one and the product of S with it.
-    fn best(&self, image: &Block, other: &Block, constrained: bool) -> Result<Block> {
-        match (&self.weights, constrained) {
-            (Some(weights), _) => {
-                let mut weighted = image.clone();
-                weighted.scale_columns(weights);
-                nearest_orthonormal(weighted)
-            }
-            (None, true) => nearest_orthonormal(image.clone()),
-            (None, false) => Ok(image.times(&inverse(&other.gram(), self.options.regularization)?)),
-        }
-    }
-
-    /// The best weights between orthonormal factors: diag(Aᵀ S B) / (1 + λ).
-    fn weigh(&mut self, image: &Block, left: bool) {
-        let Some(weights) = &mut self.weights else {
-            return;
+    /// A better A, given `image` = S B, or B, given Sᵀ A.
+    fn improve(&mut self, image: &Block, left: bool) -> Result<()> {
+        let constrained = match self.options.orthogonal {
+            Orthogonal::None => false,
+            Orthogonal::Left => left,
+            Orthogonal::Right => !left,
+            Orthogonal::Both => true,
         };
-        let cross = if left { &self.pair.a } else { &self.pair.b }.cross(image);
-        let shrink = 1.0 + self.options.regularization;
-        *weights = (0..weights.len())
-            .map(|j| cross.get(j, j) / shrink)
-            .collect();
-    }
-
-    fn loss_left(&self, loss: &Squared, image: &Block) -> f64 {
-        self.loss(loss, image, &self.pair.a)
-    }
-
-    fn loss_right(&self, loss: &Squared, image: &Block) -> f64 {
-        self.loss(loss, image, &self.pair.b)
+        let other = if left { &self.pair.b } else { &self.pair.a };
+        let mut own = image.clone();
+        if let Some(weights) = &self.weights {
+            own.scale_columns(weights);
+        }
+        if constrained {
+            own = nearest_orthonormal(own)?;
+        } else if left && self.is_free() {
+            orthonormalize(&mut own);
+        } else {
+            own = own.times(&inverse(&other.gram(), self.options.regularization)?);
+        }
+        if let Some(weights) = &mut self.weights {
+            // The best weights between orthonormal factors: diag(Aᵀ S B) / (1 + λ).
+            let (cross, shrink) = (own.cross(image), 1.0 + self.options.regularization);
+            let best = |(j, weight): (usize, &mut f64)| *weight = cross.get(j, j) / shrink;
+            weights.iter_mut().enumerate().for_each(best);
+        }
+        *(if left {
+            &mut self.pair.a
+        } else {
+            &mut self.pair.b
+        }) = own;
+        Ok(())
     }
 
     /// The loss, given the product of S with the factor that is not `own`.
     fn loss(&self, loss: &Squared, image: &Block, own: &Block) -> f64 {
-        let (mut gram_a, gram_b) = (self.pair.a.gram(), self.pair.b.gram());
+        let (gram_a, gram_b) = (self.pair.a.gram(), self.pair.b.gram());
         let lambda = self.options.regularization;
         let Some(weights) = &self.weights else {
             let free = match self.options.orthogonal {
@@ -304,24 +249,12 @@ impl<'a> Alternation<'a> {
             };
             return loss.value(image, own, &gram_a, &gram_b, lambda * free);
         };
-        gram_a = Small::from_fn(weights.len(), weights.len(), |i, j| {
+        let gram_a = Small::from_fn(weights.len(), weights.len(), |i, j| {
             weights[i] * gram_a.get(i, j) * weights[j]
         });
         let mut weighted = own.clone();
         weighted.scale_columns(weights);
-        loss.value(
-            image,
-            &weighted,
-            &gram_a,
-            &gram_b,
-            lambda * weights.iter().map(|w| w * w).sum::<f64>(),
-        )
-    }
-
-    fn weighted(mut self) -> Pair {
-        if let Some(weights) = &self.weights {
-            self.pair.a.scale_columns(weights);
-        }
-        self.pair
+        let penalty = lambda * weights.iter().map(|w| w * w).sum::<f64>();
+        loss.value(image, &weighted, &gram_a, &gram_b, penalty)
     }
 }

@@ -10,19 +10,29 @@
 //! that of the sample, unbiased at the start and optimistic later, since factors are fitted to it. `auto` is exact up
 //! to [`EXACT`] entries. `observed` uses the nonzeros alone. The initial factors are a constant at the mean of the
 //! entries plus small multiples of the singular vectors. Cost per iteration: O(b²) per entry used, and O(N b³).
+//!
+//! An entry s is compared with the mean m = Φ(θ), where θ is the product of the factors:
+//!
+//! | loss            | divergence D(s ‖ m)                          | Φ(θ)          | entries | θ     |
+//! |-----------------|----------------------------------------------|---------------|---------|-------|
+//! | `gaussian`      | (s − m)² / 2                                 | θ             | any     | any   |
+//! | `poisson`       | s ln(s/m) − s + m (generalised KL)           | exp θ         | ≥ 0     | any   |
+//! | `gamma-log`     | s/m − ln(s/m) − 1 (Itakura–Saito)            | exp θ         | > 0     | any   |
+//! | `gamma-inverse` | the same                                     | 1/θ           | > 0     | > 0   |
+//! | `bernoulli`     | s ln(s/m) + (1 − s) ln((1 − s)/(1 − m))      | 1/(1 + exp −θ)| [0, 1]  | any   |
+//!
+//! All are convex in θ, zero where s = m, and infinite where θ is out of range.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::bilinear::{Pair, Start, nothing, penalty};
-use super::iterate::{Limits, Watch, not_negative, sensible_negatives};
-use super::loss::{Divergence, Extremes};
-use super::memory::Shape;
-use super::method::{ALONE, Factors, Method, Task};
-use super::observed::{add_outer, solve};
-use super::sample::{Line, Looked, SAMPLE_BYTES};
+use super::entries::{EntrySet, Line, SAMPLE_BYTES, add_outer, solve};
+use super::pair::{Descent, Pair, Start, not_negative, nothing, penalty, sensible_negatives};
+use super::{ALONE, Factors, Method, Shape, Task};
 use crate::dense::{Block, Norm};
-use crate::error::Result;
-use crate::operator::{Operator, in_chunks};
+use crate::error::{Error, Result};
+use crate::operator::Operator;
 use crate::parallel;
 
 /// Number of entries up to which `auto` uses all of them.
@@ -103,42 +113,50 @@ impl Method for Bregman {
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        let looked = self.look(s, task)?;
-        let facts = Facts::of(&looked, self.loss);
-        if let Some(extremes) = facts.extremes {
-            self.loss.check(&s.formula(), extremes, remedy(s))?;
+        let few = s.rows().saturating_mul(s.cols()) <= EXACT;
+        let entries = match self.entries {
+            Entries::Exact => EntrySet::All(s),
+            Entries::Auto if few => EntrySet::All(s),
+            Entries::Auto | Entries::Sampled => {
+                EntrySet::sample(s, self.negatives, task.key.with("zeros", 0))?
+            }
+            Entries::Observed => EntrySet::nonzeros(s)?,
+        };
+        let totals = Totals::of(&entries, self.loss);
+        if totals.least <= totals.most {
+            let remedy = if matches!(s, Operator::Dense(_)) {
+                "use local.solver.method = nmf, or loss = gaussian"
+            } else {
+                "use psi = \"w\" or psi = \"p\""
+            };
+            let (least, most) = (totals.least, totals.most);
+            self.loss.check(&s.formula(), least, most, remedy)?;
         }
-        let measure = format!(
-            "mean {} divergence and penalty, {}",
-            self.loss.name(),
-            looked.describe()
-        );
-        if facts
-            .extremes
-            .is_none_or(|Extremes { least, most }| least == 0.0 && most == 0.0)
-        {
+        let (name, described) = (self.loss.name(), entries.describe());
+        let measure = format!("mean {name} divergence and penalty, {described}");
+        if totals.least >= 0.0 && totals.most <= 0.0 {
             return Ok(nothing(s, task, measure));
         }
-        let mut pair = self.start(s, &facts, task)?;
-        let limits = Limits {
-            iterations: self.iterations,
-            tolerance: self.tolerance,
-        };
-        let mut watch = Watch::new("alternating Newton steps", limits, 0.0, task);
-        let count = facts.weight.max(1.0);
-        let value = |varying: f64, penalty: f64| (varying + facts.constant + penalty) / count;
-        let start = self.half(&looked, false, &mut pair.a, &pair.b, false);
-        watch.record(value(start, self.penalty(&pair)))?;
-        while watch.goes_on()? {
-            self.half(&looked, false, &mut pair.a, &pair.b, true);
-            let varying = self.half(&looked, true, &mut pair.b, &pair.a, true);
-            watch.record(value(varying, self.penalty(&pair)))?;
-        }
-        pair.finish(task, (watch, measure), |mut pair| {
+        let mut pair = self.start(s, &totals, task)?;
+        let count = totals.weight.max(1.0);
+        let value = |varying: f64, penalty: f64| (varying + totals.constant + penalty) / count;
+        let varying = self.half(&entries, false, &mut pair.a, &pair.b, false);
+        let first = value(varying, self.penalty(&pair));
+        let name = "alternating Newton steps";
+        let mut descent = Descent::new(name, self.iterations, self.tolerance, task);
+        descent.unit = 0.0;
+        let descent = descent.run(first, |_| {
+            self.half(&entries, false, &mut pair.a, &pair.b, true);
+            let varying = self.half(&entries, true, &mut pair.b, &pair.a, true);
+            Ok(value(varying, self.penalty(&pair)))
+        })?;
+        let found = pair.decompose()?;
+        drop(pair);
+        Ok(descent.finish(found, measure, |mut pair| {
             let penalty = self.penalty(&pair);
-            let varying = self.half(&looked, false, &mut pair.a, &pair.b, false);
+            let varying = self.half(&entries, false, &mut pair.a, &pair.b, false);
             value(varying, penalty)
-        })
+        }))
     }
 
     fn keeps_entries(&self) -> bool {
@@ -169,44 +187,26 @@ impl Method for Bregman {
     }
 }
 
-/// The remedy for negative entries.
-fn remedy(s: &Operator) -> &'static str {
-    if matches!(s, Operator::Dense(_)) {
-        "use local.solver.method = nmf, or loss = gaussian"
-    } else {
-        "use psi = \"w\" or psi = \"p\""
-    }
-}
-
 impl Bregman {
-    /// The entries that are used.
-    fn look<'a>(&self, s: &'a Operator, task: &Task) -> Result<Looked<'a>> {
-        let few = s.rows().saturating_mul(s.cols()) <= EXACT;
-        match self.entries {
-            Entries::Exact => Ok(Looked::All(s)),
-            Entries::Auto if few => Ok(Looked::All(s)),
-            Entries::Auto | Entries::Sampled => {
-                Looked::sample(s, self.negatives, task.key.with("zeros", 0))
-            }
-            Entries::Observed => Looked::nonzeros(s),
-        }
-    }
-
     fn penalty(&self, pair: &Pair) -> f64 {
         penalty(self.regularization, [&pair.a.gram(), &pair.b.gram()])
     }
 
     /// Φ⁻¹ of the mean entry everywhere, and small multiples of the leading singular vectors.
-    fn start(&self, s: &Operator, facts: &Facts, task: &Task) -> Result<Pair> {
+    fn start(&self, s: &Operator, totals: &Totals, task: &Task) -> Result<Pair> {
         let mut pair = Pair::start(s, Start::Svd, task)?;
         let width = pair.a.cols();
         if self.loss == Divergence::Gaussian || width == 0 {
             return Ok(pair);
         }
-        let mean = match self.loss {
-            Divergence::Bernoulli => facts.mean().min(0.999),
-            _ => facts.mean(),
+        let mut mean = if totals.weight > 0.0 {
+            totals.sum / totals.weight
+        } else {
+            0.0
         };
+        if self.loss == Divergence::Bernoulli {
+            mean = mean.min(0.999);
+        }
         let theta = self.loss.link(mean);
         let root = theta.abs().sqrt();
         // 1/θ is out of range unless θ is positive: nothing may be larger than the constant.
@@ -229,7 +229,7 @@ impl Bregman {
     /// A Newton step on each row of X (or none), given the other factor; returns Σ w (D − constant) afterwards.
     fn half(
         &self,
-        looked: &Looked,
+        entries: &EntrySet,
         transpose: bool,
         x: &mut Block,
         other: &Block,
@@ -242,7 +242,7 @@ impl Bregman {
         let pieces = parallel::map_each(
             x.as_mut_slice().chunks_mut(CHUNK * width).collect(),
             |piece, rows| {
-                let mut reader = looked.reader(transpose);
+                let mut reader = entries.reader(transpose);
                 let mut sum = 0.0;
                 for (at, row) in rows.chunks_exact_mut(width).enumerate() {
                     let line = reader.read(piece * CHUNK + at);
@@ -261,68 +261,45 @@ impl Bregman {
     }
 }
 
-/// The result of one pass over the entries.
-struct Facts {
+/// Sums over the entries, and the least and the largest.
+struct Totals {
     weight: f64,
     sum: f64,
     constant: f64,
-    extremes: Option<Extremes>,
+    least: f64,
+    most: f64,
 }
 
-impl Facts {
-    fn of(looked: &Looked, loss: Divergence) -> Facts {
-        let pieces = in_chunks(looked.rows(), CHUNK, |range| {
-            let mut facts = Facts {
-                weight: 0.0,
-                sum: 0.0,
-                constant: 0.0,
-                extremes: None,
-            };
-            let mut reader = looked.reader(false);
-            range.for_each(|i| facts.add(reader.read(i), loss));
-            facts
-        });
-        let none = Facts {
+impl Totals {
+    fn of(entries: &EntrySet, loss: Divergence) -> Totals {
+        let none = || Totals {
             weight: 0.0,
             sum: 0.0,
             constant: 0.0,
-            extremes: None,
+            least: f64::INFINITY,
+            most: f64::NEG_INFINITY,
         };
-        pieces.into_iter().fold(none, |mut all, part| {
-            all.weight += part.weight;
-            all.sum += part.sum;
-            all.constant += part.constant;
-            if let Some(Extremes { least, most }) = part.extremes {
-                all.widen(least);
-                all.widen(most);
+        let some = |range: Range<usize>| {
+            let (mut totals, mut reader) = (none(), entries.reader(false));
+            for i in range {
+                for (_, s, weight) in reader.read(i).iter() {
+                    totals.weight += weight;
+                    totals.sum += weight * s;
+                    totals.constant += weight * loss.constant(loss.clamp(s));
+                    totals.least = totals.least.min(s);
+                    totals.most = totals.most.max(s);
+                }
             }
-            all
+            totals
+        };
+        let pieces = parallel::stretches(entries.rows(), CHUNK, some);
+        pieces.into_iter().fold(none(), |all, part| Totals {
+            weight: all.weight + part.weight,
+            sum: all.sum + part.sum,
+            constant: all.constant + part.constant,
+            least: all.least.min(part.least),
+            most: all.most.max(part.most),
         })
-    }
-
-    fn add(&mut self, line: &Line, loss: Divergence) {
-        for (_, s, weight) in line.iter() {
-            self.widen(s);
-            self.weight += weight;
-            self.sum += weight * s;
-            self.constant += weight * loss.constant(loss.clamp(s));
-        }
-    }
-
-    fn widen(&mut self, s: f64) {
-        let Extremes { least, most } = self.extremes.unwrap_or(Extremes { least: s, most: s });
-        self.extremes = Some(Extremes {
-            least: least.min(s),
-            most: most.max(s),
-        });
-    }
-
-    fn mean(&self) -> f64 {
-        if self.weight > 0.0 {
-            self.sum / self.weight
-        } else {
-            0.0
-        }
     }
 }
 
@@ -407,4 +384,164 @@ impl Glm<'_> {
 
 fn product(x: &[f64], b: &[f32]) -> f64 {
     x.iter().zip(b).map(|(x, &b)| x * f64::from(b)).sum()
+}
+
+/// An error model and its link Φ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Divergence {
+    /// Squared loss, identity link.
+    #[default]
+    Gaussian,
+    /// Generalised Kullback–Leibler divergence, exponential link: counts.
+    Poisson,
+    /// Itakura–Saito divergence, exponential link: positive entries whose error grows with them.
+    GammaLog,
+    /// Itakura–Saito divergence, inverse link.
+    GammaInverse,
+    /// Logistic loss: probabilities, or presence and absence.
+    Bernoulli,
+}
+
+/// Entries that rounding has pushed over 1 by no more than this count as 1.
+const OVER: f64 = 1e-5;
+
+/// x ln x, zero at zero.
+fn entropy(x: f64) -> f64 {
+    if x > 0.0 { x * x.ln() } else { 0.0 }
+}
+
+/// ln(1 + exp θ) without overflow.
+fn softplus(theta: f64) -> f64 {
+    theta.max(0.0) + (-theta.abs()).exp().ln_1p()
+}
+
+impl Divergence {
+    /// Φ(θ).
+    pub fn mean(self, theta: f64) -> f64 {
+        match self {
+            Divergence::Gaussian => theta,
+            Divergence::Poisson | Divergence::GammaLog => theta.exp(),
+            Divergence::GammaInverse => theta.recip(),
+            Divergence::Bernoulli => (1.0 + (-theta).exp()).recip(),
+        }
+    }
+
+    /// Φ⁻¹(m).
+    pub fn link(self, mean: f64) -> f64 {
+        match self {
+            Divergence::Gaussian => mean,
+            Divergence::Poisson | Divergence::GammaLog => mean.ln(),
+            Divergence::GammaInverse => mean.recip(),
+            Divergence::Bernoulli => (mean / (1.0 - mean)).ln(),
+        }
+    }
+
+    /// D(s ‖ Φ(θ)).
+    pub fn value(self, s: f64, theta: f64) -> f64 {
+        self.varying(s, theta) + self.constant(s)
+    }
+
+    /// The part of the divergence that depends on θ; infinite where θ is out of range.
+    pub fn varying(self, s: f64, theta: f64) -> f64 {
+        match self {
+            Divergence::Gaussian => 0.5 * theta * theta - s * theta,
+            Divergence::Poisson => theta.exp() - s * theta,
+            Divergence::GammaLog => s * (-theta).exp() + theta,
+            Divergence::GammaInverse if theta > 0.0 => s * theta - theta.ln(),
+            Divergence::GammaInverse => f64::INFINITY,
+            Divergence::Bernoulli => softplus(theta) - s * theta,
+        }
+    }
+
+    /// The part of the divergence that does not depend on θ.
+    pub fn constant(self, s: f64) -> f64 {
+        match self {
+            Divergence::Gaussian => 0.5 * s * s,
+            Divergence::Poisson => entropy(s) - s,
+            Divergence::GammaLog | Divergence::GammaInverse => -s.ln() - 1.0,
+            Divergence::Bernoulli => entropy(s) + entropy(1.0 - s),
+        }
+    }
+
+    /// The derivative of the divergence by θ.
+    pub fn gradient(self, s: f64, theta: f64) -> f64 {
+        match self {
+            Divergence::Gaussian => theta - s,
+            Divergence::Poisson => theta.exp() - s,
+            Divergence::GammaLog => 1.0 - s * (-theta).exp(),
+            Divergence::GammaInverse => s - theta.recip(),
+            Divergence::Bernoulli => self.mean(theta) - s,
+        }
+    }
+
+    /// The second derivative by θ, never negative.
+    pub fn curvature(self, s: f64, theta: f64) -> f64 {
+        match self {
+            Divergence::Gaussian => 1.0,
+            Divergence::Poisson => theta.exp(),
+            Divergence::GammaLog => s * (-theta).exp(),
+            Divergence::GammaInverse => theta.powi(-2),
+            Divergence::Bernoulli => {
+                let mean = self.mean(theta);
+                mean * (1.0 - mean)
+            }
+        }
+    }
+
+    /// The entry clamped to the domain, in case rounding pushed it over the edge.
+    pub fn clamp(self, s: f64) -> f64 {
+        if self == Divergence::Bernoulli {
+            s.min(1.0)
+        } else {
+            s
+        }
+    }
+
+    /// The name in sentences.
+    pub fn name(self) -> &'static str {
+        match self {
+            Divergence::Gaussian => "Gaussian",
+            Divergence::Poisson => "Poisson",
+            Divergence::GammaLog | Divergence::GammaInverse => "Gamma",
+            Divergence::Bernoulli => "Bernoulli",
+        }
+    }
+
+    /// Whether entries below zero are outside the domain.
+    pub fn refuses_negative(self) -> bool {
+        self != Divergence::Gaussian
+    }
+
+    /// Why negative entries of a matrix cannot be compared.
+    pub fn negative(self, matrix: &str, remedy: &str) -> String {
+        let needs = match self {
+            Divergence::Bernoulli => "entries between 0 and 1",
+            Divergence::GammaLog | Divergence::GammaInverse => "positive entries",
+            Divergence::Gaussian | Divergence::Poisson => "non-negative entries",
+        };
+        format!(
+            "{} needs {needs}: matrix {matrix} has negative ones; {remedy}",
+            self.name()
+        )
+    }
+
+    /// Refuses a matrix with such a least and largest entry, if outside the domain, naming it; `remedy` helps against negative ones.
+    fn check(self, matrix: &str, least: f64, most: f64, remedy: &str) -> Result<()> {
+        let gamma = matches!(self, Divergence::GammaLog | Divergence::GammaInverse);
+        let message = if least < 0.0 && self.refuses_negative() {
+            self.negative(matrix, remedy)
+        } else if least == 0.0 && gamma {
+            format!(
+                "Gamma needs positive entries: matrix {matrix} has zeros; use entries = \"observed\""
+            )
+        } else if most > 1.0 + OVER && self == Divergence::Bernoulli {
+            format!(
+                "Bernoulli needs entries between 0 and 1: matrix {matrix} has larger ones; use psi = \"p\""
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Error::config("solver.loss", message))
+    }
 }

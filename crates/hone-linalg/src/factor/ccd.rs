@@ -8,16 +8,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bilinear::{Best, Pair, Squared, Start, nothing, penalty};
-use super::iterate::{Limits, Watch, at_least_one, not_negative};
-use super::memory::Shape;
-use super::method::{Factors, Method, Task, WITH_ROOTS};
-use super::observed::{ENTRY_BYTES, Observed, dot};
+use super::entries::{ENTRY_BYTES, dot, fit_nonzeros};
+use super::pair::{Descent, Pair, Squared, Start, at_least_one, not_negative, nothing, penalty};
+use super::{Factors, Method, Shape, Task, WITH_ROOTS};
 use crate::dense::{Block, Small};
 use crate::error::Result;
 use crate::operator::{Operator, Workspace};
 use crate::parallel;
-use crate::sparse::Csr;
+use crate::space::Host;
+use crate::sparse::{Csr, Fused};
 
 /// Rows per parallel task.
 const STRETCH: usize = 1 << 10;
@@ -69,25 +68,22 @@ impl Method for Ccd {
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+        let descent = Descent::new(
+            "cyclic coordinate descent",
+            self.iterations,
+            self.tolerance,
+            task,
+        );
         if self.observed_only {
-            return self.observed(s, task);
+            return self.observed(s, descent);
         }
         let pair = Pair::start(s, self.start, task)?;
-        let limits = self.limits();
-        let descent = Descent {
-            sweeps: self.sweeps,
+        let sweeps = Sweeps {
+            count: self.sweeps,
             penalty: self.regularization,
             lowest: f64::NEG_INFINITY,
         };
-        let watch = |unit| Watch::new("cyclic coordinate descent", limits, unit, task);
-        match descent.run(s, pair, task, watch(1.0))? {
-            Descended::Nothing(found) => Ok(found),
-            Descended::Done(pair, watch, loss) => {
-                pair.finish(task, (watch, loss.measure()), |pair| {
-                    descent.loss(&loss, s, pair)
-                })
-            }
-        }
+        sweeps.fit(s, pair, descent, |pair| pair.decompose())
     }
 
     fn keeps_entries(&self) -> bool {
@@ -104,58 +100,56 @@ impl Method for Ccd {
 }
 
 /// Coordinate descent on all entries, with or without a bound on the coordinates.
-pub(super) struct Descent {
-    pub(super) sweeps: usize,
+pub(super) struct Sweeps {
+    /// Passes over the columns of a factor in each iteration.
+    pub(super) count: usize,
     /// λ.
     pub(super) penalty: f64,
     /// Lower bound of the coordinates: 0 for non-negative factors.
     pub(super) lowest: f64,
 }
 
-/// How a descent ended.
-pub(super) enum Descended<'a> {
-    /// S is zero.
-    Nothing(Factors),
-    /// The factors, their losses, and what measures them.
-    Done(Pair, Watch<'a>, Squared),
-}
-
-impl Descent {
-    pub(super) fn run<'a>(
+impl Sweeps {
+    /// Improves factors until they are good, and brings them into their final basis.
+    pub(super) fn fit(
         &self,
         s: &Operator,
         mut pair: Pair,
-        task: &'a Task<'a>,
-        mut watch: Watch<'a>,
-    ) -> Result<Descended<'a>> {
-        let loss = Squared::of(s, &pair.b, task);
+        descent: Descent,
+        basis: impl FnOnce(Pair) -> Result<(Block, Vec<f64>, Block)>,
+    ) -> Result<Factors> {
+        let loss = Squared::of(s, &pair.b, descent.task);
         if loss.is_zero() {
-            return Ok(Descended::Nothing(nothing(s, task, loss.measure())));
+            return Ok(nothing(s, descent.task, loss.measure()));
         }
-        let mut work = Workspace::default();
-        let mut image = work.block(s.rows(), pair.b.cols());
-        let mut back = work.block(s.cols(), pair.b.cols());
-        let (mut gram_a, mut gram_b) = (pair.a.gram(), pair.b.gram());
-        s.apply_into(&pair.b, &mut image, &mut work);
         let extra = |a: &Small, b: &Small| penalty(self.penalty, [a, b]);
-        watch.record(loss.value(&image, &pair.a, &gram_a, &gram_b, extra(&gram_a, &gram_b)))?;
-        while watch.goes_on()? {
+        let mut work = Workspace::default();
+        let mut image = s.image(&Host, false, &pair.b, &mut work);
+        let (mut gram_a, mut gram_b) = (pair.a.gram(), pair.b.gram());
+        let first = loss.value(&image, &pair.a, &gram_a, &gram_b, extra(&gram_a, &gram_b));
+        let descent = descent.run(first, |iteration| {
+            if iteration > 1 {
+                s.product(
+                    &Host,
+                    false,
+                    &pair.b,
+                    &mut image,
+                    Fused::default(),
+                    &mut work,
+                );
+            }
             self.sweep(&mut pair.a, &image, &gram_b);
             gram_a = pair.a.gram();
-            s.apply_transposed_into(&pair.a, &mut back, &mut work);
+            let back = s.image(&Host, true, &pair.a, &mut work);
             self.sweep(&mut pair.b, &back, &gram_a);
             gram_b = pair.b.gram();
-            watch.record(loss.value(&back, &pair.b, &gram_a, &gram_b, extra(&gram_a, &gram_b)))?;
-            if watch.goes_on()? {
-                s.apply_into(&pair.b, &mut image, &mut work);
-            }
-        }
-        Ok(Descended::Done(pair, watch, loss))
-    }
-
-    /// The loss of some factors.
-    pub(super) fn loss(&self, loss: &Squared, s: &Operator, pair: Pair) -> f64 {
-        loss.of_pair(s, pair, |a, b| penalty(self.penalty, [a, b]))
+            let value = loss.value(&back, &pair.b, &gram_a, &gram_b, extra(&gram_a, &gram_b));
+            work.give(back);
+            Ok(value)
+        })?;
+        drop((work, image));
+        let found = basis(pair)?;
+        Ok(descent.finish(found, loss.measure(), |pair| loss.of_pair(s, pair, extra)))
     }
 
     /// Moves each coordinate of each row to its minimum, the others fixed, given the product of S with the other
@@ -166,7 +160,7 @@ impl Descent {
         x.update_rows(|i, row| {
             let target = image.row(i);
             let mut wide: Vec<f64> = row.iter().map(|&x| f64::from(x)).collect();
-            for _ in 0..self.sweeps {
+            for _ in 0..self.count {
                 for f in 0..width {
                     let curvature = gram.get(f, f);
                     // A column of the other factor that is zero, or nearly so, carries no information.
@@ -187,48 +181,36 @@ impl Descent {
 }
 
 impl Ccd {
-    fn limits(&self) -> Limits {
-        Limits {
-            iterations: self.iterations,
-            tolerance: self.tolerance,
-        }
-    }
-
-    fn observed(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        let mut pair = Pair::start(s, self.start, task)?;
-        let entries = Observed::of(s)?;
-        if entries.norm == 0.0 {
-            return Ok(nothing(s, task, entries.measure(self.regularization)));
-        }
-        let mut watch = Watch::new("cyclic coordinate descent", self.limits(), 1.0, task);
-        let weight = entries.weight(self.regularization);
-        let loss = entries.value(&pair, weight);
-        watch.record(loss)?;
-        let mut best = Best::new(loss, &pair);
-        let mut by_rows = residual(&entries.rows, &pair.a, &pair.b);
-        let mut by_columns = residual(&entries.columns, &pair.b, &pair.a);
-        while watch.goes_on()? {
-            for f in 0..pair.a.cols() {
-                let (mut a, mut b) = (column(&pair.a, f), column(&pair.b, f));
-                add_product(&entries.rows, &mut by_rows, &a, &b, 1.0);
-                add_product(&entries.columns, &mut by_columns, &b, &a, 1.0);
-                for _ in 0..self.sweeps {
-                    best_column(&entries.rows, &by_rows, &mut a, &b, weight);
-                    best_column(&entries.columns, &by_columns, &mut b, &a, weight);
+    fn observed(&self, s: &Operator, descent: Descent) -> Result<Factors> {
+        // S − A Bᵀ on the nonzeros, by rows and by columns.
+        let mut residuals = None;
+        fit_nonzeros(
+            s,
+            self.start,
+            self.regularization,
+            descent,
+            |entries, pair, weight| {
+                let (by_rows, by_columns) = residuals.get_or_insert_with(|| {
+                    (
+                        residual(&entries.rows, &pair.a, &pair.b),
+                        residual(&entries.columns, &pair.b, &pair.a),
+                    )
+                });
+                for f in 0..pair.a.cols() {
+                    let (mut a, mut b) = (column(&pair.a, f), column(&pair.b, f));
+                    add_product(&entries.rows, by_rows, &a, &b, 1.0);
+                    add_product(&entries.columns, by_columns, &b, &a, 1.0);
+                    for _ in 0..self.sweeps {
+                        best_column(&entries.rows, by_rows, &mut a, &b, weight);
+                        best_column(&entries.columns, by_columns, &mut b, &a, weight);
+                    }
+                    add_product(&entries.rows, by_rows, &a, &b, -1.0);
+                    add_product(&entries.columns, by_columns, &b, &a, -1.0);
+                    pair.a.update_rows(|i, row| row[f] = a[i]);
+                    pair.b.update_rows(|j, row| row[f] = b[j]);
                 }
-                add_product(&entries.rows, &mut by_rows, &a, &b, -1.0);
-                add_product(&entries.columns, &mut by_columns, &b, &a, -1.0);
-                pair.a.update_rows(|i, row| row[f] = a[i]);
-                pair.b.update_rows(|j, row| row[f] = b[j]);
-            }
-            let loss = entries.value(&pair, weight);
-            watch.record(loss)?;
-            best.note(loss, &pair);
-        }
-        best.pair
-            .finish(task, (watch, entries.measure(weight)), |pair| {
-                entries.value(&pair, weight)
-            })
+            },
+        )
     }
 }
 

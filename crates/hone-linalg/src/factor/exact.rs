@@ -1,20 +1,40 @@
-//! The SVD of a small operator: its matrix is formed in f64 and decomposed directly, without iterations.
+//! The SVD without iterations: of a small operator, and of one that falls apart into small components.
 //!
+//! The matrix of a small operator is formed in f64 and decomposed directly.
 //! A Krylov basis of `DEPTH` blocks spans the whole space of a matrix with hardly more rows: it costs as much as the
 //! decomposition and adds no directions. Small matrices are decomposed faster than iterated on. No Gram matrix is
 //! formed, so that small singular values keep their digits; symmetric matrices go through their eigenvalues. What is
 //! reported is the residual of the triplets that are returned, whose vectors are rounded to f32. Cost: O(n³), one
 //! thread; six n × n matrices of f64.
+//!
+//! A rare motif touches a few thousand nodes, in components of three or four. Iterations on its matrix take dozens of steps, for
+//! singular values that hundreds of components share; each component alone is decomposed in microseconds. Where more vectors
+//! share a singular value than are wanted, random combinations of all of them are taken, as an iteration would: otherwise
+//! most components would have zeros only. Matrices so large that iterations stop early are left to these, for the same reason.
+//! Cost: O(m³) per component of m nodes, and memory for m² numbers.
 
-use super::method::{Factors, Info, Task};
+use std::ops::Range;
+
 use super::subspace::DEPTH;
-use super::svd_options::{Svd, floor, multiple_from};
-use crate::dense::{Block, Small, SmallSvd};
+use super::svd::{Svd, floor, multiple_from, residual};
+use super::{Factors, Info, Task};
+use crate::dense::{Block, Small, SmallSvd, orthonormalize};
 use crate::error::Result;
 use crate::operator::Operator;
+use crate::parallel;
+use crate::space::Host;
 
 /// Matrices with at most this many rows and columns are always decomposed directly.
 const ALWAYS: usize = 256;
+
+/// Nodes of a component at most.
+const COMPONENT: usize = 32;
+
+/// Singular values of components that differ by less, relative to themselves, are the same.
+const SAME: f64 = 1e-6;
+
+/// Components that a thread decomposes in one go.
+const AT_ONCE: usize = 64;
 
 /// Larger ones, up to this, are if a Krylov basis would fill them.
 const LARGEST: usize = 1024;
@@ -58,8 +78,7 @@ pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors>
         Block::from(&Small::from_fn(side.rows(), task.rank, entry))
     };
     let (mut u, mut v) = (kept(&found.u, &rows), kept(&found.v, &columns));
-    let signs = u.column_signs();
-    u.scale_columns(&signs);
+    let signs = u.normalize_signs();
     v.scale_columns(&signs);
     let sigma = (0..task.rank)
         .map(|j| if j < rank { found.sigma[j] } else { 0.0 })
@@ -69,7 +88,10 @@ pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors>
         multiple_from: multiple_from(&found.sigma, rank, floor),
         ..Info::default()
     };
-    info.measured(residual(&matrix, (&u, &found.sigma[..rank], &v)), options);
+    info.measured(
+        residual_of(&matrix, (&u, &found.sigma[..rank], &v)),
+        options,
+    );
     let v = Some(v).filter(|_| task.right);
     Ok(Factors { u, sigma, v, info })
 }
@@ -105,7 +127,7 @@ pub(super) fn of_symmetric(matrix: &Small) -> Result<SmallSvd> {
 }
 
 /// The largest ‖S v − σ u‖ or ‖Sᵀ u − σ v‖ of the first triplets, relative to σ, of the vectors as they are returned.
-fn residual(matrix: &Small, (u, sigma, v): (&Block, &[f64], &Block)) -> f64 {
+fn residual_of(matrix: &Small, (u, sigma, v): (&Block, &[f64], &Block)) -> f64 {
     let wide = |x: &Block| Small::from_fn(x.rows(), sigma.len(), |i, j| f64::from(x.get(i, j)));
     let (u, v) = (wide(u), wide(v));
     let sides = [(matrix.times(&v), &u), (matrix.transposed().times(&u), &v)];
@@ -121,4 +143,241 @@ fn residual(matrix: &Small, (u, sigma, v): (&Block, &[f64], &Block)) -> f64 {
         .iter()
         .flat_map(|(image, vectors)| (0..sigma.len()).map(|j| of(image, vectors, j)));
     all.fold(0.0, f64::max)
+}
+
+/// The nodes of each component, ascending; nothing where one is large, or where the pattern is not symmetric.
+pub(super) fn components(s: &Operator) -> Option<Vec<Vec<u32>>> {
+    let pattern = s.walked()?;
+    let (mut seen, mut components) = (vec![false; pattern.rows()], Vec::new());
+    for start in 0..pattern.rows() {
+        if std::mem::replace(&mut seen[start], true) {
+            continue;
+        }
+        let (mut component, mut at) = (vec![start as u32], 0);
+        while let Some(&node) = component.get(at) {
+            for &next in pattern.row(node as usize) {
+                if !std::mem::replace(&mut seen[next as usize], true) {
+                    component.push(next);
+                }
+            }
+            if component.len() > COMPONENT {
+                return None;
+            }
+            at += 1;
+        }
+        component.sort_unstable();
+        components.push(component);
+    }
+    Some(components)
+}
+
+/// One singular triplet of a component.
+#[derive(Debug, Clone, Copy)]
+struct Triplet {
+    sigma: f64,
+    component: usize,
+    column: usize,
+}
+
+/// The leading singular triplets of an operator with these components.
+pub(super) fn svd_of_components(
+    s: &Operator,
+    components: &[Vec<u32>],
+    options: &Svd,
+    task: &Task,
+) -> Result<Factors> {
+    task.progress.check()?;
+    let decomposed = parallel::stretches(components.len(), AT_ONCE, |range| {
+        decompose(s, &components[range])
+    });
+    let decomposed: Vec<SmallSvd> = decomposed
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+        .collect();
+    let of = |(component, found): (usize, &SmallSvd)| {
+        let triplet = |(column, &sigma): (usize, &f64)| Triplet {
+            sigma,
+            component,
+            column,
+        };
+        found
+            .sigma
+            .iter()
+            .enumerate()
+            .map(triplet)
+            .collect::<Vec<_>>()
+    };
+    let mut triplets: Vec<Triplet> = decomposed.iter().enumerate().flat_map(of).collect();
+    triplets.sort_by(|a, b| b.sigma.total_cmp(&a.sigma));
+    let floor = floor(triplets.first().map_or(0.0, |first| first.sigma), s.terms());
+    triplets.truncate(triplets.partition_point(|triplet| triplet.sigma > floor));
+    let mut chosen = Chosen::new(s, components, &decomposed, task);
+    let mut start = 0;
+    while start < triplets.len() && chosen.rank < task.rank {
+        let alike = |triplet: &Triplet| triplet.sigma >= triplets[start].sigma * (1.0 - SAME);
+        let end = start + triplets[start..].partition_point(alike);
+        chosen.take(&triplets[start..end], task);
+        start = end;
+    }
+    chosen.factors(s, options, task)
+}
+
+/// The decompositions of some components.
+fn decompose(s: &Operator, components: &[Vec<u32>]) -> Result<Vec<SmallSvd>> {
+    let (mut rows, mut entries) = (s.read_rows(), Vec::new());
+    let mut of = |nodes: &Vec<u32>| {
+        let mut matrix = Small::zeros(nodes.len(), nodes.len());
+        for (i, &node) in nodes.iter().enumerate() {
+            rows.read(node as usize, &mut entries);
+            for (j, value) in &entries {
+                matrix.set(
+                    i,
+                    nodes
+                        .binary_search(j)
+                        .expect("walks stay in their component"),
+                    *value,
+                );
+            }
+        }
+        if s.is_symmetric() {
+            of_symmetric(&matrix)
+        } else {
+            matrix.svd()
+        }
+    };
+    components.iter().map(&mut of).collect()
+}
+
+/// Columns of U and V, as far as they are chosen.
+struct Chosen<'a> {
+    components: &'a [Vec<u32>],
+    decomposed: &'a [SmallSvd],
+    u: Block,
+    v: Option<Block>,
+    sigma: Vec<f64>,
+    rank: usize,
+    multiple_from: Option<usize>,
+}
+
+impl<'a> Chosen<'a> {
+    fn new(
+        s: &Operator,
+        components: &'a [Vec<u32>],
+        decomposed: &'a [SmallSvd],
+        task: &Task,
+    ) -> Self {
+        let v = task.right.then(|| Block::zeros(s.cols(), task.rank));
+        let (u, sigma) = (Block::zeros(s.rows(), task.rank), vec![0.0; task.rank]);
+        Chosen {
+            components,
+            decomposed,
+            u,
+            v,
+            sigma,
+            rank: 0,
+            multiple_from: None,
+        }
+    }
+
+    /// Triplets with the same singular value: each a column, or combinations of all where there are too many.
+    fn take(&mut self, alike: &[Triplet], task: &Task) {
+        let columns = self.rank..(self.rank + alike.len()).min(task.rank);
+        if columns.len() == alike.len() {
+            for (column, triplet) in columns.clone().zip(alike) {
+                self.sigma[column] = triplet.sigma;
+                self.add(triplet, column..column + 1, &[1.0]);
+            }
+        } else {
+            let key = task.key.with("alike", self.rank as u64);
+            let mut mixed = Block::random(alike.len(), columns.len(), key);
+            orthonormalize(&mut mixed);
+            for (triplet, row) in alike.iter().zip(0..) {
+                let weights = mixed.row(row);
+                self.add(triplet, columns.clone(), weights);
+                let squares = self.sigma[columns.clone()].iter_mut().zip(weights);
+                squares
+                    .for_each(|(sum, &weight)| *sum += (triplet.sigma * f64::from(weight)).powi(2));
+            }
+            self.sigma[columns.clone()]
+                .iter_mut()
+                .for_each(|sigma| *sigma = sigma.sqrt());
+            self.multiple_from = Some(self.rank);
+        }
+        self.rank = columns.end;
+    }
+
+    /// Adds a triplet to some columns, with a weight for each.
+    fn add(&mut self, triplet: &Triplet, columns: Range<usize>, weights: &[f32]) {
+        let (nodes, found) = (
+            &self.components[triplet.component],
+            &self.decomposed[triplet.component],
+        );
+        for (side, from) in [(Some(&mut self.u), &found.u), (self.v.as_mut(), &found.v)] {
+            let Some(side) = side else { continue };
+            for (i, &node) in nodes.iter().enumerate() {
+                let value = from.get(i, triplet.column);
+                let to = side.row_mut(node as usize)[columns.clone()].iter_mut();
+                to.zip(weights)
+                    .for_each(|(to, &weight)| *to += (value * f64::from(weight)) as f32);
+            }
+        }
+    }
+
+    fn factors(self, s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
+        let Chosen {
+            mut u,
+            mut v,
+            mut sigma,
+            rank,
+            multiple_from,
+            ..
+        } = self;
+        // Combinations may differ in the last digits.
+        for j in 1..task.rank {
+            sigma[j] = sigma[j].min(sigma[j - 1]);
+        }
+        let signs = u.normalize_signs();
+        v.iter_mut().for_each(|v| v.scale_columns(&signs));
+        let mut info = Info {
+            rank,
+            multiple_from,
+            ..Info::default()
+        };
+        let left = std::slice::from_mut(&mut u);
+        let right = v.as_ref().map(std::slice::from_ref);
+        info.measured(residual(&Host, s, left, &sigma, right, task)?, options);
+        Ok(Factors { u, sigma, v, info })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::sparse::{Csr, Pattern};
+
+    fn path(n: usize) -> Operator {
+        let neighbours = |i: usize| [i.checked_sub(1), Some(i + 1).filter(|&j| j < n)];
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for i in 0..n {
+            columns.extend(neighbours(i).into_iter().flatten().map(|j| j as u32));
+            offsets.push(columns.len());
+        }
+        let values = vec![1.0; columns.len()];
+        let pattern = Arc::new(Pattern::new(offsets, columns, n));
+        Operator::symmetric("W", Csr::new(pattern, values.into()))
+    }
+
+    #[test]
+    fn large_components_and_directed_graphs_are_left_to_iterations() {
+        assert!(
+            components(&path(COMPONENT)).is_some() && components(&path(COMPONENT + 1)).is_none()
+        );
+        let pattern = Pattern::new(vec![0, 1, 1], vec![1], 2);
+        let directed = Csr::new(Arc::new(pattern), vec![1.0].into());
+        assert!(components(&Operator::sparse("W", directed)).is_none());
+    }
 }

@@ -14,14 +14,13 @@
 //! Cost: N c (h + columns) multiply-adds for h columns of U, and min(N, 32 768) c (h + c); memory N (h + columns)
 //! and c². The bits depend neither on threads nor on which process holds which rows.
 
-use super::communities;
-use super::method::Task;
-use super::svd_options::ZERO;
+use super::Task;
+use super::svd::ZERO;
 use crate::dense::{Block, Eigen, Logs, Small, log_above_one, rows_times};
 use crate::error::{Error, Result};
-use crate::operator::{Operator, Product, Scaled};
+use crate::operator::{Operator, Scaled};
 use crate::space::{Fold, Map, Space, Workspace, signs, widths};
-use crate::sparse::{Diagonal, Fused};
+use crate::sparse::Diagonal;
 
 /// Maximum number of landmarks: enough for graphs of 10⁴ nodes to be as good as exact.
 const MOST: usize = 1024;
@@ -33,6 +32,26 @@ const BUDGET: usize = 1 << 28;
 const SAMPLED: usize = 1 << 15;
 /// Maximum number of rows that are copied for CᵀC.
 pub const MOST_ROWS: usize = 2 * SAMPLED;
+
+/// The smallest [`community_weight`].
+const LEAST_WEIGHT: f64 = 0.02;
+/// Eigenvalues that it counts, after the first.
+const COUNTED: usize = 5;
+
+/// (2 λ̄)⁶ between 0.02 and 1, where λ̄ is the mean absolute value of the five largest eigenvalues after the first: how clearly the
+/// spectrum of a graph shows communities.
+///
+/// If the leading eigenvalues of the normalised matrix are large, walks stay within communities: more steps smooth over
+/// noise in single edges, and a window of several steps is more informative than an edge. If they are small, as in
+/// dense word networks, walks forget where they began after a step, and further steps mostly add noise. Both the
+/// smoothing of columns and the weight of the log window follow from this number.
+pub fn community_weight(values: &[f64]) -> f64 {
+    let mut sizes: Vec<f64> = values.iter().map(|value| value.abs()).collect();
+    sizes.sort_by(|a, b| b.total_cmp(a));
+    let next: Vec<f64> = sizes.into_iter().skip(1).take(COUNTED).collect();
+    let mean = next.iter().sum::<f64>() / next.len().max(1) as f64;
+    (2.0 * mean).powi(6).clamp(LEAST_WEIGHT, 1.0)
+}
 
 /// Number of landmarks for a graph of this many nodes: a power of two, fewer for large graphs, at least twice the
 /// columns.
@@ -51,7 +70,7 @@ pub fn landmarks(nodes: usize, columns: usize) -> usize {
 pub struct View<T = Block> {
     /// E.
     pub panels: Vec<T>,
-    /// Its weight relative to U, which follows from the spectrum: see [`communities`].
+    /// Its weight relative to U, which follows from the spectrum: see [`community_weight`].
     pub weight: f64,
     /// For computing the row of any other node: see [`Extension`].
     pub landmarks: Landmarks,
@@ -172,7 +191,7 @@ pub fn log_window<S: Space>(
         .collect();
     Ok(View {
         panels: view,
-        weight: communities::weight(&ritz.values),
+        weight: community_weight(&ritz.values),
         landmarks: Landmarks { rows, scales, turn },
     })
 }
@@ -264,7 +283,7 @@ fn ritz<S: Space>(space: &S, s: &Operator, u: &[S::Tall], aside: bool) -> Result
     let s = folded.as_ref().unwrap_or(s);
     let cols: usize = u.iter().map(|panel| space.shape(panel).1).sum();
     let leading = (cols > s.rows()).then(|| {
-        let first = Small::from_fn(cols, s.rows(), |i, j| f64::from(u8::from(i == j)));
+        let first = Small::unit_columns(cols, s.rows());
         space.times(u, &first, &widths(s.rows()))
     });
     let u = leading.as_deref().unwrap_or(u);
@@ -276,25 +295,15 @@ fn ritz<S: Space>(space: &S, s: &Operator, u: &[S::Tall], aside: bool) -> Result
         } else {
             None
         };
-        let mut image = space.zeros(s.rows(), space.shape(panel).1);
-        let (x, work) = (back.as_ref().unwrap_or(panel), &mut Workspace::default());
-        s.product(
-            false,
-            Product {
-                space,
-                x,
-                y: &mut image,
-                then: Fused::default(),
-                work,
-            },
-        );
+        let x = back.as_ref().unwrap_or(panel);
+        let image = s.image(space, false, x, &mut Workspace::default());
         let part = space.cross(u, &[image]);
         for (i, j) in (0..part.rows()).flat_map(|i| (0..part.cols()).map(move |j| (i, j))) {
             h.set(i, first + j, part.get(i, j));
         }
         first += part.cols();
     }
-    Small::from_fn(size, size, |i, j| 0.5 * (h.get(i, j) + h.get(j, i))).eigen()
+    h.symmetrized().eigen()
 }
 
 /// A copy in memory of what is aside.
@@ -306,15 +315,7 @@ fn back<S: Space>(space: &S, x: &S::Tall) -> Result<S::Tall> {
 
 /// f(Λ) in the basis of U.
 fn filter(ritz: &Eigen, steps: usize) -> Small {
-    let mut scaled = ritz.vectors.clone();
-    scaled.scale_columns(
-        &ritz
-            .values
-            .iter()
-            .map(|&value| mean_of_powers(value, steps))
-            .collect::<Vec<_>>(),
-    );
-    scaled.times(&ritz.vectors.transposed())
+    ritz.function(|value| mean_of_powers(value, steps))
 }
 
 /// (λ + … + λᵀ)/T, at least 0.
@@ -512,5 +513,14 @@ mod tests {
             .map(|scale| f64::from(scale * scale))
             .sum();
         assert!((stands_for - 4998.0).abs() < 0.1, "{stands_for}");
+    }
+
+    #[test]
+    fn weights_follow_the_leading_eigenvalues() {
+        assert_eq!(community_weight(&[]), 0.02);
+        assert_eq!(community_weight(&[0.9]), 0.02);
+        assert_eq!(community_weight(&[0.9, 0.8, -0.8, 0.7, 0.6, 0.6, 0.1]), 1.0);
+        let found = community_weight(&[0.4, 0.9, 0.4, -0.4, 0.4, 0.4, 0.01]);
+        assert!((found - 0.8f64.powi(6)).abs() < 1e-12);
     }
 }

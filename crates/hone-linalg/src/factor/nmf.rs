@@ -8,10 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bilinear::{Pair, Start};
-use super::ccd::{Descended, Descent};
-use super::iterate::{Limits, Watch, at_least_one, not_negative};
-use super::method::{Factors, Method, Task, WITH_ROOTS};
+use super::ccd::Sweeps;
+use super::pair::{Descent, Pair, Start, at_least_one, not_negative};
+use super::{Factors, Method, Task, WITH_ROOTS};
 use crate::dense::{Block, Norm};
 use crate::error::Result;
 use crate::operator::Operator;
@@ -72,24 +71,14 @@ impl Method for Nmf {
                 }
             }
         }
-        let limits = Limits {
-            iterations: self.iterations,
-            tolerance: self.tolerance,
-        };
-        let descent = Descent {
-            sweeps: self.sweeps,
+        let sweeps = Sweeps {
+            count: self.sweeps,
             penalty: self.regularization,
             lowest: 0.0,
         };
-        let watch = Watch::new("non-negative least squares", limits, 1.0, task);
-        match descent.run(s, pair, task, watch)? {
-            Descended::Nothing(found) => Ok(found),
-            Descended::Done(pair, watch, loss) => {
-                Ok(pair.finish_as_is(task, (watch, loss.measure()), |pair| {
-                    descent.loss(&loss, s, pair)
-                }))
-            }
-        }
+        let name = "non-negative least squares";
+        let descent = Descent::new(name, self.iterations, self.tolerance, task);
+        sweeps.fit(s, pair, descent, |pair| Ok(pair.sorted()))
     }
 }
 

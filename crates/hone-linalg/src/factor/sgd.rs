@@ -13,11 +13,12 @@
 use rand_xoshiro::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::bilinear::{Best, Pair, Start, balanced, entrywise, inner, nothing, penalty};
-use super::iterate::{Limits, Watch, at_least_one, not_negative, sensible_negatives};
-use super::memory::Shape;
-use super::method::{Factors, Method, Task, WITH_ROOTS};
-use super::observed::{ENTRY_BYTES, Observed, dot};
+use super::entries::{ENTRY_BYTES, Observed, dot};
+use super::pair::{
+    Best, Descent, Pair, Start, at_least_one, inner, not_negative, nothing, penalty,
+    sensible_negatives,
+};
+use super::{Factors, Method, Shape, Task, WITH_ROOTS};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::operator::Operator;
@@ -96,40 +97,36 @@ impl Method for Sgd {
         if entries.norm == 0.0 {
             return Ok(nothing(s, task, self.measure(&entries)));
         }
-        self.shrink_to_size(&mut pair, &entries);
-        let limits = Limits {
-            iterations: self.iterations,
-            tolerance: self.tolerance,
-        };
-        let mut watch = Watch::new("stochastic gradient descent", limits, 1.0, task);
-        let loss = self.value(s, &entries, &pair);
-        watch.record(loss)?;
-        let mut best = Best::new(loss, &pair);
-        let draw = Draw::new(&entries, self.observed_only);
-        while watch.goes_on()? {
-            let epoch = watch.done();
-            let (u, sigma, v) = pair.decompose()?;
-            let rate = self.step / (1.0 + self.decay * epoch as f64);
-            let precondition = sigma
-                .iter()
-                .map(|sigma| (1.0 / (sigma + self.regularization)) as f32)
-                .collect();
-            let mut descent = Epoch {
-                options: self,
-                rate,
-                precondition,
-                pair: balanced(u, &sigma, v),
-            };
-            descent.run(&draw, task.key.with("epoch", epoch as u64));
-            pair = descent.pair;
-            let loss = self.value(s, &entries, &pair);
-            watch.record(loss)?;
-            best.note(loss, &pair);
+        if self.start == Start::Random {
+            // Random factors are scaled to the norm of S.
+            let norm = pair.a.gram().inner(&pair.b.gram());
+            let factor = (entries.norm / norm.max(1e-300)).powf(0.25);
+            pair.a.scale_columns(&vec![factor; pair.a.cols()]);
+            pair.b.scale_columns(&vec![factor; pair.b.cols()]);
         }
-        best.pair
-            .finish(task, (watch, self.measure(&entries)), |pair| {
-                self.value(s, &entries, &pair)
-            })
+        let first = self.value(s, &entries, &pair);
+        let mut best = Best::new(first, &pair);
+        let draw = Draw::new(&entries, self.observed_only);
+        let name = "stochastic gradient descent";
+        let descent = Descent::new(name, self.iterations, self.tolerance, task);
+        let descent = descent.run(first, |iteration| {
+            let epoch = iteration - 1;
+            let (u, sigma, v) = pair.decompose()?;
+            let inverse = |sigma: &f64| (1.0 / (sigma + self.regularization)) as f32;
+            let mut pass = Epoch {
+                options: self,
+                rate: self.step / (1.0 + self.decay * epoch as f64),
+                precondition: sigma.iter().map(inverse).collect(),
+                pair: Pair::balanced(u, &sigma, v),
+            };
+            pass.run(&draw, task.key.with("epoch", epoch as u64));
+            pair = pass.pair;
+            let loss = self.value(s, &entries, &pair);
+            best.note(loss, &pair);
+            Ok(loss)
+        })?;
+        let (found, measure) = (best.pair.decompose()?, self.measure(&entries));
+        Ok(descent.finish(found, measure, |pair| self.value(s, &entries, &pair)))
     }
 
     fn keeps_entries(&self) -> bool {
@@ -146,23 +143,13 @@ impl Method for Sgd {
 }
 
 impl Sgd {
-    /// Random factors are scaled to the norm of S.
-    fn shrink_to_size(&self, pair: &mut Pair, entries: &Observed) {
-        if self.start == Start::Random {
-            let (a, b) = (pair.a.gram(), pair.b.gram());
-            let factor = (entries.norm / entrywise(&a, &b).max(1e-300)).powf(0.25);
-            pair.a.scale_columns(&vec![factor; pair.a.cols()]);
-            pair.b.scale_columns(&vec![factor; pair.b.cols()]);
-        }
-    }
-
     /// The loss with its penalty, relative to ‖S‖².
     fn value(&self, s: &Operator, entries: &Observed, pair: &Pair) -> f64 {
         if self.observed_only {
             return entries.value(pair, self.regularization);
         }
         let (a, b) = (pair.a.gram(), pair.b.gram());
-        let left = entries.norm - 2.0 * inner(&s.apply(&pair.b), &pair.a) + entrywise(&a, &b);
+        let left = entries.norm - 2.0 * inner(&s.apply(&pair.b), &pair.a) + a.inner(&b);
         (left + penalty(self.regularization, [&a, &b])) / entries.norm
     }
 

@@ -8,26 +8,110 @@
 //! solved through the Gram matrix of the fewer.
 //! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
-mod residual;
-mod side;
+use std::ops::Range;
 
-pub use super::svd_options::{Iterations, Svd};
-pub(super) use residual::residual;
-pub use side::Side;
+use serde::{Deserialize, Serialize};
 
-use super::exact::{self, exact};
-use super::iterate::{at_most, not_negative};
-use super::memory::{Held, Shape, WORK_BLOCKS};
-use super::method::{Factors, Info, Loss, Method, Task, share_left};
-use super::pieces::{pieces, svd_of_pieces};
-use super::subspace::{DEPTH, Image, MANY, Subspace};
-use super::svd_options::{floor, multiple_from};
-use crate::dense::{Block, Columns, Panels, Small, orthonormalize};
+use super::exact::{self, components, exact, svd_of_components};
+use super::pair::{at_most, not_negative};
+use super::subspace::{DEPTH, MANY, Subspace};
+use super::{Factors, Held, Info, Loss, Method, Shape, Task, WORK_BLOCKS, share_left};
+use crate::dense::{Block, Columns, Panels, Small, orthonormalize_in};
 use crate::error::Result;
-use crate::operator::{Diagonal, Operator, Product, SQUARABLE, Scaled};
+use crate::operator::{Diagonal, Operator, SQUARABLE};
 use crate::random::Key;
-use crate::space::{Fold, Host, In, Map, Space, Workspace, panels, signs, widths};
-use crate::sparse::Fused;
+use crate::space::{Fold, Host, Map, Space, Workspace, panels, signs, widths};
+
+/// Options of the truncated SVD.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Svd {
+    /// Columns of the iterated block beyond the rank; they speed up convergence.
+    pub oversampling: usize,
+    /// Iterations stop when all residuals, relative to their singular values, are below this.
+    pub tolerance: f64,
+    /// Maximum number of iterations.
+    pub iterations: Iterations,
+    /// If iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that
+    /// sharpens the space, at one product per degree; 0 for none.
+    pub filter: usize,
+}
+
+impl Default for Svd {
+    fn default() -> Self {
+        Svd {
+            oversampling: 8,
+            tolerance: 1e-4,
+            iterations: Iterations::Auto,
+            filter: 0,
+        }
+    }
+}
+
+/// A number of iterations, or as many as are affordable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "IterationsText", into = "IterationsText")]
+#[non_exhaustive]
+pub enum Iterations {
+    /// As many as about 4·10⁹ multiply-adds allow, between 2 and 400.
+    #[default]
+    Auto,
+    /// That many, fewer only when the tolerance is met.
+    AtMost(usize),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum IterationsText {
+    Count(usize),
+    Word(String),
+}
+
+impl TryFrom<IterationsText> for Iterations {
+    type Error = String;
+    fn try_from(text: IterationsText) -> Result<Self, String> {
+        match text {
+            IterationsText::Count(count) => Ok(Iterations::AtMost(count)),
+            IterationsText::Word(word) if word == "auto" => Ok(Iterations::Auto),
+            IterationsText::Word(word) => {
+                Err(format!("iterations are a number or \"auto\", not {word:?}"))
+            }
+        }
+    }
+}
+
+impl From<Iterations> for IterationsText {
+    fn from(iterations: Iterations) -> Self {
+        match iterations {
+            Iterations::Auto => IterationsText::Word("auto".into()),
+            Iterations::AtMost(count) => IterationsText::Count(count),
+        }
+    }
+}
+
+/// Singular values below this fraction of the largest count as zero: rounding noise of f32 weights, degrees
+/// and products.
+pub(super) const ZERO: f64 = 2e-6;
+
+/// Rounding noise of f32 products, relative to the largest eigenvalue.
+pub(super) const NOISE: f64 = 3e-7;
+
+/// Singular values that differ by less, relative to the largest, are the same.
+const SAME: f64 = 1e-6;
+
+/// Singular values up to this one count as zero, given the largest. Where `terms` of a sum cancel, rounding is relative to
+/// their size.
+pub(super) fn floor(most: f64, terms: f64) -> f64 {
+    (ZERO * most).max(NOISE * terms)
+}
+
+/// How many singular values come before a multiple one that the cut after `kept` of them divides.
+pub(super) fn multiple_from(sigma: &[f64], kept: usize, floor: f64) -> Option<usize> {
+    let (last, next) = (*sigma.get(kept.checked_sub(1)?)?, *sigma.get(kept)?);
+    let same = SAME * sigma[0];
+    (next > floor && last - next <= same)
+        .then(|| sigma.partition_point(|&sigma| sigma > last + same))
+}
 
 impl Method for Svd {
     fn check(&self, field: &str) -> Result<()> {
@@ -172,6 +256,15 @@ pub fn svd_there<S: Space>(
     options: &Svd,
     task: &Task,
 ) -> Result<Factors<Side<S::Tall>>> {
+    if let Some((scale, inner)) = s.as_multiple() {
+        let mut found = svd_there(space, inner, options, task)?;
+        let scaled = |sigma: &mut f64| *sigma *= scale.abs();
+        found.sigma.iter_mut().for_each(scaled);
+        if let Some(v) = found.v.as_mut().filter(|_| scale < 0.0) {
+            v.negate(space);
+        }
+        return Ok(found);
+    }
     match s {
         Operator::Dense(leaf) if leaf.columns().own().rows.min(s.cols()) <= WIDEST => {
             Ok(dense(space, leaf.columns(), task)?.map(|side| Side::Here(side.into())))
@@ -188,28 +281,11 @@ pub fn svd_there<S: Space>(
             found.info.base.get_or_insert_with(|| inner.formula());
             Ok(found)
         }
-        Operator::Scaled(Scaled {
-            shift: None,
-            left: None,
-            right: None,
-            scale,
-            inner,
-        }) if *scale != 0.0 => {
-            let mut found = svd_there(space, inner, options, task)?;
-            found
-                .sigma
-                .iter_mut()
-                .for_each(|sigma| *sigma *= scale.abs());
-            if let Some(v) = found.v.as_mut().filter(|_| *scale < 0.0) {
-                v.turn(space);
-            }
-            Ok(found)
-        }
         _ if s.rows().max(s.cols()) <= exact::largest(options.width(s, task.rank)) => {
             Ok(exact(s, options, task)?.map(Side::here))
         }
         _ => {
-            if let Some(found) = fallen_apart(s, options, task)? {
+            if let Some(found) = by_components(s, options, task)? {
                 return Ok(found.map(Side::here));
             }
             let mut found = lazy(space, s, options, task)?
@@ -221,7 +297,7 @@ pub fn svd_there<S: Space>(
 }
 
 /// The triplets of a matrix whose components are all small, where iterations would converge to the same.
-fn fallen_apart(s: &Operator, options: &Svd, task: &Task) -> Result<Option<Factors>> {
+fn by_components(s: &Operator, options: &Svd, task: &Task) -> Result<Option<Factors>> {
     let products = if s.is_symmetric() { 1 } else { 2 };
     if s.rows() > MOST_IN_PIECES
         || !options.keeps_basis(
@@ -232,8 +308,8 @@ fn fallen_apart(s: &Operator, options: &Svd, task: &Task) -> Result<Option<Facto
     {
         return Ok(None);
     }
-    pieces(s)
-        .map(|pieces| svd_of_pieces(s, &pieces, options, task))
+    components(s)
+        .map(|nodes| svd_of_components(s, &nodes, options, task))
         .transpose()
 }
 
@@ -254,25 +330,22 @@ fn lazy<S: Space>(
     let products = if s.is_symmetric() { 1 } else { 2 };
     let limit = options.limit(s.cost() * products, s.cols() as u64, width as u64);
     let v = subspace.run(limit, options, &mut info)?;
-    let Image { v, mut y } = subspace.image(v)?;
+    let [v, mut y] = subspace.image(v)?;
     let triplets = Triplets::of_gram(&space.gram(&y), task.rank, s.terms())?;
     (info.rank, info.multiple_from) = (triplets.rank, triplets.multiple_from);
     let rank = task.rank.min(width);
     space.transform(&mut y, &triplets.left(width));
     let mut u = cut(space, y, rank);
     if triplets.spread() > STEADY {
-        orthonormalize(&mut In {
-            space,
-            panels: &mut u,
-        });
+        orthonormalize_in(space, &mut u);
     }
     let signs = signs(&space.fold(&u, Fold::Extreme));
     space.map(&mut u, &Map::Scale(&signs));
-    let v = v.filter(|_| task.right).map(|v| {
+    let v = task.right.then(|| {
         let mut right = triplets.right(rank);
         right.scale_columns(&signs);
         let v = space.times(&v, &right, &widths(rank));
-        vacated(space, s, v, task.key)
+        without_empty_columns(space, s, v, task.key)
     });
     let kept = triplets.padded(rank);
     info.measured(
@@ -296,19 +369,14 @@ impl Info {
 
 /// V with zeros in the rows of empty columns of S: the initial random directions leave rounding noise there. A product
 /// with one random column finds them.
-fn vacated<S: Space>(space: &S, s: &Operator, v: Vec<S::Tall>, key: Key) -> Vec<S::Tall> {
+fn without_empty_columns<S: Space>(
+    space: &S,
+    s: &Operator,
+    v: Vec<S::Tall>,
+    key: Key,
+) -> Vec<S::Tall> {
     let x = space.random(s.rows(), 0..1, key.with("occupied", 0));
-    let mut image = space.zeros(s.cols(), 1);
-    s.product(
-        true,
-        Product {
-            space,
-            x: &x,
-            y: &mut image,
-            then: Fused::default(),
-            work: &mut Workspace::default(),
-        },
-    );
+    let image = s.image(space, true, &x, &mut Workspace::default());
     let occupied: Vec<f32> = space
         .export(image)
         .as_slice()
@@ -327,10 +395,7 @@ fn vacated<S: Space>(space: &S, s: &Operator, v: Vec<S::Tall>, key: Key) -> Vec<
     };
     let mut v: Vec<S::Tall> = v.into_iter().map(kept).collect();
     // Triplets at the level of rounding may have had more than noise there.
-    orthonormalize(&mut In {
-        space,
-        panels: &mut v,
-    });
+    orthonormalize_in(space, &mut v);
     v
 }
 
@@ -343,7 +408,7 @@ fn cut<S: Space>(space: &S, mut x: Vec<S::Tall>, cols: usize) -> Vec<S::Tall> {
         x.push(match own == range.len() {
             true => last,
             false => {
-                let first = Small::from_fn(own, range.len(), |i, j| f64::from(u8::from(i == j)));
+                let first = Small::unit_columns(own, range.len());
                 space.times(&[last], &first, &[range.len()]).remove(0)
             }
         });
@@ -407,6 +472,21 @@ impl Triplets {
         })
     }
 
+    /// Exact factors.
+    fn factors(self, u: Block, v: Option<Block>, task: &Task) -> Factors {
+        Factors {
+            u,
+            sigma: self.padded(task.rank),
+            v,
+            info: Info {
+                converged: true,
+                rank: self.rank,
+                multiple_from: self.multiple_from,
+                ..Info::default()
+            },
+        }
+    }
+
     /// The leading singular values, zeros beyond the rank.
     fn padded(&self, columns: usize) -> Vec<f64> {
         (0..columns)
@@ -458,18 +538,7 @@ fn dense<S: Space>(space: &S, y: &Columns, task: &Task) -> Result<Factors> {
         right.scale_columns(&signs);
         Block::from(&right)
     });
-    let info = Info {
-        converged: true,
-        rank: triplets.rank,
-        multiple_from: triplets.multiple_from,
-        ..Info::default()
-    };
-    Ok(Factors {
-        u,
-        sigma: triplets.padded(task.rank),
-        v,
-        info,
-    })
+    Ok(triplets.factors(u, v, task))
 }
 
 /// Exact SVD of a wide matrix through the Gram matrix of its rows: U = E, V = Yᵀ E diag(1/sigma). Besides
@@ -491,23 +560,164 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
     y.zero_rows()
         .into_iter()
         .for_each(|i| u.row_mut(i).fill(0.0));
-    let signs = u.column_signs();
-    u.scale_columns(&signs);
+    let signs = u.normalize_signs();
     let v = task.right.then(|| {
         let mut left = triplets.left(task.rank);
         left.scale_columns(&signs);
         transposed.times(&left)
     });
-    let info = Info {
-        converged: true,
-        rank: triplets.rank,
-        multiple_from: triplets.multiple_from,
-        ..Info::default()
+    Ok(triplets.factors(u, v, task))
+}
+
+/// A factor in the memory of this process, or in that of a space.
+#[derive(Debug)]
+pub enum Side<T> {
+    /// Here.
+    Here(Panels),
+    /// In its space.
+    There(Vec<T>),
+}
+
+impl<T: Send + Sync> Side<T> {
+    /// The factor, in the memory of this process.
+    pub fn exported<S: Space<Tall = T>>(self, space: &S) -> Panels {
+        match self {
+            Side::Here(panels) => panels,
+            Side::There(panels) => panels
+                .into_iter()
+                .map(|panel| space.export(panel))
+                .collect::<Vec<_>>()
+                .into(),
+        }
+    }
+
+    /// A block of this process, in panels of the usual widths.
+    fn here(block: Block) -> Self {
+        let widths = widths(block.cols());
+        Side::Here(Panels::from(block).cut(&widths))
+    }
+
+    /// A copy in the same place.
+    fn copy<S: Space<Tall = T>>(&self, space: &S) -> Self {
+        match self {
+            Side::Here(panels) => Side::Here(panels.clone()),
+            Side::There(panels) => {
+                Side::There(panels.iter().map(|panel| space.copy(panel)).collect())
+            }
+        }
+    }
+
+    /// Changes the sign of all entries.
+    fn negate<S: Space<Tall = T>>(&mut self, space: &S) {
+        match self {
+            Side::Here(panels) => panels.scale_columns(&vec![-1.0; panels.cols()]),
+            Side::There(panels) => {
+                let columns = panels.iter().map(|panel| space.shape(panel).1).sum();
+                space.map(panels, &Map::Scale(&vec![-1.0; columns]));
+            }
+        }
+    }
+
+    /// Adds zero columns up to `columns`.
+    fn widened<S: Space<Tall = T>>(self, space: &S, columns: usize) -> Self {
+        match self {
+            Side::Here(panels) => Side::Here(panels.widened(columns)),
+            Side::There(mut panels) => {
+                let own: usize = panels.iter().map(|panel| space.shape(panel).1).sum();
+                let rows = panels.first().map_or(0, |panel| space.shape(panel).0);
+                if own < columns {
+                    panels.extend(
+                        widths(columns - own)
+                            .into_iter()
+                            .map(|width| space.zeros(rows, width)),
+                    );
+                }
+                Side::There(panels)
+            }
+        }
+    }
+}
+
+/// The largest residual of all triplets whose σ is not zero, one for each column of U: measured once, on the vectors that are
+/// returned, with products that are not rounded to 16 bits.
+///
+/// It is the largest ‖S v − σ u‖ or ‖Sᵀu − σ v‖ of all triplets, relative to their σ. Where V is not wanted it is not kept
+/// either, and v may be chosen: the best has ‖S v − σ u‖² + ‖Sᵀu − σ v‖² = zᵀ (S Sᵀ + σ²)⁻¹ z for z = S Sᵀu − σ² u. Along the
+/// vectors of U, S Sᵀ is Σ², and elsewhere it is at least 0: this is at most √2 too large if U is near singular vectors, and not
+/// too small. The part of z outside U follows from Gram matrices in f64. If memory is short, U is in files meanwhile.
+/// Cost: two products with the columns of U, and O(N r²).
+pub(super) fn residual<S: Space>(
+    space: &S,
+    s: &Operator,
+    u: &mut [S::Tall],
+    sigma: &[f64],
+    v: Option<&[S::Tall]>,
+    task: &Task,
+) -> Result<f64> {
+    let (mut work, mut first, mut worst) = (Workspace::default(), 0, 0.0f64);
+    let mut columns = |panel: &S::Tall| {
+        first += space.shape(panel).1;
+        first - space.shape(panel).1..first
     };
-    Ok(Factors {
-        u,
-        sigma: triplets.padded(task.rank),
-        v,
-        info,
-    })
+    let own: Vec<Range<usize>> = u.iter().map(&mut columns).collect();
+    let relative = |worst: f64, (length, sigma): (f64, &f64)| match *sigma {
+        sigma if sigma > 0.0 => worst.max(length / sigma),
+        _ => worst,
+    };
+    // Y − X diag(σ^power), and the lengths of its columns.
+    let apart = |mut y: S::Tall, x: &S::Tall, sigma: &[f64], power: i32| {
+        let powers: Vec<f64> = sigma.iter().map(|sigma| sigma.powi(power)).collect();
+        let (to, from) = (std::slice::from_mut(&mut y), std::slice::from_ref(x));
+        space.add_times(to, from, &Small::diagonal(&powers), -1.0);
+        let lengths = space.fold(std::slice::from_ref(&y), Fold::Length);
+        (y, lengths)
+    };
+    if let Some(v) = v {
+        for ((u, v), own) in u.iter().zip(v).zip(own) {
+            for (x, y, transpose) in [(v, u, false), (u, v, true)] {
+                task.progress.check()?;
+                let image = s.image(space, transpose, x, &mut work);
+                let (_, lengths) = apart(image, y, &sigma[own.clone()], 1);
+                worst = lengths
+                    .into_iter()
+                    .zip(&sigma[own.clone()])
+                    .fold(worst, relative);
+            }
+        }
+        return Ok(worst);
+    }
+    let gram = space.gram(u);
+    if let Some(folder) = task.aside {
+        let mut panels = u.iter_mut();
+        panels.try_for_each(|panel| space.put_aside(panel, folder))?;
+    }
+    for (at, own) in own.into_iter().enumerate() {
+        task.progress.check()?;
+        let mut back = task.aside.map(|_| space.copy(&u[at]));
+        back.iter_mut()
+            .try_for_each(|panel| space.bring_back(panel))?;
+        let x = back.as_ref().unwrap_or(&u[at]);
+        let inner = s.image(space, true, x, &mut work);
+        let z = s.image(space, false, &inner, &mut work);
+        work.give(inner);
+        let (z, lengths) = apart(z, x, &sigma[own.clone()], 2);
+        let along = space.cross(u, std::slice::from_ref(&z));
+        work.give(z);
+        let around = gram.times(&along);
+        // √(zᵀ (S Sᵀ + σ²)⁻¹ z) from Uᵀz and UᵀU Uᵀz.
+        let best = |(at, length): (usize, f64)| {
+            let sigma_z = sigma[own.start + at];
+            let (mut outside, mut inside, square) = (length * length, 0.0, sigma_z * sigma_z);
+            for (i, own) in sigma.iter().enumerate().filter(|(_, own)| **own > 0.0) {
+                let part = along.get(i, at);
+                outside += part * (around.get(i, at) - 2.0 * part);
+                inside += part * part / (own * own + square);
+            }
+            (outside.max(0.0) / square + inside).sqrt()
+        };
+        let lengths = lengths.into_iter().enumerate().map(best);
+        worst = lengths.zip(&sigma[own.clone()]).fold(worst, relative);
+    }
+    u.iter_mut().try_for_each(|panel| space.bring_back(panel))?;
+    Ok(worst)
 }

@@ -2,45 +2,33 @@
 //!
 //! A row of any expression is a sum over walks: a row of a power is a sum of rows of its base, and so on, so that no
 //! matrix is formed and only as many numbers are touched as there are walks. [`Rows`] reads one row (or column) at a
-//! time into a list of nonzeros, in f64; [`Operator::entries`] keeps them all. Cost of all rows:
+//! time into a list of nonzeros, in f64; [`Operator::entries`] keeps them all, [`Operator::explicit`] the zeros too. Cost of all rows:
 //! [`Operator::row_work`], which is the number of nonzeros for a matrix without powers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Operator, Scaled};
-use crate::dense::{Columns, Stored};
+use super::{Diagonal, Operator, Scaled};
+use crate::dense::{Columns, Small, Stored};
 use crate::parallel;
 use crate::sparse::{Csr, Pattern};
 
 /// Rows per parallel task.
 const CHUNK: usize = 256;
 
-/// Maps chunks of `0..count` in parallel; the results come back in order, the same for any threads.
-pub fn in_chunks<T: Send>(
-    count: usize,
-    chunk: usize,
-    work: impl Fn(Range<usize>) -> T + Sync,
+/// Maps chunks of rows in parallel, with a reader that a thread keeps for some of its chunks; the results come back in order.
+fn map_rows<T: Send>(
+    operator: &Operator,
+    work: impl Fn(&mut Rows, &mut Vec<(u32, f64)>, Range<usize>) -> T + Sync,
 ) -> Vec<T> {
-    in_chunks_with(count, chunk, || (), |(), range| work(range))
-}
-
-/// The same with scratch space that a thread keeps for some of its chunks.
-fn in_chunks_with<S: Send, T: Send>(
-    count: usize,
-    chunk: usize,
-    scratch: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, Range<usize>) -> T + Sync,
-) -> Vec<T> {
-    let idle: Mutex<Vec<S>> = Mutex::new(Vec::new());
-    parallel::stretches(count, chunk, |range| {
+    let idle = Mutex::new(Vec::new());
+    parallel::stretches(operator.rows(), CHUNK, |range| {
         let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut mine = kept.unwrap_or_else(&scratch);
-        let found = work(&mut mine, range);
-        idle.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(mine);
+        let (mut rows, mut row) = kept.unwrap_or_else(|| (operator.read_rows(), Vec::new()));
+        let found = work(&mut rows, &mut row, range);
+        let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push((rows, row));
         found
     })
 }
@@ -126,8 +114,7 @@ impl Operator {
     /// The nonzeros as a sparse matrix, or `None` when there are more than `limit`.
     pub fn entries(&self, limit: usize) -> Option<Csr> {
         let found = AtomicUsize::new(0);
-        let scratch = || (self.read_rows(), Vec::new());
-        let pieces = in_chunks_with(self.rows(), CHUNK, scratch, |(rows, row), range| {
+        let pieces = map_rows(self, |rows, row, range| {
             let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
             for i in range {
                 if found.load(Ordering::Relaxed) > limit {
@@ -170,9 +157,8 @@ impl Operator {
     }
 
     /// The sum of something of each row and its nonzeros.
-    pub fn sum_of_rows(&self, of: impl Fn(usize, &[(u32, f64)]) -> f64 + Sync) -> f64 {
-        let scratch = || (self.read_rows(), Vec::new());
-        let pieces = in_chunks_with(self.rows(), CHUNK, scratch, |(rows, row), range| {
+    pub(crate) fn sum_of_rows(&self, of: impl Fn(usize, &[(u32, f64)]) -> f64 + Sync) -> f64 {
+        let pieces = map_rows(self, |rows, row, range| {
             let mut sum = 0.0;
             for i in range {
                 rows.read(i, row);
@@ -225,6 +211,64 @@ impl Operator {
         }
     }
 
+    /// All entries in f64, without rounding beyond that of leaves and diagonals, for operators small enough to be
+    /// decomposed directly. Powers are multiplied from the left by their base, whose zeros are skipped. Cost: 8 bytes per
+    /// entry, three times that for powers; as many additions as reading all rows takes.
+    pub fn explicit(&self) -> Small {
+        match self {
+            Operator::Sparse(leaf) => {
+                let mut out = Small::zeros(self.rows(), self.cols());
+                for i in 0..self.rows() {
+                    let (columns, values) = leaf.matrix.row(i);
+                    columns
+                        .iter()
+                        .zip(values)
+                        .for_each(|(&j, &value)| out.set(i, j as usize, f64::from(value)));
+                }
+                out
+            }
+            Operator::Dense(leaf) => Small::from(&leaf.columns.to_block()),
+            Operator::Scaled(scaled) => {
+                let mut out = scaled.inner.explicit();
+                let at = |of: &Option<Diagonal>, i: usize| {
+                    of.as_ref().map_or(1.0, |d| f64::from(d.values()[i]))
+                };
+                for i in 0..out.rows() {
+                    let left = scaled.scale * at(&scaled.left, i);
+                    for (j, value) in out.row_mut(i).iter_mut().enumerate() {
+                        *value *= left * at(&scaled.right, j);
+                    }
+                    if let Some(shift) = &scaled.shift {
+                        out.row_mut(i)[i] += f64::from(shift.values()[i]);
+                    }
+                }
+                out
+            }
+            Operator::Power(inner, k) => {
+                let base = inner.explicit();
+                let times_base = |power: Small, _| {
+                    let mut out = Small::zeros(base.rows(), power.cols());
+                    parallel::for_rows(out.as_mut_slice(), power.cols().max(1), |i, row| {
+                        for (k, &x) in base.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                            row.iter_mut()
+                                .zip(power.row(k))
+                                .for_each(|(to, &from)| *to += x * from);
+                        }
+                    });
+                    out
+                };
+                (1..*k).fold(base.clone(), times_base)
+            }
+            Operator::Sum(terms) => {
+                let mut out = Small::zeros(self.rows(), self.cols());
+                for (coefficient, term) in terms {
+                    out.add_scaled(*coefficient, &term.explicit());
+                }
+                out
+            }
+        }
+    }
+
     /// Adds `scale` times row i to `out`.
     fn add_row(
         &self,
@@ -248,8 +292,33 @@ impl Operator {
                     .for_each(|(&j, &value)| out.add(j, scale * f64::from(value)));
             }
             Operator::Dense(leaf) if transpose => add_column(&leaf.columns, i, scale, out),
-            Operator::Dense(leaf) => add_dense_row(&leaf.columns, i, scale, out),
-            Operator::Scaled(scaled) => scaled.add_row(i, transpose, scale, out, spare),
+            Operator::Dense(leaf) => {
+                let mut row = vec![0.0; leaf.columns.cols()];
+                leaf.columns.read_row(i, &mut row);
+                row.iter()
+                    .zip(0..)
+                    .filter(|(value, _)| **value != 0.0)
+                    .for_each(|(&value, j)| out.add(j, scale * f64::from(value)));
+            }
+            Operator::Scaled(scaled) => {
+                let (left, right) = scaled.sides(transpose);
+                let at = |of: &Diagonal, i: usize| f64::from(of.values()[i]);
+                if let Some(shift) = &scaled.shift {
+                    out.add(i as u32, scale * at(shift, i));
+                }
+                let factor = scale * scaled.scale * left.as_ref().map_or(1.0, |left| at(left, i));
+                match right {
+                    None => scaled.inner.add_row(i, transpose, factor, out, spare),
+                    Some(right) => {
+                        let mut inner = spare.pop().unwrap_or_else(|| Sums::new(out.values.len()));
+                        scaled
+                            .inner
+                            .add_row(i, transpose, factor, &mut inner, spare);
+                        inner.drain(|j, value| out.add(j, value * at(right, j as usize)));
+                        spare.push(inner);
+                    }
+                }
+            }
             Operator::Power(inner, k) => {
                 let mut walks = spare.pop().unwrap_or_else(|| Sums::new(out.values.len()));
                 let mut longer = spare.pop().unwrap_or_else(|| Sums::new(out.values.len()));
@@ -269,54 +338,6 @@ impl Operator {
                 });
             }
         }
-    }
-}
-
-impl Scaled {
-    fn add_row(
-        &self,
-        i: usize,
-        transpose: bool,
-        scale: f64,
-        out: &mut Sums,
-        spare: &mut Vec<Sums>,
-    ) {
-        let (left, right) = if transpose {
-            (&self.right, &self.left)
-        } else {
-            (&self.left, &self.right)
-        };
-        if let Some(shift) = &self.shift {
-            out.add(i as u32, scale * f64::from(shift.values()[i]));
-        }
-        let factor = scale
-            * self.scale
-            * left
-                .as_ref()
-                .map_or(1.0, |left| f64::from(left.values()[i]));
-        match right {
-            None => self.inner.add_row(i, transpose, factor, out, spare),
-            Some(right) => {
-                let mut inner = spare.pop().unwrap_or_else(|| Sums::new(out.values.len()));
-                self.inner.add_row(i, transpose, factor, &mut inner, spare);
-                inner.drain(|j, value| out.add(j, value * f64::from(right.values()[j as usize])));
-                spare.push(inner);
-            }
-        }
-    }
-}
-
-fn add_dense_row(columns: &Columns, i: usize, scale: f64, out: &mut Sums) {
-    let (mut at, mut row) = (0, Vec::new());
-    for group in columns.groups() {
-        if let Some(stored) = group.stored_row(i) {
-            row.resize(group.cols(), 0.0);
-            group.read(stored..stored + 1, &mut row);
-            row.iter()
-                .zip(at..)
-                .for_each(|(&value, j)| out.add(j, scale * f64::from(value)));
-        }
-        at += group.cols() as u32;
     }
 }
 

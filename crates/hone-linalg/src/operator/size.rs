@@ -5,13 +5,11 @@
 //! decide: the mean of ‖S x‖² is ‖S‖_F², which is no less than the square of the largest singular value.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use super::{Diagonal, Operator, Product, Scaled};
-use crate::dense::Block;
+use super::{Diagonal, Operator, Scaled};
+use crate::dense::{Block, orthonormalize};
 use crate::random::Key;
 use crate::space::{Fold, Space, Workspace};
-use crate::sparse::Fused;
 
 /// Largest norm (and with a minus the smallest), as an exponent of 2, whose square fits into f32 with room to spare.
 pub const SQUARABLE: f64 = 60.0;
@@ -25,29 +23,63 @@ const PROBES: u64 = 3;
 /// What rounding of f32 entries and diagonals leaves of terms that cancel, relative to them.
 const CANCELLED: f64 = 1e-6;
 
+/// Additions that reading the rows for ‖S‖² may take.
+const WALKS: f64 = 5e8;
+
+/// Matrices of at most this many rows and columns are written out for ‖S‖², whatever their rows cost.
+const SMALL: usize = 1024;
+
+/// Random signs that measure what is outside Q.
+const ENERGY_PROBES: usize = 32;
+
 /// Largest exponent of a power of two that is a normal number in f32, up or down.
 pub const STEEPEST: f64 = 126.0;
 
+/// ‖S‖².
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Energy {
+    /// The sum of squares.
+    pub value: f64,
+    /// Whether it is exact.
+    pub exact: bool,
+}
+
 impl Operator {
+    /// ‖S‖², the sum of all squared entries: from the rows if these are cheap to read, else from products.
+    ///
+    /// ‖S‖² = ‖SQ‖² + ‖S(I − QQᵀ)‖² for orthonormal Q. The first term takes one product and is exact; the second is the
+    /// mean of ‖S g‖² over random signs g, taken outside Q (Hutch++: Meyer et al. 2021). The closer Q, which `leading`
+    /// gives if it is needed, is to the leading right space, the smaller the variance.
+    pub fn energy(&self, key: Key, leading: impl FnOnce() -> Block) -> Energy {
+        let exact = |value| Energy { value, exact: true };
+        if matches!(self, Operator::Dense(_)) || self.row_work() <= WALKS {
+            return exact(self.squared_norm());
+        }
+        if self.rows().max(self.cols()) <= SMALL {
+            return exact(self.explicit().as_slice().iter().map(|x| x * x).sum());
+        }
+        let mut q = leading();
+        orthonormalize(&mut q);
+        let mut signs = Block::random(self.cols(), ENERGY_PROBES, key.with("signs", 0));
+        signs.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.signum()));
+        let along = q.cross(&signs);
+        signs.add_times(&q, &along, -1.0);
+        let outside = self.apply(&signs).squared_norm() / ENERGY_PROBES as f64;
+        Energy {
+            value: self.apply(&q).squared_norm() + outside,
+            exact: false,
+        }
+    }
+
     /// A power of two c and c·S, for which products with SᵀS stay in range: 1 and S itself if they do anyway.
-    pub fn squarable<S: Space>(&self, space: &S, key: Key) -> (f64, Cow<'_, Operator>) {
+    pub(crate) fn squarable<S: Space>(&self, space: &S, key: Key) -> (f64, Cow<'_, Operator>) {
         if ((-SQUARABLE).exp2()..=SQUARABLE.exp2()).contains(&self.norm_bound()) {
             return (1.0, Cow::Borrowed(self));
         }
         let mut signs = Block::random(self.cols(), SIGNS, key.with("size", 0));
         signs.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.signum()));
-        let (x, mut y) = (space.import(&signs), space.zeros(self.rows(), SIGNS));
-        let work = &mut Workspace::default();
-        self.product(
-            false,
-            Product {
-                space,
-                x: &x,
-                y: &mut y,
-                then: Fused::default(),
-                work,
-            },
-        );
+        let x = space.import(&signs);
+        let y = self.image(space, false, &x, &mut Workspace::default());
         let exponent = space
             .fold(&[y], Fold::Length)
             .into_iter()
@@ -58,22 +90,12 @@ impl Operator {
             return (1.0, Cow::Borrowed(self));
         }
         let scale = (-exponent).clamp(-STEEPEST, STEEPEST).exp2();
-        let inner = Arc::new(self.clone());
-        (
-            scale,
-            Cow::Owned(Operator::Scaled(Scaled {
-                shift: None,
-                scale,
-                left: None,
-                inner,
-                right: None,
-            })),
-        )
+        (scale, Cow::Owned(Operator::multiple(scale, self.clone())))
     }
 
     /// About the largest singular value that the matrix of absolute values of all terms has, if terms can cancel; else 0. Rounding
     /// is relative to it, not to what is left.
-    pub fn terms(&self) -> f64 {
+    pub(crate) fn terms(&self) -> f64 {
         if !self.cancels() {
             return 0.0;
         }
@@ -102,7 +124,7 @@ impl Operator {
 
     /// Which rows have entries but are zero, since their terms cancel but for rounding; none if there is no such row.
     /// Products with random vectors show it.
-    pub fn cancelled_rows(&self) -> Option<Vec<bool>> {
+    pub(crate) fn cancelled_rows(&self) -> Option<Vec<bool>> {
         let mut cancelled = vec![true; self.rows()];
         for probe in 0..PROBES {
             let key = Key::new(0).with("probe", probe);
@@ -118,7 +140,7 @@ impl Operator {
     }
 
     /// S x, or Sᵀx, in f64, with factors and shifts as `of` changes them.
-    pub fn times_vector(&self, x: &[f64], transpose: bool, of: fn(f64) -> f64) -> Vec<f64> {
+    pub(crate) fn times_vector(&self, x: &[f64], transpose: bool, of: fn(f64) -> f64) -> Vec<f64> {
         match self {
             Operator::Sparse(leaf) if transpose => leaf.transposed().times_vector(x),
             Operator::Sparse(leaf) => leaf.matrix().times_vector(x),
@@ -134,7 +156,29 @@ impl Operator {
                 };
                 (0..count).map(sum).collect()
             }
-            Operator::Scaled(scaled) => scaled.times_vector(x, transpose, of),
+            Operator::Scaled(scaled) => {
+                let (left, right) = scaled.sides(transpose);
+                let at = |diagonal: &Option<Diagonal>, i: usize| {
+                    let value = diagonal.as_ref().map(|diagonal| diagonal.values()[i]);
+                    value.map_or(1.0, |value| of(f64::from(value)))
+                };
+                let mut inner = match right {
+                    None => scaled.inner.times_vector(x, transpose, of),
+                    Some(_) => {
+                        let scaled_x = x.iter().enumerate().map(|(j, x)| at(right, j) * x);
+                        let scaled_x: Vec<f64> = scaled_x.collect();
+                        scaled.inner.times_vector(&scaled_x, transpose, of)
+                    }
+                };
+                for (i, row) in inner.iter_mut().enumerate() {
+                    let shift = scaled
+                        .shift
+                        .as_ref()
+                        .map_or(0.0, |_| at(&scaled.shift, i) * x[i]);
+                    *row = shift + of(scaled.scale) * at(left, i) * *row;
+                }
+                inner
+            }
             Operator::Power(inner, k) => {
                 (0..*k).fold(x.to_vec(), |x, _| inner.times_vector(&x, transpose, of))
             }
@@ -177,38 +221,5 @@ impl Operator {
                 .map(|(factor, term)| factor.abs() * term.norm_bound())
                 .sum(),
         }
-    }
-}
-
-impl Scaled {
-    fn times_vector(&self, x: &[f64], transpose: bool, of: fn(f64) -> f64) -> Vec<f64> {
-        let (left, right) = match transpose {
-            true => (&self.right, &self.left),
-            false => (&self.left, &self.right),
-        };
-        let at = |diagonal: &Option<Diagonal>, i: usize| {
-            diagonal
-                .as_ref()
-                .map_or(1.0, |diagonal| of(f64::from(diagonal.values()[i])))
-        };
-        let inner = match right {
-            None => self.inner.times_vector(x, transpose, of),
-            Some(_) => {
-                let scaled: Vec<f64> = x
-                    .iter()
-                    .enumerate()
-                    .map(|(j, x)| at(right, j) * x)
-                    .collect();
-                self.inner.times_vector(&scaled, transpose, of)
-            }
-        };
-        let row = |(i, inner): (usize, f64)| {
-            let shift = self
-                .shift
-                .as_ref()
-                .map_or(0.0, |_| at(&self.shift, i) * x[i]);
-            shift + of(self.scale) * at(left, i) * inner
-        };
-        inner.into_iter().enumerate().map(row).collect()
     }
 }

@@ -17,7 +17,7 @@ mod logarithms;
 use std::sync::Arc;
 
 use super::{Fold, Host, Leaf, Map, Space, Workspace, panels};
-use crate::dense::{Block, Small, orthonormalize};
+use crate::dense::{Block, Small, orthonormalize_in};
 use crate::random::Key;
 use crate::sparse::{Csr, Diagonal, Fused, Pattern, Plus};
 
@@ -590,10 +590,7 @@ impl<'a, S: Space> Wide<'a, S> {
     /// Orthonormal columns, as far as there are rows for them.
     fn orthonormal(&self) {
         let mut x = self.copies();
-        let kept = orthonormalize(&mut super::In {
-            space: self.space,
-            panels: &mut x,
-        });
+        let kept = orthonormalize_in(self.space, &mut x);
         let gram = self.space.gram(&x);
         for i in 0..self.cols {
             for j in 0..self.cols {

@@ -239,33 +239,3 @@ pub fn panels(cols: usize) -> Vec<Range<usize>> {
 pub fn widths(cols: usize) -> Vec<usize> {
     panels(cols).iter().map(Range::len).collect()
 }
-
-/// All panels of a matrix together, so that its columns can be made orthonormal.
-pub struct In<'a, S: Space> {
-    /// Where the panels are.
-    pub space: &'a S,
-    /// The panels.
-    pub panels: &'a mut [S::Tall],
-}
-
-impl<S: Space> crate::dense::Tall for In<'_, S> {
-    fn cols(&self) -> usize {
-        self.panels
-            .iter()
-            .map(|panel| self.space.shape(panel).1)
-            .sum()
-    }
-
-    fn memory(&self) -> usize {
-        let values = |panel: &S::Tall| self.space.shape(panel).0 * self.space.shape(panel).1;
-        size_of::<f32>() * self.panels.iter().map(values).sum::<usize>()
-    }
-
-    fn gram(&self) -> Small {
-        self.space.gram(self.panels)
-    }
-
-    fn transform(&mut self, matrix: &Small) {
-        self.space.transform(self.panels, matrix);
-    }
-}

@@ -8,7 +8,7 @@
 //! 2⟨X, model⟩ + ‖model‖². Starts from the higher-order SVD, its columns paired by the SVD of Uᵀ(Σ_s X_s)V. Cost: 2
 //! products with each slice per sweep, and O(N R²).
 
-use super::{Descent, Limits, Tensor, add, inner};
+use super::{Descent, Limits, Tensor};
 use crate::dense::{Block, Norm, Small};
 use crate::error::Result;
 use crate::factor::Task;
@@ -97,7 +97,7 @@ fn start(tensor: &Tensor, task: &Task) -> Result<(Block, Block)> {
     let mut work = Workspace::default();
     tensor.visit(task, &mut |_, slice| {
         let image = slice.times(&v, false, &mut work);
-        add(&mut sum, &slice.rows(&u).cross(&image), 1.0);
+        sum.add_scaled(1.0, &slice.rows(&u).cross(&image));
         work.give(image);
         Ok(())
     })?;
@@ -143,7 +143,7 @@ impl Factors {
                 move |_, r| sums[r]
             });
             let own = along.times(&solve);
-            overlap += inner(&along, &own);
+            overlap += along.inner(&own);
             c.row_mut(s).copy_from_slice(own.as_slice());
             add_scaled(slice, &mut sum, &image, own.as_slice());
             work.give(image);
@@ -167,7 +167,7 @@ impl Factors {
 
     /// ‖model‖².
     fn size(&self) -> f64 {
-        inner(&hadamard(&self.a.gram(), &self.b.gram()), &gram(&self.c))
+        hadamard(&self.a.gram(), &self.b.gram()).inner(&gram(&self.c))
     }
 
     /// ‖A‖² + ‖B‖² + ‖C‖².

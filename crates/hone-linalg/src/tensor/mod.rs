@@ -7,22 +7,20 @@
 //! that of [`crate::dense`]: the same bits for any number of threads.
 
 pub mod cp;
-mod leading;
-mod norm;
-mod slice;
 pub mod tucker;
 
-pub use norm::Scaling;
-pub use slice::{Slice, SliceNorm};
-
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dense::{Block, Small};
+use crate::dense::{Block, orthonormalize};
 use crate::error::{Error, Result};
 use crate::factor::Task;
-use crate::operator::{Operator, Scaled, Workspace};
+use crate::factor::svd::{Svd, svd};
+use crate::operator::{Energy, Operator, Workspace};
+use crate::random::Key;
+use crate::space::Host;
 
 /// Matrices of one tensor, given one after the other.
 pub trait Slices {
@@ -91,7 +89,7 @@ impl<'a> Tensor<'a> {
         slices.visit(&mut |slice| {
             task.progress.check()?;
             let key = task.key.with("norm", norms.len() as u64);
-            norms.push(norm::measure(slice, scaling, &Task { key, ..*task })?);
+            norms.push(measure(slice, scaling, &Task { key, ..*task })?);
             Ok(())
         })?;
         Ok(Tensor { slices, norms })
@@ -125,21 +123,11 @@ impl<'a> Tensor<'a> {
             if scale == 0.0 {
                 return Ok(());
             }
-            let inner = Arc::new(slice.operator.clone());
-            let operator = Operator::Scaled(Scaled {
-                shift: None,
-                scale,
-                left: None,
-                inner,
-                right: None,
-            });
-            each(
-                number,
-                &Slice {
-                    operator,
-                    ..slice.clone()
-                },
-            )
+            let scaled = Slice {
+                operator: Operator::multiple(scale, slice.operator.clone()),
+                ..slice.clone()
+            };
+            each(number, &scaled)
         })
     }
 
@@ -159,18 +147,11 @@ impl<'a> Tensor<'a> {
         let space = |transpose: bool| {
             let mut work = Workspace::default();
             let key = task.key.with("space", u64::from(transpose));
-            leading::leading(self.nodes(), width, rounds, key, |q| {
+            leading(self.nodes(), width, rounds, key, |q| {
                 let mut sum = Block::zeros(q.rows(), q.cols());
                 self.visit(task, &mut |_, slice| {
                     let inner = slice.times(q, !transpose, &mut work);
-                    let mut outer = work.block(inner.rows(), inner.cols());
-                    if transpose {
-                        slice
-                            .operator
-                            .apply_transposed_into(&inner, &mut outer, &mut work);
-                    } else {
-                        slice.operator.apply_into(&inner, &mut outer, &mut work);
-                    }
+                    let outer = slice.operator.image(&Host, transpose, &inner, &mut work);
                     slice.change_rows(&mut sum, |i, row| {
                         row.iter_mut()
                             .zip(outer.row(i))
@@ -220,19 +201,169 @@ impl Descent {
     }
 }
 
-/// The sum of the products of the entries.
-fn inner(a: &Small, b: &Small) -> f64 {
-    a.as_slice()
-        .iter()
-        .zip(b.as_slice())
-        .map(|(a, b)| a * b)
-        .sum()
+/// One matrix of the tensor, zero outside some of the nodes.
+#[derive(Debug, Clone)]
+pub struct Slice {
+    /// Its name in errors: motif and step.
+    pub name: String,
+    /// The matrix on its own nodes, times `scale`.
+    pub operator: Operator,
+    /// The factor that keeps the matrix in range; mostly 1.
+    pub scale: f64,
+    /// The nodes that are its rows and columns, ascending; absent for all.
+    pub nodes: Option<Arc<[u32]>>,
 }
 
-/// to ← to + factor · from.
-fn add(to: &mut Small, from: &Small, factor: f64) {
-    to.as_mut_slice()
-        .iter_mut()
-        .zip(from.as_slice())
-        .for_each(|(to, from)| *to += factor * from);
+/// The size of a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SliceNorm {
+    /// Frobenius norm of the matrix, without the slice's `scale`.
+    pub frobenius: f64,
+    /// Whether that is exact, not estimated from random products.
+    pub exact: bool,
+    /// The factor of the matrix in the tensor; 0 for a slice of zeros.
+    pub factor: f64,
+}
+
+impl Slice {
+    /// The rows of a block that the slice has.
+    fn rows<'b>(&self, x: &'b Block) -> Cow<'b, Block> {
+        match &self.nodes {
+            None => Cow::Borrowed(x),
+            Some(nodes) => {
+                let mut own = Block::zeros(nodes.len(), x.cols());
+                own.update_rows(|i, row| row.copy_from_slice(x.row(nodes[i] as usize)));
+                Cow::Owned(own)
+            }
+        }
+    }
+
+    /// Changes the rows of a block that the slice has, given their number among its own.
+    fn change_rows(&self, x: &mut Block, change: impl Fn(usize, &mut [f32]) + Sync) {
+        match &self.nodes {
+            None => x.update_rows(change),
+            Some(nodes) => x.update_rows(|i, row| {
+                if let Ok(own) = nodes.binary_search(&(i as u32)) {
+                    change(own, row);
+                }
+            }),
+        }
+    }
+
+    /// X_s B or X_sᵀ B on the slice's own rows, B given on all nodes.
+    fn times(&self, b: &Block, transpose: bool, work: &mut Workspace) -> Block {
+        self.operator.image(&Host, transpose, &self.rows(b), work)
+    }
+}
+
+/// How slices are scaled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Scaling {
+    /// Frobenius norm 1: every motif and step has the same part in the loss.
+    #[default]
+    Frobenius,
+    /// Largest singular value 1: slices of many equal directions weigh more than those of few.
+    Spectral,
+    /// Not at all: frequent motifs dominate if the matrix is not normalised.
+    None,
+}
+
+/// Directions that are measured exactly.
+const DIRECTIONS: usize = 16;
+
+/// Measures a slice.
+fn measure(slice: &Slice, scaling: Scaling, task: &Task) -> Result<SliceNorm> {
+    let s = &slice.operator;
+    let start = || Block::random(s.cols(), DIRECTIONS, task.key.with("directions", 0));
+    let Energy {
+        value: energy,
+        exact,
+    } = s.energy(task.key, || s.apply_transposed(&s.apply(&start())));
+    let frobenius = energy.sqrt();
+    let size = match scaling {
+        _ if energy == 0.0 => 0.0,
+        Scaling::Frobenius => frobenius,
+        Scaling::Spectral => {
+            svd(
+                s,
+                &Svd::default(),
+                &Task {
+                    rank: 1,
+                    right: false,
+                    ..*task
+                },
+            )?
+            .sigma[0]
+        }
+        Scaling::None => slice.scale,
+    };
+    let (inverse, frobenius) = (
+        if size == 0.0 { 0.0 } else { 1.0 / size },
+        frobenius / slice.scale,
+    );
+    let factor = inverse * slice.scale;
+    let in_range =
+        (inverse as f32).is_finite() && (size == 0.0 || (inverse as f32 > 0.0 && factor > 0.0));
+    if frobenius.is_finite() && factor.is_finite() && in_range {
+        return Ok(SliceNorm {
+            frobenius,
+            exact,
+            factor,
+        });
+    }
+    let message = format!(
+        "its norm, {frobenius:e}, is beyond 32-bit floating point; use fewer steps, or scale the edge weights"
+    );
+    Err(Error::Numeric {
+        stage: format!("joint embedding, {}", slice.name),
+        message,
+    })
+}
+
+/// Columns beyond those requested.
+const OVERSAMPLING: usize = 8;
+
+/// The last round is the one that gains less than this share of the eigenvalues' sum.
+const GAIN: f64 = 1e-7;
+
+/// The leading eigenvectors of a positive semidefinite map that can only be applied, by subspace iteration with a few columns
+/// more than requested: Q ← orth(A Q E), E being the eigenvectors of QᵀAQ, largest first (Halko, Martinsson, Tropp 2011). The
+/// result is only the start of a tensor model, so a few rounds are enough.
+///
+/// At most `width` orthonormal columns (zero where A has fewer directions), largest eigenvalue first.
+fn leading(
+    nodes: usize,
+    width: usize,
+    rounds: usize,
+    key: Key,
+    mut apply: impl FnMut(&Block) -> Result<Block>,
+) -> Result<Block> {
+    let mut q = Block::random(nodes, (width + OVERSAMPLING).min(nodes), key);
+    orthonormalize(&mut q);
+    let mut before = 0.0;
+    for _ in 0..rounds.max(1) {
+        let mut image = apply(&q)?;
+        let h = q.cross(&image);
+        let eigen = h.symmetrized().eigen()?;
+        image.transform(&eigen.vectors);
+        orthonormalize(&mut image);
+        q = image;
+        let sum: f64 = eigen
+            .values
+            .iter()
+            .take(width)
+            .map(|value| value.max(0.0))
+            .sum();
+        if sum - before <= GAIN * sum {
+            break;
+        }
+        before = sum;
+    }
+    Ok(if width < q.cols() {
+        q.columns(0..width)
+    } else {
+        q
+    })
 }

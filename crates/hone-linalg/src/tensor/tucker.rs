@@ -8,7 +8,7 @@
 //! M_s = Σ_t (CCᵀ)_st K_t. A being semidefinite, ‖G‖² never falls, and neither does it for V.
 //! Cost: 4 products with each slice per sweep; memory of some N × D blocks and S D² for the K_s.
 
-use super::{Descent, Limits, Tensor, add, inner};
+use super::{Descent, Limits, Tensor};
 use crate::dense::{Block, Small, orthonormalize};
 use crate::error::Result;
 use crate::factor::Task;
@@ -110,7 +110,7 @@ fn core(c: &Small, k: &[Small]) -> Vec<Small> {
             .map_or(Small::zeros(0, 0), |k| Small::zeros(k.rows(), k.cols()));
         k.iter()
             .enumerate()
-            .for_each(|(s, k)| add(&mut sum, k, c.get(s, r)));
+            .for_each(|(s, k)| sum.add_scaled(c.get(s, r), k));
         sum
     };
     (0..c.cols()).map(of).collect()
@@ -119,7 +119,7 @@ fn core(c: &Small, k: &[Small]) -> Vec<Small> {
 /// ⟨A_i, A_j⟩ of matrices.
 fn grams(matrices: &[Small]) -> Small {
     Small::from_fn(matrices.len(), matrices.len(), |i, j| {
-        inner(&matrices[i], &matrices[j])
+        matrices[i].inner(&matrices[j])
     })
 }
 
@@ -154,7 +154,7 @@ impl State {
             let mut mixed = Small::zeros(self.u.cols(), self.v.cols());
             core.iter()
                 .enumerate()
-                .for_each(|(r, core)| add(&mut mixed, core, self.c.get(s, r)));
+                .for_each(|(r, core)| mixed.add_scaled(self.c.get(s, r), core));
             let image = slice.times(other, !left, &mut work);
             let part = image.times(&if left { mixed.transposed() } else { mixed });
             slice.change_rows(&mut sum, |i, row| {
@@ -192,8 +192,8 @@ impl State {
             Small::zeros(self.v.cols(), self.v.cols()),
         );
         for core in &core {
-            add(&mut rows, &core.times(&core.transposed()), 1.0);
-            add(&mut columns, &core.transposed().times(core), 1.0);
+            rows.add_scaled(1.0, &core.times(&core.transposed()));
+            columns.add_scaled(1.0, &core.transposed().times(core));
         }
         let (rows, columns) = (rows.eigen()?, columns.eigen()?);
         self.u.transform(&rows.vectors);

@@ -195,7 +195,7 @@ pub enum Scale {
     /// Times the singular value, relative to the largest: U Σ instead of U.
     Sigma,
     /// Times a power of it: after K steps that of K − 1 steps or more, up to K the more the spectrum shows communities
-    /// ([`crate::factor::communities`]). Factors of directed graphs are as with `Sigma`.
+    /// ([`community_weight`](crate::factor::log_window::community_weight)). Factors of directed graphs are as with `Sigma`.
     Spectral,
 }
 

@@ -26,7 +26,7 @@ pub struct LogWindow {
 #[serde(try_from = "WeightText", into = "WeightText")]
 #[non_exhaustive]
 pub enum ViewWeight {
-    /// Derived from the spectrum, see [`crate::factor::communities::weight`].
+    /// Derived from the spectrum, see [`crate::factor::log_window::community_weight`].
     Auto,
     /// This many times.
     Times(f64),

@@ -10,9 +10,8 @@ use std::borrow::Cow;
 
 use super::context::Context;
 use crate::config::{Config, Direction, Form, Weights};
-use crate::factor::loss::Divergence;
 use crate::factor::svd::{Iterations, Svd};
-use crate::factor::{Info, Solver};
+use crate::factor::{Divergence, Info, Solver};
 use crate::graph::Graph;
 use crate::motif::Pairs;
 use crate::report::{LocalFacts, Report};

@@ -3,7 +3,8 @@
 use crate::config::{Local, Scale};
 use crate::dense::{Norm, Panels};
 use crate::error::Result;
-use crate::factor::{communities, not_finite};
+use crate::factor::log_window::community_weight;
+use crate::factor::not_finite;
 use crate::space::{Fold, Map, Space, shorten};
 
 /// How columns and rows of a local embedding are scaled.
@@ -57,7 +58,7 @@ impl Shape {
             Scale::Spectral => {
                 let steps = self.steps as f64;
                 let own = &sigma[..rows.min(sigma.len())];
-                (steps - 1.0 + communities::weight(&self.of_one_step(own))) / steps
+                (steps - 1.0 + community_weight(&self.of_one_step(own))) / steps
             }
         };
         let largest = sigma

@@ -18,12 +18,11 @@ mod source;
 mod start;
 mod train;
 
-pub use super::method::Fit;
 pub use options::{Activation, Autoencoder, Start};
 pub use train::{Encoding, encode, encode_lazy};
 
-use super::memory::{Held, OVERSAMPLING, Shape};
-use super::method::{Coded, Factors, Info, Loss, Method, Task};
+pub use super::Fit;
+use super::{Coded, Factors, Held, Info, Loss, Method, OVERSAMPLING, Shape, Task};
 use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};

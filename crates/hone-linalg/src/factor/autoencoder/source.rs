@@ -4,7 +4,8 @@
 //! longer they are.
 
 use crate::dense::{Block, Columns, Small};
-use crate::operator::{Operator, in_chunks};
+use crate::operator::Operator;
+use crate::parallel;
 
 /// Rows read at once outside training.
 const ROWS: usize = 4096;
@@ -52,7 +53,7 @@ impl Source<'_> {
             }
             Source::Lazy(s) => s,
         };
-        let pieces = in_chunks(s.rows(), CHUNK, |range| {
+        let pieces = parallel::stretches(s.rows(), CHUNK, |range| {
             let (mut rows, mut row) = (s.read_rows(), Vec::new());
             let square = |i: usize| {
                 rows.read(i, &mut row);

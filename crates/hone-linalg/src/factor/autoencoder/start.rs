@@ -13,7 +13,7 @@ use super::options::{Activation, Autoencoder};
 use super::source::{Data, Source, rows_at_once};
 use crate::dense::{Block, Small, gram_memory};
 use crate::error::Result;
-use crate::factor::method::Task;
+use crate::factor::Task;
 use crate::factor::svd::{Svd, svd};
 use crate::operator::Operator;
 use crate::random::Key;

@@ -12,7 +12,7 @@ use super::source::{Data, Source, rows_at_once};
 use super::start;
 use crate::dense::{Block, Columns, Norm};
 use crate::error::{Error, Result};
-use crate::factor::method::{Fit, Task};
+use crate::factor::{Fit, Task};
 use crate::operator::Operator;
 use crate::random::Key;
 

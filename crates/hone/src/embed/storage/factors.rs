@@ -3,8 +3,7 @@
 use crate::config::Model;
 use crate::dense::{Block, Small};
 use crate::error::Result;
-use crate::factor::Solver;
-use crate::factor::loss::Divergence;
+use crate::factor::{Divergence, Solver};
 use crate::report::{LocalFacts, SliceFacts};
 use crate::store::factors::{GlobalEntry, JointEntry, LocalEntry, SliceEntry, Writer};
 
