@@ -1,7 +1,6 @@
 //! Comparisons of methods over many graphs: gains, ranks, significance (tables 1 to 3 of the paper).
 
-use crate::choices;
-use crate::report::{Best, Style, Table};
+use crate::report::{Best, Plot, Style, Table};
 use crate::stats::{LEVEL, Summary, Wilcoxon, smallest_p, wilcoxon};
 
 /// Scores of all methods: `scores[method][graph][seed]`.
@@ -28,47 +27,71 @@ impl Scores {
         self
     }
 
+    /// The values of each method and graph, seed by seed, with what validation chose.
+    pub(crate) fn of_cells(
+        methods: &[String],
+        graphs: &[String],
+        cells: impl Fn(usize, usize) -> Vec<(f64, String)>,
+    ) -> Scores {
+        let of = |m| {
+            (0..graphs.len())
+                .map(|g| cells(m, g).into_iter().unzip())
+                .unzip()
+        };
+        let (values, chosen) = (0..methods.len()).map(of).unzip();
+        Scores {
+            methods: methods.to_vec(),
+            graphs: graphs.to_vec(),
+            values,
+            chosen,
+        }
+    }
+
     /// Mean ± std of every method on every graph, with the rank by mean gain as last column.
     pub fn table(&self, title: &str) -> Table {
-        let ranked = self.graphs.len() > 1 && self.methods.len() > 1;
-        let mut columns = self.graphs.clone();
-        columns.extend(ranked.then(|| "mean".to_string()));
-        let mut table = Table::new(title, columns);
-        for (name, graphs) in self.methods.iter().zip(&self.values) {
-            let mut cells: Vec<Option<Summary>> =
-                graphs.iter().map(|seeds| Summary::of(seeds)).collect();
-            if ranked {
+        let mut table = self.unranked(title);
+        if self.graphs.len() > 1 && self.methods.len() > 1 {
+            table.columns.push("mean".to_string());
+            for (_, cells) in &mut table.rows {
                 let means: Vec<f64> = cells.iter().flatten().map(|s| s.mean).collect();
-                cells.push(Summary::of(&means).map(|s| Summary {
-                    std: 0.0,
-                    count: 1,
-                    ..s
-                }));
+                let mean = Summary::of(&means).map(|s| s.mean);
+                cells.push(mean.and_then(|mean| Summary::of(&[mean])));
             }
+            let ranking = self.ranking().join(", ");
+            let note = format!("Rank by mean gain over all others: {ranking}.");
+            table.notes.push(note);
+        }
+        table
+    }
+
+    /// Mean ± std of every method on every graph.
+    pub(crate) fn unranked(&self, title: &str) -> Table {
+        let mut table = Table::new(title, self.graphs.clone());
+        for ((name, values), chosen) in self.methods.iter().zip(&self.values).zip(&self.chosen) {
+            let cells = values.iter().map(|seeds| Summary::of(seeds)).collect();
             table.rows.push((name.clone(), cells));
+            let texts: Vec<String> = chosen.iter().map(|seeds| most_frequent(seeds)).collect();
+            if texts.iter().any(|text| !text.is_empty()) {
+                table.chosen.push((name.clone(), texts));
+            }
         }
-        let words = |graphs: &Vec<Vec<String>>| {
-            graphs
-                .iter()
-                .map(|seeds| choices::in_words(seeds))
-                .collect()
+        table
+    }
+
+    /// One line per method over the graphs, with names of both axes.
+    pub fn plot(&self, title: &str, axes: [&str; 2]) -> Plot {
+        let line = |m: usize| {
+            let mean = |g: usize| Some((g as f64, self.mean(m, g)?));
+            let points = (0..self.graphs.len()).filter_map(mean).collect();
+            (self.methods[m].clone(), points)
         };
-        table.chosen = self
-            .methods
-            .iter()
-            .cloned()
-            .zip(self.chosen.iter().map(words))
-            .collect();
-        table
-            .chosen
-            .retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
-        if ranked {
-            table.notes.push(format!(
-                "Rank by mean gain over all others: {}.",
-                self.ranking().join(", ")
-            ));
+        Plot {
+            title: title.to_string(),
+            axes: (axes[0].to_string(), axes[1].to_string()),
+            log: (false, false),
+            ticks: self.graphs.clone(),
+            lines: (0..self.methods.len()).map(line).collect(),
         }
-        table
     }
 
     /// Mean over the seeds.
@@ -184,85 +207,29 @@ impl Scores {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Different choices that are named; the rest is counted.
+const NAMED: usize = 3;
 
-    fn scores() -> Scores {
-        Scores {
-            methods: vec!["a".into(), "b".into(), "c".into()],
-            graphs: vec!["g".into(), "h".into()],
-            values: vec![
-                vec![vec![0.9, 0.9], vec![0.6, 0.6]],
-                vec![vec![0.6, 0.6], vec![0.5, 0.5]],
-                vec![vec![0.8, 1.0], vec![0.7, 0.7]],
-            ],
-            chosen: vec![
-                vec![
-                    vec!["q=1".into(), "q=2".into()],
-                    vec!["q=2".into(), "q=2".into()],
-                ],
-                vec![vec![String::new(); 2]; 2],
-                vec![vec![String::new(); 2]; 2],
-            ],
-        }
+/// The choices of single seeds as one text, the most frequent first: `q=4 (3 of 5), q=1 (2)`. Empty when there was no choice.
+fn most_frequent(chosen: &[String]) -> String {
+    let mut names: Vec<&str> = chosen.iter().map(String::as_str).collect();
+    names.sort_unstable();
+    let same = names.chunk_by(|a, b| a == b);
+    let mut counted: Vec<(usize, &str)> = same.map(|same| (same.len(), same[0])).collect();
+    counted.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    if let [(_, only)] = counted[..] {
+        return only.to_string();
     }
-
-    #[test]
-    fn gains_ranks_and_tests() {
-        let scores = scores();
-        assert!((scores.gain(0, 1).expect("measured") - 0.35).abs() < 1e-12);
-        assert_eq!(scores.ranking(), ["c", "a", "b"]);
-        let table = scores.gains("gain", &[0], &[1, 2]);
-        assert_eq!(table.show(table.rows[0].1[0]), "+35.00%");
-        let table = scores.table("AUC");
-        assert_eq!(table.columns.len(), 3);
-        assert_eq!(
-            table.chosen,
-            [(
-                "a".to_string(),
-                vec!["q=1 (1 of 2), q=2 (1)".to_string(), "q=2".to_string()]
-            )]
-        );
+    let one = |(at, &(count, name)): (usize, &(usize, &str))| match at {
+        0 => format!("{name} ({count} of {})", chosen.len()),
+        _ => format!("{name} ({count})"),
+    };
+    let mut parts: Vec<String> = counted.iter().take(NAMED).enumerate().map(one).collect();
+    let others = counted.len().saturating_sub(NAMED);
+    if others > 0 {
+        let rest: usize = counted[NAMED..].iter().map(|c| c.0).sum();
+        let s = if others == 1 { "" } else { "s" };
+        parts.push(format!("{others} other{s} ({rest})"));
     }
-
-    #[test]
-    fn significance_is_not_claimed_where_it_cannot_be() {
-        let few = scores().significance("AUC", &[0], &[1]);
-        assert!(
-            few.rows.is_empty()
-                && few.notes[0] == "Not tested: 2 graphs cannot reach p < 0.05; it takes 6.",
-            "{few:?}"
-        );
-        // Seven graphs, on one of which `b` failed; and seven seeds of one graph. Each is a pair, whatever the other number.
-        let of = |graphs: usize, seeds: usize| {
-            let a = vec![vec![0.9; seeds]; graphs];
-            let mut b = vec![vec![0.5; seeds]; graphs];
-            if graphs > 1 {
-                b[3].clear();
-            }
-            Scores {
-                methods: vec!["a".into(), "b".into(), "c".into()],
-                graphs: (0..graphs).map(|g| g.to_string()).collect(),
-                values: vec![a.clone(), b, a],
-                chosen: vec![vec![vec![String::new(); seeds]; graphs]; 3],
-            }
-        };
-        for (scores, p, what) in [
-            (of(7, 1), 0.03125, "means over its seeds"),
-            (of(7, 50), 0.03125, "means over its seeds"),
-            (of(1, 7), 0.015625, "not about other graphs"),
-        ] {
-            let table = scores.significance("AUC", &[0], &[1, 2]);
-            assert!(
-                (table.rows[0].1[0].expect("tested").mean - p).abs() < 1e-12,
-                "{table:?}"
-            );
-            assert!(
-                table.rows[0].1[1].is_none() && table.notes[0].contains("fewer than 6"),
-                "equal scores: {table:?}"
-            );
-            assert!(table.notes[1].contains(what), "{table:?}");
-        }
-    }
+    parts.join(", ")
 }

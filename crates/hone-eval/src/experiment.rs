@@ -8,18 +8,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cache::Cache;
-use crate::choices;
 use crate::compare::Scores;
 use crate::labels::NodeLabels;
-use crate::link_results::LinkResults;
-use crate::method::Method;
-use crate::report::{Best, Failure, Plot, Report, SEEDS, Style, Table};
+use crate::method::{Kind, Method};
+use crate::pairs::PairOperator;
+use crate::report::{Failure, Report, SEEDS, Table};
 use crate::save::Save;
-use crate::search::Search;
-use crate::stats::Summary;
 use crate::task::{
-    LinkCell, LinkConfig, NodeScore, NodesCell, NodesConfig, Setting, Symmetric, link, nodes,
-    structure,
+    LinkCell, LinkConfig, NodeScore, NodesCell, NodesConfig, Outcome, Setting, link, nodes,
 };
 
 /// A graph and the name it has in tables.
@@ -37,8 +33,11 @@ pub struct Bench<'a> {
     pub methods: &'a [Method],
     /// The random seeds: each is a split, and what methods draw.
     pub seeds: Range<u64>,
-    /// On which splits options are searched.
-    pub search: Search,
+    /// Whether options are searched on one split per graph, whose seed comes just before the first and which no table shows, instead
+    /// of on every split. A grid costs one embedding per candidate and split: 250 trainings of node2vec for 25 pairs (p, q) and ten
+    /// seeds. The paper, and node2vec before it, search once per graph. Each split of the tables then chooses among the candidates that
+    /// won there.
+    pub search_once: bool,
     /// Finished cells.
     pub cache: &'a Cache,
     /// Where vectors are saved, if requested.
@@ -47,29 +46,90 @@ pub struct Bench<'a> {
     pub progress: &'a dyn Progress,
 }
 
+/// The cells of a graph, `[seed][method]`; none where the method failed.
+type Cells<T> = Vec<Vec<Option<T>>>;
+
+/// All cells of a link-prediction experiment.
+#[derive(Debug, Clone)]
+pub struct LinkResults {
+    methods: Vec<String>,
+    graphs: Vec<String>,
+    first_seed: u64,
+    cells: Vec<Cells<LinkCell>>,
+    notes: Vec<String>,
+    /// Methods that failed.
+    pub failures: Vec<Failure>,
+    /// Options of methods that had several to choose from.
+    searched: Vec<String>,
+}
+
+impl LinkResults {
+    /// A value of the outcome that `pick` takes from every cell, and what validation chose for it.
+    fn scores<'a>(
+        &'a self,
+        pick: impl Fn(&'a LinkCell) -> Option<&'a Outcome>,
+        value: impl Fn(&Outcome) -> (f64, String),
+    ) -> Scores {
+        Scores::of_cells(&self.methods, &self.graphs, |m, g| {
+            of_method(&self.cells[g], m, |cell| pick(cell).map(&value))
+        })
+    }
+
+    /// The options that were chosen, where there were several.
+    fn candidate(&self, outcome: &Outcome) -> String {
+        match self.searched.contains(&outcome.candidate) {
+            true => outcome.candidate.clone(),
+            false => String::new(),
+        }
+    }
+
+    /// Every result, with the options and the penalty that validation chose.
+    pub fn runs(&self) -> Vec<Value> {
+        let mut runs = Vec::new();
+        for (graph, cells) in self.graphs.iter().zip(&self.cells) {
+            runs.extend(runs_of(cells, self.first_seed, &self.methods, |cell| {
+                json!({"graph": graph, "embedding seconds": cell.seconds, "results": cell.outcomes})
+            }));
+        }
+        runs
+    }
+
+    /// AUC under one operator.
+    pub fn auc(&self, operator: &PairOperator) -> Scores {
+        self.scores(
+            |cell| cell.outcome(operator),
+            |outcome| (outcome.auc, self.candidate(outcome)),
+        )
+    }
+
+    /// Average precision under one operator.
+    pub fn average_precision(&self, operator: &PairOperator) -> Scores {
+        self.scores(
+            |cell| cell.outcome(operator),
+            |outcome| (outcome.average_precision, self.candidate(outcome)),
+        )
+    }
+
+    /// AUC under the operator that validation chose, seed by seed.
+    pub fn validated(&self) -> Scores {
+        self.scores(LinkCell::validated, |outcome| {
+            let operator = outcome.operator.as_ref().map(ToString::to_string);
+            let choice = format!(
+                "{} {}",
+                operator.unwrap_or_default(),
+                self.candidate(outcome)
+            );
+            (outcome.auc, choice.trim().to_string())
+        })
+    }
+}
+
 impl Bench<'_> {
     fn names(&self) -> Vec<String> {
         self.methods.iter().map(|m| m.name.clone()).collect()
     }
 
-    fn setting<'b>(&'b self, graph: &'b str) -> Setting<'b> {
-        Setting {
-            cache: self.cache,
-            save: self.save.map(|save| (save, graph)),
-            progress: self.progress,
-        }
-    }
-
-    /// The setting of a search whose split is in no table: its vectors are not saved.
-    fn aside(&self) -> Setting<'_> {
-        Setting {
-            cache: self.cache,
-            save: None,
-            progress: self.progress,
-        }
-    }
-
-    /// Adds a note for the reader of the results, once, and returns it.
+    /// Adds notes for the reader of the results, each once, and returns them.
     fn tell<'b>(&self, notes: impl Iterator<Item = &'b String>) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
         for note in notes {
@@ -81,181 +141,128 @@ impl Bench<'_> {
         told
     }
 
-    /// The cells of all seeds of a graph, `cells[seed][method]`; none where the method failed.
+    /// The cells of all seeds of a graph. `run` gives those of some methods under a seed, `winners` the candidates that won in a cell.
     fn cells<T>(
         &self,
         graph: &str,
-        failed: &mut Failed,
-        run: impl Fn(u64) -> Result<Vec<Result<T>>>,
-    ) -> Result<Vec<Vec<Option<T>>>> {
-        let mut kept = |seed: u64, method: &Method, cell: Result<T>| {
-            let error = match cell {
-                Ok(cell) => return Some(cell),
-                Err(error) => error,
-            };
-            failed.failures.push(Failure {
-                method: method.name.clone(),
-                graph: graph.to_string(),
-                seed,
-                reason: error.to_string(),
-            });
-            failed.first.get_or_insert(about(graph, error));
-            None
+        failures: &mut Failures,
+        run: impl Fn(&[Method], u64, Setting<'_>) -> Result<Vec<Result<T>>>,
+        winners: impl Fn(&T) -> Vec<String>,
+    ) -> Result<Cells<T>> {
+        let several = |method: &&Method| method.candidates().len() > 1;
+        let searched: Vec<Method> = match self.search_once {
+            true => self.methods.iter().filter(several).cloned().collect(),
+            false => Vec::new(),
         };
-        let mut of_seed = |seed: u64| {
-            let cells = run(seed).map_err(|error| about(graph, error))?;
-            let cells = self.methods.iter().zip(cells);
-            Ok(cells
-                .map(|(method, cell)| kept(seed, method, cell))
-                .collect())
-        };
-        self.seeds.clone().map(&mut of_seed).collect()
-    }
-
-    /// A stage whose units are cells.
-    fn stage(&self, name: &str) {
-        let cells = self.seeds.end.saturating_sub(self.seeds.start) * self.methods.len() as u64;
-        let searched = match self.search {
-            Search::Every => 0,
-            Search::Once => self
-                .methods
-                .iter()
-                .filter(|method| method.candidates().len() > 1)
-                .count() as u64,
-        };
-        self.progress.stage(name, cells + searched);
-    }
-
-    fn seed_names(&self) -> String {
-        let (first, last) = (self.seeds.start, self.seeds.end.saturating_sub(1));
-        if first == last {
-            first.to_string()
-        } else {
-            format!("{first} to {last}")
-        }
-    }
-
-    fn searched(&self) -> String {
-        match self.search {
-            _ if self
-                .methods
-                .iter()
-                .all(|method| method.candidates().len() < 2) =>
-            {
-                "none".to_string()
+        let seeds = self.seeds.end.saturating_sub(self.seeds.start);
+        let units = seeds * self.methods.len() as u64 + searched.len() as u64;
+        self.progress.stage(graph, units);
+        let mut setting = Setting::new(self.cache, self.progress);
+        let mut methods = self.methods.to_vec();
+        if !searched.is_empty() {
+            let cells = run(&searched, self.seeds.start.saturating_sub(1), setting)?;
+            for (method, cell) in searched.iter().zip(cells) {
+                let won = cell.as_ref().map(&winners).unwrap_or_default();
+                let narrowed = methods.iter_mut().find(|other| *other == method);
+                // A method that failed keeps all its candidates.
+                if let Some(Kind::Vectors(candidates)) = narrowed.map(|method| &mut method.kind)
+                    && !won.is_empty()
+                {
+                    candidates.retain(|candidate| won.contains(&candidate.0));
+                }
             }
-            Search::Every => "on every split".to_string(),
-            Search::Once => format!(
-                "once per graph, on the split of seed {}",
-                self.seeds.start.saturating_sub(1)
-            ),
         }
+        setting.save = self.save.map(|save| (save, graph));
+        let of_seed = |seed| {
+            let cells = run(&methods, seed, setting).map_err(|error| about(graph, error))?;
+            let kept = |(method, cell): (&Method, Result<T>)| {
+                cell.map_err(|error| failures.add(&method.name, graph, seed, error))
+                    .ok()
+            };
+            Ok(self.methods.iter().zip(cells).map(kept).collect())
+        };
+        self.seeds.clone().map(of_seed).collect()
     }
 
     fn settings(&self, more: Vec<(&str, String)>) -> Vec<(String, String)> {
-        let mut all = vec![
-            (
-                "methods".to_string(),
-                self.methods
-                    .iter()
-                    .map(Method::describe)
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            ),
-            (SEEDS.to_string(), self.seed_names()),
-            ("options searched".to_string(), self.searched()),
-            ("version".to_string(), env!("CARGO_PKG_VERSION").to_string()),
+        let (first, last) = (self.seeds.start, self.seeds.end.saturating_sub(1));
+        let seeds = match first == last {
+            true => first.to_string(),
+            false => format!("{first} to {last}"),
+        };
+        let single = |method: &Method| method.candidates().len() < 2;
+        let searched = match self.search_once {
+            _ if self.methods.iter().all(single) => "none".to_string(),
+            false => "on every split".to_string(),
+            true => {
+                let seed = first.saturating_sub(1);
+                format!("once per graph, on the split of seed {seed}")
+            }
+        };
+        let methods: Vec<String> = self.methods.iter().map(Method::describe).collect();
+        let own = [
+            ("methods", methods.join(" ")),
+            (SEEDS, seeds),
+            ("options searched", searched),
+            ("version", env!("CARGO_PKG_VERSION").to_string()),
         ];
-        all.extend(more.into_iter().map(|(k, v)| (k.to_string(), v)));
-        all
+        let all = own.into_iter().chain(more);
+        all.map(|(key, value)| (key.to_string(), value)).collect()
     }
 
     /// Link prediction on every graph and seed.
     pub fn link(&self, graphs: &[Named], config: &LinkConfig) -> Result<LinkResults> {
-        let (mut cells, mut failed) = (Vec::new(), Failed::default());
+        let (mut cells, mut failures) = (Vec::new(), Failures::default());
         for named in graphs {
-            self.stage(&named.name);
-            let methods = self
-                .search
-                .narrow(self.methods, self.seeds.start, |several, seed| {
-                    let cells = link(&named.graph, several, config, seed, self.aside())?;
-                    Ok(winners(&cells, LinkCell::winners))
-                })?;
-            let run = |seed| {
-                link(
-                    &named.graph,
-                    &methods,
-                    config,
-                    seed,
-                    self.setting(&named.name),
-                )
+            let run = |methods: &[Method], seed, setting: Setting<'_>| {
+                link(&named.graph, methods, config, seed, setting)
             };
-            cells.push(self.cells(&named.name, &mut failed, run)?);
+            cells.push(self.cells(&named.name, &mut failures, run, LinkCell::winners)?);
         }
         let all = || cells.iter().flatten().flatten().flatten();
-        let failures = failed.unless_nothing_is_left(all().count())?;
-        let failure_notes = failure_notes(&failures);
-        let notes = self.tell(
-            failure_notes
-                .iter()
-                .chain(all().flat_map(|cell| &cell.notes)),
-        );
-        let graphs = graphs.iter().map(|g| g.name.clone()).collect();
-        let several = self
-            .methods
-            .iter()
-            .map(Method::candidates)
-            .filter(|candidates| candidates.len() > 1);
-        let searched = several
-            .flatten()
-            .map(|candidate| candidate.0.clone())
-            .collect();
-        let (methods, first_seed) = (self.names(), self.seeds.start);
+        let failures = failures.unless_nothing_is_left(all().count())?;
+        let failed = failure_notes(&failures);
+        let notes = self.tell(failed.iter().chain(all().flat_map(|cell| &cell.notes)));
+        let several = self.methods.iter().map(Method::candidates);
+        let searched = several.filter(|candidates| candidates.len() > 1).flatten();
         Ok(LinkResults {
-            methods,
-            graphs,
-            first_seed,
+            methods: self.names(),
+            graphs: graphs.iter().map(|g| g.name.clone()).collect(),
+            first_seed: self.seeds.start,
+            searched: searched.map(|candidate| candidate.0.clone()).collect(),
             cells,
             notes,
             failures,
-            searched,
         })
     }
 
     /// Link prediction as a report: AUC and average precision per operator, gains, significance.
     pub fn link_report(&self, graphs: &[Named], config: &LinkConfig) -> Result<Report> {
         let results = self.link(graphs, config)?;
-        let mut tables = Vec::new();
-        let mut plots = Vec::new();
+        let (mut tables, mut plots) = (Vec::new(), Vec::new());
         for operator in &config.operators {
-            let auc = results.auc(operator);
-            tables.push(auc.table(&format!("AUC, {operator} operator")));
-            plots.push(plot_scores(&auc, &format!("AUC, {operator} operator")));
-            tables.push(
-                results
-                    .average_precision(operator)
-                    .table(&format!("Average precision, {operator} operator")),
-            );
+            let (auc, title) = (results.auc(operator), format!("AUC, {operator} operator"));
+            tables.push(auc.table(&title));
+            plots.push(auc.plot(&title, ["", "AUC"]));
+            let precision = results.average_precision(operator);
+            tables.push(precision.table(&format!("Average precision, {operator} operator")));
         }
         let (last, what) = if config.operators.len() > 1 {
             let best = results.validated();
             tables.push(best.table("AUC, operator chosen by validation"));
             (best, "operator chosen by validation".to_string())
         } else {
-            (
-                results.auc(&config.operators[0]),
-                format!("{} operator", config.operators[0]),
-            )
+            let operator = &config.operators[0];
+            (results.auc(operator), format!("{operator} operator"))
         };
         let failed = failure_notes(&results.failures);
         let others = tables[1..].iter_mut();
         others.for_each(|table| table.notes.extend(failed.clone()));
         tables[0].notes.extend(results.notes.clone());
         tables.extend(self.comparisons(&last, &what));
-        let settings = self.link_settings(config);
         Ok(Report {
             title: "Link prediction".into(),
-            settings,
+            settings: self.link_settings(config),
             tables,
             plots,
             runs: results.runs(),
@@ -277,20 +284,18 @@ impl Bench<'_> {
     /// Gains and p-values of HONE's variants over all else; of all over all without HONE.
     pub fn comparisons(&self, scores: &Scores, what: &str) -> Vec<Table> {
         let title = format!("Mean gain in AUC of the row over the column, {what}");
-        let (hone, rest): (Vec<usize>, Vec<usize>) =
-            (0..scores.methods.len()).partition(|&m| scores.methods[m].starts_with("hone"));
-        match (hone.is_empty(), rest.is_empty()) {
-            (false, false) => {
-                vec![
-                    scores.gains(&title, &hone, &rest),
-                    scores.significance(&format!("AUC, {what}"), &hone, &rest),
-                ]
-            }
-            _ if scores.methods.len() > 1 => {
-                let all: Vec<usize> = (0..scores.methods.len()).collect();
-                vec![scores.gains(&title, &all, &all)]
-            }
-            _ => Vec::new(),
+        let all: Vec<usize> = (0..scores.methods.len()).collect();
+        let (hone, rest): (Vec<usize>, Vec<usize>) = all
+            .iter()
+            .copied()
+            .partition(|&m| scores.methods[m].starts_with("hone"));
+        if !hone.is_empty() && !rest.is_empty() {
+            let significance = scores.significance(&format!("AUC, {what}"), &hone, &rest);
+            vec![scores.gains(&title, &hone, &rest), significance]
+        } else if all.len() > 1 {
+            vec![scores.gains(&title, &all, &all)]
+        } else {
+            Vec::new()
         }
     }
 
@@ -302,213 +307,113 @@ impl Bench<'_> {
         config: &NodesConfig,
         title: &str,
     ) -> Result<Report> {
-        self.stage(&named.name);
-        let methods = self
-            .search
-            .narrow(self.methods, self.seeds.start, |several, seed| {
-                let cells = nodes(&named.graph, labels, several, config, seed, self.aside())?;
-                Ok(winners(&cells, NodesCell::winners))
-            })?;
-        let run = |seed| {
-            nodes(
-                &named.graph,
-                labels,
-                &methods,
-                config,
-                seed,
-                self.setting(&named.name),
-            )
+        let name = &named.name;
+        let run = |methods: &[Method], seed, setting: Setting<'_>| {
+            nodes(&named.graph, labels, methods, config, seed, setting)
         };
-        let mut failed = Failed::default();
-        let cells = self.cells(&named.name, &mut failed, run)?;
+        let mut failures = Failures::default();
+        let cells = self.cells(name, &mut failures, run, NodesCell::winners)?;
         let all = || cells.iter().flatten().flatten();
-        let failures = failed.unless_nothing_is_left(all().count())?;
-        let columns: Vec<String> = config
-            .shares
-            .iter()
-            .map(|s| format!("{} %", (1e8 * s).round() / 1e6))
+        let failures = failures.unless_nothing_is_left(all().count())?;
+        let (methods, shares) = (self.names(), config.shares.iter());
+        let columns: Vec<String> = shares
+            .map(|share| format!("{} %", (1e8 * share).round() / 1e6))
             .collect();
-        let table = |what: &str, value: &dyn Fn(&NodeScore) -> f64| {
-            let mut table = Table::new(format!("{}: {what}", named.name), columns.clone());
-            for (m, method) in self.methods.iter().enumerate() {
-                let cell = |share: usize| {
-                    let values = of_method(&cells, m).map(|cell| value(&cell.scores[share]));
-                    Summary::of(&values.collect::<Vec<_>>())
-                };
-                table.rows.push((
-                    method.name.clone(),
-                    (0..config.shares.len()).map(cell).collect(),
-                ));
-            }
-            table.chosen = self.chosen_options(&cells);
-            table
+        let scores = |value: fn(&NodeScore) -> f64| {
+            Scores::of_cells(&methods, &columns, |m, share| {
+                of_method(&cells, m, |cell| {
+                    let score = &cell.scores[share];
+                    let several = self.methods[m].candidates().len() > 1;
+                    let chosen = several.then(|| score.candidate.clone());
+                    Some((value(score), chosen.unwrap_or_default()))
+                })
+            })
         };
-        let first = if labels.is_multi() {
-            "micro F1"
-        } else {
-            "accuracy (micro F1)"
+        let first = match labels.is_multi() {
+            true => "micro F1",
+            false => "accuracy (micro F1)",
         };
+        let micro = scores(|score| score.micro_f1);
+        let macro_f1 = scores(|score| score.macro_f1);
+        let micro_title = format!("{name}: {first}");
         let mut tables = vec![
-            table(first, &|score| score.micro_f1),
-            table("macro F1", &|score| score.macro_f1),
+            micro.unranked(&micro_title),
+            macro_f1.unranked(&format!("{name}: macro F1")),
         ];
         if config.cluster {
-            tables.push(self.clusters(&named.name, &cells));
+            let nmi = Scores::of_cells(&methods, &["NMI".to_string()], |m, _| {
+                of_method(&cells, m, |cell| Some((cell.nmi?, String::new())))
+            });
+            tables.push(nmi.unranked(&format!("{name}: NMI of k-means clusters and labels")));
         }
-        if labels.unknown > 0 {
-            let (count, (are, were)) = (
-                labels.unknown,
-                if labels.unknown == 1 {
-                    ("node is", "was")
-                } else {
-                    ("nodes are", "were")
-                },
-            );
-            let note = format!("{count} labelled {are} not in the graph and {were} left out.");
-            tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
+        let mut notes = Vec::new();
+        match labels.unknown {
+            0 => (),
+            1 => notes.push("1 labelled node is not in the graph and was left out.".to_string()),
+            many => notes.push(format!(
+                "{many} labelled nodes are not in the graph and were left out."
+            )),
         }
         let (labelled, total) = (labels.nodes.len(), named.graph.nodes());
         if 2 * labelled < total {
-            let note = format!(
+            notes.push(format!(
                 "Only {labelled} of {total} nodes have a label; the others are used neither to train nor to test. If more \
                  should have one, check that the labels belong to this graph."
-            );
-            tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
+            ));
         }
-        let failure_notes = failure_notes(&failures);
-        let notes = self.tell(
-            failure_notes
-                .iter()
-                .chain(all().flat_map(|cell| &cell.notes)),
-        );
+        let failed = failure_notes(&failures);
+        notes.extend(self.tell(failed.iter().chain(all().flat_map(|cell| &cell.notes))));
         tables
             .iter_mut()
-            .for_each(|t| t.notes.extend(notes.clone()));
-        let penalty = config
-            .c
-            .map_or("chosen by validation".to_string(), |c| c.to_string());
-        let settings = self.settings(vec![
-            ("penalty C", penalty),
-            ("labels", labels.labels().to_string()),
-        ]);
-        let plots = if columns.len() > 1 {
-            vec![plot_table(&tables[0], first)]
-        } else {
-            Vec::new()
-        };
-        let runs = self.node_runs(&named.name, &config.shares, &cells);
+            .for_each(|table| table.notes.extend(notes.clone()));
+        let penalty = config.c.map(|c| c.to_string());
+        let penalty = penalty.unwrap_or_else(|| "chosen by validation".to_string());
+        let axes = ["nodes for training", first];
+        let several = columns.len() > 1;
+        let plots = several.then(|| micro.plot(&micro_title, axes));
+        let runs = runs_of(
+            &cells,
+            self.seeds.start,
+            &methods,
+            |cell| json!({"graph": name, "nmi": cell.nmi, "training shares": config.shares, "results": cell.scores}),
+        );
         Ok(Report {
             title: title.to_string(),
-            settings,
+            settings: self.settings(vec![
+                ("penalty C", penalty),
+                ("labels", labels.labels().to_string()),
+            ]),
             tables,
-            plots,
-            runs,
+            plots: plots.into_iter().collect(),
+            runs: runs.collect(),
             failures,
-        })
-    }
-
-    /// What validation chose for methods of several candidates, a text per training share.
-    fn chosen_options(&self, cells: &[Vec<Option<NodesCell>>]) -> Vec<(String, Vec<String>)> {
-        let several = self
-            .methods
-            .iter()
-            .enumerate()
-            .filter(|(_, method)| method.candidates().len() > 1);
-        let of = |(m, method): (usize, &Method)| {
-            let shares = of_method(cells, m).map(|cell| cell.scores.len()).max();
-            let shares = shares.unwrap_or(0);
-            let at = |k: usize| {
-                of_method(cells, m)
-                    .map(|cell| cell.scores[k].candidate.as_str())
-                    .collect::<Vec<_>>()
-            };
-            (
-                method.name.clone(),
-                (0..shares).map(|k| choices::in_words(&at(k))).collect(),
-            )
-        };
-        several.map(of).collect()
-    }
-
-    fn clusters(&self, graph: &str, cells: &[Vec<Option<NodesCell>>]) -> Table {
-        let mut table = Table::new(
-            format!("{graph}: NMI of k-means clusters and labels"),
-            vec!["NMI".into()],
-        );
-        for (m, method) in self.methods.iter().enumerate() {
-            let values: Vec<f64> = of_method(cells, m).filter_map(|cell| cell.nmi).collect();
-            table
-                .rows
-                .push((method.name.clone(), vec![Summary::of(&values)]));
-        }
-        table
-    }
-
-    fn node_runs(
-        &self,
-        graph: &str,
-        shares: &[f64],
-        cells: &[Vec<Option<NodesCell>>],
-    ) -> Vec<Value> {
-        let mut runs = Vec::new();
-        for (seed, cells) in self.seeds.clone().zip(cells) {
-            for (method, cell) in self.methods.iter().zip(cells) {
-                let Some(cell) = cell else { continue };
-                runs.push(
-                    json!({"graph": graph, "method": method.name, "seed": seed, "nmi": cell.nmi,
-                    "training shares": shares, "results": cell.scores}),
-                );
-            }
-        }
-        runs
-    }
-
-    /// Structural equivalence on graphs whose symmetries are known.
-    pub fn structure_report(&self, graphs: &[Symmetric]) -> Result<Report> {
-        let mut plain = Table::new(
-            "Distance between equivalent nodes over that between any nodes",
-            graphs.iter().map(|g| g.name.to_string()).collect(),
-        );
-        (plain.best, plain.style) = (Best::Lowest, Style::Decimals(4));
-        plain.rows = self.names().into_iter().map(|n| (n, Vec::new())).collect();
-        let mut absolute = Table {
-            title: format!("{}, of absolute values", plain.title),
-            ..plain.clone()
-        };
-        for graph in graphs {
-            let run = |seed| structure(graph, self.methods, seed, self.setting(graph.name));
-            let cells = self.seeds.clone().map(run).collect::<Result<Vec<_>>>()?;
-            for m in 0..self.methods.len() {
-                let summary = |f: &dyn Fn(usize) -> f64| {
-                    Summary::of(&(0..cells.len()).map(f).collect::<Vec<_>>())
-                };
-                plain.rows[m].1.push(summary(&|s| cells[s][m].plain));
-                absolute.rows[m].1.push(summary(&|s| cells[s][m].absolute));
-            }
-        }
-        let (settings, tables) = (self.settings(Vec::new()), vec![plain, absolute]);
-        Ok(Report {
-            title: "Structural equivalence".into(),
-            settings,
-            tables,
-            ..Report::default()
         })
     }
 }
 
 /// Methods that failed, and the first error.
 #[derive(Default)]
-struct Failed {
-    failures: Vec<Failure>,
+struct Failures {
+    all: Vec<Failure>,
     first: Option<Error>,
 }
 
-impl Failed {
+impl Failures {
+    fn add(&mut self, method: &str, graph: &str, seed: u64, error: Error) {
+        self.all.push(Failure {
+            method: method.to_string(),
+            graph: graph.to_string(),
+            seed,
+            reason: error.to_string(),
+        });
+        self.first.get_or_insert(about(graph, error));
+    }
+
     /// What failed, if some cells are left, else the first error.
     fn unless_nothing_is_left(self, left: usize) -> Result<Vec<Failure>> {
         match self.first {
             Some(error) if left == 0 => Err(error),
-            _ => Ok(self.failures),
+            _ => Ok(self.all),
         }
     }
 }
@@ -521,79 +426,45 @@ pub fn failure_notes(failures: &[Failure]) -> Vec<String> {
     sorted.into_iter().map(Failure::note).collect()
 }
 
-/// What won in each cell; nothing where the method failed.
-fn winners<T>(cells: &[Result<T>], of: impl Fn(&T) -> Vec<String>) -> Vec<Vec<String>> {
-    let won = |cell: &Result<T>| cell.as_ref().map(&of).unwrap_or_default();
-    cells.iter().map(won).collect()
-}
-
-/// The cells of a method under all seeds; none if it failed under one of them.
-fn of_method<T>(cells: &[Vec<Option<T>>], method: usize) -> impl Iterator<Item = &T> {
+/// A value of each cell of a method, seed by seed; none if it failed under one of them.
+fn of_method<'a, T, V>(
+    cells: &'a Cells<T>,
+    method: usize,
+    value: impl Fn(&'a T) -> Option<V>,
+) -> Vec<V> {
     let all: Option<Vec<&T>> = cells.iter().map(|cells| cells[method].as_ref()).collect();
-    all.unwrap_or_default().into_iter()
+    let values = all.unwrap_or_default().into_iter().map(value);
+    values.collect::<Option<_>>().unwrap_or_default()
 }
 
-/// One line per method over the graphs.
-pub fn plot_scores(scores: &Scores, title: &str) -> Plot {
-    let line = |values: &Vec<Vec<f64>>| {
-        let mean = |(g, seeds): (usize, &Vec<f64>)| Summary::of(seeds).map(|s| (g as f64, s.mean));
-        values.iter().enumerate().filter_map(mean).collect()
-    };
-    let lines = scores
-        .methods
-        .iter()
-        .zip(&scores.values)
-        .map(|(m, v)| (m.clone(), line(v)))
-        .collect();
-    let axes = (String::new(), "AUC".to_string());
-    Plot {
-        title: title.to_string(),
-        axes,
-        log: (false, false),
-        ticks: scores.graphs.clone(),
-        lines,
-    }
-}
-
-/// One line per row over the columns of a table.
-fn plot_table(table: &Table, vertical: &str) -> Plot {
-    let line = |cells: &Vec<Option<Summary>>| {
-        cells
-            .iter()
-            .enumerate()
-            .filter_map(|(k, cell)| cell.map(|s| (k as f64, s.mean)))
-            .collect()
-    };
-    let lines = table
-        .rows
-        .iter()
-        .map(|(name, cells)| (name.clone(), line(cells)))
-        .collect();
-    let axes = ("nodes for training".to_string(), vertical.to_string());
-    Plot {
-        title: table.title.clone(),
-        axes,
-        log: (false, false),
-        ticks: table.columns.clone(),
-        lines,
-    }
+/// The cells as objects with their method and seed.
+fn runs_of<'a, T>(
+    cells: &'a Cells<T>,
+    first_seed: u64,
+    methods: &'a [String],
+    value: impl Fn(&'a T) -> Value + Copy,
+) -> impl Iterator<Item = Value> {
+    (first_seed..).zip(cells).flat_map(move |(seed, cells)| {
+        methods.iter().zip(cells).filter_map(move |(method, cell)| {
+            let mut run = value(cell.as_ref()?);
+            run["method"] = json!(method);
+            run["seed"] = json!(seed);
+            Some(run)
+        })
+    })
 }
 
 /// The name a value has in files.
 fn name_of(value: &impl Serialize) -> String {
-    serde_json::to_value(value)
-        .ok()
-        .and_then(|v| v.as_str().map(str::to_string))
-        .unwrap_or_default()
+    let value = serde_json::to_value(value).ok();
+    let name = value.as_ref().and_then(Value::as_str);
+    name.unwrap_or_default().to_string()
 }
 
 /// An error of settings that one graph of several does not bear.
 fn about(graph: &str, error: Error) -> Error {
     match error {
-        Error::Config { field, message } => Error::Config {
-            field: format!("{graph}: {field}"),
-            message,
-        },
+        Error::Config { field, message } => Error::config(format!("{graph}: {field}"), message),
         other => other,
     }
 }

@@ -29,11 +29,7 @@ pub struct Vectors {
 ///
 /// Nodes without an edge may be absent, and count as zero. A file of which most rows, or that lacks most nodes, is of
 /// another graph and is refused, and so is one that lacks a node with edges.
-pub fn read(path: impl AsRef<Path>, graph: &Graph) -> Result<Vectors> {
-    read_at(path.as_ref(), graph)
-}
-
-fn read_at(path: &Path, graph: &Graph) -> Result<Vectors> {
+pub fn read(path: &Path, graph: &Graph) -> Result<Vectors> {
     let file = Embedding::read(path)?;
     if file.vectors.cols() == 0 {
         return Err(Error::input(
@@ -177,23 +173,13 @@ fn first(ids: &[String]) -> String {
 }
 
 /// The graph that the vectors of a file were made from, where the record beside them says so.
-pub fn origin(path: impl AsRef<Path>) -> Option<GraphFacts> {
-    let path = path.as_ref();
+pub fn origin(path: &Path) -> Option<GraphFacts> {
     let recorded = Recorded::read(&record::path(path)?).ok()??;
     Some(recorded.graph)
 }
 
 /// Refuses vectors that have seen the edges to be predicted. Gives a warning where that cannot be known.
-pub fn refuse_leak(
-    path: impl AsRef<Path>,
-    whole: &Graph,
-    train: &Graph,
-    seed: u64,
-) -> Result<Option<String>> {
-    refuse_leak_at(path.as_ref(), whole, train, seed)
-}
-
-fn refuse_leak_at(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Result<Option<String>> {
+pub fn refuse_leak(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Result<Option<String>> {
     let name = path.display();
     let Some((facts, edges)) =
         origin(path).and_then(|facts| Some((facts.clone(), facts.edge_fingerprint?)))
@@ -230,11 +216,7 @@ fn refuse_leak_at(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Resul
 }
 
 /// For tasks in which edges are not hidden: whether the vectors are of this graph.
-pub fn note_other_graph(path: impl AsRef<Path>, graph: &Graph) -> Option<String> {
-    note_other_graph_at(path.as_ref(), graph)
-}
-
-fn note_other_graph_at(path: &Path, graph: &Graph) -> Option<String> {
+pub fn note_other_graph(path: &Path, graph: &Graph) -> Option<String> {
     let facts = origin(path)?;
     let same = *facts.edge_fingerprint.as_ref()? == graph.edge_fingerprint();
     (!same).then(|| {

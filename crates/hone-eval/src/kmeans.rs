@@ -90,24 +90,3 @@ fn recenter(x: &Block, cluster: &[u32], centers: &mut [Vec<f64>]) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::metrics::nmi;
-
-    #[test]
-    fn far_groups_are_found() {
-        let mut stream = Stream::new(2, "test", 0);
-        let mut x = Block::zeros(90, 3);
-        let truth: Vec<u32> = (0..90).map(|i| i % 3).collect();
-        for i in 0..90 {
-            for (j, v) in x.row_mut(i).iter_mut().enumerate() {
-                *v = stream.normal() as f32 * 0.3 + if i % 3 == j { 5.0 } else { 0.0 };
-            }
-        }
-        assert!(nmi(&kmeans(&x, 3, 1), &truth) > 0.999);
-        assert_eq!(kmeans(&x, 3, 1), kmeans(&x, 3, 1));
-        assert_eq!(kmeans(&Block::zeros(4, 2), 3, 1).len(), 4);
-    }
-}

@@ -3,11 +3,9 @@
 //! | what | where |
 //! |---|---|
 //! | loops over graphs, methods and seeds; reports | [`experiment`] |
-//! | scores of link prediction | [`link_results`] |
 //! | link prediction, node labels, roles | [`task`] |
 //! | methods by name | [`method`] |
 //! | the best settings for one graph | [`tune`] |
-//! | one way to make vectors, with its options | [`embedder`] |
 //! | vectors of other tools; leak detection | [`foreign`] |
 //! | saved vectors | [`save`] |
 //! | DeepWalk, node2vec, LINE, GraRep, NetMF, ProNE, Spectral, RolX, GraphWave, features, heuristics | [`baseline`] |
@@ -19,7 +17,6 @@
 //! | k-fold cross-validation, choice of C | [`validate`] |
 //! | clusters | [`kmeans`] |
 //! | AUC, average precision, accuracy, F1, NMI | [`metrics`] |
-//! | summaries of what validation chose | [`choices`] |
 //! | gains, ranks, significance over many graphs | [`compare`] |
 //! | tables and plots in every format | [`report`] |
 //! | mean ± std, significance, exponents | [`stats`] |
@@ -27,15 +24,12 @@
 
 pub mod baseline;
 pub mod cache;
-pub mod choices;
 pub mod compare;
-pub mod embedder;
 pub mod experiment;
 pub mod export;
 pub mod foreign;
 pub mod kmeans;
 pub mod labels;
-pub mod link_results;
 pub mod logistic;
 pub mod method;
 pub mod metrics;
@@ -43,9 +37,14 @@ pub mod pairs;
 pub mod random;
 pub mod report;
 pub mod save;
-pub mod search;
 pub mod split;
 pub mod stats;
 pub mod task;
 pub mod tune;
 pub mod validate;
+
+/// A value by its name in files.
+fn named<T: serde::de::DeserializeOwned>(field: &str, text: &str, names: &str) -> hone::Result<T> {
+    let message = |_| hone::Error::config(field, format!("`{text}` is not one of {names}"));
+    serde_json::from_value(text.into()).map_err(message)
+}

@@ -17,7 +17,7 @@ use hone::{Error, Result, record};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::embedder::Embedder;
+use crate::method::{Embedder, Method};
 
 /// A folder in which vectors are saved.
 #[derive(Debug)]
@@ -69,7 +69,23 @@ pub struct Whose<'a> {
     pub seed: u64,
 }
 
-impl Whose<'_> {
+impl<'a> Whose<'a> {
+    /// The vectors of one candidate of a method.
+    pub(crate) fn new(
+        name: &'a str,
+        method: &'a Method,
+        (candidate, embedder): &'a (String, Embedder),
+        seed: u64,
+    ) -> Self {
+        Whose {
+            name,
+            method: &method.name,
+            candidate,
+            embedder,
+            seed,
+        }
+    }
+
     /// `GRAPH/METHOD-SEED.npz`, with the candidate's options in the name when there are several.
     fn file(&self) -> PathBuf {
         let base = self.method.split(':').next().unwrap_or(self.method);

@@ -16,9 +16,8 @@ use hone::{Error, Progress, Result, spelling};
 use serde::{Deserialize, Serialize};
 
 use crate::cache::Cache;
-use crate::embedder::Embedder;
 use crate::labels::NodeLabels;
-use crate::method::{Kind, Method};
+use crate::method::{Embedder, Kind, Method};
 use crate::pairs::PairOperator;
 use crate::split::Negatives;
 use crate::stats::{self, LEVEL, Summary};

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use hone::output::Existing;
 use hone_eval::cache::Cache;
-use hone_eval::embedder::Embedder;
 use hone_eval::labels::NodeLabels;
-use hone_eval::method::{Kind, Method, registry};
+use hone_eval::method::{Embedder, Kind, Method, registry};
 use hone_eval::pairs::{PairOperator, Scaling};
 use hone_eval::save::Save;
 use hone_eval::split::{LabeledPairs, LinkSplit, Negatives, Removal};
@@ -31,8 +30,7 @@ pub(crate) fn methods() -> Vec<(String, String)> {
 /// A contestant: by name with options, or a name and a configuration (JSON).
 fn method((name, config): (String, Option<String>), grid: bool) -> PyResult<Method> {
     match config {
-        None if grid => Method::parse_searched(&name).map_err(raise),
-        None => Method::parse(&name).map_err(raise),
+        None => Method::parse_searched(&name, grid).map_err(raise),
         Some(config) => {
             let embedder = Embedder::Hone(Box::new(parse(&config)?));
             Ok(Method {

@@ -8,9 +8,10 @@ use hone::dense::Block;
 use hone::output::Existing;
 use hone::store::factors::{ArrayEntry, Folder, Manifest};
 use hone::{Config, Error, Hone, Result, Silent, config::Layers};
+use hone_eval::baseline::Random;
 use hone_eval::cache::Cache;
-use hone_eval::embedder::{Embedder, Random};
 use hone_eval::foreign;
+use hone_eval::method::Embedder;
 use hone_eval::save::{Save, Whose};
 
 use crate::karate::karate;

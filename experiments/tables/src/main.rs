@@ -5,11 +5,13 @@
 //! | `paper` | tables 1 to 3 of the paper, ours next to them, and which of its claims hold: `reports/results.md` |
 //! | `runtime` | seconds of several methods on random graphs of growing size, in one process |
 //! | `scaling` | time and memory of whole runs of `hone embed`, each a process of its own: `reports/performance.md` |
+//! | `structure` | how near nodes are that a symmetry of the graph exchanges |
 
 mod claims;
 mod paper;
 mod runtime;
 mod scaling;
+mod structure;
 
 use std::fs;
 use std::path::PathBuf;
@@ -34,6 +36,7 @@ enum Command {
     Paper(paper::Args),
     Runtime(runtime::Args),
     Scaling(scaling::Args),
+    Structure(structure::Args),
 }
 
 /// Files that a report is written to; existing ones are replaced.
@@ -93,5 +96,6 @@ fn main() -> anyhow::Result<()> {
         Command::Paper(args) => paper::run(args),
         Command::Runtime(args) => runtime::run(args),
         Command::Scaling(args) => scaling::run(args),
+        Command::Structure(args) => structure::run(args),
     }
 }

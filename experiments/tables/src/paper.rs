@@ -9,18 +9,16 @@ use hone::graph::{ReadOptions, read};
 use hone::{Progress, Result};
 use hone_eval::cache::Cache;
 use hone_eval::compare::Scores;
-use hone_eval::experiment::{Bench, Named, failure_notes, plot_scores};
+use hone_eval::experiment::{Bench, LinkResults, Named, failure_notes};
 use hone_eval::labels::NodeLabels;
-use hone_eval::link_results::LinkResults;
 use hone_eval::method::Method;
 use hone_eval::report::{Best, Report, Style, Table};
-use hone_eval::search::Search;
 use hone_eval::stats::Summary;
-use hone_eval::task::{LinkConfig, NodesConfig, symmetric_graphs};
+use hone_eval::task::{LinkConfig, NodesConfig};
 
 use crate::claims::{self, Claim, Evidence};
 use crate::runtime::{self, RuntimeConfig, Times};
-use crate::{Log, OutputArgs};
+use crate::{Log, OutputArgs, structure};
 
 const METHODS: &str = "hone,hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,NODE2VEC,deepwalk,line,line-both,grarep,\
     spectral,degree,log-degree,preferential-attachment,common-neighbors,adamic-adar,jaccard,katz,random";
@@ -164,34 +162,30 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         .as_deref()
         .map_or(Ok(Cache::none()), Cache::open)?;
     let seeds = args.first_seed..args.first_seed + args.seeds;
-    let search = if args.search_once {
-        Search::Once
-    } else {
-        Search::Every
-    };
+    let search_once = args.search_once;
     fn bench<'a>(
         methods: &'a [Method],
         seeds: Range<u64>,
-        search: Search,
+        search_once: bool,
         cache: &'a Cache,
     ) -> Bench<'a> {
         Bench {
             methods,
             seeds,
-            search,
+            search_once,
             cache,
             save: None,
             progress: &Log,
         }
     }
-    let same_seeds = |methods| bench(methods, seeds.clone(), search, &cache);
+    let same_seeds = |methods| bench(methods, seeds.clone(), search_once, &cache);
     let (report, claims) = experiments(
         &Benches {
             link: same_seeds(&methods),
             diffused: same_seeds(&diffused),
             further: same_seeds(&further),
             nodes: same_seeds(&nodes),
-            roles: bench(&roles, role_seeds(&seeds), search, &cache),
+            roles: bench(&roles, role_seeds(&seeds), search_once, &cache),
             timed: &timed,
         },
         &config,
@@ -399,12 +393,14 @@ fn unprinted(benches: &Benches<'_>, config: &PaperConfig, report: &mut Report) -
         }
     }
     if let Some(base) = open(config, SYMMETRIC, progress)? {
-        report.tables.extend(
-            benches
-                .nodes
-                .structure_report(&symmetric_graphs(&base.graph)?)?
-                .tables,
-        );
+        let Bench {
+            methods,
+            seeds,
+            cache,
+            ..
+        } = &benches.nodes;
+        let tables = structure::tables(&base.graph, methods, seeds.clone(), cache)?;
+        report.tables.extend(tables);
     }
     Ok(())
 }
@@ -428,10 +424,10 @@ fn link_prediction(
     report
         .tables
         .extend(link_tables(benches, config, &results, &all, &index));
-    report.plots.push(plot_scores(
-        &results.validated(),
-        "AUC, operator chosen by validation",
-    ));
+    let chosen = results.validated();
+    report
+        .plots
+        .push(chosen.plot("AUC, operator chosen by validation", ["", "AUC"]));
     report.runs.extend(results.runs());
     report
         .settings

@@ -197,7 +197,6 @@ fn graphs_are_read_as_by_every_other_command() {
             "labels.tsv",
         ],
     );
-    run("structure", &["--methods", "degree", "--seeds", "1"]);
     let train = fs::read_to_string(path("s/train.tsv")).expect("written");
     assert!(
         train.starts_with("source\ttarget\tweight\n") && train.contains("\nn"),
@@ -262,11 +261,6 @@ fn slips_are_usage_errors() {
         (
             vec!["link", "builtin:karate", "--removed", "1.5"],
             "not between 0 and 1",
-        ),
-        (vec!["structure", "--methods", "katz"], "no vectors"),
-        (
-            vec!["structure", "--grid", "--methods", "hone-p"],
-            "several candidates",
         ),
         (
             vec!["link", "builtin:karate", "--methods", "hone:seed=3"],
@@ -517,15 +511,6 @@ fn methods_are_named_once() {
     };
     link(",").stderr(contains("none is named"));
     link("degree,degree").stderr(contains("named twice"));
-}
-
-#[test]
-fn symmetry_is_measured() {
-    let structure = hone()
-        .args(["eval", "structure", "--methods", "degree", "--seeds", "1"])
-        .assert()
-        .success();
-    structure.stdout(contains("barbell").and(contains("0.0000")));
 }
 
 #[test]

@@ -4,43 +4,39 @@
 //! and the maximum of log degree, the mean of log triangles, and the log of the sum of degrees.
 //! "log" is log(1 + x). Directed graphs are taken as undirected. Cost: one triangle count.
 
-use hone::Result;
 use hone::dense::Block;
 use hone::graph::Graph;
 use hone::parallel;
-use serde::{Deserialize, Serialize};
+use hone::{Progress, Result};
 
-use super::{range, undirected};
+use super::{Baseline, triangles_at, undirected};
 
-/// Options of the hand-made features.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Degree {
-    /// How many of [`FEATURES`], the first ones; 1 for log degree alone.
-    pub columns: usize,
-}
-
-impl Default for Degree {
-    fn default() -> Self {
-        Degree {
-            columns: FEATURES.len(),
-        }
+options! {
+    /// Options of the hand-made features.
+    pub struct Degree {
+        /// How many of [`FEATURES`], the first ones; 1 for log degree alone.
+        columns: usize = FEATURES.len(), 1..=FEATURES.len();
     }
 }
 
-impl Degree {
-    /// Refuses options out of range.
-    pub(crate) fn check(&self) -> Result<()> {
-        range::check("columns", self.columns, &(1..=FEATURES.len()))
+impl Baseline for Degree {
+    fn check(&self) -> Result<()> {
+        self.check_ranges()
     }
 
-    /// The features of all nodes.
-    pub fn embed(&self, graph: &Graph) -> Result<Block> {
-        self.check()?;
+    fn embed(&self, graph: &Graph, _: u64, _: &dyn Progress) -> Result<Block> {
         let all = features(graph)?;
         let mut out = Block::zeros(all.rows(), self.columns);
         out.update_rows(|i, row| row.copy_from_slice(&all.row(i)[..self.columns]));
         Ok(out)
+    }
+
+    fn bytes(&self, _: u64) -> (u64, u64) {
+        (0, 0)
+    }
+
+    fn uses_weights(&self) -> bool {
+        false
     }
 }
 
@@ -60,7 +56,8 @@ pub const FEATURES: [&str; 8] = [
 fn features(graph: &Graph) -> Result<Block> {
     let graph = undirected(graph)?;
     let n = graph.nodes();
-    let (triangles, cores) = (triangles(&graph), core_numbers(&graph));
+    let triangles: Vec<u64> = parallel::collect(n, |i| triangles_at(&graph, i as u32));
+    let cores = core_numbers(&graph);
     let log = |x: f64| x.ln_1p();
     let degree = |i: u32| graph.degree(i) as f64;
     let mut out = Block::zeros(n, FEATURES.len());
@@ -88,24 +85,6 @@ fn features(graph: &Graph) -> Result<Block> {
             .for_each(|(o, v)| *o = v as f32);
     }
     Ok(out)
-}
-
-/// Triangles at each node.
-fn triangles(graph: &Graph) -> Vec<u64> {
-    let at = |i: u32| -> u64 {
-        graph
-            .neighbors(i)
-            .iter()
-            .map(|&j| common(graph, i, j))
-            .sum::<u64>()
-            / 2
-    };
-    parallel::collect(graph.nodes(), |i| at(i as u32))
-}
-
-/// Number of common neighbours, by the smaller list.
-fn common(graph: &Graph, i: u32, j: u32) -> u64 {
-    super::common_neighbors(graph, i, j).count() as u64
 }
 
 /// The largest k such that the node is in a subgraph of least degree k, for every node, by taking
@@ -136,54 +115,4 @@ fn core_numbers(graph: &Graph) -> Vec<u32> {
         }
     }
     core
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hone::graph::GraphBuilder;
-
-    #[test]
-    fn a_clique_with_a_tail() {
-        // 0 1 2 3 a clique, 3-4-5 a tail, 6 alone.
-        let edges = vec![
-            (0, 1),
-            (0, 2),
-            (0, 3),
-            (1, 2),
-            (1, 3),
-            (2, 3),
-            (3, 4),
-            (4, 5),
-        ];
-        for directed in [false, true] {
-            let builder = if directed {
-                GraphBuilder::directed(7)
-            } else {
-                GraphBuilder::undirected(7)
-            };
-            let graph = builder.edges(edges.clone()).build().expect("in range");
-            let x = features(&graph).expect("no reason to fail");
-            let near = |i: usize, j: usize, value: f64| {
-                assert!((f64::from(x.row(i)[j]) - value).abs() < 1e-6, "{i} {j}");
-            };
-            near(3, 0, 5f64.ln());
-            near(3, 1, 4f64.ln());
-            near(3, 2, 0.5);
-            for (node, core) in [(0, 3.0), (3, 3.0), (4, 1.0), (5, 1.0), (6, 0.0)] {
-                near(node, 3, f64::ln_1p(core));
-            }
-            near(4, 4, (5f64.ln() + 2f64.ln()) / 2.0);
-            near(4, 5, 5f64.ln());
-            near(4, 6, 4f64.ln() / 2.0);
-            near(4, 7, 6f64.ln());
-            assert!(x.row(6).iter().all(|&v| v == 0.0));
-            let log_degree = Degree { columns: 1 }.embed(&graph).expect("in range");
-            assert_eq!((log_degree.cols(), log_degree.row(3)[0]), (1, x.row(3)[0]));
-            assert!(
-                Degree { columns: 9 }.embed(&graph).is_err()
-                    && Degree { columns: 0 }.embed(&graph).is_err()
-            );
-        }
-    }
 }

@@ -12,33 +12,21 @@ use hone::dense::Block;
 use hone::graph::Graph;
 use hone::parallel;
 use hone::{Progress, Result};
-use serde::{Deserialize, Serialize};
 
 use super::spectral::Normalised;
-use super::{range, undirected};
+use super::{Baseline, FACTOR, row_bytes, undirected};
 
-/// The options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct GraphWave {
-    /// Scales of diffusion.
-    pub scales: usize,
-    /// Times at which the characteristic function is sampled.
-    pub points: usize,
-    /// The largest of these times.
-    pub longest: f64,
-    /// Degree of the Chebyshev expansion.
-    pub order: usize,
-}
-
-impl Default for GraphWave {
-    fn default() -> Self {
-        GraphWave {
-            scales: 2,
-            points: 25,
-            longest: 100.0,
-            order: 30,
-        }
+options! {
+    /// The options.
+    pub struct GraphWave {
+        /// Scales of diffusion.
+        scales: usize = 2, 1..=64;
+        /// Times at which the characteristic function is sampled.
+        points: usize = 25, 1..=1000;
+        /// The largest of these times.
+        longest: f64 = 100.0, FACTOR;
+        /// Degree of the Chebyshev expansion.
+        order: usize = 30, 1..=1000;
     }
 }
 
@@ -46,23 +34,12 @@ impl Default for GraphWave {
 const MOST_LEFT: f64 = 0.95;
 const LEAST_LEFT: f64 = 0.80;
 
-impl GraphWave {
-    /// Refuses options out of range.
-    pub(crate) fn check(&self) -> Result<()> {
-        range::check("scales", self.scales, &(1..=64))?;
-        range::check("points", self.points, &(1..=1000))?;
-        range::check("longest", self.longest, &range::FACTOR)?;
-        range::check("order", self.order, &(1..=1000))
+impl Baseline for GraphWave {
+    fn check(&self) -> Result<()> {
+        self.check_ranges()
     }
 
-    /// Length of the vectors.
-    pub(crate) fn dim(&self) -> usize {
-        2 * self.scales * self.points
-    }
-
-    /// The vectors of all nodes.
-    pub fn embed(&self, graph: &Graph, progress: &dyn Progress) -> Result<Block> {
-        self.check()?;
+    fn embed(&self, graph: &Graph, _: u64, progress: &dyn Progress) -> Result<Block> {
         let graph = undirected(graph)?;
         let n = graph.nodes();
         let normalised = Normalised::of(&graph);
@@ -85,6 +62,17 @@ impl GraphWave {
             progress.advance((end - start) as u64);
         }
         Ok(out)
+    }
+
+    fn bytes(&self, nodes: u64) -> (u64, u64) {
+        (row_bytes(nodes, self.dim(), 1), 0)
+    }
+}
+
+impl GraphWave {
+    /// Length of the vectors.
+    fn dim(&self) -> usize {
+        2 * self.scales * self.points
     }
 
     fn scales_of(&self, nodes: usize) -> Vec<f64> {
@@ -170,112 +158,4 @@ fn chebyshev_of_heat(s: f64, order: usize) -> Vec<f64> {
     (0..=order)
         .map(|k| 2.0 / rule as f64 * (0..rule).map(|m| term(m, k)).sum::<f64>())
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hone::Silent;
-    use hone::graph::{GraphBuilder, builtin};
-
-    /// exp(−sL) by Taylor's series of (−sL / 2¹⁰), squared ten times.
-    fn heat_kernel(graph: &Graph, s: f64) -> Vec<Vec<f64>> {
-        let n = graph.nodes();
-        let times = |a: &Vec<Vec<f64>>, b: &Vec<Vec<f64>>| -> Vec<Vec<f64>> {
-            (0..n)
-                .map(|i| {
-                    (0..n)
-                        .map(|j| (0..n).map(|k| a[i][k] * b[k][j]).sum())
-                        .collect()
-                })
-                .collect()
-        };
-        let degree = |i: usize| graph.degree(i as u32) as f64;
-        let entry = |i: usize, j: usize| {
-            let edge = graph.neighbors(i as u32).contains(&(j as u32));
-            let own = if i == j && degree(i) > 0.0 { 1.0 } else { 0.0 };
-            let shared = if edge {
-                1.0 / (degree(i) * degree(j)).sqrt()
-            } else {
-                0.0
-            };
-            -s / 1024.0 * (own - shared)
-        };
-        let small: Vec<Vec<f64>> = (0..n)
-            .map(|i| (0..n).map(|j| entry(i, j)).collect())
-            .collect();
-        let mut sum: Vec<Vec<f64>> = (0..n)
-            .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
-            .collect();
-        let mut term = sum.clone();
-        for k in 1..10 {
-            term = times(&term, &small);
-            term.iter_mut().flatten().for_each(|x| *x /= f64::from(k));
-            sum.iter_mut()
-                .flatten()
-                .zip(term.iter().flatten())
-                .for_each(|(s, t)| *s += t);
-        }
-        (0..10).for_each(|_| sum = times(&sum, &sum));
-        sum
-    }
-
-    #[test]
-    fn vectors_are_characteristic_functions_of_the_heat_kernel() {
-        let graph = builtin("karate").expect("built in");
-        let options = GraphWave {
-            points: 4,
-            longest: 30.0,
-            ..GraphWave::default()
-        };
-        let found = options.embed(&graph, &Silent).expect("small");
-        let n = graph.nodes();
-        for (k, s) in [-(0.95f64.ln()), -(0.80f64.ln())]
-            .map(|left| left * (n as f64 / 2.0).sqrt())
-            .into_iter()
-            .enumerate()
-        {
-            let kernel = heat_kernel(&graph, s);
-            for a in [0, 7, 33] {
-                for (p, t) in [0.0, 10.0, 20.0, 30.0].into_iter().enumerate() {
-                    let column: Vec<f64> = (0..n).map(|i| kernel[i][a]).collect();
-                    let real = column.iter().map(|x| (t * x).cos()).sum::<f64>() / n as f64;
-                    let imaginary = column.iter().map(|x| (t * x).sin()).sum::<f64>() / n as f64;
-                    let at = 2 * (k * 4 + p);
-                    let ours = [found.get(a, at), found.get(a, at + 1)].map(f64::from);
-                    assert!(
-                        (ours[0] - real).abs() < 1e-5 && (ours[1] - imaginary).abs() < 1e-5,
-                        "{a} {s} {t}"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn nodes_that_a_symmetry_exchanges_are_equal_and_isolated_ones_are_values() {
-        // A path of five nodes and one alone.
-        let graph = GraphBuilder::undirected(6)
-            .edges(vec![(0, 1), (1, 2), (2, 3), (3, 4)])
-            .build()
-            .expect("in range");
-        let found = GraphWave::default().embed(&graph, &Silent).expect("small");
-        for (a, b) in [(0, 4), (1, 3)] {
-            assert!(
-                found
-                    .row(a)
-                    .iter()
-                    .zip(found.row(b))
-                    .all(|(x, y)| (x - y).abs() < 1e-6)
-            );
-        }
-        assert!(
-            found
-                .row(0)
-                .iter()
-                .zip(found.row(2))
-                .any(|(x, y)| (x - y).abs() > 1e-3)
-        );
-        assert!(found.as_slice().iter().all(|x| x.is_finite()));
-    }
 }

@@ -20,55 +20,42 @@ use hone::operator::Operator;
 use hone::random::Key;
 use hone::sparse::Csr;
 use hone::{Error, Progress, Result};
-use serde::{Deserialize, Serialize};
 
-use super::range;
+use super::{Baseline, DIM, row_bytes};
 
-/// The options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hope {
-    /// Length of the vectors, D: half for a node as source, half as target.
-    pub dim: usize,
-    /// Length of the longest walks.
-    pub steps: usize,
-    /// β times the largest singular value of A, between 0 and 1.
-    pub decay: f64,
-}
-
-impl Default for Hope {
-    fn default() -> Self {
-        Hope {
-            dim: 128,
-            steps: 4,
-            decay: 0.5,
-        }
+options! {
+    /// The options.
+    pub struct Hope {
+        /// Length of the vectors, D: half for a node as source, half as target.
+        dim: usize = 128, DIM;
+        /// Length of the longest walks.
+        steps: usize = 4, 1..=16;
+        /// β times the largest singular value of A, between 0 and 1.
+        decay: f64 = 0.5;
     }
 }
 
-impl Hope {
-    /// Refuses options out of range.
-    pub(crate) fn check(&self) -> Result<()> {
-        range::check("dim", self.dim, &range::DIM)?;
-        range::check("steps", self.steps, &(1..=16))?;
-        if self.dim < 2 {
-            return Err(Error::config(
+impl Baseline for Hope {
+    fn check(&self) -> Result<()> {
+        self.check_ranges()?;
+        let (field, message) = if self.dim < 2 {
+            (
                 "dim",
                 format!("is {}; must be from 2, half for each side", self.dim),
-            ));
-        }
-        if self.decay > 0.0 && self.decay < 1.0 {
+            )
+        } else if self.decay > 0.0 && self.decay < 1.0 {
             return Ok(());
-        }
-        Err(Error::config(
-            "decay",
-            format!("is {}; must be between 0 and 1", self.decay),
-        ))
+        } else {
+            (
+                "decay",
+                format!("is {}; must be between 0 and 1", self.decay),
+            )
+        };
+        Err(Error::config(field, message))
     }
 
-    /// The vectors of all nodes; of an odd number of columns that in the middle is zero.
-    pub fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
-        self.check()?;
+    /// Of an odd number of columns that in the middle is zero.
+    fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         let mut out = Block::zeros(graph.nodes(), self.dim);
         if graph.edges() == 0 {
             return Ok(out);
@@ -84,11 +71,8 @@ impl Hope {
             svd(s, &Svd::default(), &task)
         };
         let largest = |a: &Operator| {
-            Ok(factor(a, 1, "hope norm")?
-                .sigma
-                .first()
-                .copied()
-                .unwrap_or(0.0))
+            let found = factor(a, 1, "hope norm")?;
+            Ok(found.sigma.first().copied().unwrap_or(0.0))
         };
         let Some((norm, a)) = bounded(graph, largest)? else {
             return Ok(out);
@@ -113,6 +97,10 @@ impl Hope {
             }
         }
         Ok(out)
+    }
+
+    fn bytes(&self, nodes: u64) -> (u64, u64) {
+        (row_bytes(nodes, self.dim, 7), 0)
     }
 }
 
@@ -152,105 +140,4 @@ fn bounded(
         norm * f64::from(-second).exp2(),
         times(-first - second),
     )))
-}
-
-#[cfg(test)]
-mod tests {
-    use hone::Silent;
-    use hone::graph::GraphBuilder;
-
-    use super::*;
-
-    /// All directions of a small graph give the proximity itself back: sums of powers, entry by entry.
-    #[test]
-    fn halves_multiply_to_the_truncated_katz_proximity() {
-        let edges = vec![(0, 1), (1, 2), (2, 3), (0, 2), (3, 1), (4, 0)];
-        let n = 5;
-        let graph = GraphBuilder::directed(n)
-            .edges(edges.clone())
-            .build()
-            .expect("a graph");
-        let options = Hope {
-            dim: 10,
-            steps: 3,
-            decay: 0.5,
-        };
-        let z = options.embed(&graph, 1, &Silent).expect("vectors");
-        let mut power = vec![vec![0f64; n]; n];
-        (0..n).for_each(|i| power[i][i] = 1.0);
-        let mut walks = Vec::new();
-        for _ in 0..3 {
-            let mut next = vec![vec![0f64; n]; n];
-            for &(u, v) in &edges {
-                (0..n).for_each(|i| next[i][v as usize] += power[i][u as usize]);
-            }
-            power = next;
-            walks.push(power.clone());
-        }
-        let product = |i: usize, j: usize| {
-            (0..5)
-                .map(|k| f64::from(z.get(i, k) * z.get(j, 5 + k)))
-                .sum::<f64>()
-        };
-        // β follows from an entry that walks of one step alone reach: 4 → 0.
-        let beta = 3.0 * product(4, 0);
-        assert!(beta > 0.1 && beta < 0.5, "{beta}");
-        for i in 0..n {
-            for j in 0..n {
-                let expected: f64 = (0..3)
-                    .map(|l| beta.powi(l as i32 + 1) * walks[l][i][j])
-                    .sum::<f64>()
-                    / 3.0;
-                assert!(
-                    (product(i, j) - expected).abs() < 1e-4,
-                    "{i} → {j}: {} and {expected}",
-                    product(i, j)
-                );
-            }
-        }
-    }
-    /// A common factor of all weights changes nothing, not one bit where it is a power of two; steps whose powers would
-    /// leave the range of f32 do not vanish.
-    #[test]
-    fn a_common_factor_changes_nothing() {
-        let edges: Vec<(u32, u32)> = (1..200u32)
-            .flat_map(|i| [(i, i / 2), (i, i * i % 199), (i / 3, i)])
-            .collect();
-        let vectors = |factor: f64, options: &Hope| {
-            let weights = (0..edges.len())
-                .map(|i| (factor * (1.0 + (i % 5) as f64)) as f32)
-                .collect();
-            let graph = GraphBuilder::directed(200)
-                .edges(edges.clone())
-                .weights(weights)
-                .build()
-                .expect("a graph");
-            options.embed(&graph, 1, &Silent).expect("vectors")
-        };
-        for steps in [4, 16] {
-            let options = Hope {
-                dim: 9,
-                steps,
-                decay: 0.5,
-            };
-            let plain = vectors(1.0, &options);
-            let size = |z: &Block| z.as_slice().iter().map(|v| f64::from(v * v)).sum::<f64>();
-            assert!(size(&plain) > 1e-3, "{}", size(&plain));
-            assert!(
-                (0..200).all(|i| plain.get(i, 4) == 0.0),
-                "the column in the middle"
-            );
-            for factor in [2f64.powi(100), 2f64.powi(-100)] {
-                assert_eq!(vectors(factor, &options), plain, "{factor}");
-            }
-            let other = vectors(1e8, &options);
-            let apart = plain
-                .as_slice()
-                .iter()
-                .zip(other.as_slice())
-                .map(|(a, b)| f64::from(a - b).powi(2))
-                .sum::<f64>();
-            assert!(apart < 1e-4 * size(&plain), "{apart}");
-        }
-    }
 }

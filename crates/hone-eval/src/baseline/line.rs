@@ -15,9 +15,8 @@ use hone::graph::Graph;
 use hone::{Progress, Result};
 use serde::{Deserialize, Serialize};
 
-use super::alias::Alias;
-use super::range;
-use super::skipgram::{self, Options, SkipGram};
+use super::skipgram::{self, Alias, Options, SkipGram};
+use super::{Baseline, DIM, FACTOR, NEGATIVES, check_range, weight};
 
 /// Which proximity is learnt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -33,104 +32,19 @@ pub enum Order {
     Both,
 }
 
-/// The options; defaults are the paper's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Line {
-    /// Length of the vectors, D.
-    pub dim: usize,
-    /// Proximity.
-    pub order: Order,
-    /// Edge samples, T; by default the smaller of 60 million and 1000 per edge.
-    pub samples: Option<u64>,
-    /// Noise samples per edge.
-    pub negatives: usize,
-    /// Learning rate at the start; it falls linearly to 0.
-    pub learning_rate: f64,
-}
-
-impl Default for Line {
-    fn default() -> Self {
-        Line {
-            dim: 128,
-            order: Order::Second,
-            samples: None,
-            negatives: 5,
-            learning_rate: 0.025,
-        }
-    }
-}
-
-impl Line {
-    /// Bytes of the pairs of a pool, at most.
-    pub(crate) fn pool_bytes(&self) -> u64 {
-        skipgram::pool_bytes(BATCH * POOL, self.negatives)
-    }
-
-    /// Refuses options out of range.
-    pub(crate) fn check(&self) -> Result<()> {
-        let least = if self.order == Order::Both { 2 } else { 1 };
-        range::check("dim", self.dim, &(least..=*range::DIM.end()))?;
-        self.samples.map_or(Ok(()), |samples| {
-            range::check("samples", samples, &range::SAMPLES)
-        })?;
-        range::check("negatives", self.negatives, &range::NEGATIVES)?;
-        range::check("learning_rate", self.learning_rate, &range::FACTOR)
-    }
-
-    /// The vectors of all nodes.
-    pub fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
-        self.check()?;
-        if graph.edges() == 0 || graph.weights().is_some_and(|w| w.iter().all(|&w| w == 0.0)) {
-            return Ok(Block::zeros(graph.nodes(), self.dim));
-        }
-        match self.order {
-            Order::First => self.train(graph, self.dim, true, seed, progress),
-            Order::Second => self.train(graph, self.dim, false, seed, progress),
-            Order::Both => {
-                let half = self.dim / 2;
-                let first = self.train(graph, half, true, seed, progress)?;
-                let second = self.train(graph, self.dim - half, false, seed, progress)?;
-                Ok(join_unit_rows(&first, &second))
-            }
-        }
-    }
-
-    fn train(
-        &self,
-        graph: &Graph,
-        dim: usize,
-        tied: bool,
-        seed: u64,
-        progress: &dyn Progress,
-    ) -> Result<Block> {
-        let arcs = Arcs::new(graph);
-        let total = self
-            .samples
-            .unwrap_or((1000 * graph.edges() as u64).min(60_000_000));
-        let options = Options {
-            dim,
-            negatives: self.negatives,
-            learning_rate: self.learning_rate as f32,
-            tied,
-            seed,
-        };
-        let mut model = SkipGram::new(&arcs.strength, options);
-        let units = total.div_ceil(BATCH);
-        let pool = (units / 100).clamp(16, POOL).next_multiple_of(16);
-        progress.stage("edge samples", units);
-        for start in (0..units).step_by(pool as usize) {
-            progress.check()?;
-            let end = (start + pool).min(units);
-            model.train(start..end, start as f64 / units as f64, |_, sink| {
-                for _ in 0..BATCH {
-                    let (source, target) = arcs.draw(&mut sink.stream);
-                    sink.pair(source, target);
-                }
-            });
-            progress.advance(end - start);
-        }
-        Ok(model.vectors())
+options! {
+    /// The options; defaults are the paper's.
+    pub struct Line {
+        /// Length of the vectors, D.
+        dim: usize = 128, DIM;
+        /// Proximity.
+        order: Order = Order::Second;
+        /// Edge samples, T; by default the smaller of 60 million and 1000 per edge.
+        samples: Option<u64> = None;
+        /// Noise samples per edge.
+        negatives: usize = 5, NEGATIVES;
+        /// Learning rate at the start; it falls linearly to 0.
+        learning_rate: f64 = 0.025, FACTOR;
     }
 }
 
@@ -140,40 +54,80 @@ const BATCH: u64 = 256;
 /// Batches of a pool, at most.
 const POOL: u64 = 2048;
 
-/// All arcs (an undirected edge is two), with a table to draw one by weight.
-struct Arcs<'a> {
-    graph: &'a Graph,
-    sources: Vec<u32>,
-    table: Alias,
-    /// Total weight of the arcs at each node.
-    strength: Vec<f64>,
-}
-
-impl<'a> Arcs<'a> {
-    fn new(graph: &'a Graph) -> Self {
-        let pattern = graph.pattern();
-        let weight = |k: usize| graph.weights().map_or(1.0, |w| f64::from(w[k]));
-        let sources: Vec<u32> = (0..graph.nodes())
-            .flat_map(|i| pattern.range(i).map(move |_| i as u32))
-            .collect();
-        let mut strength = vec![0.0; graph.nodes()];
-        for (k, &source) in sources.iter().enumerate() {
-            strength[source as usize] += weight(k);
-            if graph.is_directed() {
-                strength[pattern.columns()[k] as usize] += weight(k);
-            }
+impl Baseline for Line {
+    fn check(&self) -> Result<()> {
+        if self.order == Order::Both {
+            check_range("dim", self.dim, 2..=*DIM.end())?;
         }
-        Arcs {
-            graph,
-            table: Alias::new((0..sources.len()).map(weight)),
-            sources,
-            strength,
+        if let Some(samples) = self.samples {
+            check_range("samples", samples, 1..=1_000_000_000_000)?;
+        }
+        self.check_ranges()
+    }
+
+    fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
+        if graph.edges() == 0 || graph.weights().is_some_and(|w| w.iter().all(|&w| w == 0.0)) {
+            return Ok(Block::zeros(graph.nodes(), self.dim));
+        }
+        let train = |dim, tied| self.train(graph, dim, tied, seed, progress);
+        match self.order {
+            Order::First => train(self.dim, true),
+            Order::Second => train(self.dim, false),
+            Order::Both => {
+                let half = self.dim / 2;
+                Ok(join_unit_rows(
+                    &train(half, true)?,
+                    &train(self.dim - half, false)?,
+                ))
+            }
         }
     }
 
-    fn draw(&self, stream: &mut crate::random::Stream) -> (u32, u32) {
-        let k = self.table.draw(stream) as usize;
-        (self.sources[k], self.graph.pattern().columns()[k])
+    fn bytes(&self, nodes: u64) -> (u64, u64) {
+        skipgram::bytes(nodes, self.dim, BATCH * POOL, self.negatives)
+    }
+}
+
+impl Line {
+    fn train(
+        &self,
+        graph: &Graph,
+        dim: usize,
+        tied: bool,
+        seed: u64,
+        progress: &dyn Progress,
+    ) -> Result<Block> {
+        let (pattern, targets) = (graph.pattern(), graph.pattern().columns());
+        // The arcs: an undirected edge is two.
+        let sources: Vec<u32> = (0..graph.nodes())
+            .flat_map(|i| pattern.range(i).map(move |_| i as u32))
+            .collect();
+        let table = Alias::new((0..sources.len()).map(|k| weight(graph, k)));
+        let mut strength = vec![0.0; graph.nodes()];
+        for (k, &source) in sources.iter().enumerate() {
+            strength[source as usize] += weight(graph, k);
+            if graph.is_directed() {
+                strength[targets[k] as usize] += weight(graph, k);
+            }
+        }
+        let options = Options {
+            dim,
+            negatives: self.negatives,
+            learning_rate: self.learning_rate,
+            tied,
+            seed,
+        };
+        let mut model = SkipGram::new(&strength, options);
+        let most = (1000 * graph.edges() as u64).min(60_000_000);
+        let units = self.samples.unwrap_or(most).div_ceil(BATCH);
+        progress.stage("edge samples", units);
+        model.train(units, POOL, progress, |_, sink| {
+            for _ in 0..BATCH {
+                let k = table.draw(&mut sink.stream) as usize;
+                sink.pair(sources[k], targets[k]);
+            }
+        })?;
+        Ok(model.vectors())
     }
 }
 
@@ -182,12 +136,8 @@ fn join_unit_rows(a: &Block, b: &Block) -> Block {
     for i in 0..a.rows() {
         let (left, right) = out.row_mut(i).split_at_mut(a.cols());
         for (target, row) in [(left, a.row(i)), (right, b.row(i))] {
-            let size = row
-                .iter()
-                .map(|v| v * v)
-                .sum::<f32>()
-                .sqrt()
-                .max(f32::MIN_POSITIVE);
+            let size = row.iter().map(|v| v * v).sum::<f32>().sqrt();
+            let size = size.max(f32::MIN_POSITIVE);
             target.iter_mut().zip(row).for_each(|(t, v)| *t = v / size);
         }
     }

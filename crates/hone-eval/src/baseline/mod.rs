@@ -1,61 +1,142 @@
-//! The embeddings and scores HONE is compared with, one per file.
+//! The embeddings and scores HONE is compared with.
 
-mod alias;
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use hone::dense::Block;
+use hone::graph::{Graph, GraphBuilder};
+use hone::{Error, Progress, Result};
+
+use crate::random::Stream;
+
+/// A method that gives every node a vector; its fields are its options.
+pub trait Baseline {
+    /// Refuses options out of range: when a method is named, before anything is allocated.
+    fn check(&self) -> Result<()>;
+
+    /// The vectors of all nodes.
+    fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block>;
+
+    /// Bytes of all rows at work on so many nodes, and of samples beside them; zero where memory is seen to elsewhere.
+    fn bytes(&self, nodes: u64) -> (u64, u64);
+
+    /// Whether the weights of edges matter.
+    fn uses_weights(&self) -> bool {
+        true
+    }
+}
+
+/// A struct of options with their defaults and ranges: `field: type = default, range;`. Ranges are far beyond what the literature
+/// uses, and small enough that no product of two of them overflows.
+macro_rules! options {
+    ($(#[$about:meta])* pub struct $name:ident {
+        $($(#[$help:meta])* $field:ident: $kind:ty = $default:expr $(, $range:expr)?;)*
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$help])* pub $field: $kind,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $($field: $default,)* }
+            }
+        }
+
+        impl $name {
+            fn check_ranges(&self) -> hone::Result<()> {
+                $($(crate::baseline::check_range(stringify!($field), self.$field, $range)?;)?)*
+                Ok(())
+            }
+        }
+    };
+}
+
 mod degree;
-mod descent;
-mod eigen;
 mod graphwave;
-mod grarep;
 mod heuristic;
 mod hope;
 mod line;
-mod netmf;
 mod node2vec;
 mod prone;
-mod range;
 mod rolx;
 mod skipgram;
 mod spectral;
-mod square;
-mod walk;
-
-pub(crate) use descent::PAD;
-
-use std::borrow::Cow;
-
-use hone::Result;
-use hone::dense::Block;
-use hone::graph::{Graph, GraphBuilder};
+mod window;
 
 pub use degree::{Degree, FEATURES};
 pub use graphwave::GraphWave;
-pub use grarep::GraRep;
 pub use heuristic::Heuristic;
 pub use hope::Hope;
 pub use line::{Line, Order};
-pub use netmf::NetMf;
 pub use node2vec::Node2Vec;
 pub use prone::ProNe;
 pub use rolx::RolX;
 pub use spectral::Spectral;
+pub use window::{GraRep, NetMf};
 
-use crate::random::Stream;
+/// Columns of vectors, as of HONE's own.
+const DIM: RangeInclusive<usize> = 1..=65_536;
+/// Distance of the nodes of a pair on a walk.
+const WINDOW: RangeInclusive<usize> = 1..=10_000;
+/// Random pairs beside each true one.
+const NEGATIVES: RangeInclusive<usize> = 1..=1000;
+/// Factors of learning rates and of the bias of walks.
+const FACTOR: RangeInclusive<f64> = 1e-9..=1e9;
 
-/// Refuses a length of vectors that is out of range.
-pub(crate) fn check_dim(dim: usize) -> Result<()> {
-    range::check("dim", dim, &range::DIM)
+/// Refuses a value out of its range, by name.
+fn check_range<T: PartialOrd + Display + Copy>(
+    field: &str,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Result<()> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let (start, end) = range.into_inner();
+    let message = format!("is {value}; must be from {start} to {end}");
+    Err(Error::config(field, message))
 }
 
-/// Vectors of independent standard normal numbers: the lower bound of every table.
-pub fn random(nodes: usize, dim: usize, seed: u64) -> Block {
-    let mut out = Block::zeros(nodes, dim);
-    for i in 0..nodes {
-        let mut stream = Stream::new(seed, "random vectors", i as u64);
-        out.row_mut(i)
-            .iter_mut()
-            .for_each(|v| *v = stream.normal() as f32);
+/// Bytes of `copies` rows of `dim` values in f32 for each node.
+fn row_bytes(nodes: u64, dim: usize, copies: u64) -> u64 {
+    nodes.saturating_mul(dim as u64).saturating_mul(4 * copies)
+}
+
+options! {
+    /// Vectors of independent standard normal numbers: the lower bound of every table.
+    pub struct Random {
+        /// Length of the vectors, D.
+        dim: usize = 128, DIM;
     }
-    out
+}
+
+impl Baseline for Random {
+    fn check(&self) -> Result<()> {
+        self.check_ranges()
+    }
+
+    fn embed(&self, graph: &Graph, seed: u64, _: &dyn Progress) -> Result<Block> {
+        let mut out = Block::zeros(graph.nodes(), self.dim);
+        for i in 0..graph.nodes() {
+            let mut stream = Stream::new(seed, "random vectors", i as u64);
+            out.row_mut(i)
+                .iter_mut()
+                .for_each(|v| *v = stream.normal() as f32);
+        }
+        Ok(out)
+    }
+
+    fn bytes(&self, nodes: u64) -> (u64, u64) {
+        (row_bytes(nodes, self.dim, 1), 0)
+    }
+
+    fn uses_weights(&self) -> bool {
+        false
+    }
 }
 
 /// The graph without directions (weights of opposite arcs add up).
@@ -65,18 +146,20 @@ fn undirected(graph: &Graph) -> Result<Cow<'_, Graph>> {
     }
     let edges: Vec<(u32, u32)> = (0..graph.nodes() as u32)
         .flat_map(|u| {
-            graph
-                .neighbors(u)
-                .iter()
-                .map(move |&v| (u.min(v), u.max(v)))
+            let neighbors = graph.neighbors(u).iter();
+            neighbors.map(move |&v| (u.min(v), u.max(v)))
         })
         .collect();
-    let builder = GraphBuilder::undirected(graph.nodes()).edges(edges);
-    let builder = match graph.weights() {
-        Some(weights) => builder.weights(weights.to_vec()),
-        None => builder,
-    };
+    let mut builder = GraphBuilder::undirected(graph.nodes()).edges(edges);
+    if let Some(weights) = graph.weights() {
+        builder = builder.weights(weights.to_vec());
+    }
     Ok(Cow::Owned(builder.build()?))
+}
+
+/// The weight at position `k` of the pattern.
+fn weight(graph: &Graph, k: usize) -> f64 {
+    graph.weights().map_or(1.0, |w| f64::from(w[k]))
 }
 
 /// Nodes adjacent to both, found from the smaller neighbourhood.
@@ -87,9 +170,15 @@ fn common_neighbors(graph: &Graph, u: u32, v: u32) -> impl Iterator<Item = u32> 
         (v, u)
     };
     let many = graph.neighbors(many);
-    graph
-        .neighbors(few)
-        .iter()
-        .copied()
-        .filter(move |w| many.binary_search(w).is_ok())
+    let few = graph.neighbors(few).iter().copied();
+    few.filter(move |w| many.binary_search(w).is_ok())
+}
+
+/// Number of triangles at a node.
+fn triangles_at(graph: &Graph, u: u32) -> u64 {
+    let neighbors = graph.neighbors(u).iter();
+    let twice: usize = neighbors
+        .map(|&v| common_neighbors(graph, u, v).count())
+        .sum();
+    twice as u64 / 2
 }

@@ -5,7 +5,14 @@
 //! negative sampling in place of the hierarchical softmax). Walks are not stored: they are drawn
 //! from keyed streams, once to count visits (the noise distribution) and once to train.
 //!
-//! References: Perozzi et al. DeepWalk, 2014; Grover, Leskovec. node2vec, 2016.
+//! A second-order step from `at`, having come from `before`, chooses a neighbour x with weight
+//! w(at, x) times 1/p if x is `before`, 1 if x is adjacent to `before`, 1/q otherwise. We draw x by
+//! w alone and accept it with its factor over the largest factor, so that memory stays linear in the
+//! edges; the way back, whose factor may be far larger than all others, is drawn apart, so that few
+//! draws are rejected.
+//!
+//! References: Perozzi et al. DeepWalk, 2014; Grover, Leskovec. node2vec, 2016; Yang et al.
+//! KnightKing, 2019.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,165 +20,136 @@ use hone::dense::Block;
 use hone::graph::Graph;
 use hone::parallel;
 use hone::{Progress, Result};
-use serde::{Deserialize, Serialize};
 
-use super::range;
-use super::skipgram::{self, Options, Sink, SkipGram};
-use super::walk::Walker;
+use super::skipgram::{self, Alias, Options, Sink, SkipGram};
+use super::{Baseline, DIM, FACTOR, NEGATIVES, WINDOW};
 use crate::random::Stream;
 
-/// The options; defaults are the paper's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Node2Vec {
-    /// Length of the vectors, D.
-    pub dim: usize,
-    /// Walks from each node, R.
-    pub walks: usize,
-    /// Nodes in a walk, L.
-    pub length: usize,
-    /// Largest distance in a walk between a node and its context.
-    pub window: usize,
-    /// Return parameter: large p avoids going back.
-    pub p: f64,
-    /// In-out parameter: large q stays near.
-    pub q: f64,
-    /// Noise samples a true pair.
-    pub negatives: usize,
-    /// Passes over the walks.
-    pub epochs: usize,
-    /// Learning rate at the start; it falls linearly to 0.
-    pub learning_rate: f64,
-}
-
-impl Default for Node2Vec {
-    fn default() -> Self {
-        Node2Vec {
-            dim: 128,
-            walks: 10,
-            length: 80,
-            window: 10,
-            p: 1.0,
-            q: 1.0,
-            negatives: 5,
-            epochs: 1,
-            learning_rate: 0.025,
-        }
+options! {
+    /// The options; defaults are the paper's.
+    pub struct Node2Vec {
+        /// Length of the vectors, D.
+        dim: usize = 128, DIM;
+        /// Walks from each node, R.
+        walks: usize = 10, 1..=100_000;
+        /// Nodes in a walk, L; one alone has no pairs.
+        length: usize = 80, 2..=100_000;
+        /// Largest distance in a walk between a node and its context.
+        window: usize = 10, WINDOW;
+        /// Return parameter: large p avoids going back.
+        p: f64 = 1.0, FACTOR;
+        /// In-out parameter: large q stays near.
+        q: f64 = 1.0, FACTOR;
+        /// Noise samples a true pair.
+        negatives: usize = 5, NEGATIVES;
+        /// Passes over the walks.
+        epochs: usize = 1, 1..=10_000;
+        /// Learning rate at the start; it falls linearly to 0.
+        learning_rate: f64 = 0.025, FACTOR;
     }
 }
 
 impl Node2Vec {
-    /// The vectors of all nodes; a node without edges keeps its tiny random start.
-    pub fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
-        self.check()?;
-        if graph.edges() == 0 {
-            return Ok(Block::zeros(graph.nodes(), self.dim));
-        }
-        let run = Run::new(self, graph, seed);
-        let options = Options {
-            dim: self.dim,
-            negatives: self.negatives,
-            learning_rate: self.learning_rate as f32,
-            tied: false,
-            seed,
-        };
-        let mut model = SkipGram::new(&run.visits(), options);
-        let total = run.units() * self.epochs as u64;
-        // About a hundred steps of the learning rate, at most some 10 million samples in memory.
-        let pool = (total / 100)
-            .clamp(16, self.heaviest())
-            .next_multiple_of(16);
-        progress.stage("walks and skip-gram", total);
-        for start in (0..total).step_by(pool as usize) {
-            progress.check()?;
-            let end = (start + pool).min(total);
-            model.train(start..end, start as f64 / total as f64, |unit, sink| {
-                run.emit(unit, sink);
-            });
-            progress.advance(end - start);
-        }
-        Ok(model.vectors())
-    }
-
-    /// Walks of a pool, at most.
-    fn heaviest(&self) -> u64 {
+    /// Walks of a pool, at most: some 10 million samples.
+    fn largest_pool(&self) -> u64 {
         (2_000_000 / (self.length * self.window).max(1)).max(16) as u64
-    }
-
-    /// Bytes of the pairs of a pool, at most.
-    pub(crate) fn pool_bytes(&self) -> u64 {
-        let reach = 2 * self.window.min(self.length) as u64;
-        skipgram::pool_bytes(
-            self.heaviest().next_multiple_of(16) * self.length as u64 * reach,
-            self.negatives,
-        )
-    }
-
-    /// Refuses options out of range.
-    pub(crate) fn check(&self) -> Result<()> {
-        range::check("dim", self.dim, &range::DIM)?;
-        range::check("walks", self.walks, &range::WALKS)?;
-        range::check("length", self.length, &range::LENGTH)?;
-        range::check("window", self.window, &range::WINDOW)?;
-        range::check("epochs", self.epochs, &range::EPOCHS)?;
-        range::check("negatives", self.negatives, &range::NEGATIVES)?;
-        range::check("p", self.p, &range::FACTOR)?;
-        range::check("q", self.q, &range::FACTOR)?;
-        range::check("learning_rate", self.learning_rate, &range::FACTOR)
     }
 }
 
-struct Run<'a> {
+impl Baseline for Node2Vec {
+    fn check(&self) -> Result<()> {
+        self.check_ranges()
+    }
+
+    /// A node without edges keeps its tiny random start.
+    fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
+        if graph.edges() == 0 {
+            return Ok(Block::zeros(graph.nodes(), self.dim));
+        }
+        let walks = Walks::new(self, graph, seed);
+        let options = Options {
+            dim: self.dim,
+            negatives: self.negatives,
+            learning_rate: self.learning_rate,
+            tied: false,
+            seed,
+        };
+        let mut model = SkipGram::new(&walks.visits(), options);
+        let total = walks.count() * self.epochs as u64;
+        progress.stage("walks and skip-gram", total);
+        model.train(total, self.largest_pool(), progress, |unit, sink| {
+            walks.add_pairs(unit, sink);
+        })?;
+        Ok(model.vectors())
+    }
+
+    fn bytes(&self, nodes: u64) -> (u64, u64) {
+        let reach = 2 * self.window.min(self.length) as u64;
+        let pairs = self.largest_pool().next_multiple_of(16) * self.length as u64 * reach;
+        skipgram::bytes(nodes, self.dim, pairs, self.negatives)
+    }
+}
+
+/// Random walks on one graph.
+struct Walks<'a> {
     options: &'a Node2Vec,
-    walker: Walker<'a>,
+    graph: &'a Graph,
+    /// Factor of the way back, 1/p.
+    back: f64,
+    /// Factor of nodes not adjacent to the last one, 1/q.
+    out: f64,
+    /// For weighted graphs, one table per node that has neighbours.
+    tables: Option<Vec<Option<Alias>>>,
     /// The nodes in the random order in which walks start.
     order: Vec<u32>,
     seed: u64,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Walks<'a> {
     fn new(options: &'a Node2Vec, graph: &'a Graph, seed: u64) -> Self {
+        let tables = graph.weights().map(|weights| {
+            let table = |i: usize| {
+                let own = &weights[graph.pattern().range(i)];
+                let any = own.iter().any(|&w| w > 0.0);
+                any.then(|| Alias::new(own.iter().map(|&w| f64::from(w))))
+            };
+            (0..graph.nodes()).map(table).collect()
+        });
         let mut order: Vec<u32> = (0..graph.nodes() as u32).collect();
         Stream::new(seed, "walk order", 0).shuffle(&mut order);
-        Run {
+        Walks {
             options,
-            walker: Walker::new(graph, options.p, options.q),
+            graph,
+            back: 1.0 / options.p,
+            out: 1.0 / options.q,
+            tables,
             order,
             seed,
         }
     }
 
     /// Walks of one epoch.
-    fn units(&self) -> u64 {
+    fn count(&self) -> u64 {
         self.order.len() as u64 * self.options.walks as u64
-    }
-
-    fn walk(&self, unit: u64, walk: &mut Vec<u32>) {
-        let unit = unit % self.units();
-        let start = self.order[(unit % self.order.len() as u64) as usize];
-        let mut stream = Stream::new(self.seed, "walk", unit);
-        self.walker
-            .walk(start, self.options.length, &mut stream, walk);
     }
 
     /// How often each node is visited by all walks.
     fn visits(&self) -> Vec<f64> {
         let visits: Vec<AtomicU64> = (0..self.order.len()).map(|_| AtomicU64::new(0)).collect();
-        let piece = (self.units() / 64).max(1024) as usize;
-        parallel::stretches(self.units() as usize, piece, |units| {
-            let mut walk = Vec::with_capacity(self.options.length);
+        let piece = (self.count() / 64).max(1024) as usize;
+        parallel::stretches(self.count() as usize, piece, |units| {
             for unit in units {
-                self.walk(unit as u64, &mut walk);
-                walk.iter()
+                self.walk(unit as u64)
+                    .iter()
                     .for_each(|&v| _ = visits[v as usize].fetch_add(1, Ordering::Relaxed));
             }
         });
         visits.into_iter().map(|v| v.into_inner() as f64).collect()
     }
 
-    fn emit(&self, unit: u64, sink: &mut Sink<'_>) {
-        let mut walk = Vec::with_capacity(self.options.length);
-        self.walk(unit, &mut walk);
+    /// The pairs of nodes near each other on a walk.
+    fn add_pairs(&self, unit: u64, sink: &mut Sink<'_>) {
+        let walk = self.walk(unit);
         for (at, &vertex) in walk.iter().enumerate() {
             let reach = 1 + sink.stream.below(self.options.window);
             let (start, end) = (at.saturating_sub(reach), (at + reach + 1).min(walk.len()));
@@ -179,5 +157,132 @@ impl<'a> Run<'a> {
                 sink.pair(vertex, context);
             }
         }
+    }
+
+    /// The walk of a number; it ends early where no arc leads on.
+    fn walk(&self, unit: u64) -> Vec<u32> {
+        let unit = unit % self.count();
+        let mut stream = Stream::new(self.seed, "walk", unit);
+        let mut walk = Vec::with_capacity(self.options.length);
+        let mut before = None;
+        let mut next = Some(self.order[(unit % self.order.len() as u64) as usize]);
+        while let Some(at) = next {
+            walk.push(at);
+            if walk.len() == self.options.length {
+                break;
+            }
+            next = self.step(at, before, &mut stream);
+            before = Some(at);
+        }
+        walk
+    }
+
+    fn step(&self, at: u32, before: Option<u32>, stream: &mut Stream) -> Option<u32> {
+        let neighbors = self.graph.neighbors(at);
+        let table = match &self.tables {
+            Some(tables) => Some(tables[at as usize].as_ref()?),
+            None if neighbors.is_empty() => return None,
+            None => None,
+        };
+        let draw = |stream: &mut Stream| match table {
+            Some(table) => neighbors[table.draw(stream) as usize],
+            None => neighbors[stream.below(neighbors.len())],
+        };
+        let (back, out) = (self.back, self.out);
+        let Some(before) = before.filter(|_| back != 1.0 || out != 1.0) else {
+            return Some(draw(stream));
+        };
+        let bound = out.max(1.0);
+        let extra = (back - bound).max(0.0) * self.share(at, before);
+        loop {
+            if extra > 0.0 && stream.unit() * (extra + bound) < extra {
+                return Some(before);
+            }
+            let next = draw(stream);
+            let factor = if next == before {
+                back.min(bound)
+            } else if self.graph.neighbors(before).binary_search(&next).is_ok() {
+                1.0
+            } else {
+                out
+            };
+            if stream.unit() * bound < factor {
+                return Some(next);
+            }
+        }
+    }
+
+    /// The share of the way to `to` in all ways out of `at`; 0 when there is none (directed graphs).
+    fn share(&self, at: u32, to: u32) -> f64 {
+        let neighbors = self.graph.neighbors(at);
+        match (neighbors.binary_search(&to), self.graph.weights()) {
+            (Err(_), _) => 0.0,
+            (Ok(_), None) => 1.0 / neighbors.len() as f64,
+            (Ok(k), Some(weights)) => {
+                let own = &weights[self.graph.pattern().range(at as usize)];
+                f64::from(own[k]) / own.iter().map(|&w| f64::from(w)).sum::<f64>()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hone::graph::GraphBuilder;
+
+    fn options(p: f64, q: f64) -> Node2Vec {
+        Node2Vec {
+            p,
+            q,
+            length: 10,
+            walks: 1,
+            ..Node2Vec::default()
+        }
+    }
+
+    #[test]
+    fn steps_follow_the_definition() {
+        // A triangle 0-1-2 with tails 1-3 and 1-4: from 1, having come from 0, all factors occur.
+        let edges = vec![(0, 1), (0, 2), (1, 2), (1, 3), (1, 4)];
+        let plain = GraphBuilder::undirected(5).edges(edges);
+        let weighted = plain.clone().weights(vec![2.0, 1.0, 3.0, 1.0, 4.0]);
+        for (p, q) in [(1.0, 1.0), (0.25, 4.0), (4.0, 0.25), (0.5, 0.5), (2.0, 1.0)] {
+            for (builder, w) in [
+                (&plain, [1.0, 0.0, 1.0, 1.0, 1.0]),
+                (&weighted, [2.0, 0.0, 3.0, 1.0, 4.0]),
+            ] {
+                let (options, graph) = (options(p, q), builder.clone().build().expect("in range"));
+                let walks = Walks::new(&options, &graph, 1);
+                let mut stream = Stream::new(1, "test", 0);
+                let mut seen = [0.0; 5];
+                for _ in 0..100_000 {
+                    let next = walks.step(1, Some(0), &mut stream);
+                    seen[next.expect("has neighbours") as usize] += 1e-5;
+                }
+                let mass = [w[0] / p, 0.0, w[2], w[3] / q, w[4] / q];
+                let total: f64 = mass.iter().sum();
+                let mut both = seen.iter().zip(mass);
+                assert!(
+                    both.all(|(s, m)| (s - m / total).abs() < 0.01),
+                    "{seen:?} instead of {mass:?} / {total}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn walks_follow_arcs_and_end_where_none_leads_on() {
+        let walks = |builder: GraphBuilder| {
+            let (options, graph) = (options(0.5, 2.0), builder.build().expect("in range"));
+            let walks = Walks::new(&options, &graph, 1);
+            let mut all: Vec<_> = (0..walks.count()).map(|unit| walks.walk(unit)).collect();
+            all.sort();
+            all
+        };
+        let arcs = GraphBuilder::directed(3).edges(vec![(0, 1), (1, 2)]);
+        assert_eq!(walks(arcs), [vec![0, 1, 2], vec![1, 2], vec![2]]);
+        let zero = GraphBuilder::undirected(2).edges(vec![(0, 1)]);
+        assert_eq!(walks(zero.weights(vec![0.0])), [[0], [1]]);
     }
 }

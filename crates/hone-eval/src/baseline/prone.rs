@@ -18,51 +18,34 @@ use hone::operator::Operator;
 use hone::random::Key;
 use hone::sparse::Csr;
 use hone::{Progress, Result};
-use serde::{Deserialize, Serialize};
 
 use super::spectral::Normalised;
-use super::{range, undirected};
+use super::{Baseline, DIM, row_bytes, undirected, weight};
 
-/// The options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ProNe {
-    /// Length of the vectors, D.
-    pub dim: usize,
-    /// Chebyshev polynomials of the filter.
-    pub order: usize,
-    /// Sharpness of the filter, θ.
-    pub theta: f64,
-    /// Middle of the filter, μ.
-    pub mu: f64,
-}
-
-impl Default for ProNe {
-    fn default() -> Self {
-        ProNe {
-            dim: 128,
-            order: 10,
-            theta: 0.5,
-            mu: 0.2,
-        }
+options! {
+    /// The options.
+    pub struct ProNe {
+        /// Length of the vectors, D.
+        dim: usize = 128, DIM;
+        /// Chebyshev polynomials of the filter.
+        order: usize = 10, 2..=1000;
+        /// Sharpness of the filter, θ.
+        theta: f64 = 0.5, 1e-9..=100.0;
+        /// Middle of the filter, μ.
+        mu: f64 = 0.2, -2.0..=2.0;
     }
 }
 
 /// Iterations of the sparse decomposition.
 const ITERATIONS: usize = 12;
 
-impl ProNe {
-    /// Refuses options out of range.
-    pub(crate) fn check(&self) -> Result<()> {
-        range::check("dim", self.dim, &range::DIM)?;
-        range::check("order", self.order, &(2..=1000))?;
-        range::check("theta", self.theta, &(1e-9..=100.0))?;
-        range::check("mu", self.mu, &(-2.0..=2.0))
+impl Baseline for ProNe {
+    fn check(&self) -> Result<()> {
+        self.check_ranges()
     }
 
-    /// The vectors of all nodes; columns beyond the number of nodes are zero.
-    pub fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
-        self.check()?;
+    /// Columns beyond the number of nodes are zero.
+    fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         let graph = undirected(graph)?;
         if graph.nodes() == 0 {
             return Ok(Block::zeros(0, self.dim));
@@ -72,6 +55,12 @@ impl ProNe {
         self.propagated(&graph, &start, progress)
     }
 
+    fn bytes(&self, nodes: u64) -> (u64, u64) {
+        (row_bytes(nodes, self.dim, 7), 0)
+    }
+}
+
+impl ProNe {
     /// U √Σ of the logarithms on the edges.
     fn factored(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         let f = Operator::sparse("F", logarithms(graph));
@@ -82,24 +71,16 @@ impl ProNe {
             ..Svd::default()
         };
         let key = Key::new(seed).with("ProNE", 0);
-        let mut found = svd(
-            &f,
-            &options,
-            &Task {
-                rank,
-                right: false,
-                key,
-                progress,
-                aside: None,
-            },
-        )?;
-        found.u.scale_columns(
-            &found
-                .sigma
-                .iter()
-                .map(|sigma| sigma.sqrt())
-                .collect::<Vec<_>>(),
-        );
+        let task = Task {
+            rank,
+            right: false,
+            key,
+            progress,
+            aside: None,
+        };
+        let mut found = svd(&f, &options, &task)?;
+        let roots: Vec<f64> = found.sigma.iter().map(|sigma| sigma.sqrt()).collect();
+        found.u.scale_columns(&roots);
         Ok(found.u.widened(self.dim))
     }
 
@@ -108,10 +89,8 @@ impl ProNe {
         let degrees = Normalised::of(graph).degrees;
         // (L − μ) x.
         let step = |x: &Block| {
-            combined(&[
-                (1.0 - self.mu, x),
-                (-1.0, &walked(graph, x, Some(&degrees))),
-            ])
+            let walked = walked(graph, x, Some(&degrees));
+            combined(&[(1.0 - self.mu, x), (-1.0, &walked)])
         };
         let squared = |x: &Block| step(&step(x));
         progress.stage("ProNE filter", self.order as u64);
@@ -152,43 +131,36 @@ impl ProNe {
 /// log(A_ij / d_i) − log n_j on the edges.
 fn logarithms(graph: &Graph) -> Csr {
     let pattern = graph.pattern();
-    let weight = |k: usize| graph.weights().map_or(1.0, |w| f64::from(w[k]));
     let degrees = Normalised::of(graph).degrees;
     let mut frequencies = vec![0.0; graph.nodes()];
     for i in 0..graph.nodes() {
-        pattern
-            .range(i)
-            .for_each(|k| frequencies[pattern.columns()[k] as usize] += weight(k) / degrees[i]);
+        for k in pattern.range(i) {
+            frequencies[pattern.columns()[k] as usize] += weight(graph, k) / degrees[i];
+        }
     }
     frequencies
         .iter_mut()
         .for_each(|f| *f = f64::powf(*f, 0.75));
     let total: f64 = frequencies.iter().sum();
-    let of_row = |i: usize| {
-        let entry = |k: usize| {
-            (weight(k) / degrees[i]).ln()
-                - (frequencies[pattern.columns()[k] as usize] / total).ln()
-        };
-        pattern
-            .range(i)
-            .map(move |k| entry(k) as f32)
-            .collect::<Vec<f32>>()
-    };
-    let values: Vec<f32> = (0..graph.nodes()).flat_map(of_row).collect();
+    let mut values = Vec::with_capacity(pattern.nnz());
+    for i in 0..graph.nodes() {
+        for k in pattern.range(i) {
+            let frequency = frequencies[pattern.columns()[k] as usize] / total;
+            values.push(((weight(graph, k) / degrees[i]).ln() - frequency.ln()) as f32);
+        }
+    }
     Csr::new(Arc::new(pattern.as_ref().clone()), values.into())
 }
 
 /// (A + I) x, each row divided by its degree plus one if degrees are given.
 fn walked(graph: &Graph, x: &Block, degrees: Option<&[f64]>) -> Block {
     let mut out = Block::zeros(x.rows(), x.cols());
-    let weight = |k: usize| graph.weights().map_or(1.0, |w| f64::from(w[k]));
     out.update_rows(|i, row| {
         let mut sums: Vec<f64> = x.row(i).iter().map(|&v| f64::from(v)).collect();
         for k in graph.pattern().range(i) {
-            let (w, other) = (weight(k), x.row(graph.pattern().columns()[k] as usize));
-            sums.iter_mut()
-                .zip(other)
-                .for_each(|(s, &v)| *s += w * f64::from(v));
+            let other = x.row(graph.pattern().columns()[k] as usize);
+            let both = sums.iter_mut().zip(other);
+            both.for_each(|(s, &v)| *s += weight(graph, k) * f64::from(v));
         }
         let divisor = degrees.map_or(1.0, |degrees| 1.0 + degrees[i]);
         row.iter_mut()
@@ -215,11 +187,8 @@ fn combined(terms: &[(f64, &Block)]) -> Block {
 /// Rows of length one; zeros stay zeros.
 fn unit_rows(x: &mut Block) {
     x.update_rows(|_, row| {
-        let length = row
-            .iter()
-            .map(|&v| f64::from(v).powi(2))
-            .sum::<f64>()
-            .sqrt();
+        let square: f64 = row.iter().map(|&v| f64::from(v).powi(2)).sum();
+        let length = square.sqrt();
         if length > 0.0 {
             row.iter_mut()
                 .for_each(|v| *v = (f64::from(*v) / length) as f32);
@@ -236,205 +205,4 @@ fn bessel(i: usize, s: f64) -> f64 {
         sum += term;
     }
     sum
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hone::Silent;
-    use hone::graph::builtin;
-
-    type Dense = Vec<Vec<f64>>;
-
-    fn times(a: &Dense, b: &Dense) -> Dense {
-        let entry =
-            |row: &Vec<f64>, j: usize| row.iter().zip(b).map(|(x, other)| x * other[j]).sum();
-        a.iter()
-            .map(|row| (0..b[0].len()).map(|j| entry(row, j)).collect())
-            .collect()
-    }
-
-    fn transposed(a: &Dense) -> Dense {
-        (0..a[0].len())
-            .map(|j| a.iter().map(|row| row[j]).collect())
-            .collect()
-    }
-
-    fn of_block(x: &Block) -> Dense {
-        (0..x.rows())
-            .map(|i| x.row(i).iter().map(|&v| f64::from(v)).collect())
-            .collect()
-    }
-
-    fn far(a: &Dense, b: &Dense) -> f64 {
-        let pairs = a.iter().flatten().zip(b.iter().flatten());
-        pairs.map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
-    }
-
-    fn adjacency(graph: &Graph) -> Dense {
-        let n = graph.nodes();
-        let entry = |i: usize, j: usize| {
-            f64::from(u8::from(graph.neighbors(i as u32).contains(&(j as u32))))
-        };
-        (0..n)
-            .map(|i| (0..n).map(|j| entry(i, j)).collect())
-            .collect()
-    }
-
-    #[test]
-    fn factors_repeat_the_logarithms() {
-        let graph = builtin("karate").expect("built in");
-        let (n, a) = (graph.nodes(), adjacency(&graph));
-        let degree: Vec<f64> = a.iter().map(|row| row.iter().sum()).collect();
-        let often = |j: usize| (0..n).map(|i| a[i][j] / degree[i]).sum::<f64>().powf(0.75);
-        let total: f64 = (0..n).map(often).sum();
-        let entry = |i: usize, j: usize| match a[i][j] > 0.0 {
-            true => (1.0 / degree[i]).ln() - (often(j) / total).ln(),
-            false => 0.0,
-        };
-        let f: Dense = (0..n)
-            .map(|i| (0..n).map(|j| entry(i, j)).collect())
-            .collect();
-        let found = ProNe {
-            dim: n,
-            ..ProNe::default()
-        }
-        .factored(&graph, 1, &Silent)
-        .expect("small");
-        let found = of_block(&found);
-        let root = times(&found, &transposed(&found)); // U Σ Uᵀ
-        let (ours, expected) = (times(&root, &root), times(&f, &transposed(&f)));
-        assert!(far(&ours, &expected) < 0.05, "{}", far(&ours, &expected));
-    }
-
-    #[test]
-    fn the_filter_is_an_exponential() {
-        let graph = builtin("karate").expect("built in");
-        let (n, a) = (graph.nodes(), adjacency(&graph));
-        let options = ProNe {
-            dim: 5,
-            order: 20,
-            ..ProNe::default()
-        };
-        let start = Block::random(n, 5, Key::new(4));
-        let identity = |i: usize, j: usize| f64::from(u8::from(i == j));
-        let degree: Vec<f64> = a.iter().map(|row| row.iter().sum::<f64>() + 1.0).collect();
-        let with_loops: Dense = (0..n)
-            .map(|i| (0..n).map(|j| a[i][j] + identity(i, j)).collect())
-            .collect();
-        let shifted =
-            |i: usize, j: usize| identity(i, j) * (1.0 - options.mu) - with_loops[i][j] / degree[i];
-        let shifted: Dense = (0..n)
-            .map(|i| (0..n).map(|j| shifted(i, j)).collect())
-            .collect();
-        let square = times(&shifted, &shifted);
-        let exponent = |i: usize, j: usize| -options.theta * (0.5 * square[i][j] - identity(i, j));
-        let exponent: Dense = (0..n)
-            .map(|i| (0..n).map(|j| exponent(i, j)).collect())
-            .collect();
-        // exp by Taylor's series, applied to the start.
-        let (mut term, mut sum) = (of_block(&start), of_block(&start));
-        for k in 1..60 {
-            term = times(&exponent, &term);
-            term.iter_mut().flatten().for_each(|x| *x /= f64::from(k));
-            sum.iter_mut()
-                .flatten()
-                .zip(term.iter().flatten())
-                .for_each(|(s, t)| *s += t);
-        }
-        let rest: Dense = (0..n)
-            .map(|i| {
-                (0..5)
-                    .map(|j| f64::from(start.get(i, j)) - sum[i][j])
-                    .collect()
-            })
-            .collect();
-        let passed = times(&with_loops, &rest);
-        let found = of_block(&options.propagated(&graph, &start, &Silent).expect("finite"));
-        let gram = times(&passed, &transposed(&passed));
-        let ours = times(&found, &transposed(&found));
-        for i in 0..n {
-            assert!(
-                (ours[i][i] - 1.0).abs() < 1e-5,
-                "row {i} has length {}",
-                ours[i][i]
-            );
-        }
-        // (U √Σ)(U √Σ)ᵀ = U Σ Uᵀ is the root of X Xᵀ; then rows are brought to length one.
-        let root = square_root(&gram);
-        for (i, j) in [(0, 1), (3, 30), (16, 17), (33, 2)] {
-            let expected = root[i][j] / (root[i][i] * root[j][j]).sqrt();
-            assert!(
-                (ours[i][j] - expected).abs() < 2e-3,
-                "({i}, {j}): {} not {expected}",
-                ours[i][j]
-            );
-        }
-    }
-
-    /// The root of a matrix of low rank, slightly lifted, by Newton's method (Denman, Beavers 1976).
-    fn square_root(a: &Dense) -> Dense {
-        let n = a.len();
-        let lift = 1e-9
-            * a.iter()
-                .enumerate()
-                .map(|(i, row)| row[i])
-                .fold(0.0, f64::max);
-        let mut y = a.clone();
-        (0..n).for_each(|i| y[i][i] += lift);
-        let mut z: Dense = (0..n)
-            .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
-            .collect();
-        for _ in 0..60 {
-            let (inverse_y, inverse_z) = (inverted(&y), inverted(&z));
-            let half = |a: &Dense, b: &Dense| -> Dense {
-                a.iter()
-                    .zip(b)
-                    .map(|(a, b)| a.iter().zip(b).map(|(a, b)| (a + b) / 2.0).collect())
-                    .collect()
-            };
-            (y, z) = (half(&y, &inverse_z), half(&z, &inverse_y));
-        }
-        y
-    }
-
-    fn inverted(a: &Dense) -> Dense {
-        let n = a.len();
-        let mut rows: Dense = (0..n)
-            .map(|i| {
-                a[i].iter()
-                    .copied()
-                    .chain((0..n).map(|j| f64::from(u8::from(i == j))))
-                    .collect()
-            })
-            .collect();
-        for column in 0..n {
-            let best = (column..n)
-                .max_by(|&i, &j| rows[i][column].abs().total_cmp(&rows[j][column].abs()));
-            rows.swap(column, best.expect("not empty"));
-            let pivot = rows[column][column];
-            rows[column].iter_mut().for_each(|x| *x /= pivot);
-            let own = rows[column].clone();
-            for (_, row) in rows.iter_mut().enumerate().filter(|(i, _)| *i != column) {
-                let factor = row[column];
-                row.iter_mut().zip(&own).for_each(|(x, o)| *x -= factor * o);
-            }
-        }
-        rows.into_iter().map(|row| row[n..].to_vec()).collect()
-    }
-
-    #[test]
-    fn bessel_functions_have_known_values() {
-        for (i, s, value) in [
-            (0, 0.5, 1.063_483_37),
-            (1, 0.5, 0.257_894_31),
-            (3, 2.0, 0.212_739_96),
-        ] {
-            assert!(
-                (bessel(i, s) - value).abs() < 1e-7,
-                "I_{i}({s}) = {}",
-                bessel(i, s)
-            );
-        }
-    }
 }

@@ -21,20 +21,20 @@ use hone::random::Key;
 use hone::{Progress, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{common_neighbors, range, undirected};
+use super::{Baseline, DIM, row_bytes, triangles_at, undirected};
 
-/// The options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RolX {
-    /// Roles: length of the vectors. Those beyond the number of features are zero.
-    pub dim: usize,
-    /// Rounds of recursion at most.
-    pub depth: usize,
-    /// Share of the remaining nodes that a bin takes.
-    pub share: f64,
-    /// What is factored.
-    pub values: Values,
+options! {
+    /// The options.
+    pub struct RolX {
+        /// Roles: length of the vectors. Those beyond the number of features are zero.
+        dim: usize = 32, DIM;
+        /// Rounds of recursion at most.
+        depth: usize = 3, 0..=8;
+        /// Share of the remaining nodes that a bin takes.
+        share: f64 = 0.5, 0.01..=0.99;
+        /// What is factored.
+        values: Values = Values::Bins;
+    }
 }
 
 /// What of the features is factored.
@@ -55,31 +55,15 @@ struct Feature {
     logs: Vec<f32>,
 }
 
-impl Default for RolX {
-    fn default() -> Self {
-        RolX {
-            dim: 32,
-            depth: 3,
-            share: 0.5,
-            values: Values::Bins,
-        }
-    }
-}
-
 /// Features at most: rounds beyond are not begun.
 const MOST: usize = 512;
 
-impl RolX {
-    /// Refuses options out of range.
-    pub(crate) fn check(&self) -> Result<()> {
-        range::check("dim", self.dim, &range::DIM)?;
-        range::check("depth", self.depth, &(0..=8))?;
-        range::check("share", self.share, &(0.01..=0.99))
+impl Baseline for RolX {
+    fn check(&self) -> Result<()> {
+        self.check_ranges()
     }
 
-    /// The roles of all nodes.
-    pub fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
-        self.check()?;
+    fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         let features = self.features(graph, progress)?;
         let (n, width) = (graph.nodes(), features.len());
         let value = |feature: &Feature, i: usize| match self.values {
@@ -109,6 +93,16 @@ impl RolX {
         Ok(found.u.widened(self.dim))
     }
 
+    fn bytes(&self, nodes: u64) -> (u64, u64) {
+        (row_bytes(nodes, self.dim, 5), 0)
+    }
+
+    fn uses_weights(&self) -> bool {
+        false
+    }
+}
+
+impl RolX {
     /// All features that are kept.
     fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Vec<Feature>> {
         let graph = undirected(graph)?;
@@ -173,11 +167,7 @@ fn egonets(graph: &Graph) -> Vec<Vec<f64>> {
     let of = |i: usize| {
         let i = i as u32;
         let around = graph.neighbors(i);
-        let triangles: usize = around
-            .iter()
-            .map(|&j| common_neighbors(graph, i, j).count())
-            .sum::<usize>()
-            / 2;
+        let triangles = triangles_at(graph, i) as usize;
         let (degree, within) = (around.len(), around.len() + triangles);
         let ends: usize = degree + around.iter().map(|&j| graph.degree(j)).sum::<usize>();
         [degree, within, ends - 2 * within].map(|x| x as f64)

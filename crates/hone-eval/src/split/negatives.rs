@@ -8,11 +8,11 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::labeled_pairs::LabeledPairs;
+use crate::named;
 
 /// Which pairs without an arc are to be distinguished from removed arcs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Negatives {
     /// Pairs at random.
     #[default]
@@ -27,15 +27,7 @@ impl FromStr for Negatives {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "random" => Ok(Negatives::Random),
-            "reversed" => Ok(Negatives::Reversed),
-            "mixed" => Ok(Negatives::Mixed),
-            _ => Err(Error::config(
-                "negatives",
-                format!("`{text}` is not one of random, reversed, mixed"),
-            )),
-        }
+        named("negatives", text, "random, reversed, mixed")
     }
 }
 

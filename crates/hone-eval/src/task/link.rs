@@ -11,13 +11,14 @@ use hone::parallel;
 use hone::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{Setting, Within};
+use super::Setting;
+use crate::baseline::Heuristic;
 use crate::cache::graph_key;
-use crate::embedder::{Embedder, file_of_seed};
 use crate::foreign;
 use crate::logistic::{self, Model, Stop, Task};
-use crate::method::{Kind, Method};
+use crate::method::{Embedder, Kind, Method, file_of_seed};
 use crate::metrics;
+use crate::named;
 use crate::pairs::{PairOperator, Scaler, Scaling};
 use crate::split::{LabeledPairs, LinkSplit, Negatives, Removal, TrainGraph};
 use crate::validate::{self, Selection};
@@ -40,15 +41,7 @@ impl FromStr for Protocol {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "select10" => Ok(Protocol::Select10),
-            "cv" => Ok(Protocol::Cv),
-            "train-graph" => Ok(Protocol::TrainGraph),
-            _ => Err(Error::config(
-                "protocol",
-                format!("`{text}` is not one of select10, cv, train-graph"),
-            )),
-        }
+        named("protocol", text, "select10, cv, train-graph")
     }
 }
 
@@ -154,44 +147,22 @@ pub fn link(
         Some(bench) => Ok(bench),
         None => Bench::new(graph.clone(), config, seed).map(|bench| split.get_or_init(|| bench)),
     };
-    let mut cells = Vec::with_capacity(methods.len());
-    for method in methods {
-        setting.progress.check()?;
-        let mut key = (&name, config, seed, Vec::new(), None);
-        match &method.kind {
-            Kind::Vectors(candidates) => key.3.extend(candidates.iter().map(|c| &c.1)),
-            Kind::Score(score) => key.4 = Some(score),
-        }
-        let cache = setting.cache_for(method, || Ok(bench()?.train.graph().clone()), seed)?;
-        cells.push(Setting::cell(&cache, method, &("link", key), || {
-            let bench = bench()?;
-            let made = refuse_leaks(method, graph, bench).and_then(|notes| {
-                let mut cell = bench.run(method, setting)?;
-                cell.notes.extend(notes);
-                Ok(cell)
-            });
-            Ok(made)
-        })?);
-        setting.progress.advance(1);
-    }
-    Ok(cells)
-}
-
-/// Refuses files of vectors that have seen the removed edges; gives warnings where that cannot be known.
-fn refuse_leaks(method: &Method, whole: &Graph, bench: &Bench<'_>) -> Result<Vec<String>> {
-    let mut notes = Vec::new();
-    for (_, embedder) in method.candidates() {
-        if let Embedder::File(path) = embedder {
-            let path = file_of_seed(path, bench.seed);
-            notes.extend(foreign::refuse_leak(
-                path,
-                whole,
-                bench.train.graph(),
-                bench.seed,
-            )?);
-        }
-    }
-    Ok(notes)
+    let train = || Ok(bench()?.train.graph().clone());
+    let key = |method| {
+        let embedders: Vec<&Embedder> = Method::candidates(method).iter().map(|c| &c.1).collect();
+        let score = match &method.kind {
+            Kind::Score(score) => Some(score),
+            Kind::Vectors(_) => None,
+        };
+        ("link", (&name, config, seed, embedders, score))
+    };
+    setting.cells(methods, seed, train, key, |method| {
+        let bench = bench()?;
+        Ok(match &method.kind {
+            Kind::Score(score) => bench.run_score(*score),
+            Kind::Vectors(candidates) => bench.run_vectors(graph, method, candidates, setting),
+        })
+    })
 }
 
 /// One split and how its pairs are used.
@@ -239,58 +210,73 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn run(&self, method: &Method, setting: Setting<'_>) -> Result<LinkCell> {
+    fn run_score(&self, score: Heuristic) -> Result<LinkCell> {
         let start = Instant::now();
-        match &method.kind {
-            Kind::Score(score) => {
-                let selected = score.scores(self.train.graph(), &self.select.pairs)?;
-                let validation = metrics::auc(&selected, &self.select.labels).unwrap_or(0.5);
-                let untrained =
-                    |pairs: &LabeledPairs| score.scores(self.train.graph(), &pairs.pairs);
-                let (auc, average_precision) = if self.config.protocol == Protocol::Cv {
-                    self.mean_of_folds(|_, held| untrained(held))?
-                } else {
-                    measure(&untrained(&self.test)?, &self.test.labels)?
-                };
-                let outcome = Outcome {
-                    operator: None,
-                    auc,
-                    average_precision,
-                    validation,
-                    candidate: String::new(),
-                    c: 0.0,
-                };
-                Ok(LinkCell {
-                    outcomes: vec![outcome],
-                    seconds: start.elapsed().as_secs_f64(),
-                    notes: Vec::new(),
-                })
-            }
-            Kind::Vectors(_) => self.run_vectors(method, setting),
-        }
+        let scores = |pairs: &LabeledPairs| score.scores(self.train.graph(), &pairs.pairs);
+        let validation = metrics::auc(&scores(&self.select)?, &self.select.labels);
+        let (auc, average_precision) = if self.config.protocol == Protocol::Cv {
+            self.mean_of_folds(|_, held| scores(held))?
+        } else {
+            measure(&scores(&self.test)?, &self.test.labels)?
+        };
+        let outcome = Outcome {
+            operator: None,
+            auc,
+            average_precision,
+            validation: validation.unwrap_or(0.5),
+            candidate: String::new(),
+            c: 0.0,
+        };
+        Ok(LinkCell {
+            outcomes: vec![outcome],
+            seconds: start.elapsed().as_secs_f64(),
+            notes: Vec::new(),
+        })
     }
 
-    /// Keeps, an operator, the candidate with the best validation, and only its vectors.
-    fn run_vectors(&self, method: &Method, setting: Setting<'_>) -> Result<LinkCell> {
+    /// Keeps, an operator, the candidate with the best validation, and only its vectors. Files of vectors that have seen the removed
+    /// edges are refused.
+    fn run_vectors(
+        &self,
+        whole: &Graph,
+        method: &Method,
+        candidates: &[(String, Embedder)],
+        setting: Setting<'_>,
+    ) -> Result<LinkCell> {
+        let mut warnings = Vec::new();
+        for (_, embedder) in candidates {
+            if let Embedder::File(path) = embedder {
+                let path = file_of_seed(path, self.seed);
+                warnings.extend(foreign::refuse_leak(
+                    &path,
+                    whole,
+                    self.train.graph(),
+                    self.seed,
+                )?);
+            }
+        }
         let mut best: Vec<Option<(Outcome, usize)>> = vec![None; self.config.operators.len()];
         let mut kept: Vec<Option<Block>> = Vec::new();
         let (mut seconds, mut notes) = (0.0, Vec::new());
-        for (k, candidate) in method.candidates().iter().enumerate() {
-            setting.progress.check()?;
-            let (name, embedder) = candidate;
-            let start = Instant::now();
-            let made = embedder.embed(&self.train, self.seed, &Within(setting.progress))?;
-            seconds += start.elapsed().as_secs_f64();
+        for (k, candidate) in candidates.iter().enumerate() {
+            let (made, taken) = setting.embed(method, candidate, &self.train, self.seed)?;
+            seconds += taken;
             notes.extend(made.notes);
-            let z = made.block;
-            setting.keep(method, candidate, self.seed, self.train.graph(), &z)?;
             for (operator, best) in self.config.operators.iter().zip(&mut best) {
-                let chosen = self.choose(&z, operator);
+                let chosen = self.choose(&made.block, operator);
                 if best.as_ref().is_none_or(|b| chosen.score > b.0.validation) {
-                    *best = Some((outcome(operator, name, chosen), k));
+                    let outcome = Outcome {
+                        operator: Some(operator.clone()),
+                        auc: 0.0,
+                        average_precision: 0.0,
+                        validation: chosen.score,
+                        candidate: candidate.0.clone(),
+                        c: chosen.c,
+                    };
+                    *best = Some((outcome, k));
                 }
             }
-            kept.push(Some(z));
+            kept.push(Some(made.block));
             for (k, z) in kept.iter_mut().enumerate() {
                 if !best.iter().flatten().any(|b| b.1 == k) {
                     *z = None;
@@ -298,13 +284,12 @@ impl<'a> Bench<'a> {
             }
         }
         let finish = |(mut outcome, k): (Outcome, usize)| {
-            let z = kept[k]
-                .as_ref()
-                .expect("vectors of chosen candidates are kept");
+            let z = kept[k].as_ref().expect("vectors of chosen candidates");
             (outcome.auc, outcome.average_precision) = self.test(z, &outcome)?;
             Ok(outcome)
         };
         let outcomes: Result<_> = best.into_iter().flatten().map(finish).collect();
+        notes.extend(warnings);
         Ok(LinkCell {
             outcomes: outcomes?,
             seconds,
@@ -319,19 +304,15 @@ impl<'a> Bench<'a> {
     }
 
     fn test(&self, z: &Block, outcome: &Outcome) -> Result<(f64, f64)> {
-        let operator = outcome
-            .operator
-            .as_ref()
-            .expect("outcomes of vectors have an operator");
+        let operator = outcome.operator.as_ref().expect("vectors have operators");
+        let scores = |fit: &LabeledPairs, test: &LabeledPairs| {
+            self.scores(z, operator, fit, test, outcome.c)
+        };
         if self.config.protocol == Protocol::Cv {
-            return self
-                .mean_of_folds(|rest, held| Ok(self.scores(z, operator, rest, held, outcome.c)));
+            return self.mean_of_folds(|rest, held| Ok(scores(rest, held)));
         }
         let fit = self.fit.as_ref().unwrap_or(&self.select);
-        measure(
-            &self.scores(z, operator, fit, &self.test, outcome.c),
-            &self.test.labels,
-        )
+        measure(&scores(fit, &self.test), &self.test.labels)
     }
 
     /// Mean over ten folds of the test pairs; `score` may learn from the other folds, given first.
@@ -377,17 +358,6 @@ impl<'a> Bench<'a> {
             model.scores(&scaler.apply(operator.features(z, &test.pairs[range])))
         };
         parallel::stretches(test.pairs.len(), 1024, part).concat()
-    }
-}
-
-fn outcome(operator: &PairOperator, candidate: &str, chosen: validate::Chosen) -> Outcome {
-    Outcome {
-        operator: Some(operator.clone()),
-        auc: 0.0,
-        average_precision: 0.0,
-        validation: chosen.score,
-        candidate: candidate.to_string(),
-        c: chosen.c,
     }
 }
 

@@ -2,22 +2,22 @@
 
 mod link;
 mod nodes;
-mod structure;
 
 pub use link::{LinkCell, LinkConfig, Outcome, Protocol, link};
 pub use nodes::{NodeScore, NodesCell, NodesConfig, nodes};
-pub use structure::{StructureCell, Symmetric, structure, symmetric_graphs};
 
-use hone::dense::Block;
+use std::time::Instant;
+
 use hone::graph::Graph;
 use hone::{Error, Progress, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cache::Cache;
-use crate::embedder::Embedder;
-use crate::method::Method;
+use crate::foreign::Vectors;
+use crate::method::{Embedder, Method};
 use crate::save::{Save, Whose};
+use crate::split::TrainGraph;
 
 /// What every task needs besides what it is about.
 #[derive(Clone, Copy)]
@@ -40,6 +40,37 @@ impl<'a> Setting<'a> {
         }
     }
 
+    /// The cell of every method under one seed, from the cache or computed; an error in place of a cell is that of the method and
+    /// does not concern the others.
+    fn cells<'m, K: Serialize, T: Serialize + DeserializeOwned>(
+        &self,
+        methods: &'m [Method],
+        seed: u64,
+        train: impl Fn() -> Result<Graph>,
+        key: impl Fn(&'m Method) -> K,
+        compute: impl Fn(&'m Method) -> Result<Result<T>>,
+    ) -> Result<Vec<Result<T>>> {
+        let mut cells = Vec::with_capacity(methods.len());
+        for method in methods {
+            self.progress.check()?;
+            let cache = self.cache_for(method, &train, seed)?;
+            let mut failed = false;
+            let cell = cache.cell(&key(method), || {
+                let made = compute(method)?;
+                failed = made.is_err();
+                made
+            });
+            self.progress.advance(1);
+            cells.push(match cell {
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                // A wrong file of vectors ends the evaluation: the user has to know at once.
+                Err(error) if !failed || method.reads_file() => return Err(error),
+                cell => cell,
+            });
+        }
+        Ok(cells)
+    }
+
     /// The cache for the cell of a method: none for vectors of files, which may have changed; renewed where vectors are to be
     /// saved and are not yet.
     fn cache_for(
@@ -55,17 +86,8 @@ impl<'a> Setting<'a> {
             && !method.candidates().is_empty()
         {
             let train = train()?;
-            for (candidate, embedder) in method.candidates() {
-                if !save.has(
-                    &Whose {
-                        name,
-                        method: &method.name,
-                        candidate,
-                        embedder,
-                        seed,
-                    },
-                    &train,
-                )? {
+            for candidate in method.candidates() {
+                if !save.has(&Whose::new(name, method, candidate, seed), &train)? {
                     return Ok(self.cache.renewed());
                 }
             }
@@ -73,51 +95,25 @@ impl<'a> Setting<'a> {
         Ok(self.cache.clone())
     }
 
-    /// A cell of a method from the cache, or computed. The inner error is that of the method and does not concern the others; the
-    /// outer one ends the evaluation, as does a file of vectors that is wrong: the user has to know at once.
-    fn cell<T: Serialize + DeserializeOwned>(
-        cache: &Cache,
-        method: &Method,
-        key: &impl Serialize,
-        compute: impl FnOnce() -> Result<Result<T>>,
-    ) -> Result<Result<T>> {
-        let mut failed = false;
-        let cell = cache.cell(key, || {
-            let made = compute()?;
-            failed = made.is_err();
-            made
-        });
-        match cell {
-            Err(Error::Interrupted) => Err(Error::Interrupted),
-            Err(error) if failed && !method.reads_file() => Ok(Err(error)),
-            cell => cell.map(Ok),
-        }
-    }
-
-    /// Keeps vectors, if they are to be kept.
-    fn keep(
+    /// The vectors of a candidate and the seconds they took; they are saved, if they are to be.
+    fn embed(
         &self,
         method: &Method,
         candidate: &(String, Embedder),
+        train: &TrainGraph,
         seed: u64,
-        graph: &Graph,
-        z: &Block,
-    ) -> Result<()> {
-        let (candidate, embedder) = (candidate.0.as_str(), &candidate.1);
-        match self.save {
-            Some((save, name)) if !matches!(embedder, Embedder::File(_)) => save.keep(
-                &Whose {
-                    name,
-                    method: &method.name,
-                    candidate,
-                    embedder,
-                    seed,
-                },
-                graph,
-                z,
-            ),
-            _ => Ok(()),
+    ) -> Result<(Vectors, f64)> {
+        self.progress.check()?;
+        let start = Instant::now();
+        let made = candidate.1.embed(train, seed, &Within(self.progress))?;
+        let seconds = start.elapsed().as_secs_f64();
+        if let Some((save, name)) = self.save
+            && !method.reads_file()
+        {
+            let whose = Whose::new(name, method, candidate, seed);
+            save.keep(&whose, train.graph(), &made.block)?;
         }
+        Ok((made, seconds))
     }
 }
 

@@ -6,7 +6,6 @@
 //! is chosen by 3-fold cross-validation on the training nodes (at most 2000 of them) unless fixed.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use hone::dense::Block;
 use hone::graph::Graph;
@@ -14,14 +13,13 @@ use hone::{Error, Result};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Setting, Within};
+use super::Setting;
 use crate::cache::{fingerprint, graph_key};
-use crate::embedder::{Embedder, file_of_seed};
 use crate::foreign;
 use crate::kmeans::kmeans;
 use crate::labels::NodeLabels;
 use crate::logistic::{self, Model, Stop};
-use crate::method::{Kind, Method};
+use crate::method::{Embedder, Kind, Method, file_of_seed};
 use crate::metrics::{self, F1};
 use crate::pairs::{Features, Scaler, Scaling};
 use crate::random::Stream;
@@ -124,44 +122,28 @@ pub fn nodes(
             format!("{share} is not between 0 and 1"),
         ));
     }
+    if let Some(method) = methods.iter().find(|m| matches!(m.kind, Kind::Score(_))) {
+        let message = format!("`{}` scores pairs of nodes and has no vectors", method.name);
+        return Err(Error::config("methods", message));
+    }
     let labelling = format!("{:?}", (&labels.names, &labels.nodes, &labels.of));
-    let name = (
-        graph_key(graph),
-        format!("{:032x}", fingerprint(labelling.as_bytes())),
-    );
+    let fingerprint = format!("{:032x}", fingerprint(labelling.as_bytes()));
+    let name = (graph_key(graph), fingerprint);
     let train = TrainGraph::whole(graph.clone());
-    let run = |method: &Method| {
-        setting.progress.check()?;
-        if let Kind::Score(_) = &method.kind {
-            let message = format!("`{}` scores pairs of nodes and has no vectors", method.name);
-            return Err(Error::config("methods", message));
-        }
-        let embedders: Vec<&Embedder> = method.candidates().iter().map(|c| &c.1).collect();
-        let cache = setting.cache_for(method, || Ok(graph.clone()), seed)?;
-        let bench = Bench {
-            labels,
-            config,
-            seed,
-        };
-        let key = ("nodes", &name, config, PENALTIES, seed, &embedders);
-        let cell = Setting::cell(&cache, method, &key, || {
-            let start = Instant::now();
-            let made = bench.embed(method, &train, setting);
-            let seconds = start.elapsed().as_secs_f64();
-            Ok(made.map(|(candidates, notes)| NodesCell {
-                notes,
-                seconds,
-                ..bench.run(&candidates)
-            }))
-        });
-        setting.progress.advance(1);
-        cell
+    let key = |method| {
+        let embedders: Vec<&Embedder> = Method::candidates(method).iter().map(|c| &c.1).collect();
+        ("nodes", &name, config, PENALTIES, seed, embedders)
     };
-    methods.iter().map(run).collect()
+    let bench = Bench {
+        labels,
+        config,
+        seed,
+    };
+    let whole = || Ok(graph.clone());
+    setting.cells(methods, seed, whole, key, |method| {
+        Ok(bench.run(method, &train, setting))
+    })
 }
-
-/// Names of options and vectors of the labelled nodes.
-type Candidates = Vec<(String, Block)>;
 
 /// The candidate and the penalty that were chosen, by the number of nodes they were validated on.
 type Choices = BTreeMap<usize, (usize, f64)>;
@@ -173,62 +155,35 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Vectors of the labelled nodes by every candidate, and what there is to know about them.
-    fn embed(
-        &self,
-        method: &Method,
-        train: &TrainGraph,
-        setting: Setting<'_>,
-    ) -> Result<(Candidates, Vec<String>)> {
-        let (mut candidates, mut notes) = (Vec::new(), Vec::new());
+    fn run(&self, method: &Method, train: &TrainGraph, setting: Setting<'_>) -> Result<NodesCell> {
+        let (mut candidates, mut seconds, mut notes) = (Vec::new(), 0.0, Vec::new());
         for candidate in method.candidates() {
-            let (name, embedder) = candidate;
-            let z = embedder.embed(train, self.seed, &Within(setting.progress))?;
-            setting.keep(method, candidate, self.seed, train.graph(), &z.block)?;
+            let (z, taken) = setting.embed(method, candidate, train, self.seed)?;
+            seconds += taken;
             notes.extend(z.notes);
-            if let Embedder::File(path) = embedder {
-                notes.extend(foreign::note_other_graph(
-                    file_of_seed(path, self.seed),
-                    train.graph(),
-                ));
+            if let Embedder::File(path) = &candidate.1 {
+                let path = file_of_seed(path, self.seed);
+                notes.extend(foreign::note_other_graph(&path, train.graph()));
             }
-            candidates.push((name.clone(), self.labelled_rows(&z.block)));
+            candidates.push((candidate.0.clone(), take_rows(&z.block, &self.labels.nodes)));
         }
-        Ok((candidates, notes))
-    }
-
-    /// Candidates are names of options and vectors of the labelled nodes.
-    fn run(&self, candidates: &[(String, Block)]) -> NodesCell {
         let order = self.order();
         // Larger shares often validate on the same nodes: their choices are made once.
         let mut choices = BTreeMap::new();
-        let at_share = |&share: &f64| self.at_share(candidates, &order, share, &mut choices);
+        let at_share = |&share: &f64| self.at_share(&candidates, &order, share, &mut choices);
         let scores: Vec<NodeScore> = self.config.shares.iter().map(at_share).collect();
         let nmi = scores.first().filter(|_| self.config.cluster).map(|score| {
-            let (_, x) = candidates
-                .iter()
-                .find(|c| c.0 == score.candidate)
-                .expect("chosen among the candidates");
+            let chosen = candidates.iter().find(|c| c.0 == score.candidate);
+            let (_, x) = chosen.expect("chosen among the candidates");
             let first: Vec<u32> = self.labels.of.iter().map(|l| l[0]).collect();
             metrics::nmi(&kmeans(x, self.labels.labels(), self.seed), &first)
         });
-        NodesCell {
+        Ok(NodesCell {
             scores,
             nmi,
-            seconds: 0.0,
-            notes: Vec::new(),
-        }
-    }
-
-    /// Vectors of the labelled nodes.
-    fn labelled_rows(&self, z: &Block) -> Block {
-        let data = self
-            .labels
-            .nodes
-            .iter()
-            .flat_map(|&i| z.row(i as usize).iter().copied())
-            .collect();
-        Block::from_vec(self.labels.nodes.len(), z.cols(), data)
+            seconds,
+            notes,
+        })
     }
 
     /// Labelled nodes in random order, such that every head holds the labels in proportion.
@@ -316,6 +271,10 @@ impl Bench<'_> {
             .map(|&i| self.labels.of[i as usize][0])
             .collect();
         let fold = validate::folds(&class, FOLDS, self.seed);
+        let rough = Stop {
+            tolerance: 1e-3,
+            iterations: 50,
+        };
         let (mut truth, mut guesses) = (Vec::new(), vec![Vec::new(); penalties.len()]);
         for f in 0..FOLDS as u32 {
             let part = |held: bool| -> Vec<u32> {
@@ -329,14 +288,7 @@ impl Bench<'_> {
             let trial = self.trial(x, &fit, &held);
             let mut models = trial.zero();
             for (&c, guess) in penalties.iter().zip(&mut guesses) {
-                models = trial.fit(
-                    c,
-                    &models,
-                    Stop {
-                        tolerance: 1e-3,
-                        iterations: 50,
-                    },
-                );
+                models = trial.fit(c, &models, rough);
                 guess.extend(trial.decide(&models));
             }
             truth.extend(self.truth(&held));
@@ -349,25 +301,14 @@ impl Bench<'_> {
 
     /// Vectors of the nodes `train` and `test`, scaled by what `train` alone tells.
     fn trial(&self, x: &Block, train: &[u32], test: &[u32]) -> Trial {
-        let take = |rows: &[u32]| {
-            let data = rows
-                .iter()
-                .flat_map(|&i| x.row(i as usize).iter().copied())
-                .collect();
-            Features::single(Block::from_vec(rows.len(), x.cols(), data))
-        };
+        let take = |rows: &[u32]| Features::single(take_rows(x, rows));
         let features = take(train);
         let scaler = Scaler::learn(&features, self.config.scaling);
-        let has = |l: u32| {
-            train
-                .iter()
-                .map(|&i| self.labels.of[i as usize].binary_search(&l).is_ok())
-                .collect()
-        };
         // Labels that the same nodes have get the same model: it is fitted once.
         let (mut classes, mut known) = (Vec::new(), FxHashMap::default());
         let class_of = |l: u32| {
-            let class: Vec<bool> = has(l);
+            let has = |&i: &u32| self.labels.of[i as usize].binary_search(&l).is_ok();
+            let class: Vec<bool> = train.iter().map(has).collect();
             *known.entry(class).or_insert_with_key(|class| {
                 classes.push(class.clone());
                 classes.len() - 1
@@ -379,12 +320,17 @@ impl Bench<'_> {
             classes,
             class_of,
             held: scaler.apply(take(test)),
-            wanted: test
+            counts: test
                 .iter()
                 .map(|&i| self.labels.of[i as usize].len())
                 .collect(),
         }
     }
+}
+
+fn take_rows(x: &Block, rows: &[u32]) -> Block {
+    let values = rows.iter().flat_map(|&i| x.row(i as usize));
+    Block::from_vec(rows.len(), x.cols(), values.copied().collect())
 }
 
 /// One training set and the nodes to be labelled.
@@ -396,7 +342,7 @@ struct Trial {
     class_of: Vec<usize>,
     held: Block,
     /// How many labels each held node has.
-    wanted: Vec<usize>,
+    counts: Vec<usize>,
 }
 
 impl Trial {
@@ -410,30 +356,18 @@ impl Trial {
         logistic::fit_each(&self.train, &self.classes, &rows, c, start, stop)
     }
 
-    /// Labels of the held nodes.
+    /// Labels of the held nodes: as many as each has, those with the highest scores, ascending.
     fn decide(&self, models: &[Model]) -> Vec<Vec<u32>> {
-        self.wanted
-            .iter()
-            .enumerate()
-            .map(|(k, &count)| self.highest(k, models, count))
-            .collect()
-    }
-
-    /// The `count` labels with the highest scores of a held node, ascending.
-    fn highest(&self, k: usize, models: &[Model], count: usize) -> Vec<u32> {
-        let scores: Vec<f64> = models
-            .iter()
-            .map(|model| model.score(self.held.row(k)))
-            .collect();
-        let mut scored: Vec<(f64, u32)> = self
-            .class_of
-            .iter()
-            .map(|&class| scores[class])
-            .zip(0..)
-            .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut labels: Vec<u32> = scored[..count].iter().map(|s| s.1).collect();
-        labels.sort_unstable();
-        labels
+        let highest = |(k, &count): (usize, &usize)| {
+            let score = |model: &Model| model.score(self.held.row(k));
+            let scores: Vec<f64> = models.iter().map(score).collect();
+            let of_label = self.class_of.iter().map(|&class| scores[class]);
+            let mut scored: Vec<(f64, u32)> = of_label.zip(0..).collect();
+            scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            let mut labels: Vec<u32> = scored[..count].iter().map(|s| s.1).collect();
+            labels.sort_unstable();
+            labels
+        };
+        self.counts.iter().enumerate().map(highest).collect()
     }
 }

@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 use hone::dense::Block;
+use hone_eval::kmeans::kmeans;
 use hone_eval::logistic::{self, Model, Stop, Task, sigmoid};
 use hone_eval::metrics::{accuracy, auc, average_precision, f1, nmi};
+use hone_eval::random::Stream;
 use hone_eval::validate::{Selection, choose, choose_and_fit, folds};
 use proptest::prelude::*;
 
@@ -313,4 +315,42 @@ fn both_ways_to_a_direction_lead_to_the_same_model() {
         assert!(off < 1e-6 * (1.0 + a.intercept.abs()), "C {c}: {off}");
         assert!(b.weights[cols..].iter().all(|&w| w == 0.0));
     }
+}
+
+#[test]
+fn far_groups_are_found() {
+    let mut stream = Stream::new(2, "test", 0);
+    let mut x = Block::zeros(90, 3);
+    let truth: Vec<u32> = (0..90).map(|i| i % 3).collect();
+    for i in 0..90 {
+        for (j, v) in x.row_mut(i).iter_mut().enumerate() {
+            *v = stream.normal() as f32 * 0.3 + if i % 3 == j { 5.0 } else { 0.0 };
+        }
+    }
+    assert!(nmi(&kmeans(&x, 3, 1), &truth) > 0.999);
+    assert_eq!(kmeans(&x, 3, 1), kmeans(&x, 3, 1));
+    assert_eq!(kmeans(&Block::zeros(4, 2), 3, 1).len(), 4);
+}
+
+#[test]
+fn numbers_have_the_moments_they_should() {
+    let mut stream = Stream::new(7, "moments", 0);
+    let n = 100_000;
+    let (mut unit, mut normal, mut square) = (0.0, 0.0, 0.0);
+    let mut thirds = [0; 3];
+    for _ in 0..n {
+        unit += stream.unit();
+        let x = stream.normal();
+        normal += x;
+        square += x * x;
+        thirds[stream.below(3)] += 1;
+    }
+    let n = f64::from(n);
+    assert!((unit / n - 0.5).abs() < 0.005);
+    assert!((normal / n).abs() < 0.02 && (square / n - 1.0).abs() < 0.03);
+    assert!(
+        thirds
+            .iter()
+            .all(|&t| (f64::from(t) / n - 1.0 / 3.0).abs() < 0.01)
+    );
 }

@@ -8,7 +8,6 @@ use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
 use hone_eval::method::{self, Kind, Method};
 use hone_eval::save::Save;
-use hone_eval::search::Search;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
@@ -124,15 +123,10 @@ impl BenchArgs {
         progress: &'a dyn Progress,
     ) -> Bench<'a> {
         let seeds = self.first_seed..self.first_seed + self.seeds;
-        let search = if self.search_once {
-            Search::Once
-        } else {
-            Search::Every
-        };
         Bench {
             methods,
             seeds,
-            search,
+            search_once: self.search_once,
             cache: &folders.cache,
             save: folders.save.as_ref(),
             progress,

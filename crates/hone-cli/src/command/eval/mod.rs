@@ -1,4 +1,4 @@
-//! `hone eval TASK`: evaluate embeddings by link prediction, node labels, roles and symmetry.
+//! `hone eval TASK`: evaluate embeddings by link prediction, node labels and roles.
 
 mod bench;
 mod link;
@@ -10,7 +10,7 @@ use hone_eval::method;
 
 use crate::context::Context;
 
-/// Evaluate embeddings: link prediction, node labels, roles, symmetry.
+/// Evaluate embeddings: link prediction, node labels, roles.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, subcommand_value_name = "TASK", subcommand_help_heading = "Tasks")]
 pub(crate) struct Args {
@@ -34,7 +34,6 @@ enum Task {
     Split(link::SplitArgs),
     Nodes(nodes::Args),
     Roles(nodes::RolesArgs),
-    Structure(nodes::StructureArgs),
     /// List all methods.
     List,
 }
@@ -45,7 +44,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         Task::Split(args) => link::split(args, context),
         Task::Nodes(args) => nodes::run(args, context),
         Task::Roles(args) => nodes::roles(args, context),
-        Task::Structure(args) => nodes::structure(args, context),
         Task::List => list(context),
     }
 }

@@ -1,18 +1,17 @@
-//! `hone eval nodes`, `hone eval roles` and `hone eval structure`.
+//! `hone eval nodes` and `hone eval roles`.
 
 use std::path::PathBuf;
 
 use hone::Error;
 use hone::memory::Allowance;
 use hone_eval::labels::NodeLabels;
-use hone_eval::task::{NodesConfig, symmetric_graphs};
+use hone_eval::task::NodesConfig;
 
 use super::bench::{BenchArgs, note_ignored_weights, open};
 use super::link::scaling;
 use super::output::OutputArgs;
 use crate::context::Context;
 use crate::input::ReadArgs;
-use crate::reading::note_idle_weights;
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree";
 
@@ -126,35 +125,6 @@ fn judge(
         .bench
         .bench(&methods, &folders, context.progress())
         .nodes_report(&named, &labels, &config, title)?;
-    folders.finish(context)?;
-    args.output.write(&report, context)
-}
-
-/// Structural equivalence: distance between nodes that a symmetry maps to each other (0 is perfect).
-#[derive(Debug, clap::Args)]
-pub(crate) struct StructureArgs {
-    /// The graph whose mirror image is the third test; the others are a barbell and a ring of cliques.
-    #[arg(value_name = "INPUT", default_value = "builtin:karate")]
-    input: String,
-    #[command(flatten)]
-    read: ReadArgs,
-    #[command(flatten)]
-    bench: BenchArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-}
-
-pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Result<()> {
-    let methods = args.bench.methods(METHODS)?;
-    args.output.check(
-        args.bench
-            .files(args.read.files([&args.input]), args.output.force()),
-    )?;
-    let base = open(&args.input, &args.read, context)?.graph;
-    note_idle_weights(&base, context);
-    let folders = args.bench.folders(args.output.force())?;
-    let bench = args.bench.bench(&methods, &folders, context.progress());
-    let report = bench.structure_report(&symmetric_graphs(&base)?)?;
     folders.finish(context)?;
     args.output.write(&report, context)
 }

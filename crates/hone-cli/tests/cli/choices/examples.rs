@@ -81,7 +81,7 @@ pub(super) fn smaller(example: &str) -> String {
     };
     let mut words = line.split(' ');
     match (words.nth(1), words.next()) {
-        (Some("eval"), Some("link" | "nodes" | "roles" | "structure")) => {
+        (Some("eval"), Some("link" | "nodes" | "roles")) => {
             format!(
                 "{line}{}{}",
                 unless("--seeds", "1"),

@@ -7,39 +7,112 @@
 //! multiple eigenvalue its choice is arbitrary. What theory promises for a simple eigenvalue is
 //! equality up to sign, so the same measure is also taken on absolute values.
 
+use std::ops::Range;
+
 use hone::dense::Block;
-use hone::graph::{Graph, GraphBuilder};
-use hone::{Error, Result};
+use hone::graph::{Graph, GraphBuilder, ReadOptions, builtin, read};
+use hone::{Error, Result, Silent};
+use hone_eval::cache::{Cache, graph_key};
+use hone_eval::method::Method;
+use hone_eval::report::{Best, Report, Style, Table};
+use hone_eval::split::TrainGraph;
+use hone_eval::stats::Summary;
 use serde::{Deserialize, Serialize};
 
-use super::{Setting, Within};
-use crate::cache::graph_key;
-use crate::method::Method;
-use crate::split::TrainGraph;
+use crate::{Log, OutputArgs};
+
+/// Structural equivalence: distance between nodes that a symmetry maps to each other (0 is perfect).
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The graph whose mirror image is the third test; the others are a barbell and a ring of cliques.
+    #[arg(value_name = "INPUT", default_value = "builtin:karate")]
+    input: String,
+    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be repeated.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        default_value = "hone,hone-w,hone-p,node2vec,grarep,degree"
+    )]
+    methods: Vec<String>,
+    /// Number of random seeds.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    seeds: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let methods = Method::parse_list(&args.methods, false)?;
+    let base = match args.input.strip_prefix("builtin:") {
+        Some(name) => builtin(name)?,
+        None => read(&args.input, &ReadOptions::default(), &Log)?,
+    };
+    let tables = tables(&base, &methods, 1..1 + args.seeds, &Cache::none())?;
+    args.output.write(&Report {
+        title: "Structural equivalence".into(),
+        tables,
+        ..Report::default()
+    })
+}
+
+/// Distances of vectors as they are, and of their absolute values.
+pub(crate) fn tables(
+    base: &Graph,
+    methods: &[Method],
+    seeds: Range<u64>,
+    cache: &Cache,
+) -> Result<Vec<Table>> {
+    let graphs = symmetric_graphs(base)?;
+    let mut plain = Table::new(
+        "Distance between equivalent nodes over that between any nodes",
+        graphs.iter().map(|g| g.name.to_string()).collect(),
+    );
+    (plain.best, plain.style) = (Best::Lowest, Style::Decimals(4));
+    plain.rows = methods
+        .iter()
+        .map(|m| (m.name.clone(), Vec::new()))
+        .collect();
+    let mut absolute = Table {
+        title: format!("{}, of absolute values", plain.title),
+        ..plain.clone()
+    };
+    for graph in &graphs {
+        for (m, method) in methods.iter().enumerate() {
+            let of_seed = |seed| structure(graph, method, seed, cache);
+            let cells = seeds.clone().map(of_seed).collect::<Result<Vec<_>>>()?;
+            let summary = |value: fn(&StructureCell) -> f64| {
+                Summary::of(&cells.iter().map(value).collect::<Vec<_>>())
+            };
+            plain.rows[m].1.push(summary(|cell| cell.plain));
+            absolute.rows[m].1.push(summary(|cell| cell.absolute));
+        }
+    }
+    Ok(vec![plain, absolute])
+}
 
 /// A graph and, for every node, the number of its class of equivalent nodes.
 #[derive(Debug, Clone)]
-pub struct Symmetric {
+struct Symmetric {
     /// What it is.
-    pub name: &'static str,
+    name: &'static str,
     /// The graph.
-    pub graph: Graph,
+    graph: Graph,
     /// Class of each node.
-    pub class: Vec<u32>,
+    class: Vec<u32>,
 }
 
 /// How far apart equivalent nodes are, relative to all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct StructureCell {
+struct StructureCell {
     /// On the vectors as they are.
-    pub plain: f64,
+    plain: f64,
     /// On absolute values.
-    pub absolute: f64,
+    absolute: f64,
 }
 
 /// The graphs of the experiment; the mirror image is that of `base`, joined by an edge from the
 /// first node to its image.
-pub fn symmetric_graphs(base: &Graph) -> Result<Vec<Symmetric>> {
+fn symmetric_graphs(base: &Graph) -> Result<Vec<Symmetric>> {
     Ok(vec![
         barbell(10, 7)?,
         ring_of_cliques(8, 6)?,
@@ -111,36 +184,27 @@ fn build(nodes: u32, edges: Vec<(u32, u32)>) -> Result<Graph> {
         .build()
 }
 
-/// All methods on one graph under one seed.
-pub fn structure(
+/// One method on one graph under one seed.
+fn structure(
     symmetric: &Symmetric,
-    methods: &[Method],
+    method: &Method,
     seed: u64,
-    setting: Setting<'_>,
-) -> Result<Vec<StructureCell>> {
-    let name = graph_key(&symmetric.graph);
-    let train = TrainGraph::whole(symmetric.graph.clone());
-    let run = |method: &Method| {
-        let embedder = method.single()?;
-        let cache = setting.cache_for(method, || Ok(symmetric.graph.clone()), seed)?;
-        cache.cell(&("structure", &name, embedder, seed), || {
-            let z = embedder
-                .embed(&train, seed, &Within(setting.progress))?
-                .block;
-            setting.keep(method, &method.candidates()[0], seed, &symmetric.graph, &z)?;
-            let mut absolute = z.clone();
-            absolute
-                .as_mut_slice()
-                .iter_mut()
-                .for_each(|v| *v = v.abs());
-            let plain = spread(&z, &symmetric.class);
-            Ok(StructureCell {
-                plain,
-                absolute: spread(&absolute, &symmetric.class),
-            })
+    cache: &Cache,
+) -> Result<StructureCell> {
+    let (name, embedder) = (graph_key(&symmetric.graph), method.single()?);
+    cache.cell(&("structure", name, embedder, seed), || {
+        let train = TrainGraph::whole(symmetric.graph.clone());
+        let z = embedder.embed(&train, seed, &Silent)?.block;
+        let mut absolute = z.clone();
+        absolute
+            .as_mut_slice()
+            .iter_mut()
+            .for_each(|v| *v = v.abs());
+        Ok(StructureCell {
+            plain: spread(&z, &symmetric.class),
+            absolute: spread(&absolute, &symmetric.class),
         })
-    };
-    methods.iter().map(run).collect()
+    })
 }
 
 /// Root mean square distance to the class mean over that to the mean of all.
@@ -179,8 +243,6 @@ fn square_distance_to_mean(z: &Block, class: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::Cache;
-    use hone::Silent;
 
     fn base() -> Graph {
         build(6, vec![(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5)]).expect("in range")
@@ -212,15 +274,13 @@ mod tests {
             .map(|m| Method::parse(m).expect("known"))
             .collect();
         for symmetric in symmetric_graphs(&base()).expect("built") {
-            let cells = structure(
-                &symmetric,
-                &methods,
-                1,
-                Setting::new(&Cache::none(), &Silent),
-            )
-            .expect("run");
-            assert!(cells[0].plain < 1e-5, "{}: {:?}", symmetric.name, cells[0]);
-            assert!(cells[1].plain > 0.4, "{}: {:?}", symmetric.name, cells[1]);
+            let cell = |m: usize| {
+                structure(&symmetric, &methods[m], 1, &Cache::none())
+                    .expect("run")
+                    .plain
+            };
+            assert!(cell(0) < 1e-5, "{}: {}", symmetric.name, cell(0));
+            assert!(cell(1) > 0.4, "{}: {}", symmetric.name, cell(1));
         }
     }
 }

@@ -1,0 +1,367 @@
+//! Baselines against their definitions, slowly and on small graphs.
+
+use faer::Mat;
+use hone::Silent;
+use hone::dense::Block;
+use hone::dense::kernels::symmetric_eigen;
+use hone::graph::{Graph, GraphBuilder, builtin};
+use hone_eval::baseline::{Baseline, Degree, GraphWave, Heuristic, Hope, ProNe};
+
+#[test]
+fn degree_features_of_a_clique_with_a_tail() {
+    // 0 1 2 3 a clique, 3-4-5 a tail, 6 alone.
+    let edges = vec![
+        (0, 1),
+        (0, 2),
+        (0, 3),
+        (1, 2),
+        (1, 3),
+        (2, 3),
+        (3, 4),
+        (4, 5),
+    ];
+    for directed in [false, true] {
+        let builder = if directed {
+            GraphBuilder::directed(7)
+        } else {
+            GraphBuilder::undirected(7)
+        };
+        let graph = builder.edges(edges.clone()).build().expect("in range");
+        let x = Degree::default()
+            .embed(&graph, 1, &Silent)
+            .expect("no reason to fail");
+        let near = |i: usize, j: usize, value: f64| {
+            assert!((f64::from(x.row(i)[j]) - value).abs() < 1e-6, "{i} {j}");
+        };
+        near(3, 0, 5f64.ln());
+        near(3, 1, 4f64.ln());
+        near(3, 2, 0.5);
+        for (node, core) in [(0, 3.0), (3, 3.0), (4, 1.0), (5, 1.0), (6, 0.0)] {
+            near(node, 3, f64::ln_1p(core));
+        }
+        near(4, 4, (5f64.ln() + 2f64.ln()) / 2.0);
+        near(4, 5, 5f64.ln());
+        near(4, 6, 4f64.ln() / 2.0);
+        near(4, 7, 6f64.ln());
+        assert!(x.row(6).iter().all(|&v| v == 0.0));
+        let log_degree = Degree { columns: 1 }.embed(&graph, 1, &Silent);
+        let log_degree = log_degree.expect("in range");
+        assert_eq!((log_degree.cols(), log_degree.row(3)[0]), (1, x.row(3)[0]));
+    }
+}
+
+#[test]
+fn scores_of_pairs_on_a_small_graph() {
+    // 0-1, 0-2, 1-2, 1-3, 2-3; 4 alone.
+    let edges = vec![(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)];
+    let graph = GraphBuilder::undirected(5)
+        .edges(edges)
+        .build()
+        .expect("in range");
+    let pairs = [(0, 3), (0, 4), (3, 0)];
+    let score = |h: Heuristic| h.scores(&graph, &pairs).expect("no reason to fail");
+    assert_eq!(score(Heuristic::CommonNeighbors), [2.0, 0.0, 2.0]);
+    assert_eq!(score(Heuristic::PreferentialAttachment), [4.0, 0.0, 4.0]);
+    assert_eq!(score(Heuristic::Jaccard), [1.0, 0.0, 1.0]);
+    assert!((score(Heuristic::AdamicAdar)[0] - 2.0 / 3f64.ln()).abs() < 1e-12);
+    assert!((score(Heuristic::LogDegree)[0] - 2.0 * 3f64.ln()).abs() < 1e-12);
+    let ties = Heuristic::LogDegree
+        .scores(&graph, &[(0, 1), (1, 0), (3, 2)])
+        .expect("no reason to fail");
+    assert!(ties[0] == ties[1] && ties[1] == ties[2], "{ties:?}");
+    // Walks from 0 to 3: none of length 1, two of 2, two of 3 (0-1-2-3, 0-2-1-3), ten of 4.
+    let katz = score(Heuristic::Katz);
+    assert!((katz[0] - (2e-4 + 2e-6 + 10e-8)).abs() < 1e-12, "{katz:?}");
+    assert_eq!((katz[0], katz[1]), (katz[2], 0.0));
+}
+
+/// All directions of a small graph give the proximity itself back: sums of powers, entry by entry.
+#[test]
+fn halves_of_hope_multiply_to_the_truncated_katz_proximity() {
+    let edges = vec![(0, 1), (1, 2), (2, 3), (0, 2), (3, 1), (4, 0)];
+    let n = 5;
+    let graph = GraphBuilder::directed(n)
+        .edges(edges.clone())
+        .build()
+        .expect("a graph");
+    let options = Hope {
+        dim: 10,
+        steps: 3,
+        decay: 0.5,
+    };
+    let z = options.embed(&graph, 1, &Silent).expect("vectors");
+    let mut power = vec![vec![0f64; n]; n];
+    (0..n).for_each(|i| power[i][i] = 1.0);
+    let mut walks = Vec::new();
+    for _ in 0..3 {
+        let mut next = vec![vec![0f64; n]; n];
+        for &(u, v) in &edges {
+            (0..n).for_each(|i| next[i][v as usize] += power[i][u as usize]);
+        }
+        power = next;
+        walks.push(power.clone());
+    }
+    let product = |i: usize, j: usize| {
+        (0..5)
+            .map(|k| f64::from(z.get(i, k) * z.get(j, 5 + k)))
+            .sum::<f64>()
+    };
+    // β follows from an entry that walks of one step alone reach: 4 → 0.
+    let beta = 3.0 * product(4, 0);
+    assert!(beta > 0.1 && beta < 0.5, "{beta}");
+    for i in 0..n {
+        for j in 0..n {
+            let expected: f64 = (0..3)
+                .map(|l| beta.powi(l as i32 + 1) * walks[l][i][j])
+                .sum::<f64>()
+                / 3.0;
+            assert!(
+                (product(i, j) - expected).abs() < 1e-4,
+                "{i} → {j}: {} and {expected}",
+                product(i, j)
+            );
+        }
+    }
+}
+/// A common factor of all weights changes nothing, not one bit where it is a power of two; steps whose powers would
+/// leave the range of f32 do not vanish.
+#[test]
+fn a_common_factor_changes_nothing_of_hope() {
+    let edges: Vec<(u32, u32)> = (1..200u32)
+        .flat_map(|i| [(i, i / 2), (i, i * i % 199), (i / 3, i)])
+        .collect();
+    let vectors = |factor: f64, options: &Hope| {
+        let weights = (0..edges.len())
+            .map(|i| (factor * (1.0 + (i % 5) as f64)) as f32)
+            .collect();
+        let graph = GraphBuilder::directed(200)
+            .edges(edges.clone())
+            .weights(weights)
+            .build()
+            .expect("a graph");
+        options.embed(&graph, 1, &Silent).expect("vectors")
+    };
+    for steps in [4, 16] {
+        let options = Hope {
+            dim: 9,
+            steps,
+            decay: 0.5,
+        };
+        let plain = vectors(1.0, &options);
+        let size = |z: &Block| z.as_slice().iter().map(|v| f64::from(v * v)).sum::<f64>();
+        assert!(size(&plain) > 1e-3, "{}", size(&plain));
+        assert!(
+            (0..200).all(|i| plain.get(i, 4) == 0.0),
+            "the column in the middle"
+        );
+        for factor in [2f64.powi(100), 2f64.powi(-100)] {
+            assert_eq!(vectors(factor, &options), plain, "{factor}");
+        }
+        let other = vectors(1e8, &options);
+        let apart = plain
+            .as_slice()
+            .iter()
+            .zip(other.as_slice())
+            .map(|(a, b)| f64::from(a - b).powi(2))
+            .sum::<f64>();
+        assert!(apart < 1e-4 * size(&plain), "{apart}");
+    }
+}
+
+/// exp(−sL) by Taylor's series of (−sL / 2¹⁰), squared ten times.
+fn heat_kernel(graph: &Graph, s: f64) -> Vec<Vec<f64>> {
+    let n = graph.nodes();
+    let times = |a: &Vec<Vec<f64>>, b: &Vec<Vec<f64>>| -> Vec<Vec<f64>> {
+        (0..n)
+            .map(|i| {
+                (0..n)
+                    .map(|j| (0..n).map(|k| a[i][k] * b[k][j]).sum())
+                    .collect()
+            })
+            .collect()
+    };
+    let degree = |i: usize| graph.degree(i as u32) as f64;
+    let entry = |i: usize, j: usize| {
+        let edge = graph.neighbors(i as u32).contains(&(j as u32));
+        let own = if i == j && degree(i) > 0.0 { 1.0 } else { 0.0 };
+        let shared = if edge {
+            1.0 / (degree(i) * degree(j)).sqrt()
+        } else {
+            0.0
+        };
+        -s / 1024.0 * (own - shared)
+    };
+    let small: Vec<Vec<f64>> = (0..n)
+        .map(|i| (0..n).map(|j| entry(i, j)).collect())
+        .collect();
+    let mut sum: Vec<Vec<f64>> = (0..n)
+        .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
+        .collect();
+    let mut term = sum.clone();
+    for k in 1..10 {
+        term = times(&term, &small);
+        term.iter_mut().flatten().for_each(|x| *x /= f64::from(k));
+        sum.iter_mut()
+            .flatten()
+            .zip(term.iter().flatten())
+            .for_each(|(s, t)| *s += t);
+    }
+    (0..10).for_each(|_| sum = times(&sum, &sum));
+    sum
+}
+
+#[test]
+fn vectors_of_graphwave_are_characteristic_functions_of_the_heat_kernel() {
+    let graph = builtin("karate").expect("built in");
+    let options = GraphWave {
+        points: 4,
+        longest: 30.0,
+        ..GraphWave::default()
+    };
+    let found = options.embed(&graph, 1, &Silent).expect("small");
+    let n = graph.nodes();
+    for (k, s) in [-(0.95f64.ln()), -(0.80f64.ln())]
+        .map(|left| left * (n as f64 / 2.0).sqrt())
+        .into_iter()
+        .enumerate()
+    {
+        let kernel = heat_kernel(&graph, s);
+        for a in [0, 7, 33] {
+            for (p, t) in [0.0, 10.0, 20.0, 30.0].into_iter().enumerate() {
+                let column: Vec<f64> = (0..n).map(|i| kernel[i][a]).collect();
+                let real = column.iter().map(|x| (t * x).cos()).sum::<f64>() / n as f64;
+                let imaginary = column.iter().map(|x| (t * x).sin()).sum::<f64>() / n as f64;
+                let at = 2 * (k * 4 + p);
+                let ours = [found.get(a, at), found.get(a, at + 1)].map(f64::from);
+                assert!(
+                    (ours[0] - real).abs() < 1e-5 && (ours[1] - imaginary).abs() < 1e-5,
+                    "{a} {s} {t}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn nodes_that_a_symmetry_exchanges_are_equal_and_isolated_ones_are_values() {
+    // A path of five nodes and one alone.
+    let graph = GraphBuilder::undirected(6)
+        .edges(vec![(0, 1), (1, 2), (2, 3), (3, 4)])
+        .build()
+        .expect("in range");
+    let found = GraphWave::default()
+        .embed(&graph, 1, &Silent)
+        .expect("small");
+    for (a, b) in [(0, 4), (1, 3)] {
+        assert!(
+            found
+                .row(a)
+                .iter()
+                .zip(found.row(b))
+                .all(|(x, y)| (x - y).abs() < 1e-6)
+        );
+    }
+    assert!(
+        found
+            .row(0)
+            .iter()
+            .zip(found.row(2))
+            .any(|(x, y)| (x - y).abs() > 1e-3)
+    );
+    assert!(found.as_slice().iter().all(|x| x.is_finite()));
+}
+
+type Dense = Vec<Vec<f64>>;
+
+fn times(a: &Dense, b: &Dense) -> Dense {
+    let entry = |row: &Vec<f64>, j: usize| row.iter().zip(b).map(|(x, other)| x * other[j]).sum();
+    a.iter()
+        .map(|row| (0..b[0].len()).map(|j| entry(row, j)).collect())
+        .collect()
+}
+
+fn transposed(a: &Dense) -> Dense {
+    (0..a[0].len())
+        .map(|j| a.iter().map(|row| row[j]).collect())
+        .collect()
+}
+
+fn adjacency(graph: &Graph) -> Dense {
+    let n = graph.nodes();
+    let entry =
+        |i: usize, j: usize| f64::from(u8::from(graph.neighbors(i as u32).contains(&(j as u32))));
+    (0..n)
+        .map(|i| (0..n).map(|j| entry(i, j)).collect())
+        .collect()
+}
+
+/// ProNE by its definition in dense matrices: U √Σ of the logarithms with rows of length one, the exponential by Taylor's series, and
+/// U √Σ of what passes the filter, compared by products of rows, which no rotation changes.
+#[test]
+fn prone_filters_the_factors_of_logarithms() {
+    let graph = builtin("karate").expect("built in");
+    let (n, a) = (graph.nodes(), adjacency(&graph));
+    let matrix = |entry: &dyn Fn(usize, usize) -> f64| -> Dense {
+        (0..n)
+            .map(|i| (0..n).map(|j| entry(i, j)).collect())
+            .collect()
+    };
+    // U Σ Uᵀ of X is the root of X Xᵀ; rows of length one make its diagonal one.
+    let factored = |x: &Dense| {
+        let root = square_root(&times(x, &transposed(x)));
+        matrix(&|i, j| root[i][j] / (root[i][i] * root[j][j]).sqrt())
+    };
+    let degree: Vec<f64> = a.iter().map(|row| row.iter().sum()).collect();
+    let often = |j: usize| (0..n).map(|i| a[i][j] / degree[i]).sum::<f64>().powf(0.75);
+    let total: f64 = (0..n).map(often).sum();
+    let gram = factored(&matrix(&|i, j| match a[i][j] > 0.0 {
+        true => (1.0 / degree[i]).ln() - (often(j) / total).ln(),
+        false => 0.0,
+    }));
+    let options = ProNe {
+        dim: n,
+        order: 20,
+        ..ProNe::default()
+    };
+    let identity = |i: usize, j: usize| f64::from(u8::from(i == j));
+    let with_loops = matrix(&|i, j| a[i][j] + identity(i, j));
+    let shifted =
+        matrix(&|i, j| identity(i, j) * (1.0 - options.mu) - with_loops[i][j] / (degree[i] + 1.0));
+    let square = times(&shifted, &shifted);
+    let exponent = matrix(&|i, j| -options.theta * (0.5 * square[i][j] - identity(i, j)));
+    let (mut term, mut sum) = (matrix(&identity), matrix(&identity));
+    for k in 1..60 {
+        term = times(&exponent, &term);
+        term.iter_mut().flatten().for_each(|x| *x /= f64::from(k));
+        let both = sum.iter_mut().flatten().zip(term.iter().flatten());
+        both.for_each(|(s, t)| *s += t);
+    }
+    let rest = matrix(&|i, j| identity(i, j) - sum[i][j]);
+    let passed = times(&with_loops, &rest);
+    let root = square_root(&times(&times(&passed, &gram), &transposed(&passed)));
+    let found = options.embed(&graph, 1, &Silent).expect("small");
+    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        let expected = root[i][j] / (root[i][i] * root[j][j]).sqrt();
+        let rows = found.row(i).iter().zip(found.row(j));
+        let ours: f64 = rows.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
+        assert!(
+            (ours - expected).abs() < 0.02,
+            "({i}, {j}): {ours} not {expected}"
+        );
+    }
+}
+
+/// The root of a symmetric matrix without negative eigenvalues.
+fn square_root(a: &Dense) -> Dense {
+    let n = a.len();
+    let matrix = Mat::from_fn(n, n, |i, j| a[i][j]);
+    let (values, vectors) = symmetric_eigen(matrix.as_ref()).expect("small");
+    let roots: Vec<f64> = values.iter().map(|value| value.max(0.0).sqrt()).collect();
+    let entry = |i: usize, j: usize| {
+        let term = |k: usize| vectors[(i, k)] * roots[k] * vectors[(j, k)];
+        (0..n).map(term).sum::<f64>()
+    };
+    (0..n)
+        .map(|i| (0..n).map(|j| entry(i, j)).collect())
+        .collect()
+}
