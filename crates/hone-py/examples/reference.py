@@ -11,8 +11,8 @@ import hone_embed
 
 HEAD = """# Python reference
 
-Generated from the docstrings by `crates/hone-py/examples/reference.py`; `help(hone_embed.HONE)` shows the same. Begin with
-the [tutorial](python.md).
+What every parameter means. Generated from the docstrings by `crates/hone-py/examples/reference.py`; `help(hone_embed.HONE)` shows
+the same, with examples. Begin with the [tutorial](python.md).
 """
 
 # What belongs together; names that are in no group come last.
@@ -28,25 +28,20 @@ GROUPS = {
 
 
 def text(documented):
-    """A docstring as Markdown: sections as bold lines, roles of Sphinx as code."""
-    lines = inspect.getdoc(documented) or ""
+    """A docstring as Markdown: sections as bold lines, roles of Sphinx as code, no examples."""
+    lines = re.split(r"^Examples\n-{3,}$", inspect.getdoc(documented) or "", flags=re.MULTILINE)[0]
+    lines = re.sub(r"^>>>.*\n?(?:.+\n?)*", "", lines, flags=re.MULTILINE)
     lines = re.sub(r":(?:class|func|meth|mod|attr):`~?\.?([^`]+)`", r"`\1`", lines).replace("``", "`")
     lines = re.sub(r"^(\w[\w ]*)\n-{3,}$", r"**\1**\n", lines, flags=re.MULTILINE)
-    out, session, given = [], False, lines.splitlines()
+    out, given = [], lines.splitlines()
     for line, following in zip(given, [*given[1:], ""]):
-        if line.startswith(">>>") and not session:
-            out.append("```pycon")
-            session = True
-        elif not line.strip() and session:
-            out.append("```")
-            session = False
-        if not session and line and not line.startswith((" ", "*", "`")) and following.startswith("    "):
+        if line and not line.startswith((" ", "*", "`")) and following.startswith("    "):
             name, _, kind = line.partition(" : ")
             line = f"* `{name}`" + (f" : {kind}" if kind else "")
-        elif line.startswith("    ") and not session:
+        elif line.startswith("    "):
             line = f"  {line.strip()}"
         out.append(line)
-    return "\n".join([*out, "```"] if session else out)
+    return "\n".join(out).rstrip()
 
 
 def signature(name, documented):

@@ -40,58 +40,46 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     Parameters
     ----------
     preset
-        The settings to start from: ``"hone"``, the library's default, or the paper's ``"hone-w"``,
-        ``"hone-p"``, ``"hone-l"``, ``"hone-l-norm"``, ``"hone-l-rw"``, each also with ``"+x"`` for
-        diffused motif features. See :func:`presets`. The parameters below that are None take the
-        preset's value. ``"auto"`` compares settings on the graph first, and uses the default unless
-        others are better by more than chance; see :func:`tune`.
+        The settings to start from: ``"hone"``, the default, one of the paper's (see :func:`presets`), or ``"auto"``, which
+        compares settings on the graph first (see :func:`tune`). Parameters below that are None take the preset's value.
     n_components
-        Dimensions of the vectors. With the preset ``"hone"``, one in eight of them (at most 16) describes
-        structure. Columns that a small graph cannot fill are zero, and a note in ``report_`` says so.
+        Dimensions of the vectors; with the preset ``"hone"``, one in eight (at most 16) describes structure.
     n_local_components
-        Dimensions of each local embedding, one per motif and step; None or ``"auto"`` for 16, more if
-        ``n_components`` needs more.
+        Dimensions of each local embedding; ``"auto"`` is 16, or more if ``n_components`` needs more.
     n_steps
         Number of steps K, or ``"auto"``.
     motifs
         ``"all"`` (13 edge orbits), ``"graphlets"`` (9), ``"size3"``, or a list of names.
     weights
-        Whether edge weights multiply the motif counts. None: if ``X`` is a :class:`Graph` with weights; those of
-        other objects are left out, with a warning. True: read them from ``X``, which must have them. False: ignore them.
+        Whether edge weights multiply the motif counts. By default those of a :class:`Graph` do, and those of other
+        objects are left out, with a warning.
     directed
         Whether edges have a direction; by default the graph decides (see :class:`Graph`).
     random_state
-        Seed: the same seed gives the same bits for any ``n_jobs``. None draws one; 0 does not
-        override a seed in ``config``.
+        Seed; the same bits for any ``n_jobs``. None draws one; 0 does not override a seed in ``config``.
     n_jobs
         Threads; None or -1 for all cores.
     memory_limit
-        Memory limit of this process in bytes, or text such as ``"8G"`` (8 GiB) or ``"8GB"``; by default what
-        the machine has free. What does not fit goes to temporary files if possible; the vectors are the same.
+        Memory limit of this process, in bytes or as ``"8G"``; by default what the machine has free. What does not fit
+        goes to temporary files if possible.
     device
-        Where to count motifs and embed: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"`` for a GPU if there is one.
-        By default a GPU if there is one and the graph has at least a million edges.
-        Results of a GPU differ from those of the CPU by rounding; ``report_["engine"]`` names it.
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"`` for a GPU if there is one. By default a GPU if there is one and
+        the graph has at least a million edges. Results of a GPU differ from those of the CPU by rounding.
     checkpoint
-        A folder for finished stages: an interrupted ``fit`` continues from there, and gives the same
-        bits. Use one folder per graph and set of parameters.
+        A folder for finished stages, from which an interrupted ``fit`` continues.
     factors
-        True to keep the factors in memory as ``factors_``; a folder to write them there, from
-        where ``factors_`` reads them when they are used. An earlier folder of factors is
-        replaced.
+        True to keep the factors in memory as ``factors_``, or a folder to keep them there; an earlier one is replaced.
     keep_model
         Whether to keep a model that places other graphs and new nodes in the same space (``transform``,
-        ``update``, ``save``): None to keep it if the settings allow it and there is no ``checkpoint``, True to
-        require it. The model takes about twice as much memory as the vectors with the default settings, more with
-        more motifs or steps, and the graph is kept with it.
+        ``update``, ``save``); by default if the settings allow it and there is no ``checkpoint``. With the default settings it
+        takes about twice as much memory as the vectors.
     config
-        Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
-        or a TOML file or the record of a run (``OUT.run.json``). It is applied on top of the preset. Parameters that
-        are not None take precedence over a file; a dictionary that contradicts a parameter is refused, and so is a
-        file that contradicts a preset other than the default.
+        Any setting of the library, on top of the preset: a dictionary of dotted names
+        (``{"local.solver.iterations": 4}``), a TOML file or the record of a run (``OUT.run.json``). Parameters that are not
+        None take precedence over a file; contradictions are refused.
     graph
-        The graph, if ``X`` is an array of node ids: ``fit`` embeds all of it, ``transform`` looks
-        up nodes. Use this to cross-validate a node classifier; see the examples.
+        The graph, if ``X`` is an array of node ids: ``fit`` embeds all of it, ``transform`` looks up nodes, so that a node
+        classifier can be cross-validated.
     verbose
         Whether to show progress.
 

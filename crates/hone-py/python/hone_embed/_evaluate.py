@@ -61,8 +61,7 @@ def link_split(
     selection
         Share of the labelled pairs for training; the rest is for testing.
     negatives
-        Pairs without an edge: ``"random"`` ones, ``"reversed"`` arcs, or ``"mixed"`` (half each). By default mixed for
-        directed graphs, else random.
+        As for :func:`evaluate_link_prediction`.
 
     Examples
     --------
@@ -101,22 +100,16 @@ def evaluate_link_prediction(
     graph
         Anything :class:`Graph` takes.
     methods
-        Methods: names (see :func:`methods`), with options after a colon, among which validation chooses
-        (``"hone-p:steps=1|2|3"``), files of vectors (``"file:z-{seed}.npy"``), and :class:`HONE` estimators.
-        Vectors are refused if the record of their run shows that they were computed from the whole graph, not from the
-        training graph of the seed; without a record there is a warning.
+        Names (see :func:`methods`), with options among which validation chooses (``"hone-p:steps=1|2|3"``), files of vectors
+        of the training graphs (``"file:z-{seed}.npy"``), and :class:`HONE` estimators.
     seeds
         How many splits, or their seeds; they are 1, 2, … by default.
     removed, selection, protocol, operators, standardize
-        Share of removed edges; share of pairs used for choosing options; ``"select10"``, ``"cv"`` or
-        ``"train-graph"``; how the vectors of a pair are combined (``"mean"``, ``"hadamard"``, ``"l1"``,
-        ``"l2"``, ``"concat"``, ``"difference"``, ``"cross"`` (the first half of the source's times the second half of the
-        target's), ``"outer"`` (products of the first 16 entries of the source's with the first 16 of the target's), or
-        several with ``+``; by default ``"mean"``, for directed graphs ``"concat"``, ``"cross"``, ``"outer"`` and
-        ``"concat+cross"``); whether features are standardised.
+        Share of removed edges; share of pairs used for choosing options; ``"select10"``, ``"cv"`` or ``"train-graph"``; how
+        the vectors of a pair are combined; whether features are standardised. docs/evaluation.md explains them.
     negatives
-        Pairs without an edge: ``"random"``; ``"reversed"``, reversed removed arcs (which way does the arc go?); or
-        ``"mixed"``, half each. By default ``"random"``, for directed graphs ``"mixed"``.
+        Pairs without an edge: ``"random"``; ``"reversed"``, reversed removed arcs; or ``"mixed"``, half each. By default
+        ``"random"``, for directed graphs ``"mixed"``.
     grid
         Whether to search the options the paper searches.
     cache

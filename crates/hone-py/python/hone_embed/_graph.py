@@ -27,41 +27,31 @@ class Graph:
     Parameters
     ----------
     data
-        * a SciPy sparse matrix or array, or a dense square array: the adjacency. The index array of
-          a CSR or CSC matrix is used in place if its indices are sorted and it has no self-loops or
-          duplicates: do not change the matrix while the graph is in use. Zeros are not edges.
+        * a SciPy sparse matrix or array, or a dense square array: the adjacency. A CSR or CSC matrix may be used in
+          place: do not change it while the graph is in use;
         * an integer array of shape (2, M) or (M, 2), or a list of pairs: the edges, between integer
           ids or names (an array of shape (2, 2) is read as one edge per row);
         * a graph of NetworkX, igraph, rustworkx, PyTorch Geometric (``Data``) or DGL;
-        * a table of pandas, polars or pyarrow with one edge per row, or a pandas adjacency whose index
-          equals its columns. A table of integers whose rows and columns are both numbered 0, 1, … could be either, and
-          is refused unless ``source`` and ``target`` say that it is one edge per row;
+        * a table of pandas, polars or pyarrow with one edge per row, or a pandas adjacency whose index equals its columns;
         * the name of a file, or ``"builtin:karate"`` and the like (see :func:`read_graph`);
         * a :class:`Graph`, used unchanged.
     directed
-        Whether edges have a direction. By default the object decides: NetworkX, igraph and rustworkx
-        know; a matrix, ``Data`` or DGL graph is undirected if symmetric and directed otherwise;
-        edge lists, tables and files are undirected. An undirected graph made from arcs has an
-        edge wherever there is an arc in either direction.
+        Whether edges have a direction. By default the object decides: NetworkX, igraph and rustworkx know; a matrix,
+        ``Data`` or DGL graph is undirected if symmetric; edge lists, tables and files are undirected.
     weighted
-        Whether to keep edge weights, which must then exist. By default they are kept if ``weight`` or
-        ``edge_weight`` names them; weights that are not kept are reported by a :class:`HoneWarning`. Weights are
-        values of a matrix other than 1, attributes and columns as for files
-        (see docs/formats.md), and payloads of rustworkx that are numbers other than 1.
+        Whether to keep edge weights, which must then exist. By default they are kept if ``weight`` or ``edge_weight``
+        names them; weights that are not kept are reported by a :class:`HoneWarning`.
     nodes
-        Ids of all nodes in the desired order, for edge lists and tables (nodes without an edge stay in
-        the result) and for matrices (names of the rows); a number n stands for 0, …, n - 1. By
-        default integer ids are in ascending order, others in order of appearance.
+        Ids of all nodes in the desired order, for edge lists, tables and matrices; a number n stands for 0, …, n - 1.
+        By default integer ids are in ascending order, others in order of appearance.
     edge_weight
         One weight per edge, for edge arrays.
     source, target, weight
         Columns of a table, by name or position; ``weight`` also names the edge attribute of NetworkX,
         igraph, DGL and ``Data`` graphs.
     bipartite
-        Whether the two columns of an edge array, a table or a file name nodes of two kinds, such as users and
-        items, so that 1 in one column and 1 in the other are different nodes. Ids are then prefixed with the
-        name of their column: ``"user:1"`` and ``"item:1"``, or ``"source:1"`` and ``"target:1"`` without
-        names. By default the same id is the same node, with a warning if the column names suggest otherwise.
+        Whether the two columns of an edge array, a table or a file name nodes of two kinds, such as users and items. Ids
+        are then prefixed with the name of their column: ``"user:1"`` and ``"item:1"``.
 
     Examples
     --------
@@ -268,17 +258,14 @@ def read_graph(
     format
         ``"edges"``, ``"mtx"``, ``"parquet"`` or ``"metis"``, if content and extension do not determine it.
     delimiter, header, source, target, weight
-        What separates columns, whether the first line names them, and which they are (by name or by
-        position from 0); detected by default, with a :class:`HoneWarning` if that is a guess.
-        ``delimiter`` is a character, ``"tab"``, ``"space"`` (any run of blanks) or symbols such as ``"::"``.
-        Naming ``weight`` keeps the weights.
+        What separates columns (a character, ``"tab"``, ``"space"`` or symbols such as ``"::"``), whether the first line
+        names them, and which they are (by name or by position from 0); detected by default, with a :class:`HoneWarning` if
+        that is a guess. Naming ``weight`` keeps the weights.
     comment
         What begins comment lines: a character, or ``"none"``. By default ``#`` and ``%``; after the
         first edge of a file with a delimiter, such a line is an edge.
     bipartite
-        Whether the two columns name nodes of two kinds, such as users and items, so that 1 in one column and
-        1 in the other are different nodes; ids are then prefixed with the name of their column, as
-        ``"user:1"``.
+        As for :class:`Graph`.
     nodes
         A file with one node id per line, which fixes the order and adds nodes without an edge.
 

@@ -48,27 +48,17 @@ class Placing(SklearnProtocol):
 
         * the graph that was fitted: its vectors, bit for bit;
         * another graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their
-          proximity columns, others and new ones are placed by their edges. Structure columns are those of ``X``,
-          in the units of the fit;
-        * a matrix with one row per node and one column per fitted node: the edges between them. A row that is the
-          row of a fitted node stands for that node, others are new nodes. A square matrix of this width is rows
-          of nodes if a matrix was fitted, and another graph if not: other graphs are best passed as
-          :class:`Graph`. Where the graph is directed, rows hold the arcs to fitted nodes; arcs from these are given
-          with a graph.
+          proximity columns, others are placed by their edges. Structure columns are those of ``X``, in the units of the fit;
+        * a matrix with one row per node and one column per fitted node: the edges between them, or the arcs to fitted
+          nodes. A row that is the row of a fitted node stands for that node. A square matrix is rows of nodes if a matrix
+          was fitted, and another graph if not: pass other graphs as :class:`Graph`.
 
-        New nodes of one call join the fitted graph together, without edges between them. Proximity columns of a
-        row do not depend on the other rows (with the motif ``edge``, as in the preset ``hone``). Structure columns
-        do: motifs are counted with all rows of the call, so that two new nodes with a common neighbour change each
-        other's counts. Where this matters, pass rows one by one; each call counts the motifs of the graph again:
-        ``np.vstack([hone.transform(rows[[k]]) for k in range(rows.shape[0])])``.
+        New nodes of one call join the fitted graph together, without edges between them. Motifs are counted with all of
+        them, so two new nodes with a common neighbour change each other's structure columns; where this matters, pass rows
+        one by one.
 
-        ``structure_only`` returns structure columns alone, for graphs without shared nodes. For another graph or new
-        nodes they are as they were counted; next to proximity columns, what all shared nodes gained together is
-        subtracted.
-
-        ``new_only`` returns rows for nodes of another graph that the model does not have, in the order of the graph: the
-        same vectors as among all rows, at a fraction of the cost, since motifs are counted around these nodes alone. There are
-        no rows where no node is new.
+        ``structure_only`` returns structure columns alone, for graphs without shared nodes. ``new_only`` returns rows for
+        nodes that the model does not have: the same vectors as among all rows, at a fraction of the cost.
 
         See docs/models.md for how nodes are placed, and how well.
 
@@ -110,16 +100,14 @@ class Placing(SklearnProtocol):
     def update(self, *, added: Iterable[Any] = (), removed: Iterable[Any] = ()) -> Any:
         """Change edges of the graph, and the vectors with them, in the space of the fit.
 
-        Nodes that are not there yet are added behind the others. ``embedding_``, ``node_ids_`` and ``report_`` are
-        then of the changed graph. The model stays that of ``fit``, so that vectors of many updates can be
-        compared, and so do ``factors_`` and the shares of motifs.
+        New nodes come last. ``embedding_``, ``node_ids_`` and ``report_`` are then of the changed graph. The model stays
+        that of ``fit``, so that vectors of many updates can be compared.
 
         Parameters
         ----------
         added, removed
-            Edges: pairs of ids, or a pair and a weight where the graph has weights; or a table with these
-            columns. New ids must be of the kind that the graph has. Edges are removed first, and must be there.
-            An edge that is added although it is there takes the new weight.
+            Edges: pairs of ids, with a weight where the graph has weights, or a table of these. Edges are removed first, and
+            must be there. An added edge that is there takes the new weight.
 
         Examples
         --------
@@ -158,8 +146,7 @@ class Placing(SklearnProtocol):
     def load(cls, path: Union[str, os.PathLike[str]]) -> Any:
         """Read a model that :meth:`save` or ``hone embed --model`` wrote.
 
-        The result is fitted. It knows no edges, so ``transform`` takes graphs, and ``update`` is refused; and it has no
-        ``report_`` and no shares of motifs, which are those of a run.
+        The result is fitted. It knows no edges, so ``transform`` takes graphs, and ``update`` is refused.
         """
         model = _native.Model.load(os.fspath(path))
         facts = json.loads(model.facts())

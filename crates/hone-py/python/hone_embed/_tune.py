@@ -73,8 +73,7 @@ def tune(
         What decides: ``"links"``, ``"labels"`` or ``"both"``.
     rounds, removed, random_state
         How many times edges are hidden (fewer than three rounds decide nothing); the share of hidden edges; the seed of
-        the first round, far from those of :func:`evaluate_link_prediction`, so that its splits are not used for the
-        choice.
+        the first round.
     time_limit
         Seconds after which it stops; rounds that are complete by then count.
 
