@@ -129,7 +129,7 @@ impl Files {
                     .into_iter()
                     .filter(|companion| force && companion.is_file())
                 {
-                    Output::create(companion, Existing::Replace)?;
+                    Output::create(&companion, Existing::Replace)?;
                 }
             }
         }
@@ -179,7 +179,7 @@ impl Files {
     /// Refuses inputs that would be taken for files that belong to an output, and removed with the old ones.
     fn check_companions(&self) -> Result<(), Error> {
         for (option, path) in self.outputs.iter().filter(|(_, path)| !is_stream(path)) {
-            let beside: Vec<PathBuf> = [companions(path), companions(spelled_out(path))].concat();
+            let beside: Vec<PathBuf> = [companions(path), companions(&spelled_out(path))].concat();
             let beside = |other: &Path| {
                 beside
                     .iter()

@@ -16,7 +16,7 @@ pub(crate) fn word(text: &str) -> String {
 /// A graph or another file without an option before it.
 pub(crate) fn file(path: &str) -> String {
     match path {
-        _ if hone::output::is_stream(path) => "GRAPH".to_owned(),
+        _ if hone::output::is_stream(path.as_ref()) => "GRAPH".to_owned(),
         _ if path.starts_with('-') => word(&format!("./{path}")),
         _ => word(path),
     }

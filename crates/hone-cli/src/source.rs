@@ -66,7 +66,7 @@ impl GraphSource {
         context: &Context,
     ) -> anyhow::Result<Graph> {
         let Input { path, options } = &self.input;
-        if context.engine().processes() > 1 && is_stream(path) {
+        if context.engine().processes() > 1 && is_stream(path.as_ref()) {
             let message = format!("several processes cannot read {path}; give a file");
             return Err(Error::config("INPUT", message).into());
         }

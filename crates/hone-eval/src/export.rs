@@ -80,7 +80,7 @@ fn write_files(
     ];
     let mut batch = Batch::new(existing);
     for (path, write) in files(folder).into_iter().zip(writers) {
-        let mut output = batch.begin(path)?;
+        let mut output = batch.begin(&path)?;
         write(&mut output).map_err(|e| output.error(e))?;
         batch.add(output)?;
     }

@@ -137,7 +137,7 @@ impl Save {
         };
         // Now, not after hours.
         save.listed()?;
-        Output::create(save.manifest(), Existing::Replace)?;
+        Output::create(&save.manifest(), Existing::Replace)?;
         Ok(save)
     }
 
@@ -157,7 +157,10 @@ impl Save {
     /// Whether these vectors are in the folder already. They are then listed too.
     pub fn has(&self, whose: &Whose<'_>, graph: &Graph) -> Result<bool> {
         let path = self.folder.join(whose.file());
-        let record = record::path(&path).map(record::read).transpose()?.flatten();
+        let record = record::path(&path)
+            .map(|path| record::read(&path))
+            .transpose()?
+            .flatten();
         let stored = record.and_then(|text| serde_json::from_slice::<Entry>(&text).ok());
         let Some(stored) = stored.filter(|_| path.exists()) else {
             return Ok(false);

@@ -37,10 +37,7 @@ impl<'a> NeighbourTable<'a> {
 
     /// The files that a table takes, the main one first. Fails when the extension names no format.
     pub fn files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
-        Self::files_at(path.as_ref())
-    }
-
-    fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
+        let path = path.as_ref();
         let mut files = vec![path.to_path_buf()];
         if Layout::of(path)? == Layout::Npy {
             files.extend([
@@ -63,53 +60,32 @@ impl<'a> NeighbourTable<'a> {
     }
 
     /// Writes the table into a batch, where further files may join it.
-    pub fn add_to(
-        &self,
-        batch: &mut Batch,
-        path: impl AsRef<Path>,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        self.add_to_at(batch, path.as_ref(), progress)
-    }
-
-    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         if Layout::of(path)? == Layout::Npy {
             return self.arrays(batch, path, progress);
         }
-        let kind = if matches!(self.ids, NodeIds::Text { .. }) {
-            Kind::Text
-        } else {
-            Kind::Integer
+        let k = self.neighbours.k().max(1);
+        let values = |rows: Range<usize>| {
+            let of = |rows: Range<usize>| rows.map(|at| (at / k, at % k));
+            let ids = of(rows.clone()).map(|(i, _)| i as u32);
+            let ranks = of(rows.clone()).map(|(_, rank)| rank as i64 + 1);
+            let neighbours = of(rows.clone()).map(|(i, rank)| self.neighbours.row(i)[rank]);
+            let similar = of(rows).map(|(i, rank)| self.neighbours.similarities(i)[rank]);
+            Ok(vec![
+                Column::Nodes(ids.collect()),
+                Column::Integers(ranks.collect()),
+                Column::Nodes(neighbours.collect()),
+                Column::Floats(similar.collect()),
+            ])
         };
-        let named = |name: &str, kind| (name.to_owned(), kind);
-        let columns = vec![
-            named("id", kind),
-            named("rank", Kind::Integer),
-            named("neighbour", kind),
-            named("similarity", Kind::Float),
+        let columns = [
+            ("id", Kind::Node),
+            ("rank", Kind::Integer),
+            ("neighbour", Kind::Node),
+            ("similarity", Kind::Float),
         ];
         let rows = self.neighbours.len() * self.neighbours.k();
-        Table {
-            columns,
-            rows,
-            values: &|j, range| self.column(j, range),
-        }
-        .add_to(batch, path, progress)
-    }
-
-    fn column(&self, j: usize, range: Range<usize>) -> Column {
-        let k = self.neighbours.k().max(1);
-        let neighbour = |at: usize| self.neighbours.row(at / k)[at % k];
-        match j {
-            0 => id_column(self.ids, range.map(|at| (at / k) as u32)),
-            1 => Column::Integers(range.map(|at| (at % k + 1) as i64).collect()),
-            2 => id_column(self.ids, range.map(neighbour)),
-            _ => Column::Floats(
-                range
-                    .map(|at| self.neighbours.similarities(at / k)[at % k])
-                    .collect(),
-            ),
-        }
+        Table::new(self.ids, columns, rows, &values).add_to(batch, path, progress)
     }
 
     fn arrays(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
@@ -159,15 +135,6 @@ impl<'a> NeighbourTable<'a> {
     }
 }
 
-/// The ids of some rows as a column.
-pub(crate) fn id_column(ids: &NodeIds, rows: impl Iterator<Item = u32>) -> Column {
-    match ids {
-        NodeIds::Sequential(_) => Column::Integers(rows.map(i64::from).collect()),
-        NodeIds::Integers(ids) => Column::Integers(rows.map(|row| ids[row as usize]).collect()),
-        NodeIds::Text { .. } => Column::Texts(rows.map(|row| ids.get(row).to_string()).collect()),
-    }
-}
-
 /// A question and the nodes that answer it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -191,53 +158,30 @@ impl<'a> AnswerTable<'a> {
     }
 
     /// Writes the table, as text or Parquet, into a batch.
-    pub fn add_to(
-        &self,
-        batch: &mut Batch,
-        path: impl AsRef<Path>,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        self.add_to_at(batch, path.as_ref(), progress)
-    }
-
-    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let lines: Vec<(usize, usize)> = self
             .answers
             .iter()
             .enumerate()
             .flat_map(|(a, answer)| (0..answer.nodes.len()).map(move |r| (a, r)))
             .collect();
-        let kind = if matches!(self.ids, NodeIds::Text { .. }) {
-            Kind::Text
-        } else {
-            Kind::Integer
+        let values = |rows: Range<usize>| {
+            let lines = &lines[rows];
+            let node = |&(a, r): &(usize, usize)| &self.answers[a].nodes[r];
+            let question = |&(a, _): &(usize, usize)| self.answers[a].question.clone();
+            Ok(vec![
+                Column::Texts(lines.iter().map(question).collect()),
+                Column::Integers(lines.iter().map(|&(_, r)| r as i64 + 1).collect()),
+                Column::Nodes(lines.iter().map(|line| node(line).row).collect()),
+                Column::Floats(lines.iter().map(|line| node(line).similarity).collect()),
+            ])
         };
-        let named = |name: &str, kind| (name.to_owned(), kind);
-        let columns = vec![
-            named("node", Kind::Text),
-            named("rank", Kind::Integer),
-            named("neighbour", kind),
-            named("similarity", Kind::Float),
+        let columns = [
+            ("node", Kind::Text),
+            ("rank", Kind::Integer),
+            ("neighbour", Kind::Node),
+            ("similarity", Kind::Float),
         ];
-        let node = |&(a, r): &(usize, usize)| self.answers[a].nodes[r];
-        let values = |j: usize, range: Range<usize>| {
-            let lines = lines[range].iter();
-            match j {
-                0 => Column::Texts(
-                    lines
-                        .map(|&(a, _)| self.answers[a].question.clone())
-                        .collect(),
-                ),
-                1 => Column::Integers(lines.map(|&(_, r)| r as i64 + 1).collect()),
-                2 => id_column(self.ids, lines.map(|line| node(line).row)),
-                _ => Column::Floats(lines.map(|line| node(line).similarity).collect()),
-            }
-        };
-        Table {
-            columns,
-            rows: lines.len(),
-            values: &values,
-        }
-        .add_to(batch, path, progress)
+        Table::new(self.ids, columns, lines.len(), &values).add_to(batch, path, progress)
     }
 }

@@ -11,7 +11,6 @@ mod sound;
 mod thrift;
 
 use std::io::{self, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use hone_graph::NodeIds;
+use hone_graph::{NodeId, NodeIds};
 
 use crate::error::{Error, Result};
 
@@ -51,6 +50,8 @@ pub enum Kind {
     Float,
     /// UTF-8 text.
     Text,
+    /// Ids of nodes.
+    Node,
 }
 
 /// Values of one column.
@@ -64,6 +65,14 @@ pub enum Column {
     Floats(Vec<f32>),
     /// See [`Kind::Text`].
     Texts(Vec<String>),
+    /// See [`Kind::Node`]: their numbers. Only for writing; read are integers or texts.
+    Nodes(Vec<u32>),
+}
+
+impl Default for Column {
+    fn default() -> Self {
+        Column::Nodes(Vec::new())
+    }
 }
 
 /// A column in which values may be missing.
@@ -76,17 +85,6 @@ pub struct Nullable {
 }
 
 impl Column {
-    /// The ids of some rows.
-    pub fn of_ids(ids: &NodeIds, rows: Range<usize>) -> Column {
-        match ids {
-            NodeIds::Sequential(_) => Column::Integers(rows.map(|i| i as i64).collect()),
-            NodeIds::Integers(ids) => Column::Integers(ids[rows].to_vec()),
-            NodeIds::Text { .. } => {
-                Column::Texts(rows.map(|i| ids.get(i as u32).to_string()).collect())
-            }
-        }
-    }
-
     /// Number of values.
     pub fn len(&self) -> usize {
         match self {
@@ -94,7 +92,21 @@ impl Column {
             Column::Counts(v) => v.len(),
             Column::Floats(v) => v.len(),
             Column::Texts(v) => v.len(),
+            Column::Nodes(v) => v.len(),
         }
+    }
+
+    /// Adds the values of another column of the same kind; whether it is one.
+    pub fn append(&mut self, next: Column) -> bool {
+        match (self, next) {
+            (Column::Integers(a), Column::Integers(b)) => a.extend(b),
+            (Column::Counts(a), Column::Counts(b)) => a.extend(b),
+            (Column::Floats(a), Column::Floats(b)) => a.extend(b),
+            (Column::Texts(a), Column::Texts(b)) => a.extend(b),
+            (Column::Nodes(a), Column::Nodes(b)) => a.extend(b),
+            _ => return false,
+        }
+        true
     }
 
     /// Whether there is no value.
@@ -104,17 +116,18 @@ impl Column {
 }
 
 /// Writes a table row group by row group.
-pub struct TableWriter<W: Write + Send> {
+pub struct TableWriter<'a, W: Write + Send> {
     path: PathBuf,
+    ids: &'a NodeIds,
     writer: SerializedFileWriter<W>,
 }
 
-impl<W: Write + Send> TableWriter<W> {
-    /// Starts a table with these columns; `path` is only named in errors.
-    pub fn new(path: &Path, out: W, columns: &[(String, Kind)]) -> Result<Self> {
+impl<'a, W: Write + Send> TableWriter<'a, W> {
+    /// Starts a table with these columns, of nodes with these ids; `path` is only named in errors.
+    pub fn new(path: &Path, out: W, columns: &[(String, Kind)], ids: &'a NodeIds) -> Result<Self> {
         let fields = columns
             .iter()
-            .map(|(name, kind)| field(name, *kind).map(Arc::new))
+            .map(|(name, kind)| field(name, *kind, ids).map(Arc::new))
             .collect::<Result<_, _>>();
         let schema = fields.and_then(|fields| {
             Type::group_type_builder("table")
@@ -138,6 +151,7 @@ impl<W: Write + Send> TableWriter<W> {
         });
         Ok(TableWriter {
             path: path.to_path_buf(),
+            ids,
             writer: writer.map_err(|e| failed(path, &e))?,
         })
     }
@@ -160,7 +174,7 @@ impl<W: Write + Send> TableWriter<W> {
         let mut group = self.writer.next_row_group().map_err(|e| failed(path, &e))?;
         let mut j = 0;
         while let Some(mut sink) = group.next_column().map_err(|e| failed(path, &e))? {
-            put(&mut sink, column(j)).map_err(|e| failed(path, &e))?;
+            put(&mut sink, column(j), self.ids).map_err(|e| failed(path, &e))?;
             sink.close().map_err(|e| failed(path, &e))?;
             j += 1;
         }
@@ -189,12 +203,13 @@ fn failed(path: &Path, error: &ParquetError) -> Error {
     )
 }
 
-fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {
+fn field(name: &str, kind: Kind, ids: &NodeIds) -> Result<Type, ParquetError> {
     let (physical, logical) = match kind {
+        Kind::Node if !matches!(ids, NodeIds::Text { .. }) => (Physical::INT64, None),
         Kind::Integer => (Physical::INT64, None),
         Kind::Count => (Physical::INT64, Some(LogicalType::integer(64, false))),
         Kind::Float => (Physical::FLOAT, None),
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Kind::Text | Kind::Node => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
     };
     Type::primitive_type_builder(name, physical)
         .with_repetition(Repetition::REQUIRED)
@@ -202,8 +217,25 @@ fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {
         .build()
 }
 
-fn put(sink: &mut SerializedColumnWriter<'_>, column: Column) -> Result<usize, ParquetError> {
+fn put(
+    sink: &mut SerializedColumnWriter<'_>,
+    column: Column,
+    ids: &NodeIds,
+) -> Result<usize, ParquetError> {
     match column {
+        Column::Nodes(nodes) => {
+            let named = nodes.iter().map(|&node| ids.get(node));
+            let named = if let NodeIds::Text { .. } = ids {
+                Column::Texts(named.map(|id| id.to_string()).collect())
+            } else {
+                let integer = |id| match id {
+                    NodeId::Integer(id) => id,
+                    NodeId::Text(_) => unreachable!("only text ids are text"),
+                };
+                Column::Integers(named.map(integer).collect())
+            };
+            put(sink, named, ids)
+        }
         Column::Integers(values) => sink.typed::<Int64Type>().write_batch(&values, None, None),
         Column::Counts(values) => {
             let bits: Vec<i64> = values.into_iter().map(u64::cast_signed).collect();

@@ -8,7 +8,6 @@
 //! from itself to that folder, so that [`locate`] finds them from any other folder, even after all have been moved
 //! together.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -18,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, human_bytes};
-use crate::output::companions::{is_record, record as beside};
+use crate::output::companions::{LARGEST, is_record, record as beside};
 use crate::output::parts::{files as parts, is_part};
 use crate::output::{
     Batch, Existing, Written, WrittenFolder, checksum, is_stream, plain, same_file,
@@ -37,59 +36,54 @@ struct Complete<'a, T> {
     folders: &'a [WrittenFolder],
 }
 
-/// The part of a record that [`verify`] needs, as it stands there.
+/// The part of a record that [`verify`] needs.
 #[derive(Deserialize)]
 struct Listed {
-    version: Option<serde_json::Value>,
-    files: Option<serde_json::Value>,
-    folders: Option<serde_json::Value>,
+    version: Option<String>,
+    files: Option<Vec<Written>>,
+    #[serde(default)]
+    folders: Vec<WrittenFolder>,
 }
 
 impl Listed {
-    /// What is said about a folder: that of this name, else a table that was renamed. What is wrong otherwise.
-    fn folder(self, name: &str) -> std::result::Result<Option<Vec<Written>>, String> {
-        if self.version.is_none() && self.files.is_none() {
-            // A record of another tool.
-            return Ok(None);
-        }
-        let folders = self.folders.map_or(Ok(Vec::new()), serde_json::from_value);
-        let folders: Vec<WrittenFolder> = folders.map_err(|e| format!("`folders`: {e}"))?;
-        let named =
-            |folder: &&WrittenFolder| folder.path.file_name().is_some_and(|own| own == name);
-        let parts = |folder: &&WrittenFolder| folder.files.iter().all(|file| is_part(&file.name));
-        let found = folders
-            .iter()
-            .find(named)
-            .or_else(|| folders.iter().find(parts));
-        found
-            .map(|folder| Some(folder.files.clone()))
-            .ok_or_else(|| "it lists no folder of parts".into())
-    }
-
-    /// Whether there is anything to compare with; what is wrong with a field otherwise.
-    fn files(self) -> std::result::Result<Option<Vec<Written>>, String> {
-        if let Some(version) = self.version.as_ref().filter(|version| !version.is_string()) {
-            return Err(format!("`version`: {version} is not text"));
-        }
+    /// The files of an output, with what may have been renamed under its present name; nothing if another tool wrote the
+    /// record, else what is wrong with it.
+    fn files_of(self, output: &Path) -> std::result::Result<Option<Vec<Written>>, String> {
+        let now = output.file_name().unwrap_or_default();
         match (self.version, self.files) {
-            // A record of another tool.
             (None, None) => Ok(None),
-            (Some(_), None) => Err("`files` is missing".into()),
-            (_, Some(files)) => match serde_json::from_value::<Vec<Written>>(files) {
-                Ok(files) if files.is_empty() => Err("`files` lists none".into()),
-                Ok(files) => Ok(Some(files)),
-                Err(e) => Err(format!("`files`: {e}")),
-            },
+            _ if output.is_dir() => {
+                // That of this name, else a table that was renamed.
+                let mut folders = self.folders;
+                let of_parts =
+                    |folder: &WrittenFolder| folder.files.iter().all(|file| is_part(&file.name));
+                let named = |folder: &WrittenFolder| folder.path.file_name() == Some(now);
+                let found = folders.iter().position(named);
+                match found.or_else(|| folders.iter().position(of_parts)) {
+                    Some(at) => Ok(Some(folders.swap_remove(at).files)),
+                    None => Err("it lists no folder of parts".into()),
+                }
+            }
+            (_, None) => Err("`files` is missing".into()),
+            (_, Some(files)) if files.is_empty() => Err("`files` lists none".into()),
+            (_, Some(mut files)) => {
+                // The main file is the first one.
+                let main = files[0].name.clone();
+                if let Some(now) = now.to_str()
+                    && files.iter().all(|file| file.name != now)
+                {
+                    for file in &mut files {
+                        file.name = renamed(&file.name, &main, now);
+                    }
+                }
+                Ok(Some(files))
+            }
         }
     }
 }
 
 /// The version that wrote a record; nothing for what is no JSON object, or says none.
-pub fn version(record: impl AsRef<Path>) -> Result<Option<String>> {
-    version_at(record.as_ref())
-}
-
-fn version_at(record: &Path) -> Result<Option<String>> {
+pub fn version(record: &Path) -> Result<Option<String>> {
     #[derive(Deserialize)]
     struct Versioned {
         version: Option<String>,
@@ -135,14 +129,12 @@ fn is_object(text: &[u8]) -> bool {
 }
 
 /// Where the record of a run stands; nowhere when its output is a stream.
-pub fn path(output: impl AsRef<Path>) -> Option<PathBuf> {
-    let output = output.as_ref();
+pub fn path(output: &Path) -> Option<PathBuf> {
     (!is_stream(output)).then(|| beside(output))
 }
 
 /// Adds the record of a run, as indented JSON, to the files of its batch, which it lists; nothing for a stream.
-pub fn add_to(batch: &mut Batch, output: impl AsRef<Path>, run: &impl Serialize) -> Result<()> {
-    let output = output.as_ref();
+pub fn add_to(batch: &mut Batch, output: &Path, run: &impl Serialize) -> Result<()> {
     let Some(path) = path(output) else {
         return Ok(());
     };
@@ -161,14 +153,15 @@ pub fn add_to(batch: &mut Batch, output: impl AsRef<Path>, run: &impl Serialize)
 /// Writes what `add` adds to a batch, all files or none, without a record: that of an earlier run beside `output` is removed.
 /// Returns the files.
 pub fn without(
-    output: impl AsRef<Path>,
+    output: &Path,
     existing: Existing,
     add: impl FnOnce(&mut Batch) -> Result<()>,
 ) -> Result<Vec<PathBuf>> {
-    let output = output.as_ref();
     let mut batch = Batch::new(existing);
     add(&mut batch)?;
-    outdated(output).map_or(Ok(()), |record| batch.obsolete(record))?;
+    if let Some(record) = outdated(output) {
+        batch.obsolete(&record)?;
+    }
     batch.commit()
 }
 
@@ -181,9 +174,8 @@ fn outdated(output: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// [`Error::Exists`].
-pub fn check_without(output: impl AsRef<Path>, existing: Existing) -> Result<()> {
-    let output = output.as_ref();
-    outdated(output).map_or(Ok(()), |record| Batch::new(existing).obsolete(record))
+pub fn check_without(output: &Path, existing: Existing) -> Result<()> {
+    outdated(output).map_or(Ok(()), |record| Batch::new(existing).obsolete(&record))
 }
 
 /// The folder of this process relative to that of a record, if both are known.
@@ -217,11 +209,7 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
 
 /// Where a file is that a record names: in the folder of the run that `folder` leads to from the record, else in the present
 /// one. A record without that folder is taken to lie in it.
-pub fn locate(record: impl AsRef<Path>, folder: Option<&Path>, named: &str) -> Result<String> {
-    locate_at(record.as_ref(), folder, named)
-}
-
-fn locate_at(record: &Path, folder: Option<&Path>, named: &str) -> Result<String> {
+pub fn locate(record: &Path, folder: Option<&Path>, named: &str) -> Result<String> {
     let path = Path::new(named);
     if named == "-" || path.is_absolute() {
         return Ok(named.to_owned());
@@ -263,71 +251,58 @@ fn locate_at(record: &Path, folder: Option<&Path>, named: &str) -> Result<String
 
 /// Refuses an output whose record lists other files than those that are there; what has no record is not checked. Files
 /// that were renamed together with their record are compared under their new names.
-pub fn verify(output: impl AsRef<Path>) -> Result<()> {
-    verify_at(output.as_ref())
-}
-
-fn verify_at(output: &Path) -> Result<()> {
+pub fn verify(output: &Path) -> Result<()> {
     let record = beside(output);
     let Some(text) = read(&record)? else {
         return Ok(());
     };
-    let damaged = |what: String| {
+    let files = parse(&text).and_then(|listed: Listed| listed.files_of(output));
+    let files = files.map_err(|what| {
+        let message = format!("the record of {} is damaged: {what}", output.display());
         let remedy =
             "write the files again, or delete the .run.json if they are known to belong together";
-        Error::input(
-            &record,
-            format!("the record of {} is damaged: {what}", output.display()),
-            remedy,
-        )
+        Error::input(&record, message, remedy)
+    })?;
+    let Some(files) = files else {
+        return Ok(());
+    };
+    let mixed = |how: String| {
+        let message = format!(
+            "not as {} says: {how}. These are files of two runs, or one was changed",
+            record.display()
+        );
+        let remedy = "write them again, or delete the .run.json if the change is meant";
+        Err(Error::input(output, message, remedy))
+    };
+    // Never a path that leads elsewhere.
+    let name = |file: &Written| Path::new(&file.name).file_name().map(OsStr::to_owned);
+    let folder = match output.is_dir() {
+        true => output,
+        false => output.parent().unwrap_or(Path::new("")),
     };
     if output.is_dir() {
-        let name = output.file_name().unwrap_or_default().to_string_lossy();
-        let files = parse(&text)
-            .and_then(|listed: Listed| listed.folder(&name))
-            .map_err(damaged)?;
-        return files.map_or(Ok(()), |files| verify_parts(&files, output, &record));
+        let listed: Vec<_> = files.iter().map(name).collect();
+        let other = |path: &PathBuf| !listed.contains(&path.file_name().map(OsStr::to_owned));
+        if let Some(other) = parts(output)?.iter().find(|path| other(path)) {
+            let shown = other.file_name().unwrap_or_default().display();
+            return mixed(format!("{shown} is not listed"));
+        }
     }
-    let Some(files) = parse(&text).and_then(Listed::files).map_err(damaged)? else {
-        return Ok(());
-    };
-    // The main file is the first one.
-    let (Some(now), Some(then)) = (
-        output.file_name().and_then(|name| name.to_str()),
-        files.first(),
-    ) else {
-        return Ok(());
-    };
-    let listed = files.iter().any(|file| file.name == now);
-    let then = if listed { now } else { &then.name };
-    let place = |file: &Written| output.with_file_name(own_name(&renamed(&file.name, then, now)));
-    files
-        .iter()
-        .try_for_each(|file| compare(file, &place(file), output, &record))
-}
-
-/// Refuses a folder of parts with others than those listed.
-fn verify_parts(listed: &[Written], folder: &Path, record: &Path) -> Result<()> {
-    let other = |path: &PathBuf| {
-        listed
-            .iter()
-            .all(|file| path.file_name().is_none_or(|name| name != &*file.name))
-    };
-    if let Some(other) = parts(folder)?.iter().find(|path| other(path)) {
-        let shown = other.file_name().unwrap_or_default().display();
-        return Err(mixed(&format!("{shown} is not listed"), folder, record));
+    for file in &files {
+        let Some(name) = name(file) else {
+            return mixed("it lists no name".into());
+        };
+        let place = folder.join(name);
+        if let Some(how) = file.difference(&place).map_err(|e| Error::io(&place, e))? {
+            return mixed(how);
+        }
     }
-    listed
-        .iter()
-        .try_for_each(|file| compare(file, &folder.join(own_name(&file.name)), folder, record))
+    Ok(())
 }
 
 /// What a file is called after the main one beside it, and all with it, was renamed: `z.ids.txt` is `y.ids.txt` where
 /// `z.npy` is `y.npy`.
-fn renamed<'a>(name: &'a str, main: &str, now: &str) -> Cow<'a, str> {
-    if main == now {
-        return Cow::Borrowed(name);
-    }
+fn renamed(name: &str, main: &str, now: &str) -> String {
     let stem = |name: &str| {
         Path::new(name)
             .file_stem()
@@ -336,13 +311,13 @@ fn renamed<'a>(name: &'a str, main: &str, now: &str) -> Cow<'a, str> {
             .len()
     };
     if let Some(rest) = name.strip_prefix(main) {
-        return Cow::Owned(format!("{now}{rest}"));
+        return format!("{now}{rest}");
     }
     match name.strip_prefix(&main[..stem(main)]) {
         Some(rest) if rest.is_empty() || rest.starts_with('.') => {
-            Cow::Owned(format!("{}{rest}", &now[..stem(now)]))
+            format!("{}{rest}", &now[..stem(now)])
         }
-        _ => Cow::Borrowed(name),
+        _ => name.to_owned(),
     }
 }
 
@@ -353,15 +328,8 @@ pub fn content(path: &Path) -> Result<Written> {
         .map_err(|error| Error::io(path, error))
 }
 
-/// Maximum bytes of a record: far more than any that is written.
-const LARGEST: u64 = 64 << 20;
-
 /// The text of a record or of a manifest, when there is one; refuses what is too large to be one, or no regular file.
-pub fn read(record: impl AsRef<Path>) -> Result<Option<Vec<u8>>> {
-    read_at(record.as_ref())
-}
-
-fn read_at(record: &Path) -> Result<Option<Vec<u8>>> {
+pub fn read(record: &Path) -> Result<Option<Vec<u8>>> {
     let wrong = |e| Error::io(record, e);
     let refused = || {
         let message = format!(
@@ -390,32 +358,6 @@ fn read_at(record: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// The name within its folder, never a path that leads elsewhere; empty if there is none.
-fn own_name(name: &str) -> &OsStr {
-    Path::new(name).file_name().unwrap_or_default()
-}
-
-/// Compares what a record says about a file with the one at `place`.
-fn compare(file: &Written, place: &Path, output: &Path, record: &Path) -> Result<()> {
-    let how = match own_name(&file.name).is_empty() {
-        true => Some("it lists no name".to_owned()),
-        false => file.difference(place).map_err(|e| Error::io(place, e))?,
-    };
-    how.map_or(Ok(()), |how| Err(mixed(&how, output, record)))
-}
-
-fn mixed(how: &str, output: &Path, record: &Path) -> Error {
-    let message = format!(
-        "not as {} says: {how}. These are files of two runs, or one was changed",
-        record.display()
-    );
-    Error::input(
-        output,
-        message,
-        "write them again, or delete the .run.json if the change is meant",
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -428,7 +370,6 @@ mod tests {
             ("z.npy.columns.txt", "z.npy", "y.npy", "y.npy.columns.txt"),
             ("z.tsv", "z.tsv.gz", "y.tsv.gz", "y.tsv"),
             ("zoo.txt", "z.npy", "y.npy", "zoo.txt"),
-            ("z.ids.txt", "z.npy", "z.npy", "z.ids.txt"),
         ] {
             assert_eq!(renamed(name, main, now), new, "{name}");
         }

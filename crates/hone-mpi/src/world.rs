@@ -216,26 +216,6 @@ impl communicator::Communicator for World {
 
 /// All processes write files together: process 0 creates them, and receives rows that only it can write.
 impl Writers for World {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-
-    fn gather(&self, own: &[u64]) -> Vec<u64> {
-        let mut all = vec![0; own.len() * self.size];
-        SimpleCommunicator::world().all_gather_into(own, &mut all[..]);
-        all
-    }
-
-    fn spread(&self, from: usize, bytes: &mut [u8]) {
-        SimpleCommunicator::world()
-            .process_at_rank(from as i32)
-            .broadcast_into(bytes);
-    }
-
     fn send(&self, values: &[f32]) {
         let (world, piece) = (SimpleCommunicator::world(), self.most.min(PIECE));
         values

@@ -34,7 +34,7 @@ use crate::graph::Graph;
 use crate::memory::Allowance;
 use crate::motif::{Counts, Motif, MotifGraph, Sample, Weighting};
 use crate::operator::Operator;
-use crate::output::{OneWriter, Writers};
+use crate::output::Writers;
 use crate::progress::Progress;
 use crate::space::Host;
 
@@ -84,7 +84,7 @@ pub trait Engine: Debug + Send + Sync {
 
     /// The processes that write the result, each the rows that it holds.
     fn writers(&self) -> &dyn Writers {
-        &OneWriter
+        &SingleProcess
     }
 
     /// Sums of integers over all processes.

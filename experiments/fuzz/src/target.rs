@@ -312,7 +312,7 @@ fn record_of_run(path: &Path) -> Result<String> {
             .map(|recorded| recorded.locate(path, &input.path).is_ok())
     });
     let output = path.with_extension("").with_extension("");
-    let listed = hone::record::verify(output).is_ok();
+    let listed = hone::record::verify(&output).is_ok();
     config(path).map(|model| format!("{model} {differs:?} {input:?} {listed}"))
 }
 

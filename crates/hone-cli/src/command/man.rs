@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, hone: Command, context: &Context) -> anyhow::Resu
 
 /// Adds the pages of a command and of those below it.
 fn write_pages(command: &Command, folder: &Path, batch: &mut Batch) -> anyhow::Result<()> {
-    let mut output = batch.begin(folder.join(format!("{}.1", name(command))))?;
+    let mut output = batch.begin(&folder.join(format!("{}.1", name(command))))?;
     output
         .write_all(&page(command)?)
         .map_err(|error| output.error(error))?;

@@ -155,7 +155,7 @@ fn parquet_tables() {
     )
     .success();
     let table = TableReader::open(
-        folder.path().join("x.parquet"),
+        &folder.path().join("x.parquet"),
         hone::memory::Allowance::new(None),
     )
     .expect("a table");

@@ -53,65 +53,36 @@ impl<'a> RoleTable<'a> {
     }
 
     /// Writes the table into a batch, where further files may join it.
-    pub fn add_to(
-        &self,
-        batch: &mut Batch,
-        path: impl AsRef<Path>,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        self.add_to_at(batch, path.as_ref(), progress)
-    }
-
-    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         RoleTable::check(path)?;
-        let kind = if matches!(self.ids, NodeIds::Text { .. }) {
-            Kind::Text
-        } else {
-            Kind::Integer
+        let own = |node: u32| self.roles.role_of(node);
+        let values = |nodes: std::ops::Range<usize>| {
+            let nodes = nodes.start as u32..nodes.end as u32;
+            let name = |node| self.roles.roles[own(node)].name.clone();
+            let membership = |node| self.roles.memberships(node)[own(node)];
+            let in_role = |role: usize| {
+                let memberships = nodes.clone().map(|node| self.roles.memberships(node)[role]);
+                Column::Floats(memberships.collect())
+            };
+            let fixed = [
+                Column::Nodes(nodes.clone().collect()),
+                Column::Texts(nodes.clone().map(name).collect()),
+                Column::Floats(nodes.clone().map(membership).collect()),
+            ];
+            let roles = (0..self.roles.roles.len()).map(in_role);
+            Ok(fixed.into_iter().chain(roles).collect())
         };
         let fixed = [
-            ("id", kind),
+            ("id", Kind::Node),
             ("role", Kind::Text),
             ("membership", Kind::Float),
         ];
-        let fixed = fixed
-            .into_iter()
-            .map(|(name, kind)| (name.to_owned(), kind));
-        let columns = fixed
-            .chain(
-                self.roles
-                    .roles
-                    .iter()
-                    .map(|role| (role.name.clone(), Kind::Float)),
-            )
-            .collect();
-        let values = |j: usize, range: std::ops::Range<usize>| {
-            let nodes = range.clone().map(|node| node as u32);
-            let own = |node: u32| self.roles.role_of(node);
-            match j {
-                0 => Column::of_ids(self.ids, range),
-                1 => Column::Texts(
-                    nodes
-                        .map(|node| self.roles.roles[own(node)].name.clone())
-                        .collect(),
-                ),
-                2 => Column::Floats(
-                    nodes
-                        .map(|node| self.roles.memberships(node)[own(node)])
-                        .collect(),
-                ),
-                _ => Column::Floats(
-                    nodes
-                        .map(|node| self.roles.memberships(node)[j - 3])
-                        .collect(),
-                ),
-            }
-        };
-        Table {
-            columns,
-            rows: self.roles.nodes(),
-            values: &values,
-        }
-        .add_to(batch, path, progress)
+        let roles = self
+            .roles
+            .roles
+            .iter()
+            .map(|role| (role.name.as_str(), Kind::Float));
+        let columns = fixed.into_iter().chain(roles);
+        Table::new(self.ids, columns, self.roles.nodes(), &values).add_to(batch, path, progress)
     }
 }

@@ -1,28 +1,26 @@
-//! Attributes from arrays: NumPy files, and the archives that `hone features` and `hone embed` write.
+//! Attributes from arrays (NumPy files, and the archives that `hone features` and `hone embed` write) and from Parquet tables:
+//! an id column of integers or text, others of numbers, booleans or text.
 
-use super::columns::{Refusal, Values};
-use super::request::{Format, Raw, Request};
+use super::columns::{Refusal, Values, is_missing, listed};
+use super::text::{ID_NAMES, NEEDS};
+use super::{Raw, Request, Rows};
+use crate::columnar::{Column as Stored, Nullable, TableReader};
 use crate::dense::Block;
-use crate::error::Result;
-use crate::graph::NodeIds;
-use crate::graph::read::source::Source;
+use crate::error::{Error, Result};
+use crate::graph::read::{header::find, source::Source};
+use crate::graph::{Column, NodeIds};
 use crate::store::{self, Embedding};
 
 /// Reads a `.npy` array: rows in node order, or of the ids in `NAME.ids.txt`; columns named by `NAME.npy.columns.txt`.
 pub(super) fn read_npy(mut source: Source, request: &Request) -> Result<Raw> {
     let (block, ids) = store::read_npy_array(request.path, &mut source, request.allowance)?;
     let numbered = request.numbered(block.cols() as u64)?;
-    let names = store::names::read(request.path, block.cols())?.unwrap_or(numbered);
+    let names = store::read_names(request.path, block.cols())?.unwrap_or(numbered);
     columns(&block, &names, ids.as_ref(), request)
 }
 
 /// Reads an archive with ids.
-pub(super) fn read_embedding(format: Format, request: &Request) -> Result<Raw> {
-    let format = if format == Format::Npz {
-        store::Format::Npz
-    } else {
-        store::Format::Safetensors
-    };
+pub(super) fn read_embedding(format: store::Format, request: &Request) -> Result<Raw> {
     let Embedding {
         ids,
         vectors,
@@ -43,9 +41,6 @@ fn columns(
     if names.is_empty() {
         return Err(request.fail("the array has no columns", "give at least one attribute"));
     }
-    if ids.is_none() {
-        request.check_rows(block.rows() as u64)?;
-    }
     if let Some(at) = block
         .as_slice()
         .iter()
@@ -56,59 +51,192 @@ fn columns(
         return Err(request.fail(format!("row {row} (from 0): {message}"), remedy));
     }
     let used = request.used(names, None)?;
-    let places = ids.map(|ids| Rows::of(ids, request));
-    let kept: Vec<usize> = places
-        .as_ref()
-        .map_or_else(|| (0..block.rows()).collect(), |rows| rows.kept.clone());
-    let column =
-        |&j: &usize| Values::Numbers(kept.iter().map(|&row| block.row(row)[j] + 0.0).collect());
-    let (unknown, example) = places
-        .as_ref()
-        .map_or((0, None), |rows| (rows.unknown, rows.example.clone()));
+    let (kept, rows) = match ids {
+        Some(ids) => matched(ids, request),
+        None => {
+            let rows = request.in_order(block.rows() as u64)?;
+            ((0..block.rows()).collect(), rows)
+        }
+    };
+    let column = |&j: &usize| {
+        let values = kept.iter().map(|&row| block.row(row)[j] + 0.0);
+        Values::Numbers(values.collect())
+    };
     Ok(Raw {
         columns: used.iter().map(column).collect(),
         names: used.iter().map(|&j| names[j].clone()).collect(),
-        nodes: places.map(|rows| rows.nodes),
-        lines: None,
-        rows: block.rows() as u64,
-        unknown,
-        example,
+        rows,
     })
 }
 
-/// Which rows belong to which nodes.
-pub(super) struct Rows {
-    /// Rows of nodes of the graph.
-    pub(super) kept: Vec<usize>,
-    /// Their nodes.
-    pub(super) nodes: Vec<u32>,
-    pub(super) unknown: u64,
-    pub(super) example: Option<String>,
+/// The rows whose ids are nodes of the graph, and which.
+fn matched(ids: &NodeIds, request: &Request) -> (Vec<usize>, Rows) {
+    let index = request.ids.index();
+    let (mut kept, mut nodes) = (Vec::new(), Vec::new());
+    let mut rows = Rows {
+        total: ids.len() as u64,
+        ..Rows::default()
+    };
+    for (row, id) in ids.iter().enumerate() {
+        let id = id.to_string();
+        match index.find(&id) {
+            Some(node) => {
+                kept.push(row);
+                nodes.push(node);
+            }
+            None => rows.skip(&id),
+        }
+    }
+    rows.nodes = Some(nodes);
+    (kept, rows)
 }
 
-impl Rows {
-    /// Looks the ids of all rows up.
-    pub(super) fn of(ids: &NodeIds, request: &Request) -> Rows {
-        let index = request.ids.index();
-        let mut rows = Rows {
-            kept: Vec::new(),
-            nodes: Vec::new(),
-            unknown: 0,
-            example: None,
-        };
-        for (row, id) in ids.iter().enumerate() {
-            let id = id.to_string();
-            match index.find(&id) {
-                Some(node) => {
-                    rows.kept.push(row);
-                    rows.nodes.push(node);
-                }
-                None => {
-                    rows.unknown += 1;
-                    rows.example.get_or_insert(id);
-                }
-            }
-        }
-        rows
+const ID_REMEDY: &str =
+    "give every row the id of its node, or name the id column with attributes.table.id";
+
+/// Reads a Parquet table.
+pub(super) fn read_parquet(request: &Request) -> Result<Raw> {
+    if std::fs::metadata(request.path).is_ok_and(|file| file.len() == 0) {
+        return Err(request.fail("the file is empty", NEEDS));
     }
+    let table = TableReader::open(request.path, request.allowance)?;
+    let all = table.columns();
+    let id = id_column(all, request)?;
+    let used = request.used(all, Some(id))?;
+    if used.is_empty() {
+        return Err(request.fail(
+            "only one column",
+            "an id and at least one attribute are needed",
+        ));
+    }
+    let ids = ids(&table, &all[id], request)?;
+    if ids.is_empty() {
+        return Err(request.fail("the table has no rows", NEEDS));
+    }
+    request.check_size(used.len() as u64)?;
+    let (kept, rows) = matched(&ids, request);
+    request
+        .allowance
+        .check(request.path, kept.len() as u64 * 4 * used.len() as u64)?;
+    let mut columns = Vec::with_capacity(used.len());
+    for &j in &used {
+        request.progress.check()?;
+        let column = table
+            .nullable(&all[j])
+            .map_err(|error| optional(error, &all[j]))?;
+        columns.push(values(&column, &kept, &all[j], request)?);
+    }
+    Ok(Raw {
+        names: used.iter().map(|&j| all[j].clone()).collect(),
+        columns,
+        rows,
+    })
+}
+
+/// Adds to the remedy that an unreadable column can be left out.
+fn optional(mut error: Error, name: &str) -> Error {
+    if let Error::Input { remedy, .. } = &mut error {
+        let more = format!("leave `{name}` out by naming the others in attributes.table.columns");
+        *remedy = match remedy.is_empty() {
+            true => more,
+            false => format!("{remedy}; or {more}"),
+        };
+    }
+    error
+}
+
+fn id_column(names: &[String], request: &Request) -> Result<usize> {
+    let listed = || format!("the columns are {}", listed(names));
+    match &request.options.id {
+        None => Ok(ID_NAMES
+            .iter()
+            .find_map(|name| find(names, name))
+            .unwrap_or(0)),
+        Some(Column::Position(position)) if *position < names.len() => Ok(*position),
+        Some(Column::Position(position)) => Err(request.fail(
+            format!("there is no column {position}"),
+            format!("positions count from 0; {}", listed()),
+        )),
+        Some(Column::Name(name)) => names
+            .iter()
+            .position(|known| known == name)
+            .or_else(|| find(names, name))
+            .ok_or_else(|| {
+                request.fail(format!("there is no column `{name}` for the ids"), listed())
+            }),
+    }
+}
+
+fn ids(table: &TableReader, name: &str, request: &Request) -> Result<NodeIds> {
+    let Nullable { values, present } = table.nullable(name)?;
+    if let Some(row) = present
+        .as_ref()
+        .and_then(|present| present.iter().position(|present| !present))
+    {
+        return Err(request.fail(format!("row {row} (from 0) has no `{name}`"), ID_REMEDY));
+    }
+    match values {
+        Stored::Integers(ids) => Ok(NodeIds::from_integers(ids)),
+        Stored::Counts(ids) => Ok(NodeIds::from_texts(
+            &ids.iter().map(u64::to_string).collect::<Vec<_>>(),
+        )),
+        Stored::Texts(ids) => Ok(NodeIds::from_texts(&ids)),
+        Stored::Floats(_) | Stored::Nodes(_) => {
+            let remedy = "ids are integers or text; convert them, or name another column with attributes.table.id";
+            Err(request.fail(
+                format!("column `{name}` has floating-point numbers, not ids"),
+                remedy,
+            ))
+        }
+    }
+}
+
+/// The values of the rows that are kept.
+fn values(column: &Nullable, kept: &[usize], name: &str, request: &Request) -> Result<Values> {
+    let words = request.words
+        || request
+            .options
+            .categorical
+            .iter()
+            .any(|known| known == name);
+    // Where the value of each row is among those present.
+    let mut places = Vec::new();
+    if let Some(present) = &column.present {
+        let mut next = 0;
+        places.extend(present.iter().map(|&present| {
+            next += usize::from(present);
+            present.then(|| next - 1)
+        }));
+    }
+    let mut values = Values::Nothing(0);
+    for &row in kept {
+        let at = if column.present.is_some() {
+            places[row]
+        } else {
+            Some(row)
+        };
+        let pushed = match at {
+            None => values.push_number(f64::NAN),
+            Some(at) => match &column.values {
+                Stored::Texts(texts) if is_missing(texts[at].trim()) => {
+                    values.push_number(f64::NAN)
+                }
+                Stored::Texts(texts) => values.push_category(&texts[at]),
+                Stored::Integers(v) if words => values.push_category(&v[at].to_string()),
+                Stored::Counts(v) if words => values.push_category(&v[at].to_string()),
+                Stored::Floats(v) if words && !v[at].is_nan() => {
+                    values.push_category(&v[at].to_string())
+                }
+                Stored::Integers(v) => values.push_number(v[at] as f64),
+                Stored::Counts(v) => values.push_number(v[at] as f64),
+                Stored::Floats(v) => values.push_number(f64::from(v[at])),
+                Stored::Nodes(_) => unreachable!("only for writing"),
+            },
+        };
+        pushed.map_err(|refusal: Refusal| {
+            let (message, remedy) = refusal.explain(name);
+            request.fail(format!("row {row} (from 0): {message}"), remedy)
+        })?;
+    }
+    Ok(values)
 }

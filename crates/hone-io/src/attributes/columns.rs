@@ -89,6 +89,16 @@ pub(super) fn is_missing(text: &str) -> bool {
 }
 
 impl Values {
+    /// Whether a row has a value.
+    pub(super) fn has(&self, row: u32) -> bool {
+        match self {
+            Values::Nothing(_) => false,
+            Values::Numbers(values) => !values[row as usize].is_nan(),
+            Values::Categories(codes, _) => codes[row as usize] != NO_CATEGORY,
+            Values::Sparse(_) => true,
+        }
+    }
+
     /// Adds the value that a field has; `words` when numbers are words too.
     pub(super) fn push_text(&mut self, text: &str, words: bool) -> Result<(), Refusal> {
         let text = text.trim();

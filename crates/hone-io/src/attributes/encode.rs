@@ -1,52 +1,68 @@
 //! From columns of a file to columns of X: rows are matched to nodes, categories become 0/1
-//! columns, missing values are imputed.
+//! columns, missing values are imputed. Or, [`shown`], to values as they are in the file, one per node.
 //!
 //! The most frequent categories get their own column (ties in alphabetical order), sorted alphabetically; all others
 //! share one. Frequencies are those among the graph's nodes, so neither the order of the rows nor rows of other nodes
 //! change the result.
 
+use std::cmp::Reverse;
+use std::path::Path;
+
 use super::columns::{NO_CATEGORY, Values};
-use super::request::{Format, Raw, Request};
-use super::table::{Facts, Loaded, Missing};
+use super::{Facts, Loaded, Missing, Raw, Request, Rows, Table, open};
 use crate::dense::Block;
 use crate::error::{Error, Result};
-use crate::graph::Names;
+use crate::graph::{Names, NodeIds};
+use crate::progress::Progress;
 
 /// No row of the file.
-pub(super) const NO_ROW: u32 = u32::MAX;
+const NO_ROW: u32 = u32::MAX;
 
-/// Where the values of a column of the file go.
-enum Target<'a> {
-    /// Numbers to one column.
-    Number(&'a [f32], usize),
-    /// Each category to its column.
-    Categories(&'a [u32], Vec<usize>),
-    /// Few numbers to one column of zeros.
-    Sparse(&'a [(u32, f32)], usize),
+/// A column of the file and where its values go: one column of X, or one for each category.
+struct Target {
+    values: Values,
+    at: Vec<usize>,
 }
 
 /// X and its statistics.
-pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loaded> {
-    let rows = row_of_node(raw, request)?;
-    let absent = rows.iter().filter(|&&row| row == NO_ROW).count() as u64;
+pub(super) fn encode(raw: Raw, format: &str, request: &Request) -> Result<Loaded> {
+    let rows = row_of_node(&raw.rows, request)?;
+    let missing = request.options.missing;
+    if missing == Missing::Refuse {
+        refuse_missing(&raw, &rows, request)?;
+    }
+    let absent = rows.iter().filter(|&&row| row == NO_ROW).count();
     let mut facts = Facts {
         file: request.path.display().to_string(),
-        format: format.name().to_owned(),
+        format: format.to_owned(),
         content: Vec::new(),
-        by_id: raw.nodes.is_some(),
-        rows: raw.rows,
+        by_id: raw.rows.nodes.is_some(),
+        rows: raw.rows.total,
         columns: raw.columns.len(),
         features: 0,
-        absent_nodes: absent,
-        unknown_ids: raw.unknown,
+        absent_nodes: absent as u64,
+        unknown_ids: raw.rows.unknown,
         missing_values: 0,
         notes: Vec::new(),
     };
-    if request.options.missing == Missing::Refuse {
-        refuse_missing(raw, &rows, request)?;
+    let (mut names, mut targets) = (Vec::new(), Vec::new());
+    for (name, values) in raw.names.into_iter().zip(raw.columns) {
+        let present = (rows.iter().filter(|&&row| row != NO_ROW && values.has(row))).count();
+        facts.missing_values += (rows.len() - absent - present) as u64;
+        if present == 0 {
+            let note = format!("attributes: column `{name}` has no value and is left out");
+            facts.notes.push(note);
+            continue;
+        }
+        let at = if let Values::Categories(codes, known) = &values {
+            let most = request.options.categories;
+            one_hot(&name, (codes, known), &rows, most, &mut names, &mut facts)
+        } else {
+            names.push(name);
+            vec![names.len() - 1]
+        };
+        targets.push(Target { values, at });
     }
-    let mut names = Vec::new();
-    let targets = plan(raw, &rows, request, &mut names, &mut facts)?;
     if names.is_empty() {
         return Err(request.fail(
             "no column has a value for a node of the graph",
@@ -55,9 +71,9 @@ pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loa
     }
     facts.features = names.len();
     request.check_size(names.len() as u64)?;
-    let mut block = place(&targets, raw, &rows, names.len());
-    fill(&mut block, request.options.missing);
-    tell(raw, request, &mut facts);
+    let mut block = place(&targets, &raw.rows, &rows, names.len());
+    fill(&mut block, missing);
+    facts.notes.splice(0..0, notes(&raw.rows, &facts, request));
     Ok(Loaded {
         names,
         block,
@@ -66,32 +82,31 @@ pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loa
 }
 
 /// The row of each node; a node must not have two.
-pub(super) fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
-    let Some(nodes) = &raw.nodes else {
+fn row_of_node(rows: &Rows, request: &Request) -> Result<Vec<u32>> {
+    let Some(nodes) = &rows.nodes else {
         return Ok((0..request.ids.len() as u32).collect());
     };
     if nodes.is_empty() {
-        let node = if request.ids.is_empty() {
-            String::new()
-        } else {
-            request.ids.get(0).to_string()
+        let node = match request.ids.is_empty() {
+            true => String::new(),
+            false => request.ids.get(0).to_string(),
         };
-        let theirs = raw.example.clone().unwrap_or_default();
-        let message = "none of its ids is a node of the graph";
+        let theirs = rows.example.as_deref().unwrap_or_default();
         let remedy = format!(
             "the file has ids like `{theirs}`, the graph has ids like `{node}`; name the id column with \
              attributes.table.id"
         );
-        return Err(request.fail(message, remedy));
+        return Err(request.fail("none of its ids is a node of the graph", remedy));
     }
-    let mut rows = vec![NO_ROW; request.ids.len()];
+    let mut row_of = vec![NO_ROW; request.ids.len()];
     for (row, &node) in nodes.iter().enumerate() {
-        let earlier = std::mem::replace(&mut rows[node as usize], row as u32);
+        let earlier = std::mem::replace(&mut row_of[node as usize], row as u32);
         if earlier != NO_ROW {
             let id = request.ids.get(node).to_string();
-            let message = format!("this node has a row already, {}", place_of(raw, earlier));
+            let place = place_of(rows, earlier as usize);
+            let message = format!("this node has a row already, {place}");
             let remedy = "keep one row per node";
-            return Err(match &raw.lines {
+            return Err(match &rows.lines {
                 Some(lines) => {
                     Error::input_at(request.path, lines[row], id.as_bytes(), message, remedy)
                 }
@@ -102,13 +117,13 @@ pub(super) fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
             });
         }
     }
-    Ok(rows)
+    Ok(row_of)
 }
 
 /// `on line 5`, or `in row 5` (from 0) where there are no lines.
-fn place_of(raw: &Raw, row: u32) -> String {
-    match &raw.lines {
-        Some(lines) => format!("on line {}", lines[row as usize]),
+fn place_of(rows: &Rows, row: usize) -> String {
+    match &rows.lines {
+        Some(lines) => format!("on line {}", lines[row]),
         None => format!("in row {row}"),
     }
 }
@@ -117,85 +132,26 @@ fn place_of(raw: &Raw, row: u32) -> String {
 fn refuse_missing(raw: &Raw, rows: &[u32], request: &Request) -> Result<()> {
     let remedy = "add it, or choose attributes.table.missing = \"mean\" or \"zero\"";
     if let Some(node) = rows.iter().position(|&row| row == NO_ROW) {
-        let message = format!(
-            "node `{}` of the graph is not in the file",
-            request.ids.get(node as u32)
-        );
-        return Err(request.fail(message, remedy));
+        let id = request.ids.get(node as u32);
+        return Err(request.fail(
+            format!("node `{id}` of the graph is not in the file"),
+            remedy,
+        ));
     }
+    let count = raw.rows.nodes.as_ref().map_or(rows.len(), Vec::len);
     for (name, values) in raw.names.iter().zip(&raw.columns) {
-        let missing = match values {
-            Values::Nothing(rows) => (*rows > 0).then_some(0),
-            Values::Numbers(values) => values.iter().position(|value| value.is_nan()),
-            Values::Categories(codes, _) => codes.iter().position(|&code| code == NO_CATEGORY),
-            Values::Sparse(_) => None,
-        };
-        if let Some(row) = missing {
-            let place = place_of(raw, row as u32);
+        if let Some(row) = (0..count).find(|&row| !values.has(row as u32)) {
+            let place = place_of(&raw.rows, row);
             return Err(request.fail(format!("column `{name}` has no value {place}"), remedy));
         }
     }
     Ok(())
 }
 
-/// Decides which columns there will be.
-fn plan<'a>(
-    raw: &'a Raw,
-    rows: &[u32],
-    request: &Request,
-    names: &mut Vec<String>,
-    facts: &mut Facts,
-) -> Result<Vec<Target<'a>>> {
-    let there = rows.iter().filter(|&&row| row != NO_ROW).count() as u64;
-    let present = |missing: &dyn Fn(usize) -> bool| {
-        rows.iter()
-            .filter(|&&row| row != NO_ROW && !missing(row as usize))
-            .count() as u64
-    };
-    let mut targets = Vec::new();
-    for (name, values) in raw.names.iter().zip(&raw.columns) {
-        let at = names.len();
-        let (found, target) = match values {
-            Values::Nothing(_) => (0, None),
-            Values::Numbers(values) => (
-                present(&|row| values[row].is_nan()),
-                Some(Target::Number(values, at)),
-            ),
-            Values::Sparse(values) => (there, Some(Target::Sparse(values, at))),
-            Values::Categories(codes, known) => {
-                let found = present(&|row| codes[row] == NO_CATEGORY);
-                let slots = one_hot(
-                    name,
-                    codes,
-                    known,
-                    rows,
-                    request.options.categories,
-                    names,
-                    facts,
-                );
-                (found, Some(Target::Categories(codes, slots)))
-            }
-        };
-        facts.missing_values += there - found;
-        let Some(target) = target.filter(|_| found > 0) else {
-            facts.notes.push(format!(
-                "attributes: column `{name}` has no value and is left out"
-            ));
-            continue;
-        };
-        if !matches!(target, Target::Categories(..)) {
-            names.push(name.clone());
-        }
-        targets.push(target);
-    }
-    Ok(targets)
-}
-
 /// Adds the columns of one categorical column to `names`; returns where each category goes.
 fn one_hot(
     name: &str,
-    codes: &[u32],
-    known: &Names,
+    (codes, known): (&[u32], &Names),
     rows: &[u32],
     most: usize,
     names: &mut Vec<String>,
@@ -212,7 +168,7 @@ fn one_hot(
         .filter(|&code| counts[code as usize] > 0)
         .collect();
     let categories = kept.len();
-    kept.sort_by_key(|&code| (std::cmp::Reverse(counts[code as usize]), known.get(code)));
+    kept.sort_by_key(|&code| (Reverse(counts[code as usize]), known.get(code)));
     kept.truncate(most);
     kept.sort_by_key(|&code| known.get(code));
     let others = names.len() + kept.len();
@@ -233,30 +189,27 @@ fn one_hot(
 }
 
 /// Values at their nodes; NaN where a number is missing.
-fn place(targets: &[Target], raw: &Raw, rows: &[u32], width: usize) -> Block {
+fn place(targets: &[Target], file: &Rows, rows: &[u32], width: usize) -> Block {
     let mut block = Block::zeros(rows.len(), width);
     block.update_rows(|node, to| {
         let row = rows[node] as usize;
-        for target in targets {
-            match target {
-                Target::Number(values, at) => {
-                    to[*at] = values.get(row).copied().unwrap_or(f32::NAN);
-                }
-                Target::Categories(codes, slots) => {
+        for Target { values, at } in targets {
+            match values {
+                Values::Numbers(values) => to[at[0]] = values.get(row).copied().unwrap_or(f32::NAN),
+                Values::Categories(codes, _) => {
                     let code = codes.get(row).copied().unwrap_or(NO_CATEGORY);
-                    if let Some(&slot) = slots.get(code as usize) {
-                        to[slot] = 1.0;
+                    if let Some(&at) = at.get(code as usize) {
+                        to[at] = 1.0;
                     }
                 }
-                Target::Sparse(..) => {}
+                Values::Nothing(_) | Values::Sparse(_) => {}
             }
         }
     });
-    for target in targets {
-        if let Target::Sparse(values, at) = target {
-            for &(row, value) in *values {
-                let node = raw.nodes.as_ref().map_or(row, |nodes| nodes[row as usize]);
-                block.row_mut(node as usize)[*at] += value;
+    for Target { values, at } in targets {
+        if let Values::Sparse(entries) = values {
+            for &(row, value) in entries {
+                block.row_mut(file.node(row))[at[0]] += value;
             }
         }
     }
@@ -298,45 +251,156 @@ fn fill(block: &mut Block, missing: Missing) {
 }
 
 /// The counts as text.
-fn tell(raw: &Raw, request: &Request, facts: &mut Facts) {
-    let file = &facts.file;
+fn notes(rows: &Rows, facts: &Facts, request: &Request) -> Vec<String> {
     let rule = match request.options.missing {
         Missing::Mean => "numbers become the column's mean, categories zeros",
         Missing::Zero | Missing::Refuse => "they become zeros",
     };
-    let mut notes = Vec::new();
-    if facts.absent_nodes > 0 {
-        let all = request.ids.len();
-        let (count, are) = (
-            facts.absent_nodes,
-            if facts.absent_nodes == 1 { "is" } else { "are" },
-        );
-        notes.push(format!(
-            "attributes: {count} of {all} nodes {are} not in {file}: {rule}"
-        ));
-    }
-    if facts.unknown_ids > 0 {
-        let example = raw.example.as_deref().unwrap_or_default();
-        let (count, rows) = (facts.unknown_ids, facts.rows);
-        let are = if count == 1 {
-            "is ignored: its id is"
-        } else {
-            "are ignored: their ids are"
-        };
-        notes.push(format!("attributes: {count} of {rows} rows of {file} {are} not in the graph, such as `{example}`"));
-    }
+    let absent = absent(facts.absent_nodes, request);
+    let mut notes: Vec<String> = absent
+        .map(|absent| format!("attributes: {absent}: {rule}"))
+        .into_iter()
+        .collect();
+    notes.extend(unknown(rows, request).map(|unknown| format!("attributes: {unknown}")));
     if facts.missing_values > 0 {
-        let (count, is) = (
-            facts.missing_values,
-            if facts.missing_values == 1 {
-                " is"
-            } else {
-                "s are"
-            },
-        );
+        let (count, file) = (facts.missing_values, &facts.file);
+        let is = if count == 1 { " is" } else { "s are" };
         notes.push(format!(
             "attributes: {count} value{is} missing in {file}: {rule}"
         ));
     }
-    facts.notes.splice(0..0, notes);
+    notes
+}
+
+fn absent(count: u64, request: &Request) -> Option<String> {
+    let (file, are) = (
+        request.path.display(),
+        if count == 1 { "is" } else { "are" },
+    );
+    let all = request.ids.len();
+    (count > 0).then(|| format!("{count} of {all} nodes {are} not in {file}"))
+}
+
+fn unknown(rows: &Rows, request: &Request) -> Option<String> {
+    let (count, all, file) = (rows.unknown, rows.total, request.path.display());
+    let are = match count {
+        1 => "is ignored: its id is",
+        _ => "are ignored: their ids are",
+    };
+    let example = rows.example.as_ref()?;
+    Some(format!(
+        "{count} of {all} rows of {file} {are} not in the graph, such as `{example}`"
+    ))
+}
+
+/// One column of a file, one value per node.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    /// Numbers of a format that has nothing else; NaN if there is none.
+    Numbers {
+        /// Its name.
+        name: String,
+        /// The number of every node.
+        values: Vec<f32>,
+    },
+    /// Words; numbers in a text are words too.
+    Words {
+        /// Its name.
+        name: String,
+        /// All words that occur, in order of appearance.
+        words: Vec<String>,
+        /// The index of every node's word, if it has one.
+        of: Vec<Option<u32>>,
+    },
+}
+
+/// Reads the columns of a file for the nodes called `ids`, and notes what it lacks; the process may hold `memory` bytes, or
+/// what the machine has free. Nothing is encoded and nothing filled: a missing value stays missing, and a column that mixes
+/// numbers and words is a column of words.
+pub fn shown(
+    file: &Path,
+    ids: &NodeIds,
+    memory: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<(Vec<Shown>, Vec<String>)> {
+    let options = Table::default();
+    let (request, _, raw) = open(file, &options, ids, memory, true, progress)?;
+    let rows = row_of_node(&raw.rows, &request)?;
+    let columns = raw.names.into_iter().zip(raw.columns);
+    let found: Vec<Shown> = columns
+        .filter_map(|(name, values)| column(name, values, &raw.rows, &rows))
+        .collect();
+    if found.is_empty() {
+        return Err(request.fail(
+            "no column has a value for a node of the graph",
+            "give at least one column",
+        ));
+    }
+    let count = rows.iter().filter(|&&row| row == NO_ROW).count() as u64;
+    let notes = [absent(count, &request), unknown(&raw.rows, &request)];
+    Ok((found, notes.into_iter().flatten().collect()))
+}
+
+/// The values of one column at their nodes; nothing if there is none.
+fn column(name: String, values: Values, file: &Rows, rows: &[u32]) -> Option<Shown> {
+    let values = match values {
+        Values::Nothing(_) => return None,
+        Values::Numbers(values) => {
+            let of = |&row: &u32| values.get(row as usize).copied().unwrap_or(f32::NAN);
+            rows.iter().map(of).collect()
+        }
+        Values::Sparse(entries) => {
+            let mut values = vec![0.0; rows.len()];
+            for (row, value) in entries {
+                values[file.node(row)] += value;
+            }
+            values
+        }
+        Values::Categories(codes, known) => {
+            let code = |&row: &u32| {
+                codes
+                    .get(row as usize)
+                    .copied()
+                    .filter(|&c| c != NO_CATEGORY)
+            };
+            let words = (0..known.len() as u32).map(|code| known.get(code).to_owned());
+            return Some(Shown::Words {
+                name,
+                words: words.collect(),
+                of: rows.iter().map(code).collect(),
+            });
+        }
+    };
+    Some(Shown::Numbers { name, values })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+
+    #[test]
+    fn nothing_is_filled_and_mixtures_are_words() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("people.csv");
+        std::fs::write(&file, "id,age,when\na,30,2021\nb,,May\nx,1,1\n").expect("written");
+        let ids = NodeIds::from_texts(&["b", "a", "c"]);
+        let (found, notes) = shown(&file, &ids, None, &Silent).expect("read");
+        let word = |column: usize, node: usize| match &found[column] {
+            Shown::Words { words, of, .. } => of[node].map(|at| words[at as usize].clone()),
+            Shown::Numbers { .. } => panic!("text has words"),
+        };
+        assert_eq!(
+            [word(0, 0), word(0, 1), word(0, 2)],
+            [None, Some("30".into()), None]
+        );
+        assert_eq!(
+            [word(1, 0), word(1, 1)],
+            [Some("May".into()), Some("2021".into())]
+        );
+        assert!(
+            notes[0].starts_with("1 of 3 nodes") && notes[1].contains("`x`"),
+            "{notes:?}"
+        );
+    }
 }

@@ -18,28 +18,137 @@
 mod arrays;
 mod columns;
 mod encode;
-mod layout;
-mod parquet;
-mod request;
-mod shown;
 mod sparse;
-mod svmlight;
-mod table;
 mod text;
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
+use crate::dense::Block;
 use crate::error::{Error, Result};
-use crate::graph::NodeIds;
-use crate::graph::read::{extension, source::Source};
+use crate::graph::read::{delimiter, extension, source::Source};
+use crate::graph::{Column, NodeIds};
 use crate::memory::Allowance;
 use crate::output::{Written, companions, parts};
 use crate::progress::Progress;
-use request::{Format, Raw, Request};
+use columns::{Values, listed};
 
-pub use shown::{Shown, shown};
-pub use table::{Facts, Loaded, Missing, Table};
+pub use encode::{Shown, shown};
 
+/// How an attribute file is read; everything has a sensible default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Table {
+    /// The column of node ids, by name or by position from 0; by default the one called `id`, `node` or
+    /// the like, else the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Column>,
+    /// Whether the first line names the columns; by default it does unless it begins with a node of
+    /// the graph, or has numbers where the names would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
+    /// What separates the columns of a text table: one character, `tab`, `space` (any run of
+    /// blanks), or two to eight symbols such as `::`. By default detected: tab, `|`, semicolon, comma, `::`, else blanks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// Columns to use; all but the id if empty.
+    pub columns: Vec<String>,
+    /// Columns whose values are categories even if they are numbers.
+    pub categorical: Vec<String>,
+    /// Maximum number of categories with their own 0/1 column; all others share one.
+    pub categories: usize,
+    /// What stands for a missing number.
+    pub missing: Missing,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Table {
+            id: None,
+            header: None,
+            delimiter: None,
+            columns: Vec::new(),
+            categorical: Vec::new(),
+            categories: 32,
+            missing: Missing::Mean,
+        }
+    }
+}
+
+/// What replaces a missing number. A missing category becomes zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Missing {
+    /// The mean of the column over the nodes that have a value.
+    Mean,
+    /// Zero.
+    Zero,
+    /// Nothing: a missing value is an error.
+    Refuse,
+}
+
+impl Table {
+    /// Refuses values out of range; `field` is the name of this group of settings.
+    pub fn check(&self, field: &str) -> Result<()> {
+        if self.categories == 0 {
+            return Err(Error::config(
+                format!("{field}.categories"),
+                "must be at least 1",
+            ));
+        }
+        if let Some(delimiter) = &self.delimiter {
+            delimiter::named(delimiter, &format!("{field}.delimiter"))?;
+        }
+        if self.header == Some(false) && matches!(self.id, Some(Column::Name(_))) {
+            return Err(Error::config(
+                format!("{field}.id"),
+                "a name needs a header; give a position, or drop header = false",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What an attribute file contained, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The file.
+    pub file: String,
+    /// Its format.
+    pub format: String,
+    /// Length and checksum of the file, and of those beside it that name its rows and columns; nothing for a stream.
+    #[serde(default)]
+    pub content: Vec<Written>,
+    /// Whether rows were matched by id; otherwise row i is node i.
+    pub by_id: bool,
+    /// Rows of the file.
+    pub rows: u64,
+    /// Columns of the file that were used.
+    pub columns: usize,
+    /// The resulting columns.
+    pub features: usize,
+    /// Nodes of the graph that are not in the file.
+    pub absent_nodes: u64,
+    /// Rows whose id is not a node of the graph; they are ignored.
+    pub unknown_ids: u64,
+    /// Values missing in the rows that are used.
+    pub missing_values: u64,
+    /// The same as text, and other notes.
+    pub notes: Vec<String>,
+}
+
+/// Attributes of the nodes of a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// One name per column.
+    pub names: Vec<String>,
+    /// The values, one row per node, in the graph's order.
+    pub block: Block,
+    /// What was read.
+    pub facts: Facts,
+}
 /// Reads a file of attributes of the nodes called `ids`; the process may hold `memory` bytes, or what the machine has
 /// free.
 ///
@@ -67,7 +176,7 @@ pub fn read(
     options.check("attributes.table")?;
     let content = content(file)?;
     let (request, format, raw) = open(file, options, ids, memory, false, progress)?;
-    let mut loaded = encode::encode(&raw, format, &request)?;
+    let mut loaded = encode::encode(raw, format, &request)?;
     loaded.facts.content = content;
     Ok(loaded)
 }
@@ -80,7 +189,7 @@ fn open<'a>(
     memory: Option<u64>,
     words: bool,
     progress: &'a dyn Progress,
-) -> Result<(Request<'a>, Format, Raw)> {
+) -> Result<(Request<'a>, &'static str, Raw)> {
     if file == Path::new("-") {
         return Err(Error::config(
             "attributes.file",
@@ -98,17 +207,52 @@ fn open<'a>(
         words,
         progress,
     };
-    let format = Format::of(&mut source)?;
+    let format = format(&mut source)?;
     let raw = match format {
-        Format::Text => text::read(source, &request)?,
-        Format::Parquet => parquet::read(&request)?,
-        Format::Npy => arrays::read_npy(source, &request)?,
-        Format::Npz | Format::Safetensors => arrays::read_embedding(format, &request)?,
-        Format::MatrixMarket => sparse::read(source, &request)?,
-        Format::SvmLight => svmlight::read(source, &request)?,
+        "parquet" => arrays::read_parquet(&request)?,
+        "npy" => arrays::read_npy(source, &request)?,
+        "npz" => arrays::read_embedding(crate::store::Format::Npz, &request)?,
+        "safetensors" => arrays::read_embedding(crate::store::Format::Safetensors, &request)?,
+        "mtx" => sparse::read_matrix(source, &request)?,
+        "svmlight" => sparse::read_svmlight(source, &request)?,
+        _ => text::read(source, &request)?,
     };
     progress.check()?;
     Ok((request, format, raw))
+}
+
+/// The format of a file by its first bytes, else by its extension.
+fn format(source: &mut Source) -> Result<&'static str> {
+    source.fill(16)?;
+    let head = source.ahead();
+    let banner = b"%%MatrixMarket";
+    if head.starts_with(b"PAR1") {
+        return Ok("parquet");
+    }
+    if head.starts_with(b"\x93NUMPY") {
+        return Ok("npy");
+    }
+    if head.len() >= banner.len() && head[..banner.len()].eq_ignore_ascii_case(banner) {
+        return Ok("mtx");
+    }
+    Ok(match extension(source.path()).as_deref() {
+        Some("parquet" | "pq") => "parquet",
+        Some("npy") => "npy",
+        Some("npz") => "npz",
+        Some("safetensors") => "safetensors",
+        Some("mtx") => "mtx",
+        Some("svm" | "svmlight" | "libsvm") => "svmlight",
+        Some(
+            other @ ("json" | "jsonl" | "xlsx" | "xls" | "feather" | "arrow" | "h5" | "hdf5"
+            | "pkl" | "pickle" | "mat" | "db" | "sqlite" | "xml" | "gml" | "graphml"
+            | "gexf"),
+        ) => {
+            let remedy = "convert it to .csv, .tsv, .parquet, .npy, .mtx or .svm";
+            let message = format!("`.{other}` files cannot be read");
+            return Err(Error::input(source.path(), message, remedy));
+        }
+        _ => "text",
+    })
 }
 
 /// Length and checksum of a file of attributes, and of `NAME.ids.txt` and `FILE.columns.txt` where they stand beside it
@@ -130,3 +274,174 @@ pub fn content(file: impl AsRef<Path>) -> Result<Vec<Written>> {
         .map(|path| crate::record::content(&path))
         .collect()
 }
+
+/// The output of a reader: columns of values, and whose they are.
+struct Raw {
+    names: Vec<String>,
+    columns: Vec<Values>,
+    rows: Rows,
+}
+
+/// The nodes that rows of a file belong to.
+#[derive(Default)]
+struct Rows {
+    /// The node of each row that has one; none where row i is node i.
+    nodes: Option<Vec<u32>>,
+    /// The line of each of these rows, where the file has lines.
+    lines: Option<Vec<u64>>,
+    /// Rows of the file.
+    total: u64,
+    /// Rows that belong to no node, and the id of one of them.
+    unknown: u64,
+    example: Option<String>,
+}
+
+impl Rows {
+    /// The node of a row.
+    fn node(&self, row: u32) -> usize {
+        self.nodes.as_ref().map_or(row, |nodes| nodes[row as usize]) as usize
+    }
+
+    /// Counts a row that belongs to no node.
+    fn skip(&mut self, id: &str) {
+        self.unknown += 1;
+        self.example.get_or_insert_with(|| id.to_owned());
+    }
+}
+
+/// The input of every reader.
+struct Request<'a> {
+    path: &'a Path,
+    options: &'a Table,
+    ids: &'a NodeIds,
+    /// How much memory may be used.
+    allowance: Allowance,
+    /// Whether all values are words, numbers too.
+    words: bool,
+    progress: &'a dyn Progress,
+}
+
+impl Request<'_> {
+    fn fail(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::input(self.path, message, remedy)
+    }
+
+    /// Refuses what does not fit: `columns` for all nodes.
+    fn check_size(&self, columns: u64) -> Result<()> {
+        self.check_size_beside(columns, 0)
+    }
+
+    /// Refuses what does not fit: `columns` for all nodes, and `beside` bytes that are needed meanwhile.
+    fn check_size_beside(&self, columns: u64, beside: u64) -> Result<()> {
+        let more = (self.ids.len() as u64)
+            .saturating_mul(columns)
+            .saturating_mul(4)
+            .saturating_add(beside);
+        self.allowance.check(self.path, more).map_err(|error| match error {
+            Error::Memory { need, limit, .. } => Error::Memory {
+                stage: match columns {
+                    0 => format!("{}, its columns,", self.path.display()),
+                    _ => format!("{}, {columns} columns for {} nodes,", self.path.display(), self.ids.len()),
+                },
+                need,
+                least: true,
+                limit,
+                remedy:
+                    "choose some with attributes.table.columns, lower attributes.table.categories, reduce the file \
+                         beforehand, or raise the memory limit"
+                        .into(),
+            },
+            other => other,
+        })
+    }
+
+    /// The rows of a file in node order, which must have one row per node.
+    fn in_order(&self, total: u64) -> Result<Rows> {
+        if total == self.ids.len() as u64 {
+            return Ok(Rows {
+                total,
+                ..Rows::default()
+            });
+        }
+        let message = format!("{total} rows for a graph of {} nodes", self.ids.len());
+        let remedy = "this format needs one row per node, in the order of the graph's nodes; a table with an id column \
+                      (.csv, .tsv, .parquet) may have any rows";
+        Err(self.fail(message, remedy))
+    }
+
+    /// Positions of the columns that are used, of those called `names`; `id` is not one of them.
+    fn used(&self, names: &[String], id: Option<usize>) -> Result<Vec<usize>> {
+        let find = |name: &String| {
+            let found = names.iter().position(|known| known == name);
+            found.ok_or_else(|| {
+                self.fail(
+                    format!("there is no column `{name}`"),
+                    format!("the columns are {}", listed(names)),
+                )
+            })
+        };
+        for name in &self.options.categorical {
+            find(name)?;
+        }
+        if self.options.columns.is_empty() {
+            return Ok((0..names.len()).filter(|j| Some(*j) != id).collect());
+        }
+        let mut used: Vec<usize> = self
+            .options
+            .columns
+            .iter()
+            .map(find)
+            .collect::<Result<_>>()?;
+        used.sort_unstable();
+        used.dedup();
+        match id.filter(|id| used.contains(id)) {
+            Some(id) => {
+                let remedy = "take it off attributes.table.columns, or name another id column";
+                Err(self.fail(
+                    format!(
+                        "column `{}` holds the ids and is not an attribute",
+                        names[id]
+                    ),
+                    remedy,
+                ))
+            }
+            None => Ok(used),
+        }
+    }
+
+    /// Refuses a format that has numbers only where categories are requested.
+    fn refuse_categories(&self) -> Result<()> {
+        if self.options.categorical.is_empty() {
+            return Ok(());
+        }
+        let remedy =
+            "use a table (.csv, .tsv, .parquet), or leave attributes.table.categorical out";
+        Err(self.fail(
+            "the columns of this format are numbers, not categories",
+            remedy,
+        ))
+    }
+
+    /// Names of columns that have none: `x0`, `x1`, …; refuses what does not fit before they are made.
+    fn numbered(&self, columns: u64) -> Result<Vec<String>> {
+        let used = if self.options.columns.is_empty() {
+            columns
+        } else {
+            0
+        };
+        self.check_size_beside(used, columns.saturating_mul(NUMBERED))?;
+        if columns > MOST_COLUMNS {
+            return Err(self.fail(
+                format!("{columns} columns"),
+                format!("at most {MOST_COLUMNS} can be read"),
+            ));
+        }
+        Ok((0..columns).map(|j| format!("x{j}")).collect())
+    }
+}
+
+/// Bytes that a column of a sparse format takes besides its values: names and lists of entries, twice while they are sorted out.
+const NUMBERED: u64 = 256;
+
+/// More columns than any real file has; a larger number is an error in the file.
+const MOST_COLUMNS: u64 = 1 << 24;

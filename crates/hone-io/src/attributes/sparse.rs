@@ -1,11 +1,15 @@
 //! Attributes from Matrix Market files (<https://math.nist.gov/MatrixMarket/formats.html>): row i is node i
 //! of the graph, column j an attribute. Coordinate files (what is not there is zero; entries of one
 //! place add up) and array files (column after column), general or symmetric.
+//!
+//! And from SVMlight files (<https://www.cs.cornell.edu/people/tj/svm_light/>): line i is node i of the graph,
+//! `label index:value index:value … # comment`. The label is the prediction target, so it is not an attribute. Indices ascend
+//! within a line and count from 1, or from 0 if one is 0.
 
 use std::str;
 
 use super::columns::Values;
-use super::request::{Raw, Request};
+use super::{Raw, Request, Rows};
 use crate::error::Result;
 use crate::graph::read::blocks::{self, Fault};
 use crate::graph::read::comments::{is_idle, skip_idle};
@@ -25,29 +29,28 @@ struct Head {
 }
 
 /// Reads a Matrix Market file.
-pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
+pub(super) fn read_matrix(mut source: Source, request: &Request) -> Result<Raw> {
     request.refuse_categories()?;
     source.check_text("it needs one row per node")?;
     let head = head(&mut source)?;
-    request.check_rows(head.rows)?;
+    let rows = request.in_order(head.rows)?;
     let names = request.numbered(head.columns)?;
     let used = request.used(&names, None)?;
     if used.is_empty() {
         return Err(request.fail("the matrix has no columns", "give at least one attribute"));
     }
-    let mut columns = values(source, &head, request)?;
-    Ok(Raw {
+    let columns = values(source, &head, request)?;
+    Ok(raw(&names, &used, columns, rows))
+}
+
+/// The columns that are used.
+fn raw(names: &[String], used: &[usize], mut columns: Vec<Vec<(u32, f32)>>, rows: Rows) -> Raw {
+    let column = |&j: &usize| Values::Sparse(std::mem::take(&mut columns[j]));
+    Raw {
         names: used.iter().map(|&j| names[j].clone()).collect(),
-        columns: used
-            .iter()
-            .map(|&j| Values::Sparse(std::mem::take(&mut columns[j])))
-            .collect(),
-        nodes: None,
-        lines: None,
-        rows: head.rows,
-        unknown: 0,
-        example: None,
-    })
+        columns: used.iter().map(column).collect(),
+        rows,
+    }
 }
 
 /// (row, value) of every column.
@@ -246,7 +249,7 @@ fn each_line<T>(lines: &[u8], parse: impl Fn(&[u8]) -> Result<T, Fault>) -> Resu
 }
 
 /// A finite number.
-pub(super) fn number(line: &[u8], word: &str) -> Result<f32, Fault> {
+fn number(line: &[u8], word: &str) -> Result<f32, Fault> {
     let Ok(value) = word.parse::<f64>() else {
         return Err(Fault::new(
             line,
@@ -263,4 +266,107 @@ pub(super) fn number(line: &[u8], word: &str) -> Result<f32, Fault> {
         return Err(Fault::new(line, message, "scale the values down"));
     }
     Ok(value as f32 + 0.0)
+}
+
+/// Some rows: (row, index, value), the rows counted from the first of the block.
+struct Chunk {
+    rows: u32,
+    entries: Vec<(u32, u32, f32)>,
+}
+
+/// Reads an SVMlight file.
+pub(super) fn read_svmlight(mut source: Source, request: &Request) -> Result<Raw> {
+    request.refuse_categories()?;
+    source.check_text("it needs one line per node")?;
+    let chunks = blocks::parse(source, request.progress, parse_svmlight)?;
+    let rows = chunks
+        .iter()
+        .map(|chunk| u64::from(chunk.rows))
+        .sum::<u64>();
+    let rows = request.in_order(rows)?;
+    let indices = || {
+        chunks
+            .iter()
+            .flat_map(|chunk| chunk.entries.iter().map(|entry| entry.1))
+    };
+    let (Some(least), Some(most)) = (indices().min(), indices().max()) else {
+        return Err(request.fail("no line has a value", "give at least one attribute"));
+    };
+    let first = least.min(1);
+    let names = request.numbered(u64::from(most - first) + 1)?;
+    let used = request.used(&names, None)?;
+    let mut columns = vec![Vec::new(); names.len()];
+    let mut start = 0;
+    for chunk in chunks {
+        for (row, index, value) in chunk.entries {
+            columns[(index - first) as usize].push((start + row, value));
+        }
+        start += chunk.rows;
+    }
+    Ok(raw(&names, &used, columns, rows))
+}
+
+fn parse_svmlight(lines: &[u8]) -> Result<Chunk, Fault> {
+    let mut chunk = Chunk {
+        rows: 0,
+        entries: Vec::new(),
+    };
+    for (number, line) in lines.split_inclusive(|&b| b == b'\n').enumerate() {
+        let line = without_end(line);
+        if !is_idle(line, b"#") {
+            add_svmlight(line, &mut chunk).map_err(|fault| fault.on_line(number as u64))?;
+        }
+    }
+    Ok(chunk)
+}
+
+/// Adds the row of one line.
+fn add_svmlight(line: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
+    let text = str::from_utf8(line)
+        .map_err(|_| Fault::new(line, "text that is not UTF-8", "save it as UTF-8"))?;
+    let mut words = text
+        .split('#')
+        .next()
+        .unwrap_or_default()
+        .split_ascii_whitespace();
+    if words.next().is_some_and(|label| label.contains(':')) {
+        return Err(Fault::new(
+            line,
+            "a line without a label",
+            "begin it with a label, 0 if there is none",
+        ));
+    }
+    let mut last = None;
+    for word in words {
+        let Some((index, value)) = word.split_once(':') else {
+            return Err(Fault::new(
+                word.as_bytes(),
+                "this is not index:value",
+                "write for instance 3:0.5",
+            ));
+        };
+        if index == "qid" {
+            continue;
+        }
+        let Some(index) = index.parse::<u32>().ok().filter(|&index| index < u32::MAX) else {
+            return Err(Fault::new(
+                word.as_bytes(),
+                "an index that is not a whole number",
+                "indices count from 1",
+            ));
+        };
+        if last.is_some_and(|last| index <= last) {
+            return Err(Fault::new(
+                word.as_bytes(),
+                "indices do not ascend",
+                "sort them, each once per line",
+            ));
+        }
+        last = Some(index);
+        chunk
+            .entries
+            .push((chunk.rows, index, number(word.as_bytes(), value)?));
+    }
+    chunk.rows += 1;
+    Ok(())
 }

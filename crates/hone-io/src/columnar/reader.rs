@@ -28,11 +28,7 @@ pub struct TableReader {
 
 impl TableReader {
     /// Opens a Parquet file and reads its schema; reading columns takes no more memory than `allowance` has.
-    pub fn open(path: impl AsRef<Path>, allowance: Allowance) -> Result<Self> {
-        TableReader::open_path(path.as_ref(), allowance)
-    }
-
-    fn open_path(path: &Path, allowance: Allowance) -> Result<Self> {
+    pub fn open(path: &Path, allowance: Allowance) -> Result<Self> {
         let opened = Opened::new(path, Data::open(path, allowance)?, allowance)?;
         let names: Vec<String> = opened
             .schema()
@@ -141,7 +137,13 @@ impl TableReader {
             levels.extend(own.iter().map(|&level| level == descriptor.max_def_level()));
             parts.push(part);
         }
-        let values = self.join(name, self.empty(j), parts)?;
+        let mut parts = parts.into_iter();
+        let mut values = parts.next().unwrap_or_else(|| self.empty(j));
+        if !parts.all(|part| values.append(part)) {
+            return Err(self
+                .opened
+                .damaged(format!("column `{name}` changes its type")));
+        }
         let present = (values.len() < levels.len()).then_some(levels);
         Ok(Nullable { values, present })
     }
@@ -244,24 +246,5 @@ impl TableReader {
             Physical::BYTE_ARRAY => Column::Texts(Vec::new()),
             _ => Column::Integers(Vec::new()),
         }
-    }
-
-    fn join(&self, name: &str, empty: Column, parts: Vec<Column>) -> Result<Column> {
-        let mut parts = parts.into_iter();
-        let mut whole = parts.next().unwrap_or(empty);
-        for part in parts {
-            match (&mut whole, part) {
-                (Column::Integers(a), Column::Integers(b)) => a.extend(b),
-                (Column::Counts(a), Column::Counts(b)) => a.extend(b),
-                (Column::Floats(a), Column::Floats(b)) => a.extend(b),
-                (Column::Texts(a), Column::Texts(b)) => a.extend(b),
-                _ => {
-                    return Err(self
-                        .opened
-                        .damaged(format!("column `{name}` changes its type")));
-                }
-            }
-        }
-        Ok(whole)
     }
 }

@@ -151,7 +151,7 @@ impl Recorded {
         if named.starts_with(BUILTIN_PREFIX) {
             return Ok(named.to_owned());
         }
-        record::locate(record, self.folder.as_deref(), named)
+        record::locate(record.as_ref(), self.folder.as_deref(), named)
     }
 
     /// The graph of the record in the file `record` and how it was read, its files [located](Recorded::locate).

@@ -12,7 +12,7 @@ use std::path::Path;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
-use super::{Edges, Generator};
+use super::{Edges, Generator, NodeIds};
 use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
 use crate::output::{Existing, Output};
@@ -218,7 +218,7 @@ impl Drawn<'_> {
 
     fn parquet(&self, path: &Path, output: &mut Output) -> Result<u64> {
         let columns = ["source", "target"].map(|name| (name.to_owned(), Kind::Integer));
-        let mut table = TableWriter::new(path, output, &columns)?;
+        let mut table = TableWriter::new(path, output, &columns, &NodeIds::Sequential(0))?;
         let mut edges = 0;
         self.generator.edges(self.seed, self.progress, |batch| {
             edges += batch.iter().map(|chunk| chunk.len() as u64).sum::<u64>();

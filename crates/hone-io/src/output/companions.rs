@@ -26,8 +26,8 @@ fn with(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Bytes of a record at most.
-const LARGEST: u64 = 64 << 20;
+/// Bytes of a record at most: far more than any that is written.
+pub(crate) const LARGEST: u64 = 64 << 20;
 
 /// Whether readers would take a file for the record of a run, intact or damaged: it starts as a JSON object, and it is not
 /// that of another tool, which has neither `version` nor `files`.
@@ -46,11 +46,7 @@ pub fn is_record(path: &Path) -> bool {
 }
 
 /// All files that would be taken for companions of `path`.
-pub fn companions(path: impl AsRef<Path>) -> Vec<PathBuf> {
-    companions_at(path.as_ref())
-}
-
-fn companions_at(path: &Path) -> Vec<PathBuf> {
+pub fn companions(path: &Path) -> Vec<PathBuf> {
     let mut all = vec![columns(path), record(path)];
     if path
         .extension()

@@ -11,39 +11,37 @@
 //! replaced. Devices, pipes and open descriptors are written to directly, and `-` is standard output; every other name
 //! is a regular file.
 //!
-//! Several processes may write their parts of one temporary file ([`Writers`]); one of them creates and renames it.
+//! A batch is written and synced under temporary names first, which is when a full disk shows. Only renames remain. The
+//! registry of temporary files is locked meanwhile, so that an interrupt waits; if a rename fails, everything is undone
+//! (`exchange`). A process that is killed between two renames leaves no mixture that looks complete: the file added first,
+//! which is the one that is opened later, is moved away first and put in place last; folders come before all files.
+//! Companions of a replaced file that the new ones do not replace are removed with it; files that are not the record of a
+//! run stay. A record of checksums among the files ([`crate::record`]) shows what a crash of the machine may leave.
 
-mod batch;
 pub mod companions;
 mod exchange;
-mod measured;
 pub mod parts;
 mod place;
-mod sum;
 mod temporary;
 mod writers;
 mod written;
 
-pub use batch::Batch;
 pub use companions::companions;
-pub use measured::{Measured, temporary_of};
-pub use place::plain;
-pub use place::{is_stream, same_file, spelled_out};
-pub use sum::{Sum, checksum};
-pub use temporary::is_temporary;
-pub use temporary::{Frozen, NewFolder, TemporaryFolder, remove_unfinished};
-pub use writers::{OneWriter, Writers};
-pub use written::{Written, WrittenFolder};
+pub use place::{is_stream, may_replace, plain, same_file, spelled_out};
+pub use temporary::{Frozen, NewFolder, TemporaryFolder, is_temporary, remove_unfinished};
+pub use writers::Writers;
+pub(crate) use written::Measured;
+pub use written::{Sum, Written, WrittenFolder, checksum};
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::terminal::Results;
-use place::Place;
-pub use place::may_replace;
-use temporary::Temporary;
+use exchange::{New, Thing, exchange};
+use place::{Place, folder_of, sync};
+use temporary::{Temporary, registry};
 
 /// Large enough that system calls do not count.
 const BUFFER: usize = 256 * 1024;
@@ -101,14 +99,32 @@ enum Sink {
     Temporary(BufWriter<File>, Temporary),
 }
 
+impl Sink {
+    fn temporary(path: &Path, target: PathBuf, existing: Option<Metadata>) -> Result<Sink> {
+        let (file, temporary) = Temporary::create(path, target, existing)?;
+        Ok(Sink::Temporary(
+            BufWriter::with_capacity(BUFFER, file),
+            temporary,
+        ))
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Sink::Stdout(out) => out,
+            Sink::Direct(stream) => stream,
+            Sink::Temporary(file, _) => file,
+        }
+    }
+}
+
 impl Output {
     /// Opens `path` (`-`: standard output) for writing.
     ///
     /// # Errors
     /// [`Error::Exists`] when there is a file already that may not be replaced; an error with a remedy
     /// when the path is a folder, or its folder is missing or cannot be written to.
-    pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self> {
-        let (path, replaces) = (path.as_ref().to_path_buf(), existing);
+    pub fn create(path: &Path, existing: Existing) -> Result<Self> {
+        let (path, replaces) = (path.to_path_buf(), existing);
         let sink = match Place::of(&path)? {
             Place::Stdout => Sink::Stdout(stream(io::stdout())),
             Place::Stream => direct(&path)?,
@@ -116,23 +132,26 @@ impl Output {
                 existing
                     .iter()
                     .try_for_each(|file| may_replace(&path, file, replaces))?;
-                let (file, temporary) = Temporary::create(&path, target, existing)?;
-                Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary)
+                Sink::temporary(&path, target, existing)?
             }
         };
-        Ok(Output {
+        Ok(Output::new(path, sink, replaces))
+    }
+
+    fn new(path: PathBuf, sink: Sink, existing: Existing) -> Self {
+        Output {
             path,
             sink,
-            existing: replaces,
+            existing,
             sum: Sum::default(),
             rewritten: false,
-        })
+        }
     }
 
     /// Opens a file in a folder that hone manages, such as a checkpoint: an existing file is replaced, and so is a
     /// symbolic link itself, not its target.
-    pub fn create_own(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref().to_path_buf();
+    pub fn create_own(path: &Path) -> Result<Self> {
+        let path = path.to_path_buf();
         let existing = match std::fs::symlink_metadata(&path) {
             Ok(found) if found.is_dir() => {
                 return Err(Error::input(
@@ -141,17 +160,10 @@ impl Output {
                     "move it away, or name another place",
                 ));
             }
-            found => found.ok().filter(std::fs::Metadata::is_file),
+            found => found.ok().filter(Metadata::is_file),
         };
-        let (file, temporary) = Temporary::create(&path, path.clone(), existing)?;
-        let sink = Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary);
-        Ok(Output {
-            path,
-            sink,
-            existing: Existing::Replace,
-            sum: Sum::default(),
-            rewritten: false,
-        })
+        let sink = Sink::temporary(&path, path.clone(), existing)?;
+        Ok(Output::new(path, sink, Existing::Replace))
     }
 
     /// The path as given to [`Output::create`].
@@ -200,21 +212,13 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let written = match &mut self.sink {
-            Sink::Stdout(out) => out.write(data),
-            Sink::Direct(stream) => stream.write(data),
-            Sink::Temporary(file, _) => file.write(data),
-        }?;
+        let written = self.sink.writer().write(data)?;
         self.sum.add(&data[..written]);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.sink {
-            Sink::Stdout(out) => out.flush(),
-            Sink::Direct(stream) => stream.flush(),
-            Sink::Temporary(file, _) => file.flush(),
-        }
+        self.sink.writer().flush()
     }
 }
 
@@ -263,5 +267,207 @@ fn synced(file: BufWriter<File>, sum: Option<Sum>) -> io::Result<Sum> {
     match sum {
         Some(sum) => Ok(sum),
         None => file.rewind().and_then(|()| checksum(&mut file)),
+    }
+}
+
+/// Files that appear together or not at all; the first one is the one that matters.
+///
+/// ```
+/// use std::io::Write;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let (table, names) = (folder.path().join("table"), folder.path().join("names"));
+/// let mut batch = hone_io::output::Batch::default();
+/// for path in [&table, &names] {
+///     let mut output = batch.begin(path)?;
+///     output.write_all(b"1 2 3\n").map_err(|e| output.error(e))?;
+///     batch.add(output)?;
+/// }
+/// assert!(!table.exists() && !names.exists());
+/// batch.commit()?;
+/// assert!(table.exists() && names.exists());
+/// # Ok::<(), hone_base::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Batch {
+    existing: Existing,
+    /// As named by the caller.
+    paths: Vec<PathBuf>,
+    ready: Vec<Temporary>,
+    written: Vec<Written>,
+    ready_folders: Vec<(TemporaryFolder, PathBuf, Existing)>,
+    folders: Vec<WrittenFolder>,
+    obsolete: Vec<PathBuf>,
+}
+
+impl Batch {
+    /// No files yet.
+    pub fn new(existing: Existing) -> Self {
+        Batch {
+            existing,
+            ..Batch::default()
+        }
+    }
+
+    /// Opens a file (`-`: standard output) for writing, to be [added](Batch::add) when complete.
+    ///
+    /// # Errors
+    /// As [`Output::create`].
+    pub fn begin(&self, path: &Path) -> Result<Output> {
+        Output::create(path, self.existing)
+    }
+
+    /// Takes a complete file: its data is on disk, but not yet under its name. Streams are flushed.
+    pub fn add(&mut self, output: Output) -> Result<()> {
+        let (path, temporary, sum) = output.seal()?;
+        if let Some(temporary) = temporary {
+            if self
+                .ready
+                .iter()
+                .any(|other| other.target == temporary.target)
+            {
+                let message = format!(
+                    "two outputs go to {}; give each its own path",
+                    path.display()
+                );
+                return Err(Error::config("output", message));
+            }
+            self.written.push(Written::new(&path, &sum));
+            self.ready.push(temporary);
+        }
+        self.paths.push(path);
+        Ok(())
+    }
+
+    /// What it does about files that exist.
+    pub fn existing(&self) -> Existing {
+        self.existing
+    }
+
+    /// The files so far, streams left out.
+    pub fn written(&self) -> &[Written] {
+        &self.written
+    }
+
+    /// Takes a complete folder, whose files are on disk.
+    pub fn add_folder(
+        &mut self,
+        folder: TemporaryFolder,
+        target: PathBuf,
+        existing: Existing,
+        files: Vec<Written>,
+    ) {
+        self.folders.push(WrittenFolder {
+            path: target.clone(),
+            files,
+        });
+        self.ready_folders.push((folder, target, existing));
+    }
+
+    /// The folders so far.
+    pub fn folders(&self) -> &[WrittenFolder] {
+        &self.folders
+    }
+
+    /// Schedules the removal of a file of an earlier run, which does not belong to the new ones, for when they appear.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] when it exists and may not be replaced.
+    pub fn obsolete(&mut self, path: &Path) -> Result<()> {
+        if let Place::File {
+            target,
+            existing: Some(file),
+        } = Place::of(path)?
+        {
+            may_replace(path, &file, self.existing)?;
+            self.obsolete.push(target);
+        }
+        Ok(())
+    }
+
+    /// Schedules the removal of companions of replaced files, unless they are written anew or are files of others.
+    fn obsolete_companions(&mut self) -> Result<()> {
+        for at in 0..self.ready.len() {
+            let of = self.ready[at].target.clone();
+            for path in companions(&of) {
+                if path == companions::record(&of) && !companions::is_record(&path) {
+                    continue;
+                }
+                // A companion may be a link to a file that is replaced.
+                if let Ok(Place::File {
+                    target,
+                    existing: Some(file),
+                }) = Place::of(&path)
+                    && !self.obsolete.contains(&target)
+                    && self.ready.iter().all(|file| file.target != target)
+                {
+                    may_replace(&path, &file, self.existing)?;
+                    self.obsolete.push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts all files and folders in place, and returns them as they were named.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] when one may not be replaced and is there by now; when one cannot be renamed. Then all is as it
+    /// was before.
+    pub fn commit(mut self) -> Result<Vec<PathBuf>> {
+        if self.existing == Existing::Replace {
+            self.obsolete_companions()?;
+        }
+        let Batch {
+            existing,
+            mut paths,
+            ready,
+            ready_folders,
+            obsolete,
+            ..
+        } = self;
+        let mut registry = registry();
+        let mut new: Vec<New> = Vec::new();
+        for file in ready {
+            let (file, target) = file.take(&mut registry);
+            let thing = Thing::File(file);
+            new.push(New {
+                thing,
+                target,
+                existing,
+            });
+        }
+        for (folder, target, existing) in ready_folders {
+            paths.push(target.clone());
+            let thing = Thing::Folder(folder.take(&mut registry));
+            new.push(New {
+                thing,
+                target,
+                existing,
+            });
+        }
+        let mut within: Vec<PathBuf> = new
+            .iter()
+            .map(|one| folder_of(&one.target).to_path_buf())
+            .collect();
+        within.dedup();
+        exchange(new, obsolete).map_err(|(path, error)| match error.kind() {
+            ErrorKind::AlreadyExists => Error::Exists { path },
+            _ => Error::io(path, error),
+        })?;
+        registry.publish(&paths);
+        drop(registry);
+        for folder in &within {
+            sync(folder).map_err(|e| Error::io(folder, e))?;
+        }
+        Ok(paths)
+    }
+}
+
+impl Output {
+    /// Finishes: all data is on disk, and the target is complete under its own name.
+    pub fn commit(self) -> Result<()> {
+        let mut alone = Batch::new(self.existing);
+        alone.add(self)?;
+        alone.commit().map(drop)
     }
 }

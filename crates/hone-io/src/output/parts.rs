@@ -14,20 +14,16 @@ use crate::error::{Error, Result};
 const PART: (&str, &str) = ("part-", ".parquet");
 
 /// Whether a name stands for a folder of parts: it ends with a `/`.
-pub fn is_folder(path: impl AsRef<Path>) -> bool {
-    path.as_ref()
-        .as_os_str()
+pub fn is_folder(path: &Path) -> bool {
+    path.as_os_str()
         .as_encoded_bytes()
         .last()
         .is_some_and(|&last| std::path::is_separator(last.into()))
 }
 
 /// Refuses an existing folder, or one that contains anything but parts: everything in it would be deleted.
-pub fn check_target(folder: impl AsRef<Path>, existing: Existing) -> Result<()> {
-    check_target_at(folder.as_ref().components().as_path(), existing)
-}
-
-fn check_target_at(folder: &Path, existing: Existing) -> Result<()> {
+pub fn check_target(folder: &Path, existing: Existing) -> Result<()> {
+    let folder = folder.components().as_path();
     let Ok(metadata) = fs::symlink_metadata(folder) else {
         return Ok(());
     };
@@ -116,7 +112,7 @@ mod tests {
             ("z.parquet", false),
             ("", false),
         ] {
-            assert_eq!(is_folder(name), folder, "{name}");
+            assert_eq!(is_folder(Path::new(name)), folder, "{name}");
         }
         for (name, part) in [
             ("part-00012.parquet", true),
@@ -132,7 +128,7 @@ mod tests {
     fn only_folders_of_parts_are_replaced() {
         let place = tempfile::tempdir().expect("a temporary folder");
         let folder = place.path().join("z.parquet");
-        let check = |existing| check_target(format!("{}/", folder.display()), existing);
+        let check = |existing| check_target(Path::new(&format!("{}/", folder.display())), existing);
         assert!(check(Existing::Refuse).is_ok(), "there is none");
         fs::create_dir(&folder).expect("made");
         fs::write(folder.join(part_name(0)), "").expect("written");

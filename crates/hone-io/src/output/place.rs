@@ -73,17 +73,12 @@ pub fn may_replace(path: &Path, file: &Metadata, existing: Existing) -> Result<(
 
 /// Whether what is written to `path` goes elsewhere than to a file of that name: standard output, a pipe, a device, a
 /// descriptor.
-pub fn is_stream(path: impl AsRef<Path>) -> bool {
-    let path = path.as_ref();
+pub fn is_stream(path: &Path) -> bool {
     matches!(Place::of(path), Ok(Place::Stdout | Place::Stream))
 }
 
 /// Whether two names refer to the same file, through symbolic and hard links; false if either does not exist.
-pub fn same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
-    same_file_at(a.as_ref(), b.as_ref())
-}
-
-fn same_file_at(a: &Path, b: &Path) -> bool {
+pub fn same_file(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -97,11 +92,7 @@ fn same_file_at(a: &Path, b: &Path) -> bool {
 
 /// The canonical path: absolute, links resolved as far as it exists, the rest without `.` and `..`. Two names with the
 /// same one refer to the same location, even if nothing exists there yet.
-pub fn spelled_out(path: impl AsRef<Path>) -> PathBuf {
-    spelled_out_at(path.as_ref())
-}
-
-fn spelled_out_at(path: &Path) -> PathBuf {
+pub fn spelled_out(path: &Path) -> PathBuf {
     let target = match follow(path) {
         Followed::Name(target) => target,
         Followed::Stdout | Followed::Descriptor => return path.to_path_buf(),

@@ -94,11 +94,7 @@ pub struct NewFolder(Vec<PathBuf>);
 
 impl NewFolder {
     /// Creates a folder and its parents, if necessary.
-    pub fn make(folder: impl AsRef<Path>) -> Result<Self> {
-        Self::make_at(folder.as_ref())
-    }
-
-    fn make_at(folder: &Path) -> Result<Self> {
+    pub fn make(folder: &Path) -> Result<Self> {
         let absent = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let mut registry = registry();
         let made: Vec<PathBuf> = folder
@@ -178,11 +174,6 @@ impl Temporary {
         Ok((file, temporary))
     }
 
-    /// Its name within its folder.
-    pub(super) fn name(&self) -> Option<&str> {
-        self.path.as_ref()?.file_name()?.to_str()
-    }
-
     /// Its name, and that of the target; it is off the registry, which the caller has locked.
     pub(super) fn take(mut self, registry: &mut Registry) -> (TempPath, PathBuf) {
         let path = self.path.take().expect("taken once, and by value");
@@ -210,11 +201,7 @@ pub struct TemporaryFolder {
 
 impl TemporaryFolder {
     /// Makes a new folder in another.
-    pub fn create_in(parent: impl AsRef<Path>) -> Result<Self> {
-        Self::create_in_at(parent.as_ref())
-    }
-
-    fn create_in_at(parent: &Path) -> Result<Self> {
+    pub fn create_in(parent: &Path) -> Result<Self> {
         let mut registry = registry();
         let folder = tempfile::Builder::new()
             .prefix(TEMPORARY.0)
@@ -227,11 +214,7 @@ impl TemporaryFolder {
     }
 
     /// Makes a new folder beside the one that it is to become.
-    pub fn beside(target: impl AsRef<Path>) -> Result<Self> {
-        Self::beside_at(target.as_ref())
-    }
-
-    fn beside_at(target: &Path) -> Result<Self> {
+    pub fn beside(target: &Path) -> Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
         #[cfg(unix)]

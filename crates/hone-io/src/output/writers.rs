@@ -1,59 +1,34 @@
 //! [`Writers`]: the processes that write a result together, and how a failure of one becomes known to all.
 
 use std::fmt::Debug;
-use std::io;
+use std::io::ErrorKind;
 use std::path::Path;
 
+use crate::communicator::{Communicator, SingleProcess};
 use crate::error::{Error, Result};
 
-/// Processes that write files together. Each holds some rows of a matrix, those of a process follow those of the one
-/// before. All of them call the same functions in the same order.
-pub trait Writers: Debug + Sync {
-    /// The number of this process, from 0. Process 0 creates the files and puts them in place.
-    fn rank(&self) -> usize;
-    /// Number of processes.
-    fn size(&self) -> usize;
-    /// The numbers of all processes, in their order; each gives equally many.
-    fn gather(&self, own: &[u64]) -> Vec<u64>;
-    /// Copies bytes of process `from` to all others, which give equally many, at least one.
-    fn spread(&self, from: usize, bytes: &mut [u8]);
+/// Processes that write a result together. Each holds some rows of a matrix; those of a process follow those of the one
+/// before. Process 0 creates the files and puts them in place.
+pub trait Writers: Communicator + Debug {
     /// Sends values to process 0.
     fn send(&self, values: &[f32]);
     /// Receives equally many values in process 0.
     fn receive(&self, from: usize, values: &mut [f32]);
 }
 
-/// A process that writes alone.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OneWriter;
-
-impl Writers for OneWriter {
-    fn rank(&self) -> usize {
-        0
-    }
-
-    fn size(&self) -> usize {
-        1
-    }
-
-    fn gather(&self, own: &[u64]) -> Vec<u64> {
-        own.to_vec()
-    }
-
-    fn spread(&self, _from: usize, _bytes: &mut [u8]) {}
-
+impl Writers for SingleProcess {
     fn send(&self, _values: &[f32]) {}
 
     fn receive(&self, _from: usize, _values: &mut [f32]) {}
 }
 
-/// How a process fares: in the numbers that are gathered.
-const WELL: u64 = 0;
+/// How a process fares: the first byte of what it says to the others, before the text of its error.
+const WELL: u8 = 0;
 /// The reader of a pipe had enough.
-const CLOSED: u64 = 1;
+const CLOSED: u8 = 1;
 /// Input or options are wrong.
-const WRONG: u64 = 2;
-const FAILED: u64 = 3;
+const WRONG: u8 = 2;
+const FAILED: u8 = 3;
 
 impl dyn Writers + '_ {
     /// Whether this process creates the files.
@@ -61,53 +36,36 @@ impl dyn Writers + '_ {
         self.rank() == 0
     }
 
-    /// A text of process `from`, in all processes.
-    pub fn text(&self, from: usize, own: &str) -> String {
-        let length = self.gather(&[own.len() as u64])[from];
-        let mut bytes = if self.rank() == from {
-            own.as_bytes().to_vec()
-        } else {
-            vec![0; length as usize]
-        };
-        if length > 0 {
-            self.spread(from, &mut bytes);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
     /// What this process did, once all are done; fails in all processes if one has failed, with its error. `path`
     /// is what is written.
     pub fn agree<T>(&self, path: impl AsRef<Path>, done: Result<T>) -> Result<T> {
-        let states = self.gather(&[state(&done)]);
-        let Some(first) = states.iter().position(|&state| state != WELL) else {
+        let mut own = match &done {
+            Ok(_) => vec![WELL],
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => vec![CLOSED],
+            Err(error) if error.is_input() => vec![WRONG],
+            Err(_) => vec![FAILED],
+        };
+        own.extend(
+            done.as_ref()
+                .err()
+                .iter()
+                .flat_map(|e| e.to_string().into_bytes()),
+        );
+        let all = self.gather_bytes(&own);
+        let Some(first) = all.iter().position(|said| said[0] != WELL) else {
             return done;
         };
-        let own = done
-            .as_ref()
-            .err()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        let message = self.text(first, &own);
-        match (done, states[first]) {
+        match (done, all[first][0]) {
             // Another process may have failed before.
             (Err(error @ Error::Process { .. }), _) => Err(error),
             (Err(error), _) if self.rank() == first => Err(error),
-            (_, CLOSED) => Err(Error::io(path, io::ErrorKind::BrokenPipe.into())),
+            (_, CLOSED) => Err(Error::io(path, ErrorKind::BrokenPipe.into())),
             (_, state) => Err(Error::Process {
                 rank: first,
                 size: self.size(),
-                message,
+                message: String::from_utf8_lossy(&all[first][1..]).into_owned(),
                 input: state == WRONG,
             }),
         }
-    }
-}
-
-fn state<T>(done: &Result<T>) -> u64 {
-    match done {
-        Ok(_) => WELL,
-        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => CLOSED,
-        Err(error) if error.is_input() => WRONG,
-        Err(_) => FAILED,
     }
 }

@@ -6,22 +6,28 @@
 //! | `.npy` | uint64, one row per edge (node); ids in `NAME.edges.csv` (`NAME.ids.txt`) |
 //! | `.parquet` | the columns of the text formats |
 //!
-//! Rows are computed and formatted in ranges by all threads and written in order, so no table of
-//! counts is ever stored in memory. Undirected edges have one row, with the node that came first in
-//! the input first; arcs of a directed graph have one row each.
+//! Rows are those of a [`Table`] that is computed while it is written. Undirected edges have one row, with the node that came
+//! first in the input first; arcs of a directed graph have one row each.
+//!
+//! [`CountTable::read`] takes tables by edge back, from text and Parquet, whose columns have names. A record next to the
+//! table (`OUT.run.json`) that says that counts are estimates, or not per edge, is trusted; [`OrbitTable::counts`] checks the
+//! rest. Memory: 8 bytes per count, and the ids.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::{npy, text};
-use crate::columnar::{Column, Kind, TableWriter};
+use serde::Deserialize;
+
+use super::records::Records;
+use super::table::{Column, Kind, Layout, Table, TableReader};
+use super::{Format, npy, text};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, NodeId, NodeIds, quoted};
+use crate::graph::{Graph, IdIndex, NodeId};
+use crate::memory::Allowance;
 use crate::motif::triad::Occurrence;
-use crate::motif::{Counts, Motif, NODE_ORBITS};
-use crate::output::{Batch, Existing, Output, is_stream};
-use crate::parallel;
+use crate::motif::{Counts, Motif, NODE_ORBITS, OrbitTable};
+use crate::output::{Batch, Existing};
 use crate::progress::Progress;
 use crate::record;
 
@@ -52,29 +58,13 @@ enum Rows<'a> {
     Nodes(&'a [[u64; NODE_ORBITS.len()]]),
 }
 
-/// The file formats of counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
-    Text(u8),
-    Npy,
-    Parquet,
-}
-
-/// Slots of the graph per range.
+/// Slots of the graph per piece.
 const STRETCH: usize = 1 << 14;
-/// Ranges in memory at once.
+/// Pieces in memory at once.
 const WAVE: usize = 16;
 /// Bytes of a row of this many counts at most, twice: as counts, and as text or in columns.
 const fn row_bytes(columns: usize) -> u64 {
     2 * (8 + 8 * columns as u64) + 16
-}
-
-/// The rows of a stretch: ends of the edges (`sources` only for nodes) and their counts in a row.
-#[derive(Default)]
-struct Stretch {
-    sources: Vec<u32>,
-    targets: Vec<u32>,
-    counts: Vec<u64>,
 }
 
 impl<'a> CountTable<'a> {
@@ -132,10 +122,7 @@ impl<'a> CountTable<'a> {
     /// The files that a table takes: `path`, and one for ids where the format has no place for them. Fails when the
     /// extension names no format.
     pub fn files(path: impl AsRef<Path>, by: CountsBy) -> Result<Vec<PathBuf>> {
-        Self::files_at(path.as_ref(), by)
-    }
-
-    fn files_at(path: &Path, by: CountsBy) -> Result<Vec<PathBuf>> {
+        let path = path.as_ref();
         let mut files = vec![path.to_path_buf()];
         if Layout::of(path)? == Layout::Npy {
             files.push(match by {
@@ -159,299 +146,346 @@ impl<'a> CountTable<'a> {
     }
 
     /// Writes the table into a batch, where further files may join it.
-    pub fn add_to(
-        &self,
-        batch: &mut Batch,
-        path: impl AsRef<Path>,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        self.add_to_at(batch, path.as_ref(), progress)
-    }
-
-    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
-        let files = CountTable::files(path, self.by())?;
-        let mut out = batch.begin(path)?;
+    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+        let (keys, names): (&[&str], Vec<&str>) = match self.rows {
+            Rows::Edges(motifs) => (
+                &["source", "target"],
+                motifs.iter().map(|motif| motif.name()).collect(),
+            ),
+            Rows::Nodes(_) => (&["id"], NODE_ORBITS.to_vec()),
+        };
+        let keyed = keys.iter().map(|&key| (key, Kind::Node));
+        let columns = keyed.chain(names.iter().map(|&name| (name, Kind::Count)));
+        let values = |nodes| self.columns(nodes);
+        let table = Table {
+            pieces: self.pieces(),
+            wave: WAVE,
+            ..Table::new(self.graph.ids(), columns, 0, &values)
+        };
+        if Layout::of(path)? != Layout::Npy {
+            return table.add_to(batch, path, progress);
+        }
+        let edges = matches!(self.rows, Rows::Edges(_));
+        let (rows, by) = match edges {
+            true => (self.graph.edges(), CountsBy::Edge),
+            false => (self.graph.nodes(), CountsBy::Node),
+        };
+        let beside = &CountTable::files(path, by)?[1];
+        let (mut out, mut ids) = (batch.begin(path)?, batch.begin(beside)?);
         progress.stage("writing", self.graph.nodes() as u64);
-        match Layout::of(path)? {
-            Layout::Text(separator) => {
-                text::compressed(path, &mut out, |out| {
-                    self.text(separator, path, out, progress)
-                })?;
-            }
-            Layout::Parquet => self.parquet(path, &mut out, progress)?,
-            Layout::Npy => {
-                let mut ids = batch.begin(&files[1])?;
-                self.npy(&mut out, &mut ids, progress)?;
-                batch.add(out)?;
-                return batch.add(ids);
-            }
-        }
-        batch.add(out)
-    }
-
-    fn by(&self) -> CountsBy {
-        match self.rows {
-            Rows::Edges(_) => CountsBy::Edge,
-            Rows::Nodes(_) => CountsBy::Node,
-        }
-    }
-
-    /// Names of the columns of counts.
-    fn columns(&self) -> Vec<&'static str> {
-        match self.rows {
-            Rows::Edges(motifs) => motifs.iter().map(|motif| motif.name()).collect(),
-            Rows::Nodes(_) => NODE_ORBITS.to_vec(),
-        }
-    }
-
-    /// Names of the columns of ids.
-    fn keys(&self) -> &'static [&'static str] {
-        match self.rows {
-            Rows::Edges(_) => &["source", "target"],
-            Rows::Nodes(_) => &["id"],
-        }
-    }
-
-    fn text(
-        &self,
-        separator: u8,
-        path: &Path,
-        out: &mut dyn Write,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        let names = [self.keys(), &self.columns()]
-            .concat()
-            .join(&char::from(separator).to_string());
-        writeln!(out, "{names}").map_err(|e| Error::io(path, e))?;
-        let width = self.columns().len();
-        let lines = |stretch: Stretch| {
-            let mut text = Vec::with_capacity(stretch.sources.len() * (8 + 3 * width));
-            for (k, &source) in stretch.sources.iter().enumerate() {
-                push_id(self.graph.ids(), source, separator, &mut text);
-                if let Some(&target) = stretch.targets.get(k) {
-                    text.push(separator);
-                    push_id(self.graph.ids(), target, separator, &mut text);
-                }
-                for &count in &stretch.counts[k * width..(k + 1) * width] {
-                    text.push(separator);
-                    push_number(count, &mut text);
-                }
-                text.push(b'\n');
-            }
-            text
-        };
-        self.waves(progress, lines, |pieces| write_all(out, path, &pieces))
-    }
-
-    fn npy(&self, out: &mut Output, ids: &mut Output, progress: &dyn Progress) -> Result<()> {
-        let edges = self.by() == CountsBy::Edge;
-        let rows = if edges {
-            self.graph.edges()
-        } else {
-            self.graph.nodes()
-        };
-        npy::write_header("<u8", &[rows, self.columns().len()], out).map_err(|e| out.error(e))?;
+        let failed = |e| Error::io(path, e);
+        npy::write_header("<u8", &[rows, names.len()], &mut out).map_err(failed)?;
         if edges {
             ids.write_all(b"source,target\n")
                 .map_err(|e| ids.error(e))?;
         } else {
-            let path = ids.path().to_path_buf();
-            text::write_ids(self.graph.ids(), &path, ids)?;
+            text::write_ids(self.graph.ids(), beside, &mut ids)?;
         }
-        let bytes = |stretch: Stretch| {
-            let values = stretch
-                .counts
-                .iter()
-                .flat_map(|count| count.to_le_bytes())
-                .collect::<Vec<u8>>();
-            let mut names = Vec::new();
-            for (&source, &target) in stretch.sources.iter().zip(&stretch.targets) {
-                push_id(self.graph.ids(), source, b',', &mut names);
-                names.push(b',');
-                push_id(self.graph.ids(), target, b',', &mut names);
-                names.push(b'\n');
-            }
-            (values, names)
-        };
-        self.waves(progress, bytes, |pieces| {
-            let (values, names): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
-            let (path, beside) = (out.path().to_path_buf(), ids.path().to_path_buf());
-            write_all(out, &path, &values)?;
-            if edges {
-                write_all(ids, &beside, &names)
-            } else {
-                Ok(())
-            }
-        })
-    }
-
-    fn parquet(&self, path: &Path, out: &mut Output, progress: &dyn Progress) -> Result<()> {
-        let (ids, keys, names) = (self.graph.ids(), self.keys(), self.columns());
-        let kind = if matches!(ids, NodeIds::Text { .. }) {
-            Kind::Text
-        } else {
-            Kind::Integer
-        };
-        let keyed = keys.iter().map(|key| (key.to_string(), kind));
-        let columns: Vec<_> = keyed
-            .chain(names.iter().map(|name| (name.to_string(), Kind::Count)))
-            .collect();
-        let mut table = TableWriter::new(path, out, &columns)?;
-        self.waves(
-            progress,
-            |stretch| stretch,
-            |wave: Vec<Stretch>| {
-                if wave.iter().all(|stretch| stretch.sources.is_empty()) {
-                    return Ok(());
+        let bytes = |mut columns: Vec<Column>| {
+            let counts = columns.split_off(keys.len());
+            let mut bytes = Vec::with_capacity(8 * counts.len() * columns[0].len());
+            for row in 0..columns[0].len() {
+                for column in &counts {
+                    let Column::Counts(counts) = column else {
+                        unreachable!("counts follow the ids")
+                    };
+                    bytes.extend(counts[row].to_le_bytes());
                 }
-                table.write(|column| match column.checked_sub(keys.len()) {
-                    None if column == 0 => {
-                        id_column(ids, wave.iter().flat_map(|stretch| &stretch.sources))
-                    }
-                    None => id_column(ids, wave.iter().flat_map(|stretch| &stretch.targets)),
-                    Some(c) => {
-                        let counts = wave
-                            .iter()
-                            .flat_map(|stretch| stretch.counts.iter().skip(c).step_by(names.len()));
-                        Column::Counts(counts.copied().collect())
-                    }
-                })
-            },
-        )?;
-        table.finish()
-    }
-
-    /// Computes a piece per range in parallel and passes them on in order, a wave at a time.
-    fn waves<T: Send>(
-        &self,
-        progress: &dyn Progress,
-        piece: impl Fn(Stretch) -> T + Sync,
-        mut sink: impl FnMut(Vec<T>) -> Result<()>,
-    ) -> Result<()> {
-        for wave in self.stretches().chunks(WAVE) {
-            progress.check()?;
-            let made = |nodes: &Range<usize>| self.stretch(nodes.clone()).map(&piece);
-            let found = parallel::map(wave.len(), |at| made(&wave[at]));
-            sink(found.into_iter().collect::<Result<_>>()?)?;
-            progress.advance(wave.iter().map(|nodes| nodes.len() as u64).sum());
-        }
-        Ok(())
+            }
+            (
+                bytes,
+                if edges {
+                    table.lines(',', &columns)
+                } else {
+                    Vec::new()
+                },
+            )
+        };
+        table.waves(progress, bytes, |pieces| {
+            for (counts, lines) in pieces {
+                out.write_all(&counts).map_err(|e| out.error(e))?;
+                ids.write_all(&lines).map_err(|e| ids.error(e))?;
+            }
+            Ok(())
+        })?;
+        batch.add(out)?;
+        batch.add(ids)
     }
 
     /// Nodes in ranges of about equal size.
-    fn stretches(&self) -> Vec<Range<usize>> {
+    fn pieces(&self) -> Vec<Range<usize>> {
         let offsets = self.graph.pattern().offsets();
-        let (mut stretches, mut start) = (Vec::new(), 0);
-        for i in 0..self.graph.nodes() {
-            if offsets[i + 1] - offsets[start] + (i - start) >= STRETCH
-                || i + 1 == self.graph.nodes()
+        let (mut pieces, mut start) = (Vec::new(), 0);
+        for end in 1..=self.graph.nodes() {
+            if offsets[end] - offsets[start] + (end - 1 - start) >= STRETCH
+                || end == self.graph.nodes()
             {
-                stretches.push(start..i + 1);
-                start = i + 1;
+                pieces.push(start..end);
+                start = end;
             }
         }
-        stretches
+        pieces
     }
 
-    fn stretch(&self, nodes: Range<usize>) -> Result<Stretch> {
-        let mut stretch = Stretch::default();
+    /// The rows of some nodes, by columns.
+    fn columns(&self, nodes: Range<usize>) -> Result<Vec<Column>> {
+        let nodes = nodes.start as u32..nodes.end as u32;
         let motifs = match self.rows {
             Rows::Edges(motifs) => motifs,
             Rows::Nodes(orbits) => {
-                stretch.sources.extend(nodes.clone().map(|i| i as u32));
-                stretch.counts.extend(orbits[nodes].iter().flatten());
-                return Ok(stretch);
+                let of = |orbit| nodes.clone().map(|i| orbits[i as usize][orbit]).collect();
+                let counts = (0..NODE_ORBITS.len()).map(|orbit| Column::Counts(of(orbit)));
+                let ids = Column::Nodes(nodes.clone().collect());
+                return Ok(std::iter::once(ids).chain(counts).collect());
             }
         };
-        for i in nodes.start as u32..nodes.end as u32 {
-            self.counts
-                .for_arcs(self.graph, i, (motifs, self.occurrence), |j, weights| {
-                    if self.graph.is_directed() || i < j {
-                        stretch.sources.push(i);
-                        stretch.targets.push(j);
-                        stretch.counts.extend(weights);
+        let (mut sources, mut targets) = (Vec::new(), Vec::new());
+        let mut counts = vec![Vec::new(); motifs.len()];
+        for i in nodes {
+            let how = (motifs, self.occurrence);
+            self.counts.for_arcs(self.graph, i, how, |j, weights| {
+                if self.graph.is_directed() || i < j {
+                    sources.push(i);
+                    targets.push(j);
+                    for (column, &weight) in counts.iter_mut().zip(weights) {
+                        column.push(weight);
                     }
-                })?;
+                }
+            })?;
         }
-        Ok(stretch)
+        let ends = [sources, targets].map(Column::Nodes).into_iter();
+        Ok(ends.chain(counts.into_iter().map(Column::Counts)).collect())
+    }
+
+    /// Reads exact counts by edge of an undirected graph: a `.parquet`, `.tsv` or `.csv` file (text also `.gz`, `.zst`)
+    /// with columns `source`, `target` and motifs. Fails when they are estimates, not of this graph, or not enough.
+    pub fn read(
+        path: impl AsRef<Path>,
+        graph: &Graph,
+        allowance: Allowance,
+        progress: &dyn Progress,
+    ) -> Result<Counts> {
+        let path = path.as_ref();
+        check_record(path)?;
+        progress.stage("reading counts", 0);
+        let wrong = |error: Error| match error {
+            Error::Config { field, message } if field == "counts" => {
+                Error::input(path, message, REMEDY)
+            }
+            other => other,
+        };
+        let table = match Layout::of(path)? {
+            Layout::Parquet => read_parquet(path, graph, allowance)?,
+            Layout::Text(separator) => read_text(path, separator, graph, allowance)?,
+            Layout::Npy => {
+                let message = "counts in .npy have no names of columns";
+                return Err(Error::input(
+                    path,
+                    message,
+                    "give them as .parquet, .tsv or .csv",
+                ));
+            }
+        };
+        progress.check()?;
+        // The row of each edge and the columns of the counts.
+        let more = 60 * graph.edges() as u64;
+        allowance.check_work("taking up counts", more, "raise the memory limit")?;
+        table.counts(graph).map_err(wrong)
     }
 }
 
-impl Layout {
-    pub(super) fn of(path: &Path) -> Result<Layout> {
-        let extension_of = |path: &Path| {
-            path.extension()
-                .and_then(|e| e.to_str())
-                .unwrap_or_default()
-                .to_ascii_lowercase()
+const REMEDY: &str = "give exact counts by edge of this graph, with all motifs";
+
+/// What the record of counts says that matters here.
+#[derive(Deserialize)]
+struct Recorded {
+    #[serde(default)]
+    by: Option<String>,
+    #[serde(default)]
+    exact: Option<bool>,
+}
+
+/// Refuses what its record says is not exact, or not by edge.
+fn check_record(path: &Path) -> Result<()> {
+    let Some(beside) = record::path(path) else {
+        return Err(Error::input(
+            path,
+            "counts cannot be read from a stream",
+            "give a file",
+        ));
+    };
+    let Some(recorded) = record::read(&beside)? else {
+        return Ok(());
+    };
+    // Other files say nothing about counts.
+    let Ok(recorded) = serde_json::from_slice::<Recorded>(&recorded) else {
+        return Ok(());
+    };
+    let refused = |what: &str| {
+        Err(Error::input(
+            path,
+            format!("{what} (according to {})", beside.display()),
+            REMEDY,
+        ))
+    };
+    match (recorded.exact, recorded.by.as_deref()) {
+        (Some(false), _) => refused("these counts are estimates"),
+        (_, Some("node" | "total")) => refused("these counts are not by edge"),
+        _ => Ok(()),
+    }
+}
+
+/// The motifs that columns are called, which come after the ids.
+fn motifs(path: &Path, names: &[String]) -> Result<Vec<Motif>> {
+    let ids = ["source", "target"];
+    if names.len() < 2 || names[..2] != ids {
+        let first = names
+            .iter()
+            .take(2)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
+        let message = format!("the first two columns are `{first}`, not `source` and `target`");
+        return Err(Error::input(path, message, REMEDY));
+    }
+    let motif = |name: &String| match name.parse::<Motif>() {
+        Ok(motif) if motif.is_directed() => Err(Error::input(
+            path,
+            format!("`{name}` is a directed motif, whose counts cannot be updated"),
+            REMEDY,
+        )),
+        Ok(motif) => Ok(motif),
+        Err(_) => Err(Error::input(
+            path,
+            format!("no motif is called `{name}`"),
+            REMEDY,
+        )),
+    };
+    let found = names[2..].iter().map(motif).collect::<Result<Vec<_>>>()?;
+    let enough = OrbitTable::check_motifs(&found);
+    enough
+        .map(|()| found)
+        .map_err(|error| Error::input(path, error.to_string(), REMEDY))
+}
+
+/// Finds the nodes of ids.
+struct Nodes<'a> {
+    path: PathBuf,
+    index: IdIndex<'a>,
+}
+
+impl Nodes<'_> {
+    fn find(&self, id: NodeId<'_>) -> Result<u32> {
+        let found = match (&self.index, id) {
+            (IdIndex::Integers(nodes), NodeId::Integer(id)) => nodes.get(&id).copied(),
+            (index, NodeId::Text(id)) => index.find(id),
+            (index, NodeId::Integer(id)) => index.find(&id.to_string()),
         };
-        let extension = extension_of(path);
-        match extension.as_str() {
-            "gz" | "zst" => match Layout::of(&path.with_extension(""))? {
-                text @ Layout::Text(_) => Ok(text),
-                _ => Err(Error::input(
-                    path,
-                    "only text formats can be compressed",
-                    "drop the .gz or .zst",
-                )),
-            },
-            "tsv" | "txt" => Ok(Layout::Text(b'\t')),
-            "csv" => Ok(Layout::Text(b',')),
-            "npy" => Ok(Layout::Npy),
-            "parquet" => Ok(Layout::Parquet),
-            _ if is_stream(path) => Ok(Layout::Text(b'\t')),
+        found.ok_or_else(|| {
+            let message = format!("not the exact counts of this graph: it has no node `{id}`");
+            Error::input(&self.path, message, REMEDY)
+        })
+    }
+
+    fn column(&self, column: &Column) -> Result<Vec<u32>> {
+        match column {
+            Column::Integers(ids) => ids
+                .iter()
+                .map(|&id| self.find(NodeId::Integer(id)))
+                .collect(),
+            Column::Texts(ids) => ids.iter().map(|id| self.find(NodeId::Text(id))).collect(),
             _ => Err(Error::input(
-                path,
-                if extension.is_empty() {
-                    "the name has no extension, which names the format of counts".to_owned()
-                } else {
-                    format!("no format of counts has the extension `.{extension}`")
-                },
-                "use .tsv, .csv (also .gz, .zst), .npy or .parquet",
+                &self.path,
+                "the ids are neither integers nor text",
+                REMEDY,
             )),
         }
     }
 }
 
-fn write_all(out: &mut dyn Write, path: &Path, pieces: &[Vec<u8>]) -> Result<()> {
-    let written: io::Result<()> = pieces.iter().try_for_each(|piece| out.write_all(piece));
-    written.map_err(|e| Error::io(path, e))
-}
-
-fn id_column<'a>(ids: &NodeIds, nodes: impl Iterator<Item = &'a u32>) -> Column {
-    if let NodeIds::Text { .. } = ids {
-        return Column::Texts(nodes.map(|&i| ids.get(i).to_string()).collect());
-    }
-    let integer = |&i: &u32| match ids.get(i) {
-        NodeId::Integer(id) => id,
-        NodeId::Text(_) => unreachable!("only text ids are text"),
+fn read_parquet(path: &Path, graph: &Graph, allowance: Allowance) -> Result<OrbitTable> {
+    let table = TableReader::open(path, allowance)?;
+    let motifs = motifs(path, table.columns())?;
+    let nodes = Nodes {
+        path: path.to_path_buf(),
+        index: graph.ids().index(),
     };
-    Column::Integers(nodes.map(integer).collect())
+    let [sources, targets] = ["source", "target"].map(|name| nodes.column(&table.column(name)?));
+    let edges = sources?.into_iter().zip(targets?).collect();
+    let counts = |motif: Motif| match table.column(motif.name())? {
+        Column::Counts(counts) => Ok((motif, counts)),
+        Column::Integers(counts) => {
+            let counts = counts
+                .into_iter()
+                .map(u64::try_from)
+                .collect::<Result<_, _>>();
+            counts.map(|counts| (motif, counts)).map_err(|_| {
+                Error::input(
+                    path,
+                    format!("column `{motif}` has a negative number"),
+                    REMEDY,
+                )
+            })
+        }
+        _ => Err(Error::input(
+            path,
+            format!("column `{motif}` has no whole numbers"),
+            REMEDY,
+        )),
+    };
+    Ok(OrbitTable {
+        edges,
+        columns: motifs.into_iter().map(counts).collect::<Result<_>>()?,
+    })
 }
 
-/// An id, quoted as RFC 4180 does when it must be.
-fn push_id(ids: &NodeIds, i: u32, separator: u8, out: &mut Vec<u8>) {
-    match ids.get(i) {
-        NodeId::Integer(id) => {
-            if id < 0 {
-                out.push(b'-');
-            }
-            push_number(id.unsigned_abs(), out);
-        }
-        NodeId::Text(id) => out.extend_from_slice(quoted(id, char::from(separator)).as_bytes()),
+fn read_text(
+    path: &Path,
+    separator: char,
+    graph: &Graph,
+    allowance: Allowance,
+) -> Result<OrbitTable> {
+    let format = if separator == ',' {
+        Format::Csv
+    } else {
+        Format::Tsv
+    };
+    let mut records = Records::open(path, format, allowance)?;
+    let mut fields = Vec::new();
+    if !records.next(&mut fields)? {
+        return Err(Error::input(path, "the file is empty", REMEDY));
     }
-}
-
-fn push_number(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
+    let motifs = motifs(path, &fields)?;
+    let nodes = Nodes {
+        path: path.to_path_buf(),
+        index: graph.ids().index(),
+    };
+    let mut table = OrbitTable {
+        edges: Vec::new(),
+        columns: motifs.into_iter().map(|m| (m, Vec::new())).collect(),
+    };
+    while records.next(&mut fields)? {
+        if fields.len() != table.columns.len() + 2 {
+            let message = format!(
+                "expected {} fields, found {}",
+                table.columns.len() + 2,
+                fields.len()
+            );
+            return Err(records.wrong(&fields.join(" "), &message));
+        }
+        let node = |id: &str| {
+            nodes.index.find(id).ok_or_else(|| {
+                records.wrong(id, "not the counts of this graph: it has no such node")
+            })
+        };
+        table.edges.push((node(&fields[0])?, node(&fields[1])?));
+        for ((_, counts), field) in table.columns.iter_mut().zip(&fields[2..]) {
+            counts.push(
+                field
+                    .parse()
+                    .map_err(|_| records.wrong(field, "not a count"))?,
+            );
         }
     }
-    out.extend_from_slice(&digits[at..]);
+    Ok(table)
 }

@@ -313,7 +313,10 @@ impl Writer {
     /// Writes a block.
     pub fn block(&mut self, name: &str, block: &Block) -> Result<ArrayEntry> {
         let file = format!("{name}.npy");
-        self.put(&file, |out| npy::write_vectors(block, out))?;
+        self.put(&file, |out| {
+            npy::write_header("<f4", &[block.rows(), block.cols()], out)?;
+            out.write_all(bytemuck::cast_slice(block.as_slice()))
+        })?;
         Ok(ArrayEntry {
             file,
             shape: vec![block.rows(), block.cols()],

@@ -9,22 +9,14 @@
 //! | `.w2v`, `.emb`, `.vec` | word2vec text, as gensim reads it; names of columns in `NAME.w2v.columns.txt` |
 //! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text; names of columns in the metadata |
 //!
-//! Every writer streams over the rows, without a second copy of the vectors. If several processes hold the rows, each
-//! writes its own ([`Embedding::add_shared`]).
+//! Every writer streams over the rows, without a second copy of the vectors. If several processes hold the rows, process 0
+//! receives and writes them, or each writes a part of its own ([`Embedding::add_shared`]).
 
-mod counted;
 mod counts;
-mod embedding;
 pub mod factors;
-mod format;
-pub mod names;
 mod npy;
 mod parquet;
-mod parts;
-mod quiet;
 mod records;
-mod rows;
-mod safetensors;
 mod shared;
 pub mod table;
 pub mod tensors;
@@ -33,25 +25,79 @@ mod text;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
+use crate::communicator::SingleProcess;
+use crate::dense::Block;
+use crate::dense::panels::Own;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
+use crate::output::companions::columns as names_path;
 use crate::output::parts::is_folder;
-use crate::output::{Batch, Existing, OneWriter, Output, Writers, is_stream};
+use crate::output::{Batch, Existing, Output, Writers, is_stream};
 use crate::record;
 
 pub use counts::{CountTable, CountsBy};
-pub use embedding::Embedding;
-pub use format::Format;
 pub use npy::read_npy_array;
 pub use npy::write_header as write_npy_header;
-use rows::Rows;
+use shared::Rows;
 pub use text::write_ids;
 
 /// Bytes of buffers that every writer has.
 const WRITING: u64 = 1 << 20;
 
+/// Node vectors with the names of their rows and columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding {
+    /// Original id of every row.
+    pub ids: NodeIds,
+    /// One row per node, or those of this process.
+    pub vectors: Block,
+    /// One name per column.
+    pub columns: Vec<String>,
+    /// The rows that are here: all, unless several processes hold the embedding together.
+    pub own: Own,
+}
+
 impl Embedding {
+    /// Vectors whose columns are called `z0`, `z1`, …
+    ///
+    /// # Panics
+    /// When there are not as many ids as rows.
+    pub fn new(ids: NodeIds, vectors: Block) -> Self {
+        let columns = (0..vectors.cols()).map(|j| format!("z{j}")).collect();
+        Self::with_columns(ids, vectors, columns)
+    }
+
+    /// Vectors with named columns.
+    ///
+    /// # Panics
+    /// When ids or names do not match the block's shape.
+    pub fn with_columns(ids: NodeIds, vectors: Block, columns: Vec<String>) -> Self {
+        let own = Own::all(vectors.rows());
+        Self::part(ids, own, vectors, columns)
+    }
+
+    /// Some rows of an embedding, the others being in other processes; the ids are those of all rows.
+    ///
+    /// # Panics
+    /// When ids or names do not match the shape.
+    pub fn part(ids: NodeIds, own: Own, vectors: Block, columns: Vec<String>) -> Self {
+        assert_eq!(
+            (ids.len(), own.range.len()),
+            (own.rows, vectors.rows()),
+            "one id per row"
+        );
+        assert_eq!(columns.len(), vectors.cols(), "one name per column");
+        Embedding {
+            ids,
+            vectors,
+            columns,
+            own,
+        }
+    }
+
     /// Reads an embedding that [`Embedding::write`] or a compatible tool wrote, if there is memory free for it.
     ///
     /// If there is a record of the run next to it ([`crate::record`]), the files must match it.
@@ -75,7 +121,7 @@ impl Embedding {
             Format::Npy => npy::read_npy(path, allowance),
             Format::Npz => npy::read_npz(path, allowance),
             Format::Parquet => parquet::read(path, allowance),
-            Format::Safetensors => safetensors::read(path, allowance),
+            Format::Safetensors => tensors::read(path, allowance),
         }?;
         match embedding.ids.repeated() {
             Some(rows) => Err(two_vectors(path, format, &embedding.ids, rows, allowance)),
@@ -112,7 +158,7 @@ impl Embedding {
         path: impl AsRef<Path>,
         format: Option<Format>,
     ) -> Result<()> {
-        self.add_shared(batch, path, format, &OneWriter)
+        self.add_shared(batch, path, format, &SingleProcess)
     }
 
     /// The same by several processes, each of which has some rows, or all of them; all call this. Files join the batch of
@@ -134,69 +180,35 @@ impl Embedding {
         let path = path.as_ref();
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         if is_folder(path) {
-            return parts::write(self, batch, (path, format), writers);
+            return shared::write_parts(self, batch, path, format, writers);
         }
-        let begun = if writers.leads() {
-            begin(batch, path, format).map(Some)
-        } else {
-            Ok(None)
+        let begun = match writers.leads() {
+            true => begin(batch, path, format).map(Some),
+            false => Ok(None),
         };
-        let mut out = writers.agree(path, begun)?;
-        let shared = !self.own.is_all() && shared::has_places(format, path);
-        let place = if shared {
-            shared::open(path, out.as_ref(), writers)
-        } else {
-            None
-        };
-        let done = match place {
-            Some(place) => shared::write(self, (path, format), (out.as_mut(), place), writers),
-            None => self.write_from(out.as_mut(), (path, format), writers),
-        };
-        let added =
-            done.and_then(|()| out.map_or(Ok(()), |out| self.finish(batch, out, (path, format))));
-        writers.agree(path, added)
-    }
-
-    /// Writes all rows in process 0, which has the output; the others send theirs.
-    fn write_from(
-        &self,
-        out: Option<&mut Output>,
-        (path, format): (&Path, Format),
-        writers: &dyn Writers,
-    ) -> Result<()> {
+        let out = writers.agree(path, begun)?;
         let rows = Rows::all(self, format, writers);
-        let Some(out) = out else {
-            rows.send();
-            return Ok(());
+        let done = match out {
+            None => {
+                rows.send();
+                Ok(())
+            }
+            Some(mut out) => {
+                let done = write_rows(&rows, path, format, &mut out);
+                rows.drain();
+                done.and_then(|()| self.finish(batch, out, path, format))
+            }
         };
-        let plain = |out: &mut dyn Write| {
-            out.write_all(&shared::head(self, path, format)?)
-                .map_err(|e| Error::io(path, e))?;
-            shared::body(&rows, path, format, out)
-        };
-        let done = match format {
-            Format::Npy => plain(out),
-            Format::Tsv | Format::Csv | Format::Word2vec => text::compressed(path, out, plain),
-            Format::Npz => npy::write_npz(&rows, path, out),
-            Format::Parquet => parquet::write(&rows, path, out),
-            Format::Safetensors => safetensors::write(&rows, path, out),
-        };
-        rows.drain();
-        done
+        writers.agree(path, done)
     }
 
     /// Adds the complete file, and those beside it.
-    fn finish(
-        &self,
-        batch: &mut Batch,
-        out: Output,
-        (path, format): (&Path, Format),
-    ) -> Result<()> {
+    fn finish(&self, batch: &mut Batch, out: Output, path: &Path, format: Format) -> Result<()> {
         batch.add(out)?;
         for sidecar in &Self::files(path, Some(format))?[1..] {
             let mut beside = batch.begin(sidecar)?;
-            if *sidecar == names::path(path) {
-                names::write(&self.columns, sidecar, &mut beside)?;
+            if *sidecar == names_path(path) {
+                write_names(&self.columns, sidecar, &mut beside)?;
             } else {
                 write_ids(&self.ids, sidecar, &mut beside)?;
             }
@@ -207,17 +219,14 @@ impl Embedding {
 
     /// The files that [`Embedding::write`] would write, the main one first.
     pub fn files(path: impl AsRef<Path>, format: Option<Format>) -> Result<Vec<PathBuf>> {
-        Self::files_at(path.as_ref(), format)
-    }
-
-    fn files_at(path: &Path, format: Option<Format>) -> Result<Vec<PathBuf>> {
+        let path = path.as_ref();
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         let mut files = vec![path.to_path_buf()];
         if format == Format::Npy && !is_stream(path) {
             files.push(npy::ids_path(path));
         }
-        if names::are_beside(format) && !is_stream(path) {
-            files.push(names::path(path));
+        if matches!(format, Format::Npy | Format::Word2vec) && !is_stream(path) {
+            files.push(names_path(path));
         }
         Ok(files)
     }
@@ -232,7 +241,7 @@ fn check_size(path: &Path, format: Format, allowance: Allowance) -> Result<()> {
     match (format, found) {
         (Format::Npy, Some(_)) => npy::check_size(path, allowance),
         (Format::Safetensors, Some(length)) => {
-            allowance.check(path, length.saturating_mul(safetensors::EACH))
+            allowance.check(path, length.saturating_mul(tensors::EACH))
         }
         _ => Ok(()),
     }
@@ -251,6 +260,19 @@ fn begin(batch: &Batch, path: &Path, format: Format) -> Result<Output> {
     Ok(out)
 }
 
+/// Writes all rows.
+fn write_rows(rows: &Rows, path: &Path, format: Format, out: &mut Output) -> Result<()> {
+    match format {
+        Format::Npy => npy::write(rows, out).map_err(|e| Error::io(path, e)),
+        Format::Tsv | Format::Csv | Format::Word2vec => {
+            text::compressed(path, out, |out| text::write(rows, path, format, out))
+        }
+        Format::Npz => npy::write_npz(rows, path, out),
+        Format::Parquet => parquet::write(rows, path, out),
+        Format::Safetensors => tensors::write(rows, path, out),
+    }
+}
+
 /// What is wrong with a file that has two vectors of one node, in `rows` from 0.
 fn two_vectors(
     path: &Path,
@@ -259,8 +281,8 @@ fn two_vectors(
     (a, b): (usize, usize),
     allowance: Allowance,
 ) -> Error {
-    let text = matches!(format, Format::Tsv | Format::Csv | Format::Word2vec);
-    let lines = text
+    let lines = format
+        .is_text()
         .then(|| records::lines_of([a, b], path, format, allowance))
         .flatten();
     let place = lines.map_or_else(
@@ -271,7 +293,80 @@ fn two_vectors(
     Error::input(path, message, "write one row per node")
 }
 
+/// File formats of embeddings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Format {
+    /// Tab-separated text with a header.
+    Tsv,
+    /// Comma-separated text with a header.
+    Csv,
+    /// NumPy array, ids in a sidecar.
+    Npy,
+    /// NumPy archive with ids.
+    Npz,
+    /// Parquet table.
+    Parquet,
+    /// word2vec text, also called `.emb` and `.vec` by other tools.
+    #[serde(rename = "w2v")]
+    Word2vec,
+    /// safetensors file.
+    Safetensors,
+}
+
 impl Format {
+    /// All formats with the extension that names them.
+    pub const ALL: [(Format, &'static str); 7] = [
+        (Format::Tsv, "tsv"),
+        (Format::Csv, "csv"),
+        (Format::Npy, "npy"),
+        (Format::Npz, "npz"),
+        (Format::Parquet, "parquet"),
+        (Format::Word2vec, "w2v"),
+        (Format::Safetensors, "safetensors"),
+    ];
+
+    /// The format that `name` (an extension without dot) stands for.
+    pub fn from_name(name: &str) -> Option<Format> {
+        Format::ALL
+            .iter()
+            .find(|(_, known)| known.eq_ignore_ascii_case(name))
+            .map(|&(format, _)| format)
+    }
+
+    /// Whether it is text.
+    pub fn is_text(self) -> bool {
+        matches!(self, Format::Tsv | Format::Csv | Format::Word2vec)
+    }
+
+    /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for streams
+    /// without one, such as `-`.
+    pub fn of(path: impl AsRef<Path>) -> Result<Format> {
+        let path = path.as_ref();
+        if path.extension().is_none() && is_stream(path) {
+            return Ok(Format::Tsv);
+        }
+        let (extension, compressed) = extension(path);
+        let known = match extension.as_str() {
+            "emb" | "vec" => Some(Format::Word2vec),
+            name => Format::from_name(name),
+        };
+        match known {
+            Some(format) if !compressed || format.is_text() => Ok(format),
+            Some(_) => Err(not_text(path)),
+            None => {
+                let known: Vec<_> = Format::ALL
+                    .iter()
+                    .map(|(_, name)| format!(".{name}"))
+                    .collect();
+                let remedy = format!("use {}, .emb", known.join(", "));
+                let message = "no embedding format has this extension";
+                Err(extension_error(path, &extension, message, &remedy))
+            }
+        }
+    }
+
     /// Bytes that writing this many vectors in this format takes in addition to them.
     pub fn memory(self, rows: u64, columns: u64) -> u64 {
         let writer = match self {
@@ -290,4 +385,96 @@ impl Format {
             .saturating_mul(columns)
             .saturating_mul(size_of::<f32>() as u64)
     }
+}
+
+/// The extension of a name in lower case, seen through `.gz` and `.zst`, and whether it has one of these.
+fn extension(path: &Path) -> (String, bool) {
+    let of = |path: &Path| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        extension.unwrap_or_default().to_ascii_lowercase()
+    };
+    match of(path).as_str() {
+        "gz" | "zst" => (of(Path::new(path.file_stem().unwrap_or_default())), true),
+        plain => (plain.to_owned(), false),
+    }
+}
+
+/// Why no format has this extension; `message` if there is one.
+fn extension_error(path: &Path, extension: &str, message: &str, remedy: &str) -> Error {
+    if path.is_dir() {
+        return Error::input(path, "is a folder", "give the name of a file in it");
+    }
+    let message = match extension {
+        "" => "the name has no extension, which names the format",
+        _ => message,
+    };
+    Error::input(path, message, remedy)
+}
+
+fn not_text(path: &Path) -> Error {
+    Error::input(
+        path,
+        "only text formats can be compressed",
+        "drop the .gz or .zst",
+    )
+}
+
+/// Writes names of columns, one per line. They may hold anything, so `\`, line feeds and carriage returns are written as
+/// `\\`, `\n` and `\r`.
+fn write_names(names: &[String], path: &Path, out: &mut dyn Write) -> Result<()> {
+    let escaped = |name: &String| {
+        name.replace('\\', "\\\\")
+            .replace('\n', "\\n")
+            .replace('\r', "\\r")
+            + "\n"
+    };
+    let text: String = names.iter().map(escaped).collect();
+    out.write_all(text.as_bytes())
+        .map_err(|e| Error::io(path, e))
+}
+
+/// The names of the columns of `of` in the file beside it, if there is one.
+pub(crate) fn read_names(of: &Path, columns: usize) -> Result<Option<Vec<String>>> {
+    let path = names_path(of);
+    if !path.exists() {
+        return Ok(None);
+    }
+    // A line of one byte is a name of thirty.
+    let bytes = Allowance::new(None).read(&path, 32, |_, _| Ok(()))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Error::input(
+            &path,
+            "text that is not valid UTF-8",
+            "write both files again, or remove this one",
+        )
+    })?;
+    let names: Vec<String> = text.lines().map(unescaped).collect();
+    if names.len() != columns {
+        let message = format!(
+            "{} names for {columns} columns of {}",
+            names.len(),
+            of.display()
+        );
+        return Err(Error::input(
+            &path,
+            message,
+            "write both files again, or remove this one",
+        ));
+    }
+    Ok(Some(names))
+}
+
+fn unescaped(line: &str) -> String {
+    let (mut name, mut chars) = (String::with_capacity(line.len()), line.chars());
+    while let Some(c) = chars.next() {
+        name.push(match c {
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                other => other.unwrap_or('\\'),
+            },
+            plain => plain,
+        });
+    }
+    name
 }

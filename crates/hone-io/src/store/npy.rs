@@ -5,13 +5,11 @@
 //! Reference: NumPy Enhancement Proposal 1.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::embedding::Embedding;
-use super::quiet::{ArchiveSink, Quiet};
-use super::rows::Rows;
-use super::{names, records};
+use super::shared::Rows;
+use super::{Embedding, read_names, records};
 use crate::dense::Block;
 use crate::error::{Error, Result, unwrapped};
 use crate::graph::{NodeId, NodeIds};
@@ -27,29 +25,10 @@ const LONGEST_TEXT: usize = 1 << 20;
 
 pub(super) use crate::output::companions::ids as ids_path;
 
-/// The header of vectors.
-pub(super) fn head(rows: usize, cols: usize) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    write_header("<f4", &[rows, cols], &mut head).map(|()| head)
-}
-
-/// The values of rows.
-pub(super) fn write_rows(rows: &Rows, out: &mut dyn Write) -> io::Result<()> {
-    rows.each(|_, values| write_values(values, out))
-}
-
-pub(super) fn write_vectors(vectors: &Block, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(&head(vectors.rows(), vectors.cols())?)?;
-    write_values(vectors.as_slice(), out)
-}
-
-fn write_values(values: &[f32], out: &mut dyn Write) -> io::Result<()> {
-    if cfg!(target_endian = "little") {
-        return out.write_all(bytemuck::cast_slice(values));
-    }
-    values
-        .iter()
-        .try_for_each(|v| out.write_all(&v.to_le_bytes()))
+/// Writes rows as an array.
+pub(super) fn write(rows: &Rows, out: &mut dyn Write) -> io::Result<()> {
+    write_header("<f4", &[rows.len(), rows.cols()], out)?;
+    rows.each(|_, values| out.write_all(bytemuck::cast_slice(values)))
 }
 
 /// Writes magic, version and header of an array in C order, padded to 64 bytes.
@@ -81,8 +60,7 @@ pub(super) fn write_npz(rows: &Rows, path: &Path, out: &mut (impl Write + Seek))
         zip.start_file("ids.npy", options)?;
         write_ids(rows.ids(), &mut zip)?;
         zip.start_file("embedding.npy", options)?;
-        zip.write_all(&head(rows.len(), rows.cols())?)?;
-        write_rows(rows, &mut zip)?;
+        write(rows, &mut zip)?;
         zip.start_file("columns.npy", options)?;
         write_texts(|| rows.names().iter().map(String::as_str), &mut zip)?;
         zip.finish()?;
@@ -406,7 +384,7 @@ pub(super) fn read_npy(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let (vectors, ids) = read_npy_array(path, &mut BufReader::new(file), allowance)?;
     let ids = ids.unwrap_or(NodeIds::Sequential(vectors.rows()));
-    Ok(match names::read(path, vectors.cols())? {
+    Ok(match read_names(path, vectors.cols())? {
         Some(columns) => Embedding::with_columns(ids, vectors, columns),
         None => Embedding::new(ids, vectors),
     })
@@ -517,4 +495,66 @@ fn member<T>(
         .by_name(name)
         .map_err(|e| Error::input(path, format!("{name}: {e}"), NPZ))?;
     read(Array::open(path, &mut member, allowance)?)
+}
+
+/// What a zip archive is written to.
+trait ArchiveSink: Write + Seek {}
+impl<T: Write + Seek> ArchiveSink for T {}
+
+/// A sink that fails once: when dropped, the archive's writer tries to finish the abandoned archive, and prints to
+/// standard error if it cannot. So after the first failure the sink pretends to succeed, including positions, which the
+/// writer checks.
+struct Quiet<'a> {
+    out: &'a mut dyn ArchiveSink,
+    failed: bool,
+    position: u64,
+}
+
+impl<'a> Quiet<'a> {
+    fn new(out: &'a mut dyn ArchiveSink) -> Self {
+        Quiet {
+            out,
+            failed: false,
+            position: 0,
+        }
+    }
+
+    fn once<T>(
+        &mut self,
+        after: T,
+        act: impl FnOnce(&mut dyn ArchiveSink) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if self.failed {
+            return Ok(after);
+        }
+        let done = act(self.out);
+        self.failed = done
+            .as_ref()
+            .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        done
+    }
+}
+
+impl Write for Quiet<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.once(bytes.len(), |out| out.write(bytes))?;
+        self.position += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.once((), |out| out.flush())
+    }
+}
+
+impl Seek for Quiet<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let pretended = match to {
+            SeekFrom::Start(position) => position,
+            SeekFrom::Current(by) => self.position.saturating_add_signed(by),
+            SeekFrom::End(_) => self.position,
+        };
+        self.position = self.once(pretended, |out| out.seek(to))?;
+        Ok(self.position)
+    }
 }

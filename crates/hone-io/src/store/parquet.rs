@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::embedding::Embedding;
-use super::rows::Rows;
+use super::Embedding;
+use super::shared::Rows;
 use crate::columnar::{Column, Kind, TableReader, TableWriter};
 use crate::dense::Block;
 use crate::error::{Error, Result};
@@ -23,18 +23,13 @@ pub(super) fn memory(rows: u64, columns: u64) -> u64 {
 
 /// Writes rows, a piece in each row group.
 pub(super) fn write(rows: &Rows, path: &Path, out: &mut (impl Write + Send)) -> Result<()> {
-    let (ids, cols) = (rows.ids(), rows.cols());
-    let id_kind = if matches!(ids, NodeIds::Text { .. }) {
-        Kind::Text
-    } else {
-        Kind::Integer
-    };
-    let mut schema = vec![("id".to_owned(), id_kind)];
+    let cols = rows.cols();
+    let mut schema = vec![("id".to_owned(), Kind::Node)];
     schema.extend(rows.names().iter().map(|name| (name.clone(), Kind::Float)));
-    let mut table = TableWriter::new(path, out, &schema)?;
+    let mut table = TableWriter::new(path, out, &schema, rows.ids())?;
     rows.each(|range, block| {
         table.write(|j| match j {
-            0 => Column::of_ids(ids, range.clone()),
+            0 => Column::Nodes(range.clone().map(|row| row as u32).collect()),
             _ => {
                 let mut values = vec![0.0; range.len()];
                 parallel::for_chunks(&mut values, SERIAL, &|at, part| {

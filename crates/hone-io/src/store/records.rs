@@ -7,9 +7,9 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::embedding::Embedding;
-use super::format::Format;
-use super::names;
+use super::Embedding;
+use super::Format;
+use super::read_names;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
@@ -105,7 +105,7 @@ fn head(records: &Records, fields: &mut Vec<String>, format: Format) -> Result<H
     let numbered = |dim: usize| (0..dim).map(|j| format!("z{j}")).collect::<Vec<String>>();
     if format == Format::Word2vec {
         let (rows, dim) = records.sizes(fields)?;
-        let columns = names::read(&records.path, dim)?.unwrap_or_else(|| numbered(dim));
+        let columns = read_names(&records.path, dim)?.unwrap_or_else(|| numbered(dim));
         return Ok(Head {
             promised: Some(rows),
             columns,

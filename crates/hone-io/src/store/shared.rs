@@ -1,124 +1,247 @@
-//! One file written by several processes, each its own rows at their offset.
+//! [`Rows`]: vectors as a writer sees them, in pieces of rows, whoever holds them.
 //!
-//! A file of this kind is a head and rows in their order: an array, or text. Process 0 creates the temporary file, writes
-//! head and first rows, and puts it in place at the end. If others do not find the file, because their machines do
-//! not share the folder, they send their rows to process 0 instead.
+//! A process that holds all rows lends them. If several processes hold them, process 0 receives one piece at a time
+//! from their owners, and the others send theirs: no process holds all of them. Or each writes its own as a file of a folder
+//! ([`parts`](crate::output::parts)), which process 0 makes under a temporary name and puts in place.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::ops::Range;
 use std::path::Path;
 
-use super::embedding::Embedding;
-use super::format::Format;
-use super::rows::Rows;
-use super::{npy, text};
+use super::{Embedding, Format, parquet};
+use crate::columnar::ROW_GROUP;
 use crate::error::{Error, Result};
-use crate::output::{Measured, Output, Sum, Writers, temporary_of};
+use crate::graph::NodeIds;
+use crate::output::parts::{check_target, part_name};
+use crate::output::{Batch, Measured, TemporaryFolder, Writers, Written};
 
-/// Whether a file is a head and rows, so that the place of every row is known.
-pub(super) fn has_places(format: Format, path: &Path) -> bool {
-    match format {
-        Format::Npy => true,
-        Format::Tsv | Format::Csv | Format::Word2vec => !text::is_compressed(path),
-        Format::Npz | Format::Parquet | Format::Safetensors => false,
+/// Values in a piece.
+const PIECE: usize = 1 << 20;
+
+impl Format {
+    /// Rows in a piece; a piece of a Parquet table is a row group.
+    pub(super) fn piece(self, columns: usize) -> usize {
+        if self == Format::Parquet {
+            ROW_GROUP
+        } else {
+            (PIECE / columns.max(1)).max(1)
+        }
     }
 }
 
-/// The part of the temporary file that this process writes; nothing if it is not to be found in all processes, or the
-/// output is a stream. `out` is that of process 0.
-pub(super) fn open(path: &Path, out: Option<&Output>, writers: &dyn Writers) -> Option<Place> {
-    let name = writers.text(0, out.and_then(Output::temporary_name).unwrap_or_default());
-    let join = || {
-        temporary_of(path, &name)
-            .ok()
-            .filter(|_| !name.is_empty())
-            .and_then(|file| Measured::join(&file).ok())
-    };
-    let place = match out {
-        Some(_) => Some(Place::Lead),
-        None => join().map(Place::Part),
-    };
-    let found = writers.gather(&[u64::from(!name.is_empty() && place.is_some())]);
-    place.filter(|_| found.iter().all(|&found| found == 1))
+/// Rows that are written by one process, to be read once.
+pub(super) struct Rows<'a> {
+    embedding: &'a Embedding,
+    /// Those that are written.
+    range: Range<usize>,
+    /// The processes, and the rows that each of them holds; none if all rows are here.
+    owners: Option<(&'a dyn Writers, Vec<Range<usize>>)>,
+    /// Rows in a piece.
+    piece: usize,
+    /// The first row that was not read yet.
+    next: Cell<usize>,
 }
 
-/// Where a process writes.
-pub(super) enum Place {
-    /// The beginning of the output, in process 0.
-    Lead,
-    /// A part of it.
-    Part(Measured),
+impl<'a> Rows<'a> {
+    /// All rows, for process 0, and what the others send.
+    pub(super) fn all(embedding: &'a Embedding, format: Format, writers: &'a dyn Writers) -> Self {
+        let own = &embedding.own;
+        let owners = (!own.is_all()).then(|| {
+            let [start, end] = [own.range.start as u64, own.range.end as u64].map(u64::to_le_bytes);
+            let range = |ends: Vec<u8>| {
+                let end =
+                    |at| u64::from_le_bytes(*ends[at..].first_chunk().expect("two ends")) as usize;
+                end(0)..end(8)
+            };
+            let all = writers.gather_bytes(&[start, end].concat());
+            (writers, all.into_iter().map(range).collect())
+        });
+        Self::of(embedding, 0..own.rows, owners, format)
+    }
+
+    /// The rows of this process.
+    pub(super) fn own(embedding: &'a Embedding, format: Format) -> Self {
+        Self::of(embedding, embedding.own.range.clone(), None, format)
+    }
+
+    fn of(
+        embedding: &'a Embedding,
+        range: Range<usize>,
+        owners: Option<(&'a dyn Writers, Vec<Range<usize>>)>,
+        format: Format,
+    ) -> Self {
+        let (piece, next) = (
+            format.piece(embedding.vectors.cols()),
+            Cell::new(range.start),
+        );
+        Rows {
+            embedding,
+            range,
+            owners,
+            piece,
+            next,
+        }
+    }
+
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Number of columns.
+    pub(super) fn cols(&self) -> usize {
+        self.embedding.vectors.cols()
+    }
+
+    /// The ids of all rows, also of those that are not written.
+    pub(super) fn ids(&self) -> &'a NodeIds {
+        &self.embedding.ids
+    }
+
+    /// The names of the columns.
+    pub(super) fn names(&self) -> &'a [String] {
+        &self.embedding.columns
+    }
+
+    /// Hands over the rows piece by piece, with their numbers.
+    pub(super) fn each<E>(
+        &self,
+        mut take: impl FnMut(Range<usize>, &[f32]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        while let Some(piece) = self.step() {
+            let values = self.values(&piece);
+            take(piece, &values)?;
+        }
+        Ok(())
+    }
+
+    /// Receives what was not read: other processes wait until all their rows are taken.
+    pub(super) fn drain(&self) {
+        let Ok(()) = self.each::<Infallible>(|_, _| Ok(()));
+    }
+
+    /// Sends the rows of this process to process 0, which reads all.
+    pub(super) fn send(&self) {
+        let Some((writers, _)) = &self.owners else {
+            return;
+        };
+        while let Some(piece) = self.step() {
+            let part = common(&piece, &self.embedding.own.range);
+            if !part.is_empty() {
+                writers.send(self.held(&part));
+            }
+        }
+    }
+
+    /// The next piece.
+    fn step(&self) -> Option<Range<usize>> {
+        let start = self.next.get();
+        let end = self.range.end.min(start.saturating_add(self.piece));
+        self.next.set(end);
+        (start < end).then_some(start..end)
+    }
+
+    /// Rows that this process holds.
+    fn held(&self, rows: &Range<usize>) -> &'a [f32] {
+        let first = self.embedding.own.range.start;
+        self.embedding
+            .vectors
+            .rows_slice(rows.start - first..rows.end - first)
+    }
+
+    /// The values of a piece, received from their owners where they are elsewhere.
+    fn values(&self, piece: &Range<usize>) -> Cow<'a, [f32]> {
+        let own = &self.embedding.own.range;
+        let Some((writers, owners)) = self
+            .owners
+            .as_ref()
+            .filter(|_| common(piece, own) != *piece)
+        else {
+            return Cow::Borrowed(self.held(piece));
+        };
+        let cols = self.cols();
+        let mut values = vec![0.0; piece.len() * cols];
+        for (rank, range) in owners.iter().enumerate() {
+            let part = common(piece, range);
+            let to =
+                &mut values[(part.start - piece.start) * cols..(part.end - piece.start) * cols];
+            match rank == writers.rank() {
+                _ if part.is_empty() => {}
+                true => to.copy_from_slice(self.held(&part)),
+                false => writers.receive(rank, to),
+            }
+        }
+        Cow::Owned(values)
+    }
 }
 
-/// Writes the rows of this process.
-pub(super) fn write(
+/// What two ranges have in common: within the first, empty if there is nothing.
+fn common(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    let start = b.start.clamp(a.start, a.end);
+    start..b.end.clamp(start, a.end)
+}
+
+/// Writes the rows of this process into a folder of Parquet files, which process 0 adds to its batch.
+pub(super) fn write_parts(
     embedding: &Embedding,
-    (path, format): (&Path, Format),
-    (out, place): (Option<&mut Output>, Place),
+    batch: &mut Batch,
+    path: &Path,
+    format: Format,
     writers: &dyn Writers,
 ) -> Result<()> {
-    let body = |out: &mut dyn Write| body(&Rows::own(embedding, format), path, format, out);
-    let head = head(embedding, path, format)?;
-    let mut counted = Count(0);
-    body(&mut counted)?;
-    let lengths = writers.gather(&[counted.0]);
-    let before = head.len() as u64 + lengths[..writers.rank()].iter().sum::<u64>();
-    let failed = |e| Error::io(path, e);
-    let part = |mut part: Measured| {
-        part.go_to(before).map_err(failed)?;
-        body(&mut part)?;
-        part.finish().map_err(failed)
+    if format != Format::Parquet {
+        let remedy = "leave out the `/` at the end, or use .parquet";
+        return Err(Error::input(
+            path,
+            "only a Parquet table can be a folder of parts",
+            remedy,
+        ));
+    }
+    let target = path.components().as_path();
+    let begun = match writers.leads() {
+        true => check_target(target, batch.existing())
+            .and_then(|()| TemporaryFolder::beside(target))
+            .map(Some),
+        false => Ok(None),
     };
-    let done = match (out, place) {
-        (Some(out), _) => lead(out, &head, body).map(|()| (Sum::default(), Some(out))),
-        (None, Place::Part(file)) => part(file).map(|sum| (sum, None)),
-        (None, Place::Lead) => Ok((Sum::default(), None)),
+    let folder = writers.agree(path, begun)?;
+    let own = folder.as_ref().and_then(|folder| folder.path().file_name());
+    let name = &writers.gather_bytes(own.unwrap_or_default().as_encoded_bytes())[0];
+    // If all processes have all rows, one is enough.
+    let writes = writers.leads() || !embedding.own.is_all();
+    let write = || {
+        let place = target.with_file_name(String::from_utf8_lossy(name).as_ref());
+        if !place.is_dir() {
+            let message =
+                "this process does not see the folder that process 0 has made for the parts";
+            let remedy =
+                "write to a folder that all processes share, or to one file (no `/` at the end)";
+            return Err(Error::input(target, message, remedy));
+        }
+        write_part(embedding, path, &place.join(part_name(writers.rank())))
     };
-    let (sum, out) = writers.agree(path, done)?;
-    let sums = writers.gather(&[sum.bytes(), sum.crc32().into()]);
-    if let Some(out) = out {
-        sums.chunks_exact(2)
-            .skip(1)
-            .for_each(|sum| out.extend(&Sum::of(sum[0], sum[1] as u32)));
+    let part = writers.agree(path, if writes { write().map(Some) } else { Ok(None) })?;
+    let parts = writers.gather_bytes(&serde_json::to_vec(&part).expect("plain data"));
+    if let Some(folder) = folder {
+        let parts = parts
+            .iter()
+            .filter_map(|part| serde_json::from_slice::<Option<Written>>(part).ok()?);
+        batch.add_folder(
+            folder,
+            target.to_path_buf(),
+            batch.existing(),
+            parts.collect(),
+        );
     }
     Ok(())
 }
 
-/// Writes what comes first.
-fn lead(out: &mut Output, head: &[u8], body: impl Fn(&mut dyn Write) -> Result<()>) -> Result<()> {
-    out.write_all(head).map_err(|e| out.error(e))?;
-    body(out)?;
-    out.flush().map_err(|e| out.error(e))
-}
-
-/// What comes before the rows.
-pub(super) fn head(embedding: &Embedding, path: &Path, format: Format) -> Result<Vec<u8>> {
-    match format {
-        Format::Npy => {
-            npy::head(embedding.own.rows, embedding.vectors.cols()).map_err(|e| Error::io(path, e))
-        }
-        _ => text::head(embedding, path, format),
-    }
-}
-
-/// The rows.
-pub(super) fn body(rows: &Rows, path: &Path, format: Format, out: &mut dyn Write) -> Result<()> {
-    let done = match format {
-        Format::Npy => npy::write_rows(rows, out),
-        _ => text::write_rows(rows, format, out),
-    };
-    done.map_err(|e| Error::io(path, e))
-}
-
-/// Counts bytes.
-struct Count(u64);
-
-impl Write for Count {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.0 += data.len() as u64;
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// Writes a part; `path` is what the user calls the folder.
+fn write_part(embedding: &Embedding, path: &Path, part: &Path) -> Result<Written> {
+    let mut out = Measured::create(part).map_err(|e| Error::io(path, e))?;
+    parquet::write(&Rows::own(embedding, Format::Parquet), path, &mut out)?;
+    let sum = out.finish().map_err(|e| Error::io(path, e))?;
+    Ok(Written::new(part, &sum))
 }

@@ -1,16 +1,19 @@
-//! [`Table`]: named columns as a text file or a Parquet file, in ranges of rows.
+//! [`Table`]: named columns as a text file or a Parquet file.
 //!
-//! Columns are computed when they are written, a range at a time, so no table is ever in memory. Texts are
-//! formatted by all threads and written in order. Numbers are the shortest text that reads back as the same
-//! value. [`TableReader`] reads Parquet files.
+//! Columns are computed in pieces of rows when they are written, a few pieces at a time by all threads, so no table is
+//! ever in memory. Numbers are the shortest text that reads back as the same value. [`TableReader`] reads Parquet files.
 //!
 //! ```
 //! use hone_io::output::{Batch, Existing};
 //! use hone_io::store::table::{Column, Kind, Table, TableReader};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("ranks.parquet");
-//! let values = |_: usize, rows: std::ops::Range<usize>| Column::Integers(rows.map(|row| row as i64 + 1).collect());
-//! let table = Table { columns: vec![("rank".into(), Kind::Integer)], rows: 3, values: &values };
+//! let ids = hone_io::graph::NodeIds::from_texts(&["a", "b", "c"]);
+//! let values = |rows: std::ops::Range<usize>| {
+//!     let ranks = rows.clone().map(|row| row as i64 + 1).collect();
+//!     Ok(vec![Column::Nodes(rows.map(|row| row as u32).collect()), Column::Integers(ranks)])
+//! };
+//! let table = Table::new(&ids, [("id", Kind::Node), ("rank", Kind::Integer)], 3, &values);
 //! let mut batch = Batch::new(Existing::Refuse);
 //! table.add_to(&mut batch, &path, &hone_base::Silent)?;
 //! batch.commit()?;
@@ -19,24 +22,23 @@
 //! # Ok::<(), hone_base::Error>(())
 //! ```
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
 use super::text::compressed;
-use crate::columnar::{ROW_GROUP, TableWriter};
+use super::{extension, extension_error, not_text};
+use crate::columnar::TableWriter;
 use crate::error::{Error, Result};
-use crate::graph::quoted;
+use crate::graph::{NodeId, NodeIds, quoted};
 use crate::output::{Batch, is_stream};
 use crate::parallel;
 use crate::progress::Progress;
 
 pub use crate::columnar::{Column, Kind, Nullable, TableReader, is_decoding};
 
-/// Rows formatted by one task.
-const CHUNK: usize = 1 << 12;
-/// Chunks held at once.
+/// Rows of a piece, and pieces held at once, a row group in Parquet.
+const PIECE: usize = 1 << 12;
 const WAVE: usize = 32;
 
 /// The file layout of a table.
@@ -53,87 +55,72 @@ pub enum Layout {
 
 impl Layout {
     /// The layout that an extension names, seen through `.gz` and `.zst`; TSV for streams.
-    pub fn of(path: impl AsRef<Path>) -> Result<Layout> {
-        Layout::of_path(path.as_ref())
-    }
-
-    fn of_path(path: &Path) -> Result<Layout> {
-        let lower = |path: &Path| {
-            path.extension()
-                .and_then(|e| e.to_str())
-                .unwrap_or_default()
-                .to_ascii_lowercase()
+    pub fn of(path: &Path) -> Result<Layout> {
+        let (extension, compressed) = extension(path);
+        let layout = match extension.as_str() {
+            "tsv" | "txt" => Layout::Text('\t'),
+            "csv" => Layout::Text(','),
+            "npy" => Layout::Npy,
+            "parquet" => Layout::Parquet,
+            _ if is_stream(path) => Layout::Text('\t'),
+            other => {
+                let message = format!("a table cannot be written as `.{other}`");
+                let remedy = "use .tsv, .csv (also .gz, .zst), .npy or .parquet";
+                return Err(extension_error(path, other, &message, remedy));
+            }
         };
-        match lower(path).as_str() {
-            "gz" | "zst" => match Layout::of_path(&path.with_extension(""))? {
-                text @ Layout::Text(_) => Ok(text),
-                _ => Err(Error::input(
-                    path,
-                    "only text formats can be compressed",
-                    "drop the .gz or .zst",
-                )),
-            },
-            "tsv" | "txt" => Ok(Layout::Text('\t')),
-            "csv" => Ok(Layout::Text(',')),
-            "npy" => Ok(Layout::Npy),
-            "parquet" => Ok(Layout::Parquet),
-            _ if is_stream(path) => Ok(Layout::Text('\t')),
-            _ if path.is_dir() => Err(Error::input(
-                path,
-                "is a folder",
-                "give the name of a file in it",
-            )),
-            "" => Err(unknown(
-                path,
-                "the name has no extension, which names the format",
-            )),
-            other => Err(unknown(
-                path,
-                &format!("a table cannot be written as `.{other}`"),
-            )),
+        match layout {
+            Layout::Npy | Layout::Parquet if compressed => Err(not_text(path)),
+            _ => Ok(layout),
         }
     }
 }
 
-fn unknown(path: &Path, message: &str) -> Error {
-    Error::input(
-        path,
-        message,
-        "use .tsv, .csv (also .gz, .zst), .npy or .parquet",
-    )
-}
-
 /// Columns that are computed when they are written.
 pub struct Table<'a> {
+    /// What [`Column::Nodes`] are called.
+    pub(super) ids: &'a NodeIds,
     /// Names of the columns, and what they hold.
-    pub columns: Vec<(String, Kind)>,
-    /// Number of rows.
-    pub rows: usize,
-    /// The values of a column in a range of rows.
-    pub values: &'a (dyn Fn(usize, Range<usize>) -> Column + Sync),
+    pub(super) columns: Vec<(String, Kind)>,
+    /// What a piece is computed of: rows, or whatever rows come from.
+    pub(super) pieces: Vec<Range<usize>>,
+    /// Pieces held at once.
+    pub(super) wave: usize,
+    /// All columns of a piece.
+    pub(super) values: &'a (dyn Fn(Range<usize>) -> Result<Vec<Column>> + Sync),
 }
 
-impl Table<'_> {
-    /// Writes the table into a batch, as text or Parquet.
-    pub fn add_to(
-        &self,
-        batch: &mut Batch,
-        path: impl AsRef<Path>,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        self.add_at(batch, path.as_ref(), progress)
+impl<'a> Table<'a> {
+    /// A table of this many rows: `values` are all columns in a range of them.
+    pub fn new<N: Into<String>>(
+        ids: &'a NodeIds,
+        columns: impl IntoIterator<Item = (N, Kind)>,
+        rows: usize,
+        values: &'a (dyn Fn(Range<usize>) -> Result<Vec<Column>> + Sync),
+    ) -> Self {
+        let columns = columns.into_iter().map(|(name, kind)| (name.into(), kind));
+        let piece = |start| start..rows.min(start + PIECE);
+        Table {
+            ids,
+            columns: columns.collect(),
+            pieces: (0..rows).step_by(PIECE).map(piece).collect(),
+            wave: WAVE,
+            values,
+        }
     }
 
-    fn add_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    /// Writes the table into a batch, as text or Parquet.
+    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let layout = Layout::of(path)?;
         let mut out = batch.begin(path)?;
-        progress.stage("writing", self.rows as u64);
+        progress.stage(
+            "writing",
+            self.pieces.last().map_or(0, |last| last.end as u64),
+        );
         match layout {
-            Layout::Text(separator) => {
-                compressed(path, &mut out, |out| {
-                    self.text(separator, path, out, progress)
-                })?;
-            }
+            Layout::Text(separator) => compressed(path, &mut out, |out| {
+                self.text(separator, path, out, progress)
+            })?,
             Layout::Parquet => self.parquet(path, &mut out, progress)?,
             Layout::Npy => {
                 return Err(Error::input(
@@ -146,38 +133,6 @@ impl Table<'_> {
         batch.add(out)
     }
 
-    fn head(&self, separator: char) -> String {
-        let names: Vec<_> = self
-            .columns
-            .iter()
-            .map(|(name, _)| quoted(name, separator))
-            .collect();
-        names.join(&separator.to_string()) + "\n"
-    }
-
-    fn lines(&self, separator: char, rows: Range<usize>) -> String {
-        let columns: Vec<Column> = (0..self.columns.len())
-            .map(|j| (self.values)(j, rows.clone()))
-            .collect();
-        let mut text = String::new();
-        for at in 0..rows.len() {
-            for (j, column) in columns.iter().enumerate() {
-                if j > 0 {
-                    text.push(separator);
-                }
-                // Writing to a text cannot fail.
-                let _ = match column {
-                    Column::Integers(values) => write!(text, "{}", values[at]),
-                    Column::Counts(values) => write!(text, "{}", values[at]),
-                    Column::Floats(values) => write!(text, "{}", values[at]),
-                    Column::Texts(values) => write!(text, "{}", quoted(&values[at], separator)),
-                };
-            }
-            text.push('\n');
-        }
-        text
-    }
-
     fn text(
         &self,
         separator: char,
@@ -186,19 +141,48 @@ impl Table<'_> {
         progress: &dyn Progress,
     ) -> Result<()> {
         let failed = |e| Error::io(path, e);
-        out.write_all(self.head(separator).as_bytes())
-            .map_err(failed)?;
-        for wave in (0..self.rows).step_by(CHUNK * WAVE) {
-            progress.check()?;
-            let end = self.rows.min(wave + CHUNK * WAVE);
-            let chunk =
-                |rows: Range<usize>| self.lines(separator, wave + rows.start..wave + rows.end);
-            for lines in parallel::stretches(end - wave, CHUNK, chunk) {
-                out.write_all(lines.as_bytes()).map_err(failed)?;
+        let names = self.columns.iter().map(|(name, _)| quoted(name, separator));
+        let head = names.collect::<Vec<_>>().join(&separator.to_string()) + "\n";
+        out.write_all(head.as_bytes()).map_err(failed)?;
+        let lines = |columns: Vec<Column>| self.lines(separator, &columns);
+        self.waves(progress, lines, |pieces| {
+            let mut pieces = pieces.iter();
+            pieces.try_for_each(|lines| out.write_all(lines).map_err(failed))
+        })
+    }
+
+    pub(super) fn lines(&self, separator: char, columns: &[Column]) -> Vec<u8> {
+        let rows = columns.first().map_or(0, Column::len);
+        let mut text = Vec::with_capacity(rows * (4 + 4 * columns.len()));
+        for row in 0..rows {
+            for (j, column) in columns.iter().enumerate() {
+                if j > 0 {
+                    text.push(separator as u8);
+                }
+                let mut number = |value: i64| {
+                    if value < 0 {
+                        text.push(b'-');
+                    }
+                    push_number(value.unsigned_abs(), &mut text);
+                };
+                match column {
+                    Column::Integers(values) => number(values[row]),
+                    Column::Counts(values) => push_number(values[row], &mut text),
+                    Column::Floats(values) => {
+                        let _ = write!(text, "{}", values[row]);
+                    }
+                    Column::Texts(values) => text.extend(quoted(&values[row], separator).bytes()),
+                    Column::Nodes(nodes) => match self.ids.get(nodes[row]) {
+                        NodeId::Integer(id) => number(id),
+                        NodeId::Text(id) => {
+                            text.extend_from_slice(quoted(id, separator).as_bytes());
+                        }
+                    },
+                }
             }
-            progress.advance((end - wave) as u64);
+            text.push(b'\n');
         }
-        Ok(())
+        text
     }
 
     fn parquet(
@@ -207,13 +191,51 @@ impl Table<'_> {
         out: &mut (impl Write + Send),
         progress: &dyn Progress,
     ) -> Result<()> {
-        let mut table = TableWriter::new(path, out, &self.columns)?;
-        for start in (0..self.rows).step_by(ROW_GROUP) {
-            progress.check()?;
-            let rows = start..self.rows.min(start + ROW_GROUP);
-            table.write(|j| (self.values)(j, rows.clone()))?;
-            progress.advance(rows.len() as u64);
-        }
+        let mut table = TableWriter::new(path, out, &self.columns, self.ids)?;
+        let whole = |columns| columns;
+        self.waves(progress, whole, |mut pieces: Vec<Vec<Column>>| {
+            if pieces.iter().all(|columns| columns[0].is_empty()) {
+                return Ok(());
+            }
+            table.write(|j| {
+                let mut parts = pieces
+                    .iter_mut()
+                    .map(|columns| std::mem::take(&mut columns[j]));
+                let mut whole = parts.next().unwrap_or_default();
+                parts.for_each(|part| assert!(whole.append(part), "columns keep their kind"));
+                whole
+            })
+        })?;
         table.finish()
     }
+
+    /// Computes pieces in parallel and passes them on in order, a wave at a time.
+    pub(super) fn waves<T: Send>(
+        &self,
+        progress: &dyn Progress,
+        piece: impl Fn(Vec<Column>) -> T + Sync,
+        mut sink: impl FnMut(Vec<T>) -> Result<()>,
+    ) -> Result<()> {
+        for wave in self.pieces.chunks(self.wave) {
+            progress.check()?;
+            let made = parallel::map(wave.len(), |at| (self.values)(wave[at].clone()).map(&piece));
+            sink(made.into_iter().collect::<Result<_>>()?)?;
+            progress.advance(wave.iter().map(|piece| piece.len() as u64).sum());
+        }
+        Ok(())
+    }
+}
+
+fn push_number(mut number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
 }

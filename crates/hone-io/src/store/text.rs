@@ -7,9 +7,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::embedding::Embedding;
-use super::format::Format;
-use super::rows::Rows;
+use super::Format;
+use super::shared::Rows;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds, quoted, quoted_line};
 use crate::parallel;
@@ -27,56 +26,54 @@ pub(super) fn memory(columns: u64) -> u64 {
     (WAVE * VALUE) as u64 * columns.max(VALUES as u64)
 }
 
-/// What comes before the rows: names of columns, or the size of a word2vec table. Refuses ids that the format cannot hold.
-pub(super) fn head(embedding: &Embedding, path: &Path, format: Format) -> Result<Vec<u8>> {
+/// Writes names of columns, or the size of a word2vec table, and the rows, each on a line. Refuses ids that the format cannot
+/// hold.
+pub(super) fn write(rows: &Rows, path: &Path, format: Format, out: &mut dyn Write) -> Result<()> {
+    let (ids, cols) = (rows.ids(), rows.cols());
+    let separator = match format {
+        Format::Csv => ',',
+        Format::Word2vec => ' ',
+        _ => '\t',
+    };
+    let push = |field: &str, line: &mut String| match format {
+        Format::Word2vec => line.push_str(field),
+        _ => line.push_str(&quoted(field, separator)),
+    };
+    let mut head = "id".to_owned();
     if format == Format::Word2vec {
         refuse(
-            &embedding.ids,
+            ids,
             path,
             char::is_whitespace,
             "white space",
             "choose .tsv, .npz or .parquet",
         )?;
-        return Ok(format!("{} {}\n", embedding.own.rows, embedding.vectors.cols()).into_bytes());
+        head = format!("{} {cols}", rows.len());
+    } else {
+        for name in rows.names() {
+            head.push(separator);
+            push(name, &mut head);
+        }
     }
-    let style = Style::new(format);
-    let mut head = "id".to_owned();
-    for name in &embedding.columns {
-        head.push(style.separator);
-        style.push_field(name, &mut head);
-    }
-    head.push('\n');
-    Ok(head.into_bytes())
-}
-
-/// Rows, each on a line.
-pub(super) fn write_rows(rows: &Rows, format: Format, out: &mut dyn Write) -> io::Result<()> {
-    let (style, ids, cols) = (Style::new(format), rows.ids(), rows.cols());
-    rows.each(|range, values| {
-        in_chunks(range.len(), cols, out, |i, line| {
-            match ids.get((range.start + i) as u32) {
-                NodeId::Text(id) => style.push_field(id, line),
-                NodeId::Integer(id) => {
-                    let _ = write!(line, "{id}");
+    let lines = |out: &mut dyn Write| {
+        out.write_all(head.as_bytes())?;
+        out.write_all(b"\n")?;
+        rows.each(|range, values| {
+            in_chunks(range.len(), cols, out, |i, line| {
+                match ids.get((range.start + i) as u32) {
+                    NodeId::Text(id) => push(id, line),
+                    NodeId::Integer(id) => {
+                        let _ = write!(line, "{id}");
+                    }
                 }
-            }
-            for value in &values[i * cols..(i + 1) * cols] {
-                let _ = write!(line, "{}{value:?}", style.separator);
-            }
-            line.push('\n');
+                for value in &values[i * cols..(i + 1) * cols] {
+                    let _ = write!(line, "{separator}{value:?}");
+                }
+                line.push('\n');
+            })
         })
-    })
-}
-
-/// Whether the extension says that text is compressed.
-pub(super) fn is_compressed(path: &Path) -> bool {
-    let extension = path
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default();
-    ["gz", "zst"]
-        .iter()
-        .any(|known| extension.eq_ignore_ascii_case(known))
+    };
+    lines(out).map_err(|e| Error::io(path, e))
 }
 
 /// Writes text, compressed when the extension says so.
@@ -105,11 +102,7 @@ pub(super) fn compressed(
 }
 
 /// One id per line, quoted where it must be, for formats that cannot hold ids themselves.
-pub fn write_ids(ids: &NodeIds, path: impl AsRef<Path>, out: &mut dyn Write) -> Result<()> {
-    write_ids_at(ids, path.as_ref(), out)
-}
-
-fn write_ids_at(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
+pub fn write_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
     in_chunks(ids.len(), 1, out, |i, line| match ids.get(i as u32) {
         NodeId::Text(id) => {
             let _ = writeln!(line, "{}", quoted_line(id));
@@ -185,33 +178,4 @@ fn refuse(
         }
     }
     Ok(())
-}
-
-/// How fields are separated, and whether they may be quoted.
-struct Style {
-    separator: char,
-    quotes: bool,
-}
-
-impl Style {
-    fn new(format: Format) -> Self {
-        let separator = match format {
-            Format::Csv => ',',
-            Format::Word2vec => ' ',
-            _ => '\t',
-        };
-        Style {
-            separator,
-            quotes: format != Format::Word2vec,
-        }
-    }
-
-    /// A field, quoted as RFC 4180 does when it must be.
-    fn push_field(&self, field: &str, line: &mut String) {
-        line.push_str(&if self.quotes {
-            quoted(field, self.separator)
-        } else {
-            field.into()
-        });
-    }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use hone::graph::{Graph, InputFormat, Orientation, ReadOptions, read};
+use hone::graph::{Graph, InputFormat, NodeIds, Orientation, ReadOptions, read};
 use hone::output::{Batch, Existing};
 use hone::store::table::{Column, Kind, Table};
 use hone::{Error, Silent};
@@ -323,22 +323,19 @@ fn sound(format: InputFormat) -> Vec<Vec<u8>> {
             ("target", Kind::Text),
             ("weight", Kind::Float),
         ];
-        let values = |j: usize, rows: Range<usize>| match j {
-            0 => Column::Integers(rows.map(|i| i as i64).collect()),
-            1 => Column::Texts(rows.map(|i| format!("n{i}")).collect()),
-            _ => Column::Floats(rows.map(|i| i as f32).collect()),
+        let values = |rows: Range<usize>| {
+            Ok(vec![
+                Column::Integers(rows.clone().map(|i| i as i64).collect()),
+                Column::Texts(rows.clone().map(|i| format!("n{i}")).collect()),
+                Column::Floats(rows.map(|i| i as f32).collect()),
+            ])
         };
-        let columns = columns.map(|(name, kind)| (name.to_owned(), kind)).to_vec();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sound.parquet");
         let mut batch = Batch::new(Existing::Refuse);
-        Table {
-            columns,
-            rows: 20,
-            values: &values,
-        }
-        .add_to(&mut batch, &path, &Silent)
-        .unwrap();
+        Table::new(&NodeIds::Sequential(20), columns, 20, &values)
+            .add_to(&mut batch, &path, &Silent)
+            .unwrap();
         batch.commit().unwrap();
         std::fs::read(path).unwrap()
     };

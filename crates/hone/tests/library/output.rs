@@ -191,7 +191,7 @@ mod unix {
     fn a_link_to_itself_is_an_error() {
         let dir = folder();
         symlink("loop", dir.path().join("loop")).expect("links");
-        assert!(Output::create(dir.path().join("loop"), Existing::Replace).is_err());
+        assert!(Output::create(&dir.path().join("loop"), Existing::Replace).is_err());
         assert_eq!(listing(dir.path()), ["loop"]);
     }
 
@@ -227,7 +227,7 @@ fn temporary_folders_go_with_all_in_them() {
     assert!(path.starts_with(parent.path()) && path.is_dir());
     drop(folder);
     assert!(!path.exists());
-    let error = hone::output::TemporaryFolder::create_in(parent.path().join("absent"))
+    let error = hone::output::TemporaryFolder::create_in(&parent.path().join("absent"))
         .expect_err("no folder");
     assert!(error.to_string().contains("there is no folder"), "{error}");
 }
@@ -236,7 +236,7 @@ fn temporary_folders_go_with_all_in_them() {
 fn batch(dir: &Path, files: &[(&str, &str)]) -> hone::Result<Batch> {
     let mut batch = Batch::new(Existing::Replace);
     for (name, text) in files {
-        let mut output = batch.begin(dir.join(name))?;
+        let mut output = batch.begin(&dir.join(name))?;
         output
             .write_all(text.as_bytes())
             .map_err(|e| output.error(e))?;
@@ -306,15 +306,15 @@ fn a_batch_takes_obsolete_files_along_and_no_file_twice() {
     let dir = folder();
     write(&dir.path().join("old"), false, "old").expect("writable");
     let mut second = batch(dir.path(), &[("a", "1")]).expect("writable");
-    second.obsolete(dir.path().join("old")).expect("there");
+    second.obsolete(&dir.path().join("old")).expect("there");
     second
-        .obsolete(dir.path().join("never"))
+        .obsolete(&dir.path().join("never"))
         .expect("nothing to do");
     assert!(dir.path().join("old").exists());
     second.commit().expect("in place");
     assert_eq!(listing(dir.path()), ["a"]);
     assert!(matches!(
-        Batch::new(Existing::Refuse).obsolete(dir.path().join("a")),
+        Batch::new(Existing::Refuse).obsolete(&dir.path().join("a")),
         Err(Error::Exists { .. })
     ));
     let twice = batch(dir.path(), &[("a", "1"), ("a", "2")]).expect_err("twice the same");
@@ -328,7 +328,7 @@ fn what_appears_during_a_run_is_not_replaced() {
     let begun = |names: &[&str], text: &str| {
         let mut batch = Batch::new(Existing::Refuse);
         for name in names {
-            let mut output = batch.begin(dir.path().join(name)).expect("writable");
+            let mut output = batch.begin(&dir.path().join(name)).expect("writable");
             output.write_all(text.as_bytes()).expect("writable");
             batch.add(output).expect("on disk");
         }
@@ -375,7 +375,7 @@ fn a_graph_that_is_generated_does_not_replace_what_appears_meanwhile() {
 fn checksums_are_of_the_file_also_where_it_was_written_over() {
     let dir = folder();
     let mut batch = Batch::new(Existing::Refuse);
-    let mut output = batch.begin(dir.path().join("a")).expect("writable");
+    let mut output = batch.begin(&dir.path().join("a")).expect("writable");
     output.write_all(b"0000 data").expect("writable");
     output.seek(SeekFrom::Start(0)).expect("a file");
     output.write_all(b"head").expect("writable");

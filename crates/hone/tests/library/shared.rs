@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Barrier, Mutex};
 
+use hone::communicator::Communicator;
 use hone::dense::Block;
 use hone::dense::panels::Own;
 use hone::graph::NodeIds;
@@ -24,8 +25,7 @@ const OWNED: [Range<usize>; 4] = [0..256, 256..256, 256..768, 768..ROWS];
 #[derive(Debug)]
 struct Desk {
     all: Barrier,
-    numbers: Mutex<Vec<Vec<u64>>>,
-    bytes: Mutex<Vec<u8>>,
+    bytes: Mutex<Vec<Vec<u8>>>,
     sent: [Sender<Vec<f32>>; 4],
     received: Mutex<Vec<Receiver<Vec<f32>>>>,
 }
@@ -44,8 +44,7 @@ impl Desk {
         let received = channels.into_iter().map(|(_, received)| received).collect();
         Desk {
             all: Barrier::new(4),
-            numbers: Mutex::new(vec![Vec::new(); 4]),
-            bytes: Mutex::default(),
+            bytes: Mutex::new(vec![Vec::new(); 4]),
             sent,
             received: Mutex::new(received),
         }
@@ -69,7 +68,7 @@ impl Desk {
     }
 }
 
-impl Writers for Thread<'_> {
+impl Communicator for Thread<'_> {
     fn rank(&self) -> usize {
         self.rank
     }
@@ -78,23 +77,24 @@ impl Writers for Thread<'_> {
         4
     }
 
-    fn gather(&self, own: &[u64]) -> Vec<u64> {
-        self.desk.numbers.lock().unwrap()[self.rank] = own.to_vec();
+    fn add_u32(&self, _values: &mut [u32]) {
+        unreachable!("writers add nothing")
+    }
+
+    fn add_u64(&self, _values: &mut [u64]) {
+        unreachable!("writers add nothing")
+    }
+
+    fn gather_bytes(&self, own: &[u8]) -> Vec<Vec<u8>> {
+        self.desk.bytes.lock().unwrap()[self.rank] = own.to_vec();
         self.desk.all.wait();
-        let all = self.desk.numbers.lock().unwrap().concat();
+        let all = self.desk.bytes.lock().unwrap().clone();
         self.desk.all.wait();
         all
     }
+}
 
-    fn spread(&self, from: usize, bytes: &mut [u8]) {
-        if self.rank == from {
-            *self.desk.bytes.lock().unwrap() = bytes.to_vec();
-        }
-        self.desk.all.wait();
-        bytes.copy_from_slice(&self.desk.bytes.lock().unwrap());
-        self.desk.all.wait();
-    }
-
+impl Writers for Thread<'_> {
     fn send(&self, values: &[f32]) {
         self.desk.sent[self.rank].send(values.to_vec()).unwrap();
     }
@@ -248,7 +248,7 @@ fn a_writer_that_fails_fails_all_and_leaves_nothing() {
 }
 
 #[test]
-fn rows_reach_the_first_writer_if_the_others_do_not_see_its_folder() {
+fn rows_reach_the_first_writer_whose_folder_the_others_do_not_see() {
     let embedding = whole(NodeIds::Sequential(ROWS));
     for format in [Format::Npy, Format::Tsv] {
         let folders: [_; 4] = std::array::from_fn(|_| tempfile::tempdir().unwrap());

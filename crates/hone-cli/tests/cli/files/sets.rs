@@ -379,7 +379,7 @@ fn a_record_with_a_damaged_list_is_an_error_and_another_version_is_noted() {
         )
         .code(2);
         read.stderr(contains(
-            "z.npy.run.json: the record of z.npy is damaged: `files`:",
+            "z.npy.run.json: the record of z.npy is damaged: `files",
         ));
     }
 }

@@ -33,7 +33,7 @@ use crate::factor::log_window::Landmarks;
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
 use crate::output::{Batch, Existing};
-use crate::store::tensors::{Bytes, Kind, Tensors, Writer};
+use crate::store::tensors::{Tensors, Writer};
 
 /// How a file says what it is.
 const FORMAT: &str = "hone-model";
@@ -216,7 +216,7 @@ impl Model {
                 name,
                 (
                     tensors.located(name)?,
-                    tensors.rows(&format!("{name}.sums"))?,
+                    tensors.values(&format!("{name}.sums"))?,
                 ),
             ),
         };
@@ -229,48 +229,39 @@ impl Model {
         out.sums(piece(vectors.cols()));
         match &self.ids {
             NodeIds::Text { offsets, bytes } => {
-                out.words(
-                    "ids.offsets",
-                    &offsets.iter().map(|&o| o as u64).collect::<Vec<_>>(),
-                );
-                out.add(
-                    "ids",
-                    Kind::U8,
-                    vec![bytes.len()],
-                    Bytes::Lent(bytes.as_bytes()),
-                );
+                let offsets: Vec<u64> = offsets.iter().map(|&o| o as u64).collect();
+                out.values("ids.offsets", offsets);
+                out.values("ids", bytes.as_bytes());
             }
-            NodeIds::Integers(ids) => out.integers("ids", ids),
-            NodeIds::Sequential(n) => out.integers("ids", &(0..*n as i64).collect::<Vec<_>>()),
+            NodeIds::Integers(ids) => out.values("ids", ids),
+            NodeIds::Sequential(n) => out.values("ids", (0..*n as i64).collect::<Vec<_>>()),
         }
         self.h.iter().for_each(|h| out.block("h", h));
         self.structure
             .iter()
             .for_each(|matrix| out.small("structure", matrix));
-        out.numbers("scales", &[self.scales.z, self.scales.x]);
+        out.values("scales", vec![self.scales.z, self.scales.x]);
         self.triangles
             .iter()
-            .for_each(|triangles| out.words("triangles", triangles));
+            .for_each(|triangles| out.values("triangles", triangles));
         for (i, (view, x)) in self.views.iter().zip(factors).enumerate() {
             let name = |what: &str| format!("view{i}.{what}");
             out.block(&name("x"), x);
             out.sums(piece(x.cols()));
             out.small(&name("c"), &view.basis.c);
             out.small(&name("q"), &view.basis.q);
-            out.numbers(&name("weights"), &view.weights);
-            out.numbers(&name("degrees"), &view.degrees);
-            out.words(&name("marks"), &view.marks);
-            out.numbers(&name("numbers"), &[view.tau, view.residual]);
+            out.values(&name("weights"), &view.weights);
+            out.values(&name("degrees"), &view.degrees);
+            out.values(&name("marks"), &view.marks);
+            out.values(&name("numbers"), vec![view.tau, view.residual]);
             view.nodes
                 .iter()
-                .for_each(|nodes| out.rows(&name("nodes"), nodes));
+                .for_each(|nodes| out.values(&name("nodes"), nodes));
             if let Some(Log { landmarks, size }) = &view.log {
                 out.block(&name("log"), &landmarks.rows);
                 out.small(&name("log.turn"), &landmarks.turn);
-                out.numbers(
-                    &name("log.scales"),
-                    &[&landmarks.scales[..], &[*size]].concat(),
-                );
+                let scales = [&landmarks.scales[..], &[*size]].concat();
+                out.values(&name("log.scales"), scales);
             }
         }
         out
@@ -314,7 +305,7 @@ impl Model {
                 side: facts.side,
                 nodes: tensors
                     .has(&nodes)
-                    .then(|| tensors.rows(&nodes))
+                    .then(|| tensors.values(&nodes))
                     .transpose()?,
                 x,
                 basis: Basis {
@@ -324,7 +315,7 @@ impl Model {
                 },
                 weights: tensors.numbers(&name("weights"))?,
                 degrees: tensors.numbers(&name("degrees"))?,
-                marks: tensors.words(&name("marks"))?,
+                marks: tensors.values(&name("marks"))?,
                 tau,
                 residual,
                 log: tensors
@@ -341,7 +332,7 @@ impl Model {
             .collect::<Result<Vec<_>, String>>()?;
         let triangles = tensors
             .has("triangles")
-            .then(|| tensors.words("triangles"))
+            .then(|| tensors.values("triangles"))
             .transpose()?;
         let (scales, kept) = (Scales { z, x }, Kept::default());
         let model = Model {
@@ -508,12 +499,12 @@ fn log(tensors: &Tensors, name: &str) -> Result<Log, String> {
 
 fn ids(tensors: &Tensors) -> Result<NodeIds, String> {
     if !tensors.has("ids.offsets") {
-        return Ok(NodeIds::from_integers(tensors.integers("ids")?));
+        return Ok(NodeIds::from_integers(tensors.values("ids")?));
     }
     let wrong = || "`ids` and `ids.offsets` do not match".to_owned();
-    let bytes = String::from_utf8(tensors.bytes("ids")?).map_err(|_| wrong())?;
+    let bytes = String::from_utf8(tensors.values("ids")?).map_err(|_| wrong())?;
     let offsets: Vec<usize> = tensors
-        .words("ids.offsets")?
+        .values::<u64>("ids.offsets")?
         .into_iter()
         .map(|o| o as usize)
         .collect();

@@ -224,9 +224,6 @@ impl Waiting {
             let message = format!("`{}` is damaged: the checksum does not match", self.name);
             return Err(Error::input(&self.path, message, REMEDY));
         }
-        if cfg!(target_endian = "big") {
-            bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
-        }
         Ok(())
     }
 }
