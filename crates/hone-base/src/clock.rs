@@ -74,23 +74,3 @@ pub fn totals() -> [Total; Work::ALL.len()] {
         }
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sums_grow_by_what_was_done() {
-        let before = totals()[Work::Combine as usize];
-        assert_eq!(timed(Work::Combine, 40, || 7), 7);
-        timed(Work::Combine, 2, || {
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        });
-        let after = totals()[Work::Combine as usize];
-        assert_eq!(
-            (after.calls - before.calls, after.bytes - before.bytes),
-            (2, 42)
-        );
-        assert!(after.seconds - before.seconds >= 0.002);
-    }
-}

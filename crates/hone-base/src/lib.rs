@@ -1,8 +1,5 @@
-//! The foundation of hone: errors, progress, clocks, memory, keyed randomness and dense blocks.
-//!
-//! It is a separate crate because it alone calls the dense linear algebra library, whose generic code is slow
-//! to compile: changes above it do not compile that code again. Use it through the crate `hone`, which re-exports what
-//! its users need.
+//! The foundation of hone: errors, progress, keyed random streams, parallel loops, memory, sparse rows, storage of long runs of
+//! values, and processes that work together. Use it through the crates above, which re-export what their users need.
 
 // For the other crates of this project; nothing that a user of the library needs.
 #[doc(hidden)]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::column::cut;
 use super::counts::Counts;
 use super::orbit::Orbit;
-use super::ranked::balanced;
+use super::ranked::{balanced, ranges};
 use super::set::Motif;
 use super::triad::Occurrence;
 use crate::Graph;
@@ -97,9 +97,6 @@ pub struct MotifRows {
     pub finite: bool,
 }
 
-/// Edge weights up to this power of 2, and down to its inverse, are not scaled.
-const USUAL: f64 = 40.0;
-
 /// From this share of nonzeros on, W_t shares the graph's pattern.
 const SHARE: f64 = 0.75;
 
@@ -121,11 +118,8 @@ impl Counts {
         weighting: Weighting,
     ) -> Result<MotifGraph> {
         let least = self.least(graph, motif, weighting)?;
-        made(
-            graph,
-            (motif, weighting.use_weights, least),
-            &Counted(self, motif, weighting.occurrence),
-        )
+        let source = Source::new(graph, Some(self), (motif, weighting), least);
+        source.rows(0..graph.nodes()).graph(motif, graph.pattern())
     }
 
     /// Some rows of the weighted motif graph, at all positions of the graph's pattern.
@@ -140,26 +134,22 @@ impl Counts {
         rows: Range<usize>,
     ) -> Result<MotifRows> {
         let least = self.least(graph, motif, weighting)?;
-        let counted = Counted(self, motif, weighting.occurrence);
-        let (values, sum, scale) = filled(graph, rows, (weighting.use_weights, least), &counted);
-        let finite = sum.largest.is_finite();
+        let source = Source::new(graph, Some(self), (motif, weighting), least);
+        let Weights { values, sum, unit } = source.rows(rows);
         Ok(MotifRows {
             values,
             nonzeros: sum.nnz,
             below_delta: sum.below,
-            total: sum.total / scale,
-            scale,
-            finite,
+            total: sum.total / unit,
+            scale: unit,
+            finite: sum.largest.is_finite(),
         })
     }
 
     /// The smallest count that is a weight.
     fn least(&self, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<f64> {
-        assert_eq!(
-            graph.nodes(),
-            self.pattern().rows(),
-            "counts of another graph"
-        );
+        let counted = self.pattern().rows();
+        assert_eq!(graph.nodes(), counted, "counts of another graph");
         self.check_counted(motif)?;
         // Estimates are compared as the whole numbers they stand for.
         Ok(weighting.delta as f64 - if self.sampled().is_some() { 0.5 } else { 0.0 })
@@ -167,6 +157,26 @@ impl Counts {
 }
 
 impl MotifGraph {
+    /// The weighted graph of the motif `edge`, which needs no counts.
+    pub fn of_edges(graph: &Graph, weighting: Weighting) -> Result<MotifGraph> {
+        let (motif, pattern) = (Motif::Orbit(Orbit::Edge), graph.pattern());
+        let (delta, nnz) = (weighting.delta, pattern.nnz());
+        if weighting.use_weights && graph.weights().is_some() || delta > 1 || nnz == 0 {
+            let source = Source::new(graph, None, (motif, weighting), delta as f64);
+            return source.rows(0..graph.nodes()).graph(motif, pattern);
+        }
+        let ones: Arc<[f32]> = std::iter::repeat_n(1.0, nnz).collect();
+        Ok(MotifGraph {
+            motif,
+            nodes: None,
+            matrix: Csr::new(Arc::clone(pattern), ones),
+            scale: 1.0,
+            total: nnz as f64,
+            nnz,
+            below_delta: 0,
+        })
+    }
+
     /// The graph of nonzero weights, each with its position in the pattern of the graph, ascending; all else is that of
     /// `rows`. For motifs that few edges are in.
     pub fn of_weights(
@@ -191,214 +201,201 @@ impl MotifGraph {
             }
             sum.nnz += 1;
         }
-        finished(
-            motif,
-            pattern,
-            values,
-            &sum,
-            Made {
-                shared: false,
-                unit: rows.scale,
-            },
-        )
+        let unit = rows.scale;
+        Weights { values, sum, unit }.compact_graph(motif, pattern)
     }
 }
 
 /// Where the weights of a motif come from.
-trait Rows: Sync {
-    /// Calls `f` with the neighbours of a node and the count of the edge to each.
-    fn each(&self, i: usize, f: impl FnMut(u32, f64));
-}
-
-/// Counts of any motif.
-struct Counted<'a>(&'a Counts, Motif, Occurrence);
-
-impl Rows for Counted<'_> {
-    fn each(&self, i: usize, f: impl FnMut(u32, f64)) {
-        self.0.for_weights(i, self.1, self.2, f);
-    }
-}
-
-/// The motif `edge`, which occurs once on every edge.
-struct Edges<'a>(&'a Pattern);
-
-impl Rows for Edges<'_> {
-    fn each(&self, i: usize, mut f: impl FnMut(u32, f64)) {
-        self.0.row(i).iter().for_each(|&j| f(j, 1.0));
-    }
-}
-
-impl MotifGraph {
-    /// The weighted graph of the motif `edge`, which needs no counts.
-    pub fn of_edges(
-        graph: &Graph,
-        Weighting {
-            delta, use_weights, ..
-        }: Weighting,
-    ) -> Result<MotifGraph> {
-        let (motif, pattern) = (Motif::Orbit(Orbit::Edge), graph.pattern());
-        if use_weights && graph.weights().is_some() || delta > 1 || pattern.nnz() == 0 {
-            return made(graph, (motif, use_weights, delta as f64), &Edges(pattern));
-        }
-        let nnz = pattern.nnz();
-        let ones: Arc<[f32]> = std::iter::repeat_n(1.0, nnz).collect();
-        let matrix = Csr::new(Arc::clone(pattern), ones);
-        Ok(MotifGraph {
-            motif,
-            nodes: None,
-            matrix,
-            scale: 1.0,
-            total: nnz as f64,
-            nnz,
-            below_delta: 0,
-        })
-    }
-}
-
-/// The graph of counts that are not less than `least`.
-fn made(
-    graph: &Graph,
-    (motif, use_weights, least): (Motif, bool, f64),
-    counted: &impl Rows,
-) -> Result<MotifGraph> {
-    let pattern = graph.pattern();
-    let (values, sum, unit) = filled(graph, 0..pattern.rows(), (use_weights, least), counted);
-    let shared = shares_pattern(sum.nnz, values.len());
-    finished(motif, pattern, values, &sum, Made { shared, unit })
-}
-
-/// The weights of some rows at all positions of the pattern, their statistics, and their factor.
-fn filled(
-    graph: &Graph,
-    rows: Range<usize>,
-    (use_weights, least): (bool, f64),
-    counted: &impl Rows,
-) -> (Vec<f32>, Sum, f64) {
-    let pattern = graph.pattern();
-    let weights = if use_weights {
-        graph.weights().map(|w| Own::new(w))
-    } else {
-        None
-    };
-    let unit = weights.map_or(1.0, |own| own.unit);
-    let offsets = &pattern.offsets()[rows.start..=rows.end];
-    let mut values = vec![0f32; offsets[rows.len()] - offsets[0]];
-    let bounds = balanced(rows.len(), 1 << 14, |i| {
-        (offsets[i + 1] - offsets[i] + 4) as u64
-    });
-    let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i] - offsets[0]).collect();
-    let parts: Vec<_> = bounds.windows(2).zip(cut(&mut values, &slots)).collect();
-    let sums = parallel::map_each(parts, |_, (part, values)| {
-        fill(
-            pattern,
-            (weights, least),
-            rows.start + part[0]..rows.start + part[1],
-            values,
-            counted,
-        )
-    });
-    let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
-    (values, sum, unit)
-}
-
-/// Writes the weights of some rows.
-fn fill(
-    pattern: &Pattern,
-    (weights, least): (Option<Own>, f64),
-    rows: Range<usize>,
-    values: &mut [f32],
-    counted: &impl Rows,
-) -> Sum {
-    let mut sum = Sum::default();
-    let base = pattern.range(rows.start).start;
-    for i in rows {
-        let (mut row, mut nnz) = (0.0, 0);
-        let mut slots = pattern.row(i).iter().zip(pattern.range(i)).peekable();
-        counted.each(i, |j, count| {
-            // The arcs of a directed graph are some of the slots counted, in the same order.
-            while slots.next_if(|&(&arc, _)| arc < j).is_some() {}
-            let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else {
-                return;
-            };
-            if count >= least {
-                let value =
-                    count * weights.map_or(1.0, |own| f64::from(own.weights[slot]) * own.unit);
-                values[slot - base] = value as f32;
-                // A weight beyond f32 is no weight.
-                row += if values[slot - base].is_finite() {
-                    value
-                } else {
-                    f64::INFINITY
-                };
-                nnz += usize::from(values[slot - base] != 0.0);
-            } else {
-                sum.below += usize::from(count >= 0.5);
-            }
-        });
-        sum.add_row(i as u32, nnz, row);
-    }
-    sum
-}
-
-/// The graph's own edge weights.
-#[derive(Debug, Clone, Copy)]
-struct Own<'a> {
-    weights: &'a [f32],
-    /// 1, or the power of two that scales the largest of them into (½, 1] if it is beyond 2^±[`USUAL`].
+struct Source<'a> {
+    pattern: &'a Pattern,
+    /// None for the motif `edge`, which occurs once on every edge.
+    counts: Option<&'a Counts>,
+    motif: Motif,
+    occurrence: Occurrence,
+    least: f64,
+    /// The graph's own edge weights, and their factor.
+    weights: Option<&'a [f32]>,
     unit: f64,
 }
 
-impl<'a> Own<'a> {
-    fn new(weights: &'a [f32]) -> Self {
-        let largest = |range: Range<usize>| weights[range].iter().copied().fold(0.0, f32::max);
-        let largest = parallel::stretches(weights.len(), 1 << 16, largest)
-            .into_iter()
-            .fold(0.0, f32::max);
-        let largest = f64::from(largest);
-        let exponent = largest.log2().ceil();
-        let usual = !exponent.is_finite() || exponent.abs() <= USUAL;
-        Own {
+impl<'a> Source<'a> {
+    fn new(
+        graph: &'a Graph,
+        counts: Option<&'a Counts>,
+        (motif, weighting): (Motif, Weighting),
+        least: f64,
+    ) -> Self {
+        let weights = graph.weights().filter(|_| weighting.use_weights);
+        let weights = weights.map(|weights| &**weights);
+        Source {
+            pattern: graph.pattern(),
+            counts,
+            motif,
+            occurrence: weighting.occurrence,
+            least,
             weights,
-            unit: if usual { 1.0 } else { (-exponent).exp2() },
+            unit: weights.map_or(1.0, unit_of_weights),
         }
+    }
+
+    /// The weights of some rows at all positions of the pattern.
+    fn rows(&self, rows: Range<usize>) -> Weights {
+        let offsets = &self.pattern.offsets()[rows.start..=rows.end];
+        let mut values = vec![0f32; offsets[rows.len()] - offsets[0]];
+        let bounds = balanced(rows.len(), 1 << 14, |i| {
+            (offsets[i + 1] - offsets[i] + 4) as u64
+        });
+        let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i] - offsets[0]).collect();
+        let parts = ranges(&bounds).zip(cut(&mut values, &slots));
+        let sums = parallel::map_each(parts.collect(), |_, (part, values)| {
+            self.fill(rows.start + part.start..rows.start + part.end, values)
+        });
+        Weights {
+            sum: sums.into_iter().fold(Sum::default(), Sum::merge),
+            values,
+            unit: self.unit,
+        }
+    }
+
+    /// Writes the weights of some rows.
+    fn fill(&self, rows: Range<usize>, values: &mut [f32]) -> Sum {
+        let mut sum = Sum::default();
+        let base = self.pattern.range(rows.start).start;
+        for i in rows {
+            let (mut row, mut nnz) = (0.0, 0);
+            let mut slots = self
+                .pattern
+                .row(i)
+                .iter()
+                .zip(self.pattern.range(i))
+                .peekable();
+            let set = |j: u32, count: f64| {
+                // The arcs of a directed graph are some of the slots counted, in the same order.
+                while slots.next_if(|&(&arc, _)| arc < j).is_some() {}
+                let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else {
+                    return;
+                };
+                if count >= self.least {
+                    let weight = self.weights.map(|own| f64::from(own[slot]) * self.unit);
+                    let value = count * weight.unwrap_or(1.0);
+                    let stored = &mut values[slot - base];
+                    *stored = value as f32;
+                    // A weight beyond f32 is no weight.
+                    row += if stored.is_finite() {
+                        value
+                    } else {
+                        f64::INFINITY
+                    };
+                    nnz += usize::from(*stored != 0.0);
+                } else {
+                    sum.below += usize::from(count >= 0.5);
+                }
+            };
+            match self.counts {
+                Some(counts) => counts.for_weights(i, self.motif, self.occurrence, set),
+                None => {
+                    let mut set = set;
+                    self.pattern.row(i).iter().for_each(|&j| set(j, 1.0));
+                }
+            }
+            sum.add_row(i as u32, nnz, row);
+        }
+        sum
     }
 }
 
-/// How values and pattern of a W_t were computed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Made {
-    /// Whether the pattern is kept as it is.
-    pub(super) shared: bool,
+/// Edge weights up to this power of 2, and down to its inverse, are not scaled.
+const USUAL: f64 = 40.0;
+
+/// The factor of edge weights in W_t: 1, or the power of two that scales the largest of them into (½, 1] if it is beyond
+/// 2^±[`USUAL`].
+pub fn unit_of_weights(weights: &[f32]) -> f64 {
+    let largest = parallel::stretches(weights.len(), 1 << 16, |range| {
+        weights[range].iter().copied().fold(0.0, f32::max)
+    });
+    let largest = f64::from(largest.into_iter().fold(0.0, f32::max));
+    let exponent = largest.log2().ceil();
+    let usual = !exponent.is_finite() || exponent.abs() <= USUAL;
+    if usual { 1.0 } else { (-exponent).exp2() }
+}
+
+/// Weights at the positions of a pattern, or of some of its rows.
+pub(super) struct Weights {
+    pub(super) values: Vec<f32>,
+    pub(super) sum: Sum,
     /// The factor of the values.
     pub(super) unit: f64,
 }
 
-/// W_t of values at the positions of a pattern.
-pub(super) fn finished(
-    motif: Motif,
-    pattern: &Arc<Pattern>,
-    values: Vec<f32>,
-    sum: &Sum,
-    Made { shared, unit }: Made,
-) -> Result<MotifGraph> {
-    if !sum.largest.is_finite() {
-        return Err(overflow(motif));
+impl Weights {
+    /// W_t on the pattern, or compact if few positions have a weight.
+    fn graph(self, motif: Motif, pattern: &Arc<Pattern>) -> Result<MotifGraph> {
+        if shares_pattern(self.sum.nnz, self.values.len()) {
+            self.shared_graph(motif, pattern.clone())
+        } else {
+            self.compact_graph(motif, pattern)
+        }
     }
-    let (nodes, matrix) = if shared {
-        (None, Csr::new(pattern.clone(), values.into()))
-    } else {
-        compact(pattern, &values, &sum.rows)
-    };
-    let (total, nnz, below_delta) = (sum.total / unit, sum.nnz, sum.below);
-    Ok(MotifGraph {
-        motif,
-        nodes,
-        matrix,
-        scale: unit,
-        total,
-        nnz,
-        below_delta,
-    })
+
+    /// W_t on the pattern.
+    pub(super) fn shared_graph(
+        mut self,
+        motif: Motif,
+        pattern: Arc<Pattern>,
+    ) -> Result<MotifGraph> {
+        let values = std::mem::take(&mut self.values);
+        self.finished(motif, None, Csr::new(pattern, values.into()))
+    }
+
+    /// W_t without zeros, and without nodes that have no weight in row or column.
+    fn compact_graph(self, motif: Motif, pattern: &Pattern) -> Result<MotifGraph> {
+        let n = pattern.rows();
+        let row = |i: u32| {
+            let values = &self.values[pattern.range(i as usize)];
+            let slots = pattern.row(i as usize).iter().zip(values);
+            slots.filter(|&(_, &value)| value != 0.0)
+        };
+        let mut touched = vec![false; n];
+        for &i in &self.sum.rows {
+            touched[i as usize] = true;
+            row(i).for_each(|(&j, _)| touched[j as usize] = true);
+        }
+        let nodes: Vec<u32> = (0..n as u32).filter(|&i| touched[i as usize]).collect();
+        let mut number = vec![0u32; n];
+        for (&node, k) in nodes.iter().zip(0..) {
+            number[node as usize] = k;
+        }
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut rows = self.sum.rows.iter().peekable();
+        for &i in &nodes {
+            if rows.next_if_eq(&&i).is_some() {
+                for (&j, &value) in row(i) {
+                    columns.push(number[j as usize]);
+                    values.push(value);
+                }
+            }
+            offsets.push(columns.len());
+        }
+        let compact = Arc::new(Pattern::new(offsets, columns, nodes.len()));
+        let matrix = Csr::new(compact, values.into());
+        self.finished(motif, Some(nodes).filter(|nodes| nodes.len() < n), matrix)
+    }
+
+    fn finished(self, motif: Motif, nodes: Option<Vec<u32>>, matrix: Csr) -> Result<MotifGraph> {
+        if !self.sum.largest.is_finite() {
+            return Err(overflow(motif));
+        }
+        Ok(MotifGraph {
+            motif,
+            nodes,
+            matrix,
+            scale: self.unit,
+            total: self.sum.total / self.unit,
+            nnz: self.sum.nnz,
+            below_delta: self.sum.below,
+        })
+    }
 }
 
 /// Statistics of a range of rows.
@@ -441,54 +438,10 @@ impl Sum {
     }
 }
 
-/// The factor of edge weights in W_t: 1, or a power of two if they are extreme.
-pub fn unit_of_weights(weights: &[f32]) -> f64 {
-    Own::new(weights).unit
-}
-
 /// The refusal of weights beyond f32.
 pub fn overflow(motif: Motif) -> Error {
     Error::Numeric {
         stage: format!("weights of motif {motif}"),
         message: "a weight exceeds 32-bit floating point; scale the edge weights down".into(),
     }
-}
-
-/// Leaves out zeros, and nodes without a nonzero in row or column; `rows` are those with one.
-fn compact(pattern: &Pattern, values: &[f32], rows: &[u32]) -> (Option<Vec<u32>>, Csr) {
-    let n = pattern.rows();
-    let row = |i: u32| {
-        let slots = pattern
-            .row(i as usize)
-            .iter()
-            .zip(&values[pattern.range(i as usize)]);
-        slots.filter(|&(_, &value)| value != 0.0)
-    };
-    let mut touched = vec![false; n];
-    for &i in rows {
-        touched[i as usize] = true;
-        row(i).for_each(|(&j, _)| touched[j as usize] = true);
-    }
-    let nodes: Vec<u32> = (0..n as u32).filter(|&i| touched[i as usize]).collect();
-    let mut number = vec![0u32; n];
-    nodes
-        .iter()
-        .zip(0..)
-        .for_each(|(&node, k)| number[node as usize] = k);
-    let (mut offsets, mut columns, mut kept) = (vec![0], Vec::new(), Vec::new());
-    let mut rows = rows.iter().peekable();
-    for &i in &nodes {
-        if rows.next_if_eq(&&i).is_some() {
-            for (&j, &value) in row(i) {
-                columns.push(number[j as usize]);
-                kept.push(value);
-            }
-        }
-        offsets.push(columns.len());
-    }
-    let matrix = Csr::new(
-        Arc::new(Pattern::new(offsets, columns, nodes.len())),
-        kept.into(),
-    );
-    (if nodes.len() == n { None } else { Some(nodes) }, matrix)
 }

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
 use super::formula::Exact;
-use super::motif_graph::{Made, MotifGraph, Sum, finished};
+use super::motif_graph::{MotifGraph, Sum, Weights};
 use super::orbit::Graphlet;
 use super::ranked::balanced;
 use super::set::Motif;
@@ -388,18 +388,10 @@ fn joined(motif: Motif, pieces: Vec<Piece>, nodes: usize) -> Result<MotifGraph> 
         renumber(&mut offsets, &mut columns)
     };
     let rows = offsets.len() - 1;
+    let pattern = Arc::new(Pattern::new(offsets, columns, rows));
+    let unit = 1.0;
     // There are only nonzeros, on nodes that have some: it is already compact.
-    let made = Made {
-        shared: true,
-        unit: 1.0,
-    };
-    let graph = finished(
-        motif,
-        &Arc::new(Pattern::new(offsets, columns, rows)),
-        values,
-        &sum,
-        made,
-    )?;
+    let graph = Weights { values, sum, unit }.shared_graph(motif, pattern)?;
     Ok(MotifGraph {
         nodes: kept,
         ..graph

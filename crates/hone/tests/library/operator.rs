@@ -117,24 +117,6 @@ proptest! {
                 prop_assert_eq!(value, (f64::from(dense[i][j as usize] as f32) * factor(i, j as usize)) as f32);
             }
         }
-
-        // Zeros in the pattern and nodes without entries disappear.
-        let mut holed = dense.clone();
-        holed.iter_mut().enumerate().for_each(|(i, row)| row.iter_mut().enumerate().for_each(|(j, x)| {
-            if (i * 7 + j) % 3 == 0 { *x = 0.0 }
-        }));
-        let values: Vec<f32> = (0..n).flat_map(|i| {
-            let holed = &holed;
-            sparse.row(i).0.iter().map(move |&j| holed[i][j as usize] as f32)
-        }).collect();
-        let (kept, compact) = hone::sparse::Csr::new(sparse.pattern().clone(), values.into()).compacted();
-        let touched = |i: usize| (0..n).any(|j| holed[i][j] != 0.0 || holed[j][i] != 0.0);
-        let nodes: Vec<u32> = (0..n as u32).filter(|&i| touched(i as usize)).collect();
-        prop_assert_eq!(&kept, &nodes);
-        let part: Matrix = nodes.iter().map(|&i| nodes.iter().map(|&j| holed[i as usize][j as usize]).collect()).collect();
-        let expected = csr(&part, nodes.len());
-        prop_assert_eq!(compact.pattern(), expected.pattern());
-        prop_assert_eq!(compact.values(), expected.values());
     }
 }
 

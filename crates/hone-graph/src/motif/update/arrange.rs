@@ -3,23 +3,22 @@
 //! Columns are written in their previous width, with values that do not fit stored separately; if so many values grew
 //! that another width is smaller, the column is written once more.
 
+use std::num::Wrapping;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::changes::range;
 use super::triangles::{Found, Grown};
 use super::walks::halves;
 use super::{Sums, Update};
 use crate::motif::column::{Column, Part, Sizes, parts_of, with_wide};
-use crate::motif::formula::Primitives;
+use crate::motif::formula::{Middle, Primitives, Whole};
 use crate::motif::ranked::{Marks, balanced, ranges};
 use crate::parallel;
 use crate::sparse::prefetch;
 
 /// Slots from the current one to the one whose other share is prefetched.
 const AHEAD: usize = 16;
-
-/// t, C, K, Q and R of an edge.
-type Five<T> = [T; 5];
 
 /// What the pass reads.
 struct Arranging<'a> {
@@ -34,7 +33,7 @@ struct Arranging<'a> {
 struct Filled {
     tc: [Vec<(usize, u64)>; 2],
     kqr: [Vec<(usize, u64)>; 3],
-    sizes: Five<Sizes>,
+    sizes: [Sizes; 5],
 }
 
 /// All columns; `s` is that of the changed graph.
@@ -73,10 +72,8 @@ pub(super) fn arrange(update: &Update<'_>, found: &Found, sums: Sums<'_>, s: Col
     let [t, c] = with_wide(tc, wide_tc);
     let [k, q, r] = with_wide(kqr, wide_kqr);
     let triangles = |i: usize| {
-        let before = match i < update.old.rows() {
-            true => exact.triangles.get(i),
-            false => 0,
-        };
+        let known = i < update.old.rows();
+        let before = if known { exact.triangles.get(i) } else { 0 };
         before.wrapping_add(update.triangles[i].load(Relaxed))
     };
     Primitives {
@@ -96,9 +93,9 @@ fn first_places(update: &Update<'_>, found: &Found, bounds: &[usize]) -> Vec<usi
     // Rows that gain or lose an edge in a triangle.
     let mut changed: Vec<(u32, isize)> = Vec::new();
     for &Grown { u, v, t, .. } in &found.grown {
-        let before = update.common_before(u, v);
-        let now = before.wrapping_add(t);
-        changed.push((u, isize::from(now > 0) - isize::from(before > 0)));
+        let before = Wrapping(update.common_before(u, v));
+        let inside = |t: Whole| isize::from(t.0 > 0);
+        changed.push((u, inside(before + t) - inside(before)));
     }
     for change in update.changes.list.iter().filter(|change| !change.added) {
         if update.common_before(change.u, change.v) > 0 {
@@ -129,32 +126,32 @@ impl Arranging<'_> {
         mut kqr: [Part<'_>; 3],
     ) -> Filled {
         let update = self.update;
-        let (mut sizes, mut old) = (Five::<Sizes>::default(), Before::new(update, rows.start));
-        let first = self
-            .found
-            .grown
-            .partition_point(|edge| (edge.u as usize) < rows.start);
-        let mut grown = self.found.grown[first..].iter().peekable();
+        let (mut sizes, mut old) = ([Sizes::default(); 5], Before::new(update, rows.start));
+        let grown = &self.found.grown;
+        let first = grown.partition_point(|edge| (edge.u as usize) < rows.start);
+        let mut grown = grown[first..].iter().peekable();
         for i in rows {
             let place = update.changes.place(i as u32);
-            let growth = place.map_or(0, |place| update.changes.growth(place).cast_unsigned());
+            let growth = place.map_or(Wrapping(0), |place| update.changes.growth(place));
             let own = (place.is_some(), self.found.nodes.has(i as u32));
             for (slot, &j) in update.new.range(i).zip(update.new.row(i)) {
                 self.ask_ahead(slot);
-                let (mut now, was_there) = old.at(i, j, place.is_some());
-                self.add_shares(&mut now, slot, own, (j, was_there, growth));
+                let before = old.at(i, j, place.is_some());
+                let mut now = before.unwrap_or_default();
+                self.add_shares(&mut now, slot, own, (j, before.is_some(), growth));
                 if let Some(edge) = grown.next_if(|edge| (edge.u, edge.v) == (i as u32, j)) {
-                    now[0] = now[0].wrapping_add(edge.t);
-                    now[3] = now[3].wrapping_add(edge.q);
+                    now.t += edge.t;
+                    now.q += edge.q;
                 }
-                let kept = if now[0] > 0 { 5 } else { 2 };
-                for (sizes, now) in sizes.iter_mut().zip(now).take(kept) {
-                    sizes.add(now, 1);
+                let kept = if now.t.0 > 0 { 5 } else { 2 };
+                let values = [now.t, now.c, now.k, now.q, now.r].map(|value| value.0);
+                for (sizes, value) in sizes.iter_mut().zip(values).take(kept) {
+                    sizes.add(value, 1);
                 }
-                tc[0].set(slot, now[0]);
-                tc[1].set(slot, now[1]);
-                if now[0] > 0 {
-                    for (part, &value) in kqr.iter_mut().zip(&now[2..]) {
+                tc[0].set(slot, values[0]);
+                tc[1].set(slot, values[1]);
+                if now.t.0 > 0 {
+                    for (part, &value) in kqr.iter_mut().zip(&values[2..]) {
                         part.set(next, value);
                     }
                     next += 1;
@@ -174,39 +171,35 @@ impl Arranging<'_> {
     #[inline(always)]
     fn add_shares(
         &self,
-        now: &mut Five<u64>,
+        now: &mut Middle<Whole>,
         slot: usize,
         (in_d, in_triangles): (bool, bool),
-        (j, was_there, growth): (u32, bool, u64),
+        (j, was_there, growth): (u32, bool, Whole),
     ) {
         let (update, sums) = (self.update, self.sums);
         let back = update.back[slot] as usize;
         // One of them is zero.
         let (through, q) = halves(sums.middle[slot] | sums.middle[back]);
-        now[3] = now[3].wrapping_add(q);
-        let mut c = now[1];
+        now.q += q;
         if was_there {
-            c = c.wrapping_add(through).wrapping_sub(growth);
+            now.c += through - growth;
         }
         if in_d {
-            c = c.wrapping_add(sums.c[slot]);
+            now.c += sums.c[slot];
         }
         if self.ends.has(j) {
-            c = c.wrapping_add(sums.c[back]);
+            now.c += sums.c[back];
             if let Some(place) = update.changes.place(j).filter(|_| was_there) {
-                c = c.wrapping_sub(update.changes.growth(place).cast_unsigned());
+                now.c -= update.changes.growth(place);
             }
         }
-        now[1] = c;
-        let mut rim = |slot: usize| {
-            now[2] = now[2].wrapping_add(sums.k[slot]);
-            now[4] = now[4].wrapping_add(sums.r[slot]);
-        };
         if in_triangles {
-            rim(slot);
+            now.k += sums.k[slot];
+            now.r += sums.r[slot];
         }
         if self.found.nodes.has(j) {
-            rim(back);
+            now.k += sums.k[back];
+            now.r += sums.r[back];
         }
     }
 
@@ -232,60 +225,44 @@ struct Before<'a> {
     update: &'a Update<'a>,
     slot: usize,
     /// Place of the next edge in a triangle.
-    next: usize,
+    place: Option<usize>,
 }
 
 impl<'a> Before<'a> {
     fn new(update: &'a Update<'a>, row: usize) -> Before<'a> {
-        let (old, exact) = (update.old, update.exact);
-        let slot = old.offsets()[row.min(old.rows())];
         Before {
             update,
-            slot,
-            next: exact.place(slot),
+            slot: update.old.offsets()[row.min(update.old.rows())],
+            place: None,
         }
     }
 
-    /// t, C, K, Q and R of the edge of `i` to `j`, and whether it was there; zeros where not. Asked for in ascending order.
+    /// The primitives of the edge of `i` to `j`, if it was there. Asked for in ascending order.
     #[inline(always)]
-    fn at(&mut self, i: usize, j: u32, changes: bool) -> (Five<u64>, bool) {
+    fn at(&mut self, i: usize, j: u32, changes: bool) -> Option<Middle<Whole>> {
         if changes {
-            let columns = self.update.old.columns();
-            let end = if i < self.update.old.rows() {
-                self.update.old.range(i).end
-            } else {
-                0
-            };
+            let (end, columns) = (range(self.update.old, i).end, self.update.old.columns());
             while self.slot < end && columns[self.slot] < j {
                 self.take();
             }
             if self.slot >= end || columns[self.slot] != j {
-                return ([0; 5], false);
+                return None;
             }
         }
-        (self.take(), true)
+        Some(self.take())
     }
 
     /// Passes over what is left of a row.
     #[inline(always)]
     fn end_row(&mut self, i: usize) {
-        if i < self.update.old.rows() {
-            while self.slot < self.update.old.range(i).end {
-                self.take();
-            }
+        while self.slot < range(self.update.old, i).end {
+            self.take();
         }
     }
 
     #[inline(always)]
-    fn take(&mut self) -> Five<u64> {
-        let exact = self.update.exact;
-        let (t, c) = (exact.t.get(self.slot), exact.c.get(self.slot));
+    fn take(&mut self) -> Middle<Whole> {
         self.slot += 1;
-        if t == 0 {
-            return [t, c, 0, 0, 0];
-        }
-        let at = self.next;
-        self.next += 1;
-        [t, c, exact.k.get(at), exact.q.get(at), exact.r.get(at)]
+        self.update.exact.middle(self.slot - 1, &mut self.place)
     }
 }

@@ -1,5 +1,6 @@
 //! [`Changes`]: added and removed edges, by edge and by node, and the resulting adjacency.
 
+use std::num::Wrapping;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
@@ -7,6 +8,7 @@ use crate::parallel;
 use crate::sparse::Pattern;
 
 use crate::motif::column::cut;
+use crate::motif::formula::Whole;
 use crate::motif::ranked::balanced;
 
 /// An edge that changes, from its smaller node.
@@ -18,15 +20,15 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Plus or minus one, modulo 2⁶⁴.
-    pub(super) fn sign(self) -> u64 {
+    /// Plus or minus one.
+    pub(super) fn sign(self) -> Whole {
         sign(self.added)
     }
 }
 
-/// Plus or minus one, modulo 2⁶⁴.
-pub(super) fn sign(added: bool) -> u64 {
-    if added { 1 } else { u64::MAX }
+/// Plus or minus one.
+pub(super) fn sign(added: bool) -> Whole {
+    Wrapping(if added { 1 } else { u64::MAX })
 }
 
 /// Marks nodes whose edges do not change.
@@ -137,25 +139,20 @@ impl Changes {
     }
 
     /// By how much the degree of the node in this place grows.
-    pub(super) fn growth(&self, place: usize) -> i64 {
-        self.at(place)
-            .iter()
-            .map(|&(_, added)| if added { 1 } else { -1 })
-            .sum()
+    pub(super) fn growth(&self, place: usize) -> Whole {
+        self.at(place).iter().map(|&(_, added)| sign(added)).sum()
     }
 
     /// The adjacency after the changes.
     pub(super) fn applied(&self, old: &Pattern) -> Pattern {
         let n = self.graph_nodes();
-        let mut offsets = Vec::with_capacity(n + 1);
-        offsets.push(0);
-        let mut end = 0;
-        for i in 0..n as u32 {
-            let growth = self.place(i).map_or(0, |place| self.growth(place));
-            end += (row(old, i).len() as i64 + growth) as usize;
-            offsets.push(end);
+        let mut offsets = vec![0; n + 1];
+        for i in 0..n {
+            let growth = self.place(i as u32).map(|place| self.growth(place));
+            let degree = Wrapping(range(old, i).len() as u64) + growth.unwrap_or_default();
+            offsets[i + 1] = offsets[i] + degree.0 as usize;
         }
-        let mut columns = vec![0; end];
+        let mut columns = vec![0; offsets[n]];
         let bounds = balanced(n, 1 << 16, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
         let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
         parallel::each(cut(&mut columns, &slots), &|part, columns| {

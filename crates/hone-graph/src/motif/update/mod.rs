@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex};
 use self::changes::{Changes, range, row};
 use super::column::cut;
 use super::counts::{Counts, Values};
-use super::formula::Exact;
+use super::formula::{Exact, Whole};
 use super::ranked::{balanced, ranges, reversed};
 use super::sample;
 use crate::communicator::SingleProcess;
@@ -167,8 +167,9 @@ impl<'a> Update<'a> {
     }
 
     fn run(self, progress: &dyn Progress) -> Result<Exact> {
-        let zeros = || Pages::<u64>::zeros(self.new.nnz());
-        let (mut c, mut k, mut r, mut through) = (zeros(), zeros(), zeros(), zeros());
+        let zeros = || Pages::<Whole>::zeros(self.new.nnz());
+        let (mut c, mut k, mut r) = (zeros(), zeros(), zeros());
+        let mut through = Pages::<u64>::zeros(self.new.nnz());
         let gains = Gains {
             c: Striped::new(self.new, &mut c),
             k: Striped::new(self.new, &mut k),
@@ -211,9 +212,9 @@ struct Gains<'a> {
 /// The same, summed.
 #[derive(Clone, Copy)]
 struct Sums<'a> {
-    c: &'a [u64],
-    k: &'a [u64],
-    r: &'a [u64],
+    c: &'a [Whole],
+    k: &'a [Whole],
+    r: &'a [Whole],
     /// C and Q by neighbours in D, two numbers in one, at one of the slots (`middle`).
     middle: &'a [u64],
 }
@@ -227,12 +228,12 @@ const ROWS: usize = 64;
 /// for memory, and with values scattered over rows that are not in a cache, a thread would do nothing else.
 struct Striped<'a> {
     pattern: &'a Pattern,
-    parts: Vec<Mutex<&'a mut [u64]>>,
+    parts: Vec<Mutex<&'a mut [Whole]>>,
 }
 
 impl<'a> Striped<'a> {
     /// `values` has one for each slot.
-    fn new(pattern: &'a Pattern, values: &'a mut [u64]) -> Striped<'a> {
+    fn new(pattern: &'a Pattern, values: &'a mut [Whole]) -> Striped<'a> {
         let rows = pattern.rows();
         let bounds: Vec<usize> = (0..rows)
             .step_by(ROWS)
@@ -247,7 +248,7 @@ impl<'a> Striped<'a> {
 
     /// Passes the values of a row to a function.
     #[inline]
-    fn row<T>(&self, i: u32, change: impl FnOnce(&mut [u64]) -> T) -> T {
+    fn row<T>(&self, i: u32, change: impl FnOnce(&mut [Whole]) -> T) -> T {
         let i = i as usize;
         let mut part = self.parts[i / ROWS]
             .lock()
@@ -259,10 +260,10 @@ impl<'a> Striped<'a> {
         change(&mut part[range.start - first..range.end - first])
     }
 
-    /// Adds to the value at a place in a row, modulo 2⁶⁴.
-    fn add(&self, i: u32, at: usize, value: u64) {
-        if value != 0 {
-            self.row(i, |row| row[at] = row[at].wrapping_add(value));
+    /// Adds to the value at a place in a row.
+    fn add(&self, i: u32, at: usize, value: Whole) {
+        if value.0 != 0 {
+            self.row(i, |row| row[at] += value);
         }
     }
 }

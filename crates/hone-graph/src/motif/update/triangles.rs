@@ -5,6 +5,7 @@
 //! edges it is listed at the first of them. Cost for each change: the smaller row, and a search for each pair of common
 //! neighbours. What t and Q gain is listed by edge, for few edges do; K and R have their place at every slot.
 
+use std::num::Wrapping;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,6 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::changes::{Change, for_common, row};
 use super::{Gains, Update};
 use crate::error::Result;
+use crate::motif::formula::Whole;
 use crate::motif::ranked::{Marks, sweep};
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
@@ -21,8 +23,8 @@ use crate::sparse::{Pattern, prefetch};
 pub(super) struct Grown {
     pub(super) u: u32,
     pub(super) v: u32,
-    pub(super) t: u64,
-    pub(super) q: u64,
+    pub(super) t: Whole,
+    pub(super) q: Whole,
 }
 
 /// What was found, and the nodes in it.
@@ -95,7 +97,8 @@ fn added_up(mut some: Vec<Grown>) -> Vec<Grown> {
             .filter(|last| (last.u, last.v) == (next.u, next.v))
         {
             Some(last) => {
-                (last.t, last.q) = (last.t.wrapping_add(next.t), last.q.wrapping_add(next.q));
+                last.t += next.t;
+                last.q += next.q;
             }
             None => grown.push(next),
         }
@@ -159,12 +162,12 @@ fn triangles(
     // The triangle at an edge whose third node has this degree, and whose other edges have this many common neighbours.
     let mut gain = |at: Option<usize>, (u, v): (u32, u32), degree: u64, t: u64| {
         if let Some(at) = at {
-            gains.r.add(u, at, sign.wrapping_mul(t));
+            gains.r.add(u, at, sign * Wrapping(t));
             found.grown.push(Grown {
                 u: u.min(v),
                 v: u.max(v),
                 t: sign,
-                q: sign.wrapping_mul(degree),
+                q: sign * Wrapping(degree),
             });
         }
     };
@@ -175,7 +178,7 @@ fn triangles(
         gain(third.to_a, (a, w), update.degree(b), t + to_b);
         gain(third.to_b, (b, w), update.degree(a), t + to_a);
         for node in [a, b, w] {
-            update.triangles[node as usize].fetch_add(sign, Relaxed);
+            update.triangles[node as usize].fetch_add(sign.0, Relaxed);
         }
     }
     if !thirds.is_empty() {
@@ -198,19 +201,19 @@ fn cliques(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &mut 
                     thirds[rest + second].cliques += 1;
                     all += 1;
                     if let Some(at) = place(update, change, w, (at, x)) {
-                        row_of_w[at] = row_of_w[at].wrapping_add(sign);
+                        row_of_w[at] += sign;
                     }
                 }
             });
         });
     }
     if let Some(own) = update.find(change.u, change.v) {
-        gains.k.add(change.u, own, sign.wrapping_mul(all));
+        gains.k.add(change.u, own, sign * Wrapping(all));
     }
     for third in thirds.iter() {
         for (node, at) in [(change.u, third.to_a), (change.v, third.to_b)] {
             at.into_iter()
-                .for_each(|at| gains.k.add(node, at, sign.wrapping_mul(third.cliques)));
+                .for_each(|at| gains.k.add(node, at, sign * Wrapping(third.cliques)));
         }
     }
 }
@@ -224,7 +227,7 @@ struct Edge {
     /// The end of larger degree, and the other.
     x: u32,
     w: u32,
-    by: u64,
+    by: Whole,
 }
 
 /// Adds what R gains where t has grown or shrunk: for each such edge {x, w} and each triangle {x, w, y} of the changed graph,
@@ -240,7 +243,7 @@ pub(super) fn add_rims(
     let degree = |i: u32| update.new.row(i as usize).len();
     let mut edges = Vec::new();
     for &Grown { u, v, t, .. } in &found.grown {
-        if u < v && t != 0 {
+        if u < v && t.0 != 0 {
             let (x, w) = if degree(u) >= degree(v) {
                 (u, v)
             } else {
@@ -252,7 +255,12 @@ pub(super) fn add_rims(
     edges.sort_unstable();
     let pieces = pieces(&edges, degree);
     progress.stage("counting triangles of changed edges", edges.len() as u64);
-    let scratch = || (Marks::new(update.new.rows()), vec![0u64; update.new.rows()]);
+    let scratch = || {
+        (
+            Marks::new(update.new.rows()),
+            vec![Wrapping(0); update.new.rows()],
+        )
+    };
     sweep(pieces, progress, scratch, |range, (), (marks, sums)| {
         of_hub(update, gains, &edges[range], marks, sums);
     })
@@ -280,7 +288,7 @@ fn of_hub(
     gains: &Gains<'_>,
     edges: &[Edge],
     marks: &mut Marks,
-    sums: &mut [u64],
+    sums: &mut [Whole],
 ) {
     let Some(&Edge { x, .. }) = edges.first() else {
         return;
@@ -294,8 +302,8 @@ fn of_hub(
         gains.r.row(w, |own| {
             for (&y, r) in update.new.row(w as usize).iter().zip(own) {
                 if marks.has(y) {
-                    sums[y as usize] = sums[y as usize].wrapping_add(by);
-                    *r = r.wrapping_add(by);
+                    sums[y as usize] += by;
+                    *r += by;
                 }
             }
         });
@@ -303,7 +311,7 @@ fn of_hub(
     marks.clear(row);
     gains.r.row(x, |own| {
         for (&y, r) in row.iter().zip(own) {
-            *r = r.wrapping_add(std::mem::take(&mut sums[y as usize]));
+            *r += std::mem::take(&mut sums[y as usize]);
         }
     });
 }

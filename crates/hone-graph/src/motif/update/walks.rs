@@ -3,12 +3,14 @@
 //! [`add_cycles`] finds ΔAA′ and its transpose, [`Middle`] what goes through changed edges in the middle: A′ΔA′ − ΔAΔ, and
 //! Σ δ_w over the triangles of each edge.
 
+use std::num::Wrapping;
 use std::sync::Mutex;
 
 use super::changes::{Change, common, for_common, row, sign};
 use super::{Gains, Update};
 use crate::error::Result;
 use crate::motif::column::{Column, cut};
+use crate::motif::formula::Whole;
 use crate::motif::ranked::{Marks, balanced, ranges, sweep};
 use crate::parallel;
 use crate::progress::Progress;
@@ -112,7 +114,7 @@ pub(super) fn add_cycles(
     })?;
     // Only now: contributions of others to an edge that did not exist are meaningless.
     for (x, u, cycles) in born.into_inner().expect("no thread panics with the lock") {
-        for (i, j, value) in [(x, u, cycles), (u, x, 0)] {
+        for (i, j, value) in [(x, u, cycles), (u, x, Wrapping(0))] {
             let at = update.find(i, j).expect("an added edge");
             gains.c.row(i, |row| row[at] = value);
         }
@@ -164,21 +166,14 @@ fn steps(update: &Update<'_>, hubs: &Hubs, i: u32) -> Steps {
 
 /// C of an added edge: walks x–y–w to neighbours w of u other than x, over neighbours y of x other than u; `walks` are those
 /// to old neighbours of u.
-fn cycles_of(update: &Update<'_>, (x, u): (u32, u32), walks: u64) -> u64 {
+fn cycles_of(update: &Update<'_>, (x, u): (u32, u32), walks: u64) -> Whole {
     let from_x = update.new.row(x as usize);
     let change = |&(v, added): &(u32, bool)| {
         let shared = common(update.new.row(v as usize), from_x) - u64::from(added);
-        sign(added).wrapping_mul(shared)
+        sign(added) * Wrapping(shared)
     };
-    let changed = update
-        .changes
-        .of_node(u)
-        .iter()
-        .map(change)
-        .fold(0, u64::wrapping_add);
-    walks
-        .wrapping_add(changed)
-        .wrapping_sub(from_x.len() as u64 - 1)
+    let changed = update.changes.of_node(u).iter().map(change).sum::<Whole>();
+    Wrapping(walks) + changed - Wrapping(from_x.len() as u64 - 1)
 }
 
 /// Finds what a change gives to the rows of both ends; returns the walks x–y–w to old neighbours w of u, over neighbours y of
@@ -332,11 +327,11 @@ impl Scratch {
     }
 
     /// Adds to the edges of x what was met, and to those of u what ends there.
-    fn add(&self, update: &Update<'_>, gains: &Gains<'_>, (Way { x, u, .. }, sign): (Way, u64)) {
+    fn add(&self, update: &Update<'_>, gains: &Gains<'_>, (Way { x, u, .. }, sign): (Way, Whole)) {
         gains.c.row(x, |row| {
             row.iter_mut()
                 .zip(&self.met)
-                .for_each(|(c, met)| *c = c.wrapping_add(sign.wrapping_mul(*met)));
+                .for_each(|(c, &met)| *c += sign * Wrapping(met));
         });
         gains.c.row(u, |own| {
             let (mut ends, mut shift) = (update.changes.of_node(u).iter().peekable(), 0isize);
@@ -347,7 +342,7 @@ impl Scratch {
                 // An edge that is removed has no place.
                 if walks > 0 && ends.peek().is_none_or(|end| end.0 != w) {
                     let c = &mut own[at.wrapping_add_signed(shift)];
-                    *c = c.wrapping_add(sign.wrapping_mul(u64::from(walks)));
+                    *c += sign * Wrapping(walks.into());
                 }
             }
         });
@@ -523,7 +518,8 @@ impl<'a> Middle<'a> {
             near[next[i as usize] as usize] = at;
             next[i as usize] += 1;
         });
-        let growth = nodes.iter().map(|&i| changes.growth(place(i))).collect();
+        let growth = |&i: &u32| changes.growth(place(i)).0.cast_signed();
+        let growth = nodes.iter().map(growth).collect();
         Middle {
             update,
             nodes,
@@ -654,7 +650,7 @@ impl<'a> Middle<'a> {
             let sum: i64 = changes.of_node(other).iter().map(through).sum();
             if sum != 0 {
                 let at = self.update.find(x, other).expect("a neighbour");
-                gains.c.add(x, at, sum.wrapping_neg().cast_unsigned());
+                gains.c.add(x, at, -Wrapping(sum.cast_unsigned()));
             }
         }
         touched.drain(..).for_each(|at| sums[at as usize] = 0);
@@ -664,20 +660,15 @@ impl<'a> Middle<'a> {
     pub(super) fn ends(&self) -> Column {
         let update = self.update;
         Column::collect(update.new.rows(), |i| {
-            let before = if i < update.old.rows() {
-                update.exact.s.get(i)
-            } else {
-                0
-            };
-            let grown = self
-                .near(i as u32)
-                .iter()
-                .map(|&at| self.growth[at as usize].cast_unsigned());
+            let known = i < update.old.rows();
+            let before = Wrapping(if known { update.exact.s.get(i) } else { 0 });
+            let near = self.near(i as u32).iter();
+            let grown = near.map(|&at| Wrapping(self.growth[at as usize].cast_unsigned()));
             // Edges that come and go, at old degrees.
             let own = update.changes.of_node(i as u32).iter();
             let own =
-                own.map(|&(v, added)| sign(added).wrapping_mul(update.degree(v).wrapping_sub(1)));
-            grown.chain(own).fold(before, u64::wrapping_add)
+                own.map(|&(v, added)| sign(added) * (Wrapping(update.degree(v)) - Wrapping(1)));
+            (before + grown.sum::<Whole>() + own.sum::<Whole>()).0
         })
     }
 }
@@ -691,8 +682,11 @@ fn total(sums: &[i64], list: &[u32]) -> i64 {
 /// What C and Q of an edge gain, modulo 2⁶⁴, of what was stored for it: upper and lower half of a sum of pairs, both of them
 /// sums over distinct changes, of which there are fewer than 2³⁰.
 #[inline(always)]
-pub(super) fn halves(stored: u64) -> (u64, u64) {
+pub(super) fn halves(stored: u64) -> (Whole, Whole) {
     let sum = stored.cast_signed();
     let low = i64::from(sum as i32);
-    (((sum - low) >> 32).cast_unsigned(), low.cast_unsigned())
+    (
+        Wrapping(((sum - low) >> 32).cast_unsigned()),
+        Wrapping(low.cast_unsigned()),
+    )
 }

@@ -1,15 +1,167 @@
-//! [`Csr`]: a sparse matrix in compressed rows.
+//! Sparse matrices in compressed rows: [`Pattern`] (positions) and [`Csr`] (positions and values).
 //!
-//! Sums and products with vectors are computed where the values are; transposes, and matrices without empty rows and columns, in
-//! this process.
+//! Many matrices of the method share one pattern (all W_t share the graph's), so the pattern is
+//! reference-counted and stored separately from the values. Sums and products with vectors are computed where the values are;
+//! transposes in this process.
 
 use std::any::Any;
-use std::fmt::Debug;
-use std::ops::Range;
+use std::fmt::{self, Debug};
+use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
-use super::{Diagonal, Pattern};
+use yoke::Yoke;
+
 use crate::parallel;
+
+/// Positions of the nonzeros of a square or rectangular matrix, row by row.
+///
+/// Invariants, checked by the constructor: `offsets` has one entry more than there are rows, starts at 0, never falls
+/// and ends at `columns.len()`; each row's columns strictly ascend and are below `cols`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    offsets: Vec<usize>,
+    columns: Indices,
+    cols: usize,
+}
+
+impl Pattern {
+    /// Takes rows that satisfy the invariants.
+    ///
+    /// # Panics
+    /// When they do not.
+    pub fn new(offsets: Vec<usize>, columns: Vec<u32>, cols: usize) -> Self {
+        Self::shared(offsets, columns.into(), cols)
+    }
+
+    /// [`Pattern::new`] with columns that may be borrowed.
+    ///
+    /// # Panics
+    /// When the invariants are violated.
+    pub fn shared(offsets: Vec<usize>, columns: Indices, cols: usize) -> Self {
+        assert!(
+            offsets.first() == Some(&0) && offsets.last() == Some(&columns.len()),
+            "offsets do not span columns"
+        );
+        assert!(
+            offsets.len() - 1 <= u32::MAX as usize && cols <= u32::MAX as usize,
+            "more than u32 many rows or columns"
+        );
+        assert!(offsets.windows(2).all(|w| w[0] <= w[1]), "offsets fall");
+        let pattern = Pattern {
+            offsets,
+            columns,
+            cols,
+        };
+        // Products read the columns without further checks.
+        let wrong = |i: usize| {
+            let row = pattern.row(i);
+            !row.is_sorted_by(|a, b| a < b) || row.last().is_some_and(|&j| j as usize >= cols)
+        };
+        assert!(
+            parallel::first(pattern.rows(), wrong).is_none(),
+            "a row is not sorted, or a column is out of range"
+        );
+        pattern
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Number of stored positions.
+    pub fn nnz(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Ascending columns of row `i`.
+    pub fn row(&self, i: usize) -> &[u32] {
+        &self.columns[self.offsets[i]..self.offsets[i + 1]]
+    }
+
+    /// Where row `i` lies in [`Pattern::columns`] and in the values that belong to it.
+    pub fn range(&self, i: usize) -> Range<usize> {
+        self.offsets[i]..self.offsets[i + 1]
+    }
+
+    /// All row offsets, `rows + 1` of them.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// All columns, row after row.
+    pub fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+
+    /// The same, which may be shared.
+    pub fn indices(&self) -> &Indices {
+        &self.columns
+    }
+
+    /// Bytes in memory.
+    pub fn memory(&self) -> usize {
+        size_of_val(&*self.offsets) + size_of_val(&*self.columns)
+    }
+}
+
+/// The owner of the memory.
+type Owner = Arc<dyn AsRef<[u32]> + Send + Sync>;
+
+/// A shared, immutable run of u32 values.
+///
+/// A caller that already holds a matrix (a NumPy array behind a SciPy matrix, a mapped file) lends its memory instead of
+/// having it copied. Reading costs the same either way: a slice tied to its owner, without a virtual call or check.
+///
+/// ```
+/// use hone_base::sparse::Indices;
+/// let own = Indices::from(vec![1, 2, 3]);
+/// let lent = Indices::lent([1u32, 2, 3]);
+/// assert_eq!(own, lent);
+/// ```
+#[derive(Clone)]
+pub struct Indices(Yoke<&'static [u32], Owner>);
+
+impl Indices {
+    /// Takes memory that `owner` keeps alive and unchanged; it is dropped with the last clone.
+    pub fn lent(owner: impl AsRef<[u32]> + Send + Sync + 'static) -> Self {
+        let owner: Owner = Arc::new(owner);
+        Indices(Yoke::attach_to_cart(owner, |owner| owner.as_ref()))
+    }
+}
+
+impl From<Vec<u32>> for Indices {
+    fn from(own: Vec<u32>) -> Self {
+        Indices::lent(own)
+    }
+}
+
+impl Deref for Indices {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        self.0.get()
+    }
+}
+
+impl PartialEq for Indices {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Indices {}
+
+impl Debug for Indices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
 
 /// Values per parallel task.
 const CHUNK: usize = 1 << 14;
@@ -296,44 +448,6 @@ impl Csr {
             values.into(),
         )
     }
-
-    /// The square matrix restricted to nodes with a nonzero in their row or column, without stored
-    /// zeros; also the nodes kept, ascending. What is dropped does not affect any product.
-    pub fn compacted(&self) -> (Vec<u32>, Csr) {
-        assert_eq!(self.rows(), self.cols(), "a compacted matrix is square");
-        let mut used = vec![false; self.rows()];
-        let nonzeros = |i: usize| {
-            let (columns, values) = self.row(i);
-            columns
-                .iter()
-                .zip(values)
-                .filter(|(_, a)| **a != 0.0)
-                .map(|(&j, &a)| (j, a))
-        };
-        for i in 0..self.rows() {
-            for (j, _) in nonzeros(i) {
-                used[i] = true;
-                used[j as usize] = true;
-            }
-        }
-        let kept: Vec<u32> = (0..self.rows() as u32)
-            .filter(|&i| used[i as usize])
-            .collect();
-        let mut number = vec![0u32; self.rows()];
-        kept.iter()
-            .enumerate()
-            .for_each(|(new, &old)| number[old as usize] = new as u32);
-        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        for &i in &kept {
-            for (j, a) in nonzeros(i as usize) {
-                columns.push(number[j as usize]);
-                values.push(a);
-            }
-            offsets.push(columns.len());
-        }
-        let pattern = Pattern::new(offsets, columns, kept.len());
-        (kept, Csr::new(Arc::new(pattern), values.into()))
-    }
 }
 
 /// Rows `first..` of a transpose, and where their columns and values go.
@@ -420,67 +534,92 @@ pub trait RemoteValues: Debug + Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+/// A diagonal matrix with its name in formulas. Clones share the entries, so that a device can keep its own copy and
+/// recognise it ([`Diagonal::shared`]).
+#[derive(Debug, Clone)]
+pub struct Diagonal {
+    name: Arc<str>,
+    values: Arc<[f32]>,
+}
 
-    use super::*;
-    /// "Remote" values that are in this process, too.
-    #[derive(Debug)]
-    struct Other {
-        held: Csr,
-        read: AtomicUsize,
-    }
-
-    impl RemoteValues for Other {
-        fn read(&self) -> Vec<f32> {
-            self.read.fetch_add(1, Relaxed);
-            self.held.values().to_vec()
-        }
-        fn times_vector(&self, x: &[f64]) -> Vec<f64> {
-            self.held.times_vector(x)
-        }
-        fn row_sums(&self) -> Arc<Vec<f64>> {
-            self.held.row_sums()
-        }
-        fn squares(&self) -> f64 {
-            self.held.squares()
-        }
-        fn scaled(&self, scale: f64, left: &Diagonal, right: &Diagonal) -> Arc<dyn RemoteValues> {
-            Arc::new(Other {
-                held: self.held.scaled_by(scale, left, right),
-                read: AtomicUsize::new(0),
-            })
-        }
-        fn as_any(&self) -> &dyn Any {
-            self
+impl Diagonal {
+    /// A diagonal that prints as `diag(name)`.
+    pub fn new(name: &str, values: impl Into<Arc<[f32]>>) -> Self {
+        Diagonal {
+            name: name.into(),
+            values: values.into(),
         }
     }
 
-    /// Sums and products are computed where the values are; values are read once, when first needed.
-    #[test]
-    fn remote_values_are_read_when_needed() {
-        let pattern = Arc::new(Pattern::new(vec![0, 2, 3, 3], vec![0, 2, 1], 3));
-        let held = Csr::new(pattern.clone(), vec![1.0, 2.0, 3.0].into());
-        let other = Arc::new(Other {
-            held: held.clone(),
-            read: AtomicUsize::new(0),
-        });
-        let there = Csr::with_remote_values(pattern, other.clone());
-        let [left, right] =
-            [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]].map(|values| Diagonal::new("d", values.to_vec()));
-        assert_eq!(*there.row_sums(), [3.0, 3.0, 0.0]);
-        assert_eq!(
-            (there.squares(), there.times_vector(&[1.0, 2.0, 4.0])),
-            (14.0, vec![9.0, 6.0, 0.0])
-        );
-        let scaled = there.scaled_by(0.5, &left, &right);
-        assert!(scaled.remote_values().is_some() && other.read.load(Relaxed) == 0);
-        assert_eq!(scaled.values(), held.scaled_by(0.5, &left, &right).values());
-        assert_eq!(
-            (there.clone().values(), there.row(0).1),
-            (held.values(), &[1.0, 2.0][..])
-        );
-        assert_eq!(other.read.load(Relaxed), 1);
+    /// The name in formulas.
+    pub fn name(&self) -> &str {
+        &self.name
     }
+
+    /// The entries.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The entries, shared by all clones.
+    pub fn shared(&self) -> &Arc<[f32]> {
+        &self.values
+    }
+
+    /// The largest absolute value.
+    pub fn largest(&self) -> f64 {
+        let most = |values: Range<usize>| {
+            self.values[values]
+                .iter()
+                .fold(0.0, |most, x| f64::max(most, f64::from(x.abs())))
+        };
+        parallel::stretches(self.values.len(), 1 << 16, most)
+            .into_iter()
+            .fold(0.0, f64::max)
+    }
+
+    /// The product of two diagonals.
+    #[must_use]
+    pub fn times(&self, other: &Diagonal) -> Diagonal {
+        let values: Arc<[f32]> = self
+            .values
+            .iter()
+            .zip(other.values.iter())
+            .map(|(a, b)| a * b)
+            .collect();
+        Diagonal::new(&format!("{}·{}", self.name, other.name), values)
+    }
+
+    /// Whether two diagonals, or their absence, are the same.
+    pub fn same(a: &Option<Diagonal>, b: &Option<Diagonal>) -> bool {
+        match (a, b) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(&a.values, &b.values) || a.values == b.values,
+            _ => false,
+        }
+    }
+}
+
+/// Bytes in a cache line.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const LINE: usize = 64;
+
+/// Hints to the processor that these values will be read soon, which hides the latency of gathers; does nothing on processors
+/// without such a hint.
+///
+/// A sparse product gathers rows of a block at random, and a core waits for memory with only a few gathers in flight.
+/// The column indices are known long before; with this hint, the rows arrive in time: at ten million nonzeros
+/// and 24 columns on two cores, 0.080 s become 0.057 s, from 2.5 to 1.5 times what the bandwidth allows (bench `spmm`).
+#[expect(unsafe_code, reason = "the instruction takes an address")]
+#[inline(always)]
+pub fn prefetch<T>(values: &[T]) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for line in values.chunks((LINE / size_of::<T>().max(1)).max(1)) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the instruction is part of every x86-64 processor; it is a hint that neither reads
+        // nor writes for the program and never faults, and the address lies inside a slice.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = values;
 }

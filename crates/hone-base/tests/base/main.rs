@@ -1,0 +1,6 @@
+//! The foundation through its public interface.
+
+mod memory;
+mod parallel;
+mod sparse;
+mod words;
