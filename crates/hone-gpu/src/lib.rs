@@ -14,24 +14,16 @@
 
 mod choice;
 mod columns;
-mod counted;
 mod counting;
 mod driver;
 mod engine;
-mod features;
-mod kept;
-mod logs;
-mod narrow;
-mod panel;
 mod programs;
-mod ranked;
 mod resident;
 mod space;
-mod sums;
 mod weights;
 
 pub use choice::{Device, LARGE, Opened};
-pub use panel::Panel;
+pub use space::Panel;
 
 use std::fmt;
 use std::ops::Deref;
@@ -40,7 +32,7 @@ use std::sync::{Arc, Mutex};
 
 use hone::Result;
 
-use counted::Counted;
+use counting::Counted;
 use driver::Driver;
 use programs::Programs;
 use resident::Resident;

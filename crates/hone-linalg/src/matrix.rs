@@ -233,49 +233,25 @@ impl MotifMatrix {
                 .then(|| diagonal(&self.laziness.to_string(), &|_| self.laziness))
                 .transpose()
         };
-        let inner = Arc::new(a.clone());
-        let psi = match self.psi {
-            Psi::W | Psi::P => Scaled {
-                shift: stays()?,
-                scale: moves,
-                left: Some(inverse()?),
-                inner,
-                right: None,
-            },
-            Psi::L => Scaled {
-                shift: Some(diagonal("d", &|d| d)?),
-                scale: -1.0,
-                left: None,
-                inner,
-                right: None,
-            },
+        let (shift, scale, left, right) = match self.psi {
+            Psi::W | Psi::P => (stays()?, moves, Some(inverse()?), None),
+            Psi::L => (Some(diagonal("d", &|d| d)?), -1.0, None, None),
+            Psi::LRw => (Some(one()?), -1.0, Some(inverse()?), None),
             Psi::LNorm => {
-                let root = root()?;
-                Scaled {
-                    shift: Some(one()?),
-                    scale: -1.0,
-                    left: Some(root.clone()),
-                    inner,
-                    right: Some(root),
-                }
+                let root = Some(root()?);
+                (Some(one()?), -1.0, root.clone(), root)
             }
             Psi::ANorm => {
-                let root = root()?;
-                Scaled {
-                    shift: stays()?,
-                    scale: moves,
-                    left: Some(root.clone()),
-                    inner,
-                    right: Some(root),
-                }
+                let root = Some(root()?);
+                (stays()?, moves, root.clone(), root)
             }
-            Psi::LRw => Scaled {
-                shift: Some(one()?),
-                scale: -1.0,
-                left: Some(inverse()?),
-                inner,
-                right: None,
-            },
+        };
+        let psi = Scaled {
+            shift,
+            scale,
+            left,
+            inner: Arc::new(a.clone()),
+            right,
         };
         // Without self-loops no walk of one step returns.
         Ok(if k > 1 && psi.scale < 0.0 {

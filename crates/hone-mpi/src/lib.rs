@@ -14,13 +14,9 @@
 //! ```
 
 #[cfg(feature = "mpi")]
-mod divided;
-#[cfg(feature = "mpi")]
 mod engine;
 #[cfg(feature = "mpi")]
 mod job;
-#[cfg(feature = "mpi")]
-mod rows;
 #[cfg(feature = "mpi")]
 mod space;
 #[cfg(feature = "mpi")]
@@ -29,8 +25,6 @@ mod world;
 #[cfg(feature = "mpi")]
 pub use job::main;
 #[cfg(feature = "mpi")]
-pub use rows::Rows;
-#[cfg(feature = "mpi")]
-pub use space::Ranks;
+pub use space::{Ranks, Rows};
 #[cfg(feature = "mpi")]
 pub use world::World;

@@ -8,6 +8,7 @@
 //! Cost of a product of b columns, for p processes: nnz·b/p multiply-adds, 4·N·b bytes received, half of that if
 //! values are rounded, and one gathered block stored.
 
+use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -17,9 +18,52 @@ use hone::random::Key;
 use hone::space::{Fold, Leaf, Map, Space, Workspace, shorten};
 use hone::sparse::{Diagonal, Fused, Multiply, Plus, Rounded};
 
-use crate::divided::own_rows;
-use crate::rows::{Rows, change};
+use crate::engine::own_rows;
 use crate::world::World;
+
+/// Rows of a tall matrix, with their range and the total number.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    /// Rows of the whole matrix.
+    pub(crate) rows: usize,
+    /// The rows of this process.
+    pub(crate) range: Range<usize>,
+    pub(crate) block: Block,
+}
+
+impl Rows {
+    fn own(&self) -> Own {
+        Own {
+            rows: self.rows,
+            range: self.range.clone(),
+        }
+    }
+
+    /// Blocks with the same rows.
+    fn beside(&self, blocks: Vec<Block>) -> Vec<Rows> {
+        let rows = |block| Rows {
+            rows: self.rows,
+            range: self.range.clone(),
+            block,
+        };
+        blocks.into_iter().map(rows).collect()
+    }
+}
+
+impl Borrow<Block> for Rows {
+    fn borrow(&self) -> &Block {
+        &self.block
+    }
+}
+
+/// Applies a function to the blocks of all panels, in place.
+fn change(x: &mut [Rows], change: impl FnOnce(&mut [Block])) {
+    let take = |panel: &mut Rows| std::mem::replace(&mut panel.block, Block::zeros(0, 0));
+    let mut blocks: Vec<Block> = x.iter_mut().map(take).collect();
+    change(&mut blocks);
+    let panels = x.iter_mut().zip(blocks);
+    panels.for_each(|(panel, block)| panel.block = block);
+}
 
 /// The processes of a job, and tall matrices divided among them.
 #[derive(Debug)]
@@ -107,11 +151,8 @@ impl Ranks {
 
     /// All rows of a matrix, in a buffer to be returned with [`keep`](Ranks::keep).
     fn gathered(&self, own: &Rows) -> Block {
-        let last = self
-            .buffer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = buffer.take();
         let fits = |block: &Block| (block.rows(), block.cols()) == (own.rows, own.block.cols());
         let mut all = last
             .filter(fits)
@@ -174,17 +215,13 @@ impl Ranks {
 }
 
 /// The epilogue of a product, for the rows of this process.
-fn own<T>(then: &Fused<Rows>, go: impl FnOnce(&Fused) -> T) -> T {
-    let summand = |plus: &Plus<'_, Rows>| (plus.factor, plus.diagonal.cloned());
-    let diagonals: Vec<(f32, Option<Diagonal>)> = then.plus.iter().map(summand).collect();
-    let blocks = then.plus.iter().map(|plus| &plus.block.block);
-    let plus = diagonals.iter().zip(blocks);
-    let plus = plus.map(|((factor, diagonal), block)| Plus {
-        factor: *factor,
-        diagonal: diagonal.as_ref(),
-        block,
-    });
-    let plus: Vec<Plus> = plus.collect();
+fn own<'then>(then: &Fused<'then, Rows>, go: impl FnOnce(&Fused)) {
+    let own = |plus: &Plus<'then, Rows>| Plus {
+        factor: plus.factor,
+        diagonal: plus.diagonal,
+        block: &plus.block.block,
+    };
+    let plus: Vec<Plus> = then.plus.iter().map(own).collect();
     go(&Fused {
         scale: then.scale,
         left: then.left,
@@ -294,13 +331,7 @@ impl Space for Ranks {
     }
 
     fn times(&self, x: &[Rows], matrix: &Small, widths: &[usize]) -> Vec<Rows> {
-        let blocks = panels::times(x, matrix, widths);
-        let rows = |block| Rows {
-            rows: x[0].rows,
-            range: x[0].range.clone(),
-            block,
-        };
-        blocks.into_iter().map(rows).collect()
+        x[0].beside(panels::times(x, matrix, widths))
     }
 
     fn add_times(&self, y: &mut [Rows], x: &[Rows], matrix: &Small, sign: f32) {
@@ -354,16 +385,8 @@ impl Space for Ranks {
         matrix: &Small,
         widths: &[usize],
     ) -> Vec<Rows> {
-        let (rows, range) = (x[0].rows, x[0].range.clone());
-        let blocks = logs.times(x, &factors.values()[range.clone()], matrix, widths);
-        blocks
-            .into_iter()
-            .map(|block| Rows {
-                rows,
-                range: range.clone(),
-                block,
-            })
-            .collect()
+        let factors = &factors.values()[x[0].range.clone()];
+        x[0].beside(logs.times(x, factors, matrix, widths))
     }
 
     fn map(&self, x: &mut [Rows], map: &Map) {

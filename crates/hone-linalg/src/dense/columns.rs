@@ -9,15 +9,15 @@
 
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Mat, MatRef};
 use rayon::prelude::*;
 
 use super::group::{Group, Window};
-use super::lanes::{Own, by_lanes, chunk_rows, products_at_a_time};
-use super::products::{self, gram_lane, narrow, times_chunk};
-use super::stored::Stored;
-use super::{Block, Norm, Small};
+use super::kernels::add_product;
+use super::lanes::{
+    Own, by_lanes, chunk_rows, cross_parts, gram_lane, narrow, products_at_a_time, times_chunk,
+};
+use super::{Block, Norm, Small, Stored};
 use crate::clock::{Work, timed};
 
 /// A group is rare if fewer than one row in this many has values.
@@ -127,24 +127,14 @@ impl Columns {
 
     /// Rows whose entries are all zero, ascending.
     pub fn zero_rows(&self) -> Vec<usize> {
-        let (chunk, cols) = (chunk_rows(self.cols), self.cols);
-        let starts: Vec<usize> = (0..self.rows).step_by(chunk).collect();
-        let of = |(window, values): &mut (Window<'_>, Vec<f32>), start: &usize| {
-            let range = *start..(start + chunk).min(self.rows);
-            values.resize(range.len() * cols, 0.0);
-            window.read(&range, values, |value| value);
-            let zero = |&i: &usize| {
-                values[(i - range.start) * cols..][..cols]
-                    .iter()
-                    .all(|&x| x == 0.0)
-            };
-            range.clone().filter(zero).collect::<Vec<usize>>()
-        };
-        starts
-            .par_iter()
-            .map_init(|| (self.window(), Vec::new()), of)
-            .flatten_iter()
-            .collect()
+        let chunk = chunk_rows(self.cols);
+        let chunks = (0..self.rows).step_by(chunk);
+        let chunks = chunks.map(|start| start..(start + chunk).min(self.rows));
+        self.map_ranges(chunks.collect(), |range, values| {
+            let first = range.start;
+            let zero = |&i: &usize| self.row_of(values, i - first).iter().all(|&x| x == 0.0);
+            range.filter(zero).collect()
+        })
     }
 
     /// The results of `of` on some rows, ascending; pieces that contain any of them are read completely.
@@ -153,22 +143,36 @@ impl Columns {
         rows: &[usize],
         of: impl Fn(usize, &[f32]) -> T + Sync,
     ) -> Vec<T> {
-        let (chunk, cols) = (chunk_rows(self.cols), self.cols);
-        let pieces: Vec<&[usize]> = rows.chunk_by(|a, b| a / chunk == b / chunk).collect();
-        let read = |(window, values): &mut (Window<'_>, Vec<f32>), piece: &&[usize]| {
-            let range = piece[0]..piece[piece.len() - 1] + 1;
-            values.resize(range.len() * cols, 0.0);
-            window.read(&range, values, |value| value);
-            piece
-                .iter()
-                .map(|&i| of(i, &values[(i - range.start) * cols..][..cols]))
-                .collect::<Vec<T>>()
-        };
-        pieces
-            .par_iter()
-            .map_init(|| (self.window(), Vec::new()), read)
-            .flatten_iter()
-            .collect()
+        let chunk = chunk_rows(self.cols);
+        let pieces = rows.chunk_by(|a, b| a / chunk == b / chunk);
+        let ranges = pieces.map(|piece| piece[0]..piece[piece.len() - 1] + 1);
+        self.map_ranges(ranges.collect(), |range, values| {
+            let some = rows.partition_point(|&i| i < range.start)
+                ..rows.partition_point(|&i| i < range.end);
+            let of = |&i: &usize| of(i, self.row_of(values, i - range.start));
+            rows[some].iter().map(of).collect()
+        })
+    }
+
+    fn row_of<'a>(&self, values: &'a [f32], at: usize) -> &'a [f32] {
+        &values[at * self.cols..][..self.cols]
+    }
+
+    /// The joined results of `of` on ranges of rows and their values.
+    fn map_ranges<T: Send>(
+        &self,
+        ranges: Vec<Range<usize>>,
+        of: impl Fn(Range<usize>, &[f32]) -> Vec<T> + Sync,
+    ) -> Vec<T> {
+        let start = || (self.window(), Vec::new());
+        let found = ranges
+            .into_par_iter()
+            .map_init(start, |(window, values), range| {
+                values.resize(range.len() * self.cols, 0.0);
+                window.read(&range, values, |value| value);
+                of(range, values)
+            });
+        found.flatten_iter().collect()
     }
 
     /// Writes row `i` into `to`, without reading ahead; for rows in any order.
@@ -186,16 +190,15 @@ impl Columns {
 
     /// All in one block: the only one, if it has all rows, else a copy.
     pub fn into_block(mut self) -> Block {
-        if self.groups.len() != 1 {
-            return self.to_block();
-        }
-        match self.groups.remove(0).into_whole() {
-            Ok(block) => block,
-            Err(group) => Columns {
-                groups: vec![group],
-                ..self
+        match self.groups.pop() {
+            Some(group) if self.groups.is_empty() => group.into_whole().unwrap_or_else(|group| {
+                let groups = vec![group];
+                Columns { groups, ..self }.to_block()
+            }),
+            last => {
+                self.groups.extend(last);
+                self.to_block()
             }
-            .to_block(),
         }
     }
 
@@ -281,14 +284,8 @@ impl Columns {
                 window.read(&(i as usize..i as usize + 1), to, f64::from);
             }
             let x = MatRef::from_row_major_slice(&wide[..some.len() * all], some.len(), all);
-            matmul(
-                &mut sum,
-                Accum::Add,
-                x.subcols(parts.wide, rare).transpose(),
-                x,
-                1.0,
-                Par::Seq,
-            );
+            let own = x.subcols(parts.wide, rare).transpose();
+            add_product(sum.as_mut(), 1.0, own, x);
         }
         Small::from_faer(&sum)
     }
@@ -363,7 +360,7 @@ impl Columns {
             }
         };
         let mut sum = Small::zeros(a, b);
-        products::cross_parts(&Own::all(self.rows), (a, b), read, |part| sum.add(&part));
+        cross_parts(&Own::all(self.rows), a, b, read, |part| sum.add(&part));
         sum
     }
 

@@ -3,15 +3,87 @@
 //! What is stored elsewhere is read in row order through a buffer of a few thousand values, so a matrix
 //! larger than memory is multiplied like any other, chunk by chunk and with the same bits.
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::norms::{self, RowSlices};
-use super::stored::Stored;
+use super::norms;
 use super::{Block, Norm, Panels};
 
 /// Values read ahead if they are stored elsewhere.
 const AHEAD: usize = 1 << 14;
+
+/// Rows of values kept elsewhere, such as in a file.
+pub trait Stored: Debug + Send + Sync {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+    /// Number of columns.
+    fn cols(&self) -> usize;
+    /// Writes rows `range`, row-major, into `to`. Products cannot fail: what cannot be read becomes zero,
+    /// and the owner of the rows reports the error.
+    fn read(&self, range: Range<usize>, to: &mut [f32]);
+    /// Rows `range`, row after row; `buffer` serves those that are not in memory.
+    fn slice<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
+        buffer.resize(range.len() * self.cols(), 0.0);
+        self.read(range, buffer);
+        buffer
+    }
+    /// Bytes in memory.
+    fn memory(&self) -> usize {
+        0
+    }
+    /// Lengths of the columns, if they are known without reading.
+    fn lengths(&self) -> Option<Vec<f64>> {
+        None
+    }
+    /// The concrete type, so that a device can recognise its own values.
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
+}
+
+/// Panels as columns of a larger matrix.
+impl Stored for Panels {
+    fn rows(&self) -> usize {
+        Panels::rows(self)
+    }
+
+    fn cols(&self) -> usize {
+        Panels::cols(self)
+    }
+
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        Panels::read(self, &range, to);
+    }
+
+    fn memory(&self) -> usize {
+        Panels::memory(self)
+    }
+}
+
+/// A block, whose rows are read where they are.
+impl Stored for Block {
+    fn rows(&self) -> usize {
+        Block::rows(self)
+    }
+
+    fn cols(&self) -> usize {
+        Block::cols(self)
+    }
+
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        to.copy_from_slice(self.rows_slice(range));
+    }
+
+    fn slice<'a>(&'a self, range: Range<usize>, _buffer: &'a mut Vec<f32>) -> &'a [f32] {
+        self.rows_slice(range)
+    }
+
+    fn memory(&self) -> usize {
+        Block::memory(self)
+    }
+}
 
 /// Some columns of a tall matrix.
 #[derive(Debug, Clone)]
@@ -40,9 +112,17 @@ enum Values {
 impl Group {
     /// Columns stored for every row.
     pub fn full(block: Block) -> Self {
+        Group::of(None, Values::Held(block))
+    }
+
+    fn of(rows: Option<Vec<u32>>, values: Values) -> Self {
+        if let Some(rows) = &rows {
+            assert_eq!(rows.len(), values.rows(), "one number a stored row");
+            assert!(rows.is_sorted_by(|a, b| a < b), "rows do not ascend");
+        }
         Group {
-            rows: None,
-            values: Values::Held(block),
+            rows,
+            values,
             whole: None,
         }
     }
@@ -52,16 +132,11 @@ impl Group {
     /// # Panics
     /// As [`Group::partial`].
     pub fn panels(rows: Option<Vec<u32>>, panels: Panels) -> Self {
-        let rows = rows.map(|rows| checked(rows, panels.rows()));
         let values = match panels.as_slice() {
             [_] => Values::Held(panels.into_block()),
             _ => Values::Stored(Arc::new(panels), None),
         };
-        Group {
-            rows,
-            values,
-            whole: None,
-        }
+        Group::of(rows, values)
     }
 
     /// Rows that a process holds of a matrix with `rows` rows, given the lengths of all columns.
@@ -80,11 +155,7 @@ impl Group {
     /// # Panics
     /// When there are not as many rows as in the block, or they do not ascend.
     pub fn partial(rows: Vec<u32>, block: Block) -> Self {
-        Group {
-            rows: Some(checked(rows, block.rows())),
-            values: Values::Held(block),
-            whole: None,
-        }
+        Group::of(Some(rows), Values::Held(block))
     }
 
     /// Where the values of row `i` are stored; nowhere when they are zero.
@@ -99,12 +170,7 @@ impl Group {
     /// # Panics
     /// As [`Group::partial`].
     pub fn stored(rows: Option<Vec<u32>>, values: Arc<dyn Stored>) -> Self {
-        let rows = rows.map(|rows| checked(rows, values.rows()));
-        Group {
-            rows,
-            values: Values::Stored(values, None),
-            whole: None,
-        }
+        Group::of(rows, Values::Stored(values, None))
     }
 
     /// The values, when they are in memory.
@@ -121,8 +187,10 @@ impl Group {
     /// As [`Group::partial`].
     #[must_use]
     pub fn with_rows(self, rows: Option<Vec<u32>>) -> Self {
-        let rows = rows.map(|rows| checked(rows, self.stored_rows()));
-        Group { rows, ..self }
+        Group {
+            whole: self.whole,
+            ..Group::of(rows, self.values)
+        }
     }
 
     /// The values stored elsewhere, and their factor.
@@ -162,11 +230,7 @@ impl Group {
 
     /// Bytes in memory.
     pub fn memory(&self) -> usize {
-        let values = match &self.values {
-            Values::Held(block) => block.memory(),
-            Values::Stored(values, _) => values.memory(),
-        };
-        values + self.rows.as_ref().map_or(0, |rows| 4 * rows.len())
+        self.values.memory() + self.rows.as_ref().map_or(0, |rows| 4 * rows.len())
     }
 
     /// The same columns times a factor.
@@ -189,11 +253,7 @@ impl Group {
             }
             Values::Stored(values, None) => Values::Stored(values, Some(factor)),
             Values::Stored(values, Some(before)) => {
-                let inner = Group {
-                    rows: None,
-                    values: Values::Stored(values, Some(before)),
-                    whole: None,
-                };
+                let inner = Group::of(None, Values::Stored(values, Some(before)));
                 Values::Stored(Arc::new(inner), Some(factor))
             }
         };
@@ -331,22 +391,7 @@ impl Stored for Group {
     }
 }
 
-impl Values {
-    fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        match self {
-            Values::Held(block) => to.copy_from_slice(block.rows_slice(range)),
-            Values::Stored(values, factor) => {
-                values.read(range, to);
-                if let Some(factor) = factor {
-                    to.iter_mut()
-                        .for_each(|value| *value = (f64::from(*value) * factor) as f32);
-                }
-            }
-        }
-    }
-}
-
-impl RowSlices for Values {
+impl Stored for Values {
     fn rows(&self) -> usize {
         match self {
             Values::Held(block) => block.rows(),
@@ -361,6 +406,19 @@ impl RowSlices for Values {
         }
     }
 
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        match self {
+            Values::Held(block) => Stored::read(block, range, to),
+            Values::Stored(values, factor) => {
+                values.read(range, to);
+                if let Some(factor) = factor {
+                    to.iter_mut()
+                        .for_each(|value| *value = (f64::from(*value) * factor) as f32);
+                }
+            }
+        }
+    }
+
     fn slice<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
         match self {
             Values::Held(block) => block.rows_slice(range),
@@ -371,15 +429,13 @@ impl RowSlices for Values {
             }
         }
     }
-}
 
-fn checked(rows: Vec<u32>, stored: usize) -> Vec<u32> {
-    assert_eq!(rows.len(), stored, "one number a stored row");
-    assert!(
-        rows.windows(2).all(|pair| pair[0] < pair[1]),
-        "rows do not ascend"
-    );
-    rows
+    fn memory(&self) -> usize {
+        match self {
+            Values::Held(block) => block.memory(),
+            Values::Stored(values, _) => values.memory(),
+        }
+    }
 }
 
 /// Groups side by side, read row after row: a window that moves down.

@@ -175,26 +175,17 @@ fn descending(values: &[f64]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Numbers in (−1, 1), always the same.
-    fn noise(seed: u64) -> impl FnMut() -> f64 {
-        let mut state = seed;
-        move || {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-        }
-    }
+    use crate::dense::Block;
+    use crate::random::Key;
 
     /// A product of random matrices: of the given rank, exactly.
     fn deficient(rows: usize, cols: usize, rank: usize, seed: u64) -> Small {
-        let mut draw = noise(seed);
-        let mut random = |rows, cols| {
-            let values: Vec<f64> = (0..rows * cols).map(|_| draw()).collect();
-            Small::from_fn(rows, cols, |i, j| values[i * cols + j])
-        };
-        random(rows, rank).times(&random(rank, cols))
+        let left = Block::random(rows, rank, Key::new(seed));
+        Small::from(&left).times(&Small::from(&Block::random(
+            rank,
+            cols,
+            Key::new(seed + 99),
+        )))
     }
 
     fn off(a: &Small, b: &Small) -> f64 {
@@ -213,13 +204,10 @@ mod tests {
         for (n, rank) in [(1, 1), (2, 1), (5, 5), (20, 3), (31, 31), (24, 0)] {
             let half = deficient(n, n, rank, 7 + n as u64);
             let a = Small::from_fn(n, n, |i, j| half.get(i, j) + half.get(j, i));
-            let Eigen { values, vectors } = eigen(&a);
-            let mut scaled = vectors.clone();
-            scaled.scale_columns(&values);
-            assert!(
-                off(&scaled.times(&vectors.transposed()), &a) < 1e-13 * (1 + n) as f64,
-                "{n} {rank}"
-            );
+            let found = eigen(&a);
+            let rebuilt = found.function(|value| value);
+            assert!(off(&rebuilt, &a) < 1e-13 * (1 + n) as f64, "{n} {rank}");
+            let Eigen { values, vectors } = found;
             assert!(off_identity(&vectors) < 1e-13, "{n} {rank}");
             assert!(values.is_sorted_by(|a, b| a >= b));
         }

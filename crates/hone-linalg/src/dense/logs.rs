@@ -9,9 +9,8 @@ use std::ops::Range;
 
 use faer::Accum;
 
-use super::lanes::Own;
+use super::lanes::{self, Own, narrow, times_chunk};
 use super::panels::{change_chunks, read, refs, rows, width};
-use super::products::{self, narrow, times_chunk};
 use super::{Block, Small};
 
 /// Rows that are computed at a time: those of a lane are a multiple of it.
@@ -81,7 +80,7 @@ impl Logs<'_> {
                     .for_each(|(to, &from)| *to = f64::from(from));
             }
         };
-        products::gram_parts(&own, count, start, |part| sum.add(&part));
+        lanes::gram_parts(&own, count, start, |part| sum.add(&part));
         sum
     }
 
@@ -95,7 +94,7 @@ impl Logs<'_> {
         );
         let mut own = vec![0.0; range.len() * cols];
         read(u, range, &mut own, |value| value);
-        products::dots(&own, self.landmarks.as_slice(), cols, to);
+        lanes::dots(&own, self.landmarks.as_slice(), cols, to);
         for (row, &root) in to
             .chunks_exact_mut(self.scales.len())
             .zip(&roots[range.clone()])
@@ -121,123 +120,4 @@ pub fn log_above_one(x: f32) -> f32 {
     let t2 = t * t;
     let series = 2.0 + t2 * (2.0 / 3.0 + t2 * (2.0 / 5.0 + t2 * (2.0 / 7.0 + t2 * (2.0 / 9.0))));
     exponent * std::f32::consts::LN_2 + t * series
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::Key;
-
-    /// L by its definition.
-    fn naive(u: &Block, roots: &[f32], logs: &Logs) -> Vec<Vec<f64>> {
-        let dot = |i: usize, j: usize| -> f64 {
-            u.row(i)
-                .iter()
-                .zip(logs.landmarks.row(j))
-                .map(|(&a, &b)| f64::from(a) * f64::from(b))
-                .sum()
-        };
-        let entry = |i: usize, j: usize| {
-            (f64::from(roots[i]) * dot(i, j)).max(1.0).ln() * f64::from(logs.scales[j])
-        };
-        (0..u.rows())
-            .map(|i| (0..logs.scales.len()).map(|j| entry(i, j)).collect())
-            .collect()
-    }
-
-    #[test]
-    fn products_are_those_of_the_definition_whoever_holds_which_rows() {
-        let (n, cols, count) = (1300, 40, 70);
-        let u = Block::random(n, cols, Key::new(1));
-        let landmarks = Block::random(count, cols, Key::new(2));
-        let scales: Vec<f32> = (0..count).map(|j| 0.5 + j as f32 / 50.0).collect();
-        let roots: Vec<f32> = (0..n).map(|i| (i % 5) as f32 / 4.0).collect();
-        let logs = Logs {
-            landmarks: &landmarks,
-            scales: &scales,
-        };
-        let truth = naive(&u, &roots, &logs);
-        let matrix = Small::from_fn(count, 9, |i, j| ((i * 7 + j * 3) % 11) as f64 / 5.0 - 1.0);
-        let panels = [u.columns(0..32), u.columns(32..40)];
-        let found = logs.times(&panels, &roots, &matrix, &[5, 4]);
-        for i in 0..n {
-            for j in 0..9 {
-                let expected: f64 = (0..count).map(|k| truth[i][k] * matrix.get(k, j)).sum();
-                let own = if j < 5 {
-                    found[0].get(i, j)
-                } else {
-                    found[1].get(i, j - 5)
-                };
-                assert!(
-                    (f64::from(own) - expected).abs() < 1e-3,
-                    "({i}, {j}): {own}, not {expected}"
-                );
-            }
-        }
-        for range in [0..256, 256..1024, 1024..1300] {
-            let some = |panel: &Block| {
-                Block::from_vec(
-                    range.len(),
-                    panel.cols(),
-                    panel.rows_slice(range.clone()).to_vec(),
-                )
-            };
-            let part = logs.times(
-                &panels.each_ref().map(some),
-                &roots[range.clone()],
-                &matrix,
-                &[5, 4],
-            );
-            assert_eq!(
-                part,
-                found.iter().map(some).collect::<Vec<_>>(),
-                "{range:?}"
-            );
-        }
-        let gram = logs.gram(&u, &roots);
-        for i in 0..count {
-            for j in 0..count {
-                let expected: f64 = truth.iter().map(|row| row[i] * row[j]).sum();
-                assert!(
-                    (gram.get(i, j) - expected).abs() < 1e-3 * expected.abs().max(1.0),
-                    "({i}, {j})"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_has_no_logarithms() {
-        let (none, empty) = (Block::zeros(0, 4), Block::zeros(0, 4));
-        let logs = Logs {
-            landmarks: &none,
-            scales: &[],
-        };
-        let u = Block::random(70, 4, Key::new(1));
-        let found = logs.times(&[u], &[1.0; 70], &Small::zeros(0, 2), &[2]);
-        assert!(found[0].as_slice().iter().all(|&x| x == 0.0));
-        let landmark = Block::random(1, 4, Key::new(1));
-        let logs = Logs {
-            landmarks: &landmark,
-            scales: &[1.0],
-        };
-        assert_eq!(
-            logs.times(&[empty], &[], &Small::zeros(1, 2), &[2])[0].rows(),
-            0
-        );
-    }
-
-    #[test]
-    fn logarithms_have_seven_digits() {
-        for x in [
-            -3.0f32, 0.0, 1.0, 1.0001, 1.4, 1.5, 2.0, 3.7, 1e3, 12345.6, 3e30,
-        ] {
-            let exact = f64::from(x).max(1.0).ln();
-            assert!(
-                (f64::from(log_above_one(x)) - exact).abs() <= 4e-6 * exact.max(0.1),
-                "{x}: {}",
-                log_above_one(x)
-            );
-        }
-    }
 }

@@ -17,14 +17,11 @@ mod logs;
 mod norms;
 mod ortho;
 pub mod panels;
-mod products;
 mod small;
-mod stored;
-mod verify;
 
 pub use columns::Columns;
 pub use decompose::{Eigen, SmallSvd};
-pub use group::Group;
+pub use group::{Group, Stored};
 pub use lanes::{gram_memory, lane_rows};
 pub use logs::{Logs, log_above_one};
 pub use norms::Norm;
@@ -32,7 +29,6 @@ pub use ortho::orthonormalize;
 pub(crate) use ortho::orthonormalize_in;
 pub use panels::Panels;
 pub use small::{Small, rows_times};
-pub use stored::Stored;
 
 use std::ops::Range;
 use std::path::Path;

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::Block;
-use super::lanes::Own;
-use super::lanes::{MOST, by_lanes, chunk_rows};
+use super::lanes::{MOST, Own, by_lanes, chunk_rows};
+use super::{Block, Stored};
 
 /// The norm by which columns are divided (the function g, eq. 13).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,32 +23,8 @@ pub enum Norm {
     None,
 }
 
-/// A tall matrix whose rows can be read in ranges.
-pub(super) trait RowSlices: Sync {
-    /// Number of rows.
-    fn rows(&self) -> usize;
-    /// Number of columns.
-    fn cols(&self) -> usize;
-    /// Rows `range`, row after row; `buffer` serves those that are not in memory.
-    fn slice<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32];
-}
-
-impl RowSlices for Block {
-    fn rows(&self) -> usize {
-        self.rows()
-    }
-
-    fn cols(&self) -> usize {
-        self.cols()
-    }
-
-    fn slice<'a>(&'a self, range: Range<usize>, _buffer: &'a mut Vec<f32>) -> &'a [f32] {
-        self.rows_slice(range)
-    }
-}
-
 /// The norm of each column, in f64; ones for [`Norm::None`].
-pub(super) fn column_norms(x: &impl RowSlices, norm: Norm) -> Vec<f64> {
+pub(super) fn column_norms(x: &impl Stored, norm: Norm) -> Vec<f64> {
     match norm {
         Norm::L2 => fold_columns(x, |sum, x| sum + x * x, |a, b| a + b)
             .into_iter()
@@ -62,7 +37,7 @@ pub(super) fn column_norms(x: &impl RowSlices, norm: Norm) -> Vec<f64> {
 }
 
 /// The mean of each column; zeros when there is no row.
-pub(super) fn column_means(x: &impl RowSlices) -> Vec<f64> {
+pub(super) fn column_means(x: &impl Stored) -> Vec<f64> {
     let rows = x.rows().max(1) as f64;
     fold_columns(x, |sum, x| sum + x, |a, b| a + b)
         .into_iter()
@@ -71,7 +46,7 @@ pub(super) fn column_means(x: &impl RowSlices) -> Vec<f64> {
 }
 
 fn fold_columns(
-    x: &impl RowSlices,
+    x: &impl Stored,
     add: impl Fn(f64, f64) -> f64 + Sync,
     join: impl Fn(f64, f64) -> f64,
 ) -> Vec<f64> {
@@ -88,7 +63,7 @@ fn fold_columns(
 
 /// Folds of the columns of each lane present, in order.
 fn fold_parts(
-    x: &impl RowSlices,
+    x: &impl Stored,
     own: &Own,
     add: impl Fn(f64, f64) -> f64 + Sync,
     join: impl FnMut(Vec<f64>),

@@ -15,8 +15,7 @@ use rayon::prelude::*;
 
 pub use super::lanes::Own;
 
-use super::lanes::chunk_rows;
-use super::products::{self, narrow, times_chunk};
+use super::lanes::{self, chunk_rows, narrow, times_chunk};
 use super::{Block, Norm, Small};
 use crate::error::Result;
 use crate::parallel::for_chunks;
@@ -254,7 +253,7 @@ pub fn gram_parts<B: Borrow<Block>>(x: &[B], own: &Own, mut add: impl FnMut(Smal
 
 fn parts_of_gram(x: &[&Block], own: &Own, add: &mut dyn FnMut(Small)) {
     assert_eq!(rows(x), own.range.len(), "rows of a Gram matrix");
-    products::gram_parts(
+    lanes::gram_parts(
         own,
         width(x),
         || |range, wide: &mut [f64]| read(x, &range, wide, f64::from),
@@ -276,7 +275,7 @@ fn parts_of_cross(x: &[&Block], y: &[&Block], own: &Own, add: &mut dyn FnMut(Sma
         read(x, &range, left, f64::from);
         read(y, &range, right, f64::from);
     };
-    products::cross_parts(own, (width(x), width(y)), || fill, add);
+    lanes::cross_parts(own, width(x), width(y), || fill, add);
 }
 
 /// X·M in panels of the given widths, for a small matrix M.

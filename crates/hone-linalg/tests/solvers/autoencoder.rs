@@ -1,8 +1,9 @@
 //! Laws of the autoencoder: linear networks are as good as the SVD, training stops, bits do not depend on threads.
 
+use hone_linalg::Result;
 use hone_linalg::dense::{Block, Columns, Group, Norm, Small};
 use hone_linalg::factor::autoencoder::{
-    Activation, Autoencoder, LARGEST_LAZY, Start, encode, encode_lazy,
+    Activation, Autoencoder, Encoding, LARGEST_LAZY, Start, encode as encode_operator,
 };
 use hone_linalg::factor::svd::{Svd, svd};
 use hone_linalg::factor::{Solver, Task};
@@ -22,6 +23,11 @@ fn task(rank: usize) -> Task<'static> {
         right: false,
         ..super::task(rank, 9)
     }
+}
+
+/// The code of the rows of Y.
+fn encode(y: &Columns, options: &Autoencoder, task: &Task) -> Result<Encoding> {
+    encode_operator(&Operator::dense("Y", y.clone()), options, task)
 }
 
 /// Rows on a plane of rank 3, and some noise.
@@ -75,9 +81,9 @@ fn a_linear_network_misses_no_more_than_the_svd() {
             let found = encode(&y, &options, &task(3)).expect("finite");
             // The offset may gain a little over the SVD, rows held out lose a little.
             assert!(
-                (found.residual / best - 1.0).abs() < 0.03,
+                (found.coded.residual / best - 1.0).abs() < 0.03,
                 "tied {tied}, {start:?}: {} {best}",
-                found.residual
+                found.coded.residual
             );
         }
     }
@@ -97,9 +103,12 @@ fn networks_of_every_kind_learn() {
                     ..Autoencoder::default()
                 };
                 let found = encode(&y, &options, &task(4)).expect("finite");
-                let what = format!("{activation:?} {hidden:?} tied {tied}: {}", found.residual);
-                assert!(found.residual < 0.2, "{what}");
-                let decoded: f64 = found.reconstructed.iter().sum();
+                let what = format!(
+                    "{activation:?} {hidden:?} tied {tied}: {}",
+                    found.coded.residual
+                );
+                assert!(found.coded.residual < 0.2, "{what}");
+                let decoded: f64 = found.coded.reconstructed.iter().sum();
                 let total: f64 = y.column_energy().iter().sum();
                 assert!(
                     (decoded / total - 1.0).abs() < 0.3,
@@ -132,7 +141,10 @@ fn a_start_from_the_svd_is_near_it() {
                 rate: 1e-9,
                 ..Autoencoder::default()
             };
-            encode(&y, &options, &task(3)).expect("finite").residual
+            encode(&y, &options, &task(3))
+                .expect("finite")
+                .coded
+                .residual
         };
         assert!(
             of(Start::Svd) < bound * best,
@@ -153,7 +165,7 @@ fn training_stops_when_nothing_improves_and_keeps_the_best_weights() {
         ..Autoencoder::default()
     };
     let found = encode(&y, &options, &task(3)).expect("finite");
-    let fit = &found.fit;
+    let fit = &found.coded.fit;
     assert!(fit.converged && fit.epochs < 5000, "{fit:?}");
     assert_eq!(
         (fit.training_loss.len(), fit.held_out_loss.len()),
@@ -176,9 +188,9 @@ fn training_stops_when_nothing_improves_and_keeps_the_best_weights() {
     )
     .expect("finite");
     assert!(
-        !capped.fit.converged && capped.fit.epochs == 2,
+        !capped.coded.fit.converged && capped.coded.fit.epochs == 2,
         "{:?}",
-        capped.fit
+        capped.coded.fit
     );
 }
 
@@ -204,8 +216,12 @@ fn any_number_of_threads_gives_the_same_bits() {
         pool.install(|| encode(&y, &options, &task(16)).expect("finite"))
     };
     let (one, two, seven) = (on(1), on(2), on(7));
-    assert!(one.code == two.code && one.fit == two.fit && one.reconstructed == two.reconstructed);
-    assert!(one.code == seven.code && one.fit == seven.fit);
+    assert!(
+        one.code == two.code
+            && one.coded.fit == two.coded.fit
+            && one.coded.reconstructed == two.coded.reconstructed
+    );
+    assert!(one.code == seven.code && one.coded.fit == seven.coded.fit);
 }
 
 #[test]
@@ -216,7 +232,7 @@ fn degenerate_matrices_have_codes() {
         &task(3),
     )
     .expect("zeros");
-    assert!(zero.code.as_slice().iter().all(|&x| x == 0.0) && zero.residual == 0.0);
+    assert!(zero.code.as_slice().iter().all(|&x| x == 0.0) && zero.coded.residual == 0.0);
     for activation in ALL {
         for (rows, columns, code) in [
             (0, 4, 2),
@@ -238,7 +254,7 @@ fn degenerate_matrices_have_codes() {
                 found.code.as_slice().iter().all(|x| x.is_finite()),
                 "{activation:?} {rows} {columns} {code}"
             );
-            assert!(found.residual.is_finite() && found.reconstructed.len() == columns);
+            assert!(found.coded.residual.is_finite() && found.coded.reconstructed.len() == columns);
         }
     }
 }
@@ -331,9 +347,9 @@ fn lazy_rows_are_the_rows_of_the_matrix() {
             epochs: 5,
             ..Autoencoder::default()
         };
-        let found = encode_lazy(&lazy, &options, &task(4)).expect("finite");
+        let found = encode_operator(&lazy, &options, &task(4)).expect("finite");
         let truth = encode(&dense, &options, &task(4)).expect("finite");
-        assert!((found.residual - truth.residual).abs() < 1e-4);
+        assert!((found.coded.residual - truth.coded.residual).abs() < 1e-4);
         // Directions with equal singular values, with which it may start, are any mixture.
         let codes = found.code.as_slice().iter().zip(truth.code.as_slice());
         let alike = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-3;
@@ -352,11 +368,11 @@ fn codes_of_lazy_rows_are_as_good_as_those_of_the_matrix() {
             epochs: 400,
             ..Autoencoder::default()
         };
-        let found = encode_lazy(&lazy, &options, &task(6)).expect("finite");
+        let found = encode_operator(&lazy, &options, &task(6)).expect("finite");
         assert!(
-            found.residual < 2.0 * best,
+            found.coded.residual < 2.0 * best,
             "{activation:?}: {} {best}",
-            found.residual
+            found.coded.residual
         );
         assert!(
             found.code.row(7).iter().all(|&x| x == 0.0)
@@ -367,7 +383,7 @@ fn codes_of_lazy_rows_are_as_good_as_those_of_the_matrix() {
                 .num_threads(threads)
                 .build()
                 .expect("a pool");
-            pool.install(|| encode_lazy(&lazy, &options, &task(6)).expect("finite"))
+            pool.install(|| encode_operator(&lazy, &options, &task(6)).expect("finite"))
         };
         assert!(on(1).code == found.code && on(3).code == found.code);
     }

@@ -2,6 +2,7 @@
 
 mod autoencoder;
 mod components;
+mod dense;
 mod log_window;
 mod norm;
 mod svd;
@@ -24,7 +25,5 @@ fn task(rank: usize, seed: u64) -> Task<'static> {
 
 /// The block in f64.
 fn wide(block: &Block) -> Small {
-    Small::from_fn(block.rows(), block.cols(), |i, j| {
-        f64::from(block.get(i, j))
-    })
+    Small::from(block)
 }

@@ -4,11 +4,28 @@
 //! mean (A_last − A_0)² and Δ its derivative before f, dW_l = A_lᵀ Δ_l, db_l = Δ_lᵀ e and
 //! Δ_{l−1} = (Δ_l W_lᵀ) ∘ f'(A_l): the derivative of every activation is a function of its value. Weights are f64,
 //! examples f32, sums over examples f64.
+//!
+//! The weights before the first batch are random, or the SVD of Y. Let x V be the leading singular directions of a row. The
+//! identity starts at W = V and Vᵀ, the optimum except for the offset. A unit whose input is scaled by its root mean square
+//! over all rows is nearly linear: tanh(z) ≈ z and sigmoid(z) ≈ ½ + z/4, so W = V diag(s) with s_j = 1 / rms_j (½ / rms_j for
+//! tanh) and a decoder that undoes slope, s and the ½ start close to the SVD as well. Tied weights leave no such freedom:
+//! a² f'(0) = 1 gives W = aV. V comes from the Gram matrix of the training rows, so that held-out rows do not favour the start
+//! over what is learnt (for very wide Y, from all rows, by iteration).
 
 use std::borrow::Cow;
 
-use super::options::Activation;
-use crate::dense::{Block, Norm, Small};
+use super::{Activation, Autoencoder, Data};
+use crate::dense::{Block, Small};
+use crate::error::Result;
+use crate::factor::Task;
+use crate::factor::svd::{Svd, svd};
+use crate::random::Key;
+
+/// Singular values below this fraction of the largest give no direction to start from.
+const ZERO: f64 = 1e-5;
+
+/// Gram matrices of more columns take longer than iterations.
+pub(super) const WIDEST: usize = 2048;
 
 /// Decay of Adam's first moments.
 const FIRST: f64 = 0.9;
@@ -85,6 +102,93 @@ impl Parameters {
 }
 
 impl Network {
+    /// The network before the first batch, for `learnt` training rows; the rows `held` out are not used.
+    pub(super) fn start(
+        data: Data,
+        held: &[u32],
+        learnt: usize,
+        options: &Autoencoder,
+        task: &Task,
+    ) -> Result<Network> {
+        let cols = data.s.cols();
+        let key = task.key.with("weights", 0);
+        let mut network = Network::random(options, cols, task.rank, key);
+        if !options.starts_from_svd() || cols == 0 || learnt == 0 {
+            return Ok(network);
+        }
+        if cols <= WIDEST {
+            let eigen = data.gram(held).eigen()?;
+            let root = |value: &f64| (value.max(0.0) / learnt as f64).sqrt();
+            let rms: Vec<f64> = eigen.values.iter().map(root).collect();
+            network.set_directions(&eigen.vectors, &rms);
+        } else {
+            let leading = Task {
+                rank: task.rank.min(cols),
+                right: true,
+                ..*task
+            };
+            let found = svd(data.s, &Svd::default(), &leading)?;
+            let v = found.v.expect("the right factor was asked for");
+            let root = ((held.len() + learnt) as f64).sqrt();
+            let rms: Vec<f64> = found.sigma.iter().map(|x| x * data.scale / root).collect();
+            network.set_directions(&Small::from(&v), &rms);
+        }
+        Ok(network)
+    }
+
+    /// Random weights, zero biases.
+    fn random(options: &Autoencoder, columns: usize, code: usize, key: Key) -> Network {
+        let sizes = options.sizes(columns, code);
+        let mut pairs: Vec<(usize, usize)> =
+            sizes.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        let back: Vec<(usize, usize)> = pairs.iter().rev().map(|&(a, b)| (b, a)).collect();
+        let depth = pairs.len();
+        let widths: Vec<usize> = pairs.iter().chain(&back).map(|pair| pair.1).collect();
+        if !options.tied {
+            pairs.extend(back);
+        }
+        let weights = pairs.iter().enumerate().map(|(layer, &(a, b))| {
+            let spread = match options.activation {
+                Activation::Relu => (6.0 / a.max(1) as f64).sqrt(),
+                _ => (6.0 / (a + b).max(1) as f64).sqrt(),
+            };
+            let drawn = Block::random(a, b, key.with("layer", layer as u64));
+            Small::from_fn(a, b, |i, j| spread * f64::from(drawn.get(i, j)))
+        });
+        let parameters = Parameters {
+            weights: weights.collect(),
+            biases: widths.iter().map(|&width| vec![0.0; width]).collect(),
+        };
+        Network {
+            activation: options.activation,
+            depth,
+            parameters,
+        }
+    }
+
+    /// Replaces the units for which there is a direction, a column of `vectors`, given the root mean square of the rows along
+    /// each; the others stay random, with zero weight in the decoder.
+    fn set_directions(&mut self, vectors: &Small, rms: &[f64]) {
+        let floor = rms.first().map_or(0.0, |most| most * ZERO);
+        let Parameters { weights, biases } = &mut self.parameters;
+        let (encoder, decoders) = weights.split_first_mut().expect("an encoder has a layer");
+        let tied = decoders.is_empty();
+        for j in 0..encoder.cols() {
+            let rms = rms.get(j).copied().filter(|&rms| rms > floor);
+            let (into, out, middle) = factors(self.activation, tied, rms.unwrap_or(1.0));
+            for i in 0..encoder.rows() {
+                let direction = rms.map_or(0.0, |_| vectors.get(i, j));
+                if rms.is_some() || tied {
+                    encoder.set(i, j, into * direction);
+                }
+                if let Some(decoder) = decoders.first_mut() {
+                    decoder.set(j, i, out * direction);
+                }
+                biases[1][i] -= middle * out * direction;
+            }
+        }
+    }
+
     fn tied(&self) -> bool {
         self.parameters.weights.len() == self.depth
     }
@@ -142,7 +246,7 @@ impl Network {
         let mut delta = outputs.pop().expect("a network has layers");
         subtract(&mut delta, batch);
         let entries = (batch.rows() * batch.cols()).max(1) as f64;
-        let loss = energy(&delta) / entries;
+        let loss = delta.squared_norm() / entries;
         delta.scale_columns(&vec![2.0 / entries; batch.cols()]);
         let mut gradient = self.parameters.zeros_like();
         for layer in (0..self.layers()).rev() {
@@ -182,18 +286,19 @@ impl Network {
     }
 }
 
+/// The factors of V in the encoder and in the decoder, and the value of a unit without input.
+fn factors(activation: Activation, tied: bool, rms: f64) -> (f64, f64, f64) {
+    match (activation, tied) {
+        (Activation::Sigmoid, true) => (2.0, 2.0, 0.5),
+        (Activation::Sigmoid, false) => (1.0 / rms, 4.0 * rms, 0.5),
+        (Activation::Tanh, false) => (0.5 / rms, 2.0 * rms, 0.0),
+        _ => (1.0, 1.0, 0.0),
+    }
+}
+
 /// a − b in place.
 pub(super) fn subtract(a: &mut Block, b: &Block) {
     a.update_rows(|i, row| row.iter_mut().zip(b.row(i)).for_each(|(a, b)| *a -= b));
-}
-
-/// The sum of the squares.
-pub(super) fn energy(block: &Block) -> f64 {
-    block
-        .column_norms(Norm::L2)
-        .iter()
-        .map(|norm| norm * norm)
-        .sum()
 }
 
 fn add(to: &mut [f64], from: &[f64], factor: f64) {
