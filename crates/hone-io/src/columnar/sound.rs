@@ -5,6 +5,8 @@
 //! page header are checked first, and every page is examined between its decompression and its decoding. Remaining
 //! problems cause a panic inside the crate; [`decoded`], around its calls alone, turns it into an error.
 //! Cost: one small read for each page.
+//!
+//! Headers are data of Thrift's compact protocol, which is read as far as it is needed ([`Cursor`]).
 
 use std::cell::Cell;
 use std::io::Read;
@@ -18,8 +20,13 @@ use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 
-use super::thrift::{Cursor, I32, LIST, STRUCT};
+/// Structs and lists within one another that are followed.
+const DEEPEST: u32 = 32;
 
+/// Kinds of values, as the protocol numbers them.
+const I32: u8 = 5;
+const LIST: u8 = 9;
+const STRUCT: u8 = 12;
 /// Groups within groups that a schema may have.
 const DEEPEST_SCHEMA: usize = 32;
 /// Bytes of a page header that are examined: statistics may be long.
@@ -363,6 +370,141 @@ impl PageReader for Checked {
     }
 }
 
+/// A place in data of Thrift's compact protocol. Every read is bounded by the bytes that are there, every nesting by
+/// [`DEEPEST`]; nothing panics and nothing is allocated. `None` means that the bytes are no Thrift data.
+#[derive(Debug, Clone)]
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    depth: u32,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Cursor {
+            bytes,
+            at: 0,
+            depth: 0,
+        }
+    }
+
+    /// Bytes used up.
+    fn position(&self) -> usize {
+        self.at
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.at)?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn advance(&mut self, bytes: u64) -> Option<()> {
+        self.at = self
+            .at
+            .checked_add(usize::try_from(bytes).ok()?)
+            .filter(|&at| at <= self.bytes.len())?;
+        Some(())
+    }
+
+    /// An unsigned number, seven bits per byte.
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// A signed number.
+    fn integer(&mut self) -> Option<i64> {
+        let value = self.varint()?;
+        Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+    }
+
+    /// The kind and number of the elements of a list; each takes a byte at least.
+    fn list(&mut self) -> Option<(u8, usize)> {
+        let head = self.byte()?;
+        let count = if head >> 4 == 15 {
+            self.varint()?
+        } else {
+            u64::from(head >> 4)
+        };
+        let count = usize::try_from(count)
+            .ok()
+            .filter(|&count| count <= self.bytes.len() - self.at)?;
+        Some((head & 15, count))
+    }
+
+    /// Visits the fields of a struct: `visit` uses a value up and says so, or leaves it to be skipped.
+    fn fields(&mut self, mut visit: impl FnMut(i64, u8, &mut Self) -> Option<bool>) -> Option<()> {
+        let mut id = 0i64;
+        loop {
+            let head = self.byte()?;
+            let kind = head & 15;
+            if kind == 0 {
+                return Some(());
+            }
+            id = if head >> 4 == 0 {
+                self.integer()?
+            } else {
+                id + i64::from(head >> 4)
+            };
+            if !visit(id, kind, self)? {
+                self.skip(kind, false)?;
+            }
+        }
+    }
+
+    /// Uses up a value of some kind; booleans take a byte only where they are elements.
+    fn skip(&mut self, kind: u8, element: bool) -> Option<()> {
+        match kind {
+            1 | 2 => self.advance(u64::from(element)),
+            3 => self.advance(1),
+            4..=6 => self.varint().map(drop),
+            7 => self.advance(8),
+            8 => {
+                let length = self.varint()?;
+                self.advance(length)
+            }
+            9..=12 => {
+                self.depth += 1;
+                let done = if self.depth > DEEPEST {
+                    None
+                } else {
+                    self.skip_nested(kind)
+                };
+                self.depth -= 1;
+                done
+            }
+            13 => self.advance(16),
+            _ => None,
+        }
+    }
+
+    fn skip_nested(&mut self, kind: u8) -> Option<()> {
+        match kind {
+            9 | 10 => {
+                let (kind, count) = self.list()?;
+                (0..count).try_for_each(|_| self.skip(kind, true))
+            }
+            11 => {
+                let count = self.varint()?;
+                let kinds = if count == 0 { 0 } else { self.byte()? };
+                (0..count).try_for_each(|_| {
+                    self.skip(kinds >> 4, true)?;
+                    self.skip(kinds & 15, true)
+                })
+            }
+            _ => self.fields(|_, _, _| Some(false)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -414,6 +556,20 @@ mod tests {
                 9
             ),
             None
+        );
+    }
+
+    #[test]
+    fn nesting_and_counts_are_bounded() {
+        assert_eq!(
+            Cursor::new(&[0x1c; 1000]).fields(|_, _, _| Some(false)),
+            None,
+            "structs in structs"
+        );
+        assert_eq!(
+            Cursor::new(&[0xf5, 0xff, 0xff, 0xff, 0x7f]).list(),
+            None,
+            "more elements than bytes"
         );
     }
 }

@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use tempfile::{TempDir, TempPath};
+use tempfile::TempPath;
 
 use super::Existing;
 use super::place::folder_of;
+use super::temporary::Thing;
 
 /// How the names of folders of replaced files begin and end.
 const ASIDE: (&str, &str) = (".hone-", ".old");
@@ -33,13 +34,6 @@ pub(super) struct New {
     pub(super) thing: Thing,
     pub(super) target: PathBuf,
     pub(super) existing: Existing,
-}
-
-/// Removed when dropped.
-#[derive(Debug)]
-pub(super) enum Thing {
-    File(TempPath),
-    Folder(TempDir),
 }
 
 impl New {
@@ -214,6 +208,8 @@ impl Old {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
 
     fn new_file(folder: &Path, text: &str, target: PathBuf) -> New {

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::terminal::Results;
-use exchange::{New, Thing, exchange};
+use exchange::{New, exchange};
 use place::{Place, folder_of, sync};
 use temporary::{Temporary, registry};
 
@@ -96,23 +96,22 @@ enum Sink {
     Stdout(BufWriter<Results<io::Stdout>>),
     /// A device, a pipe or a descriptor: no temporary, nothing to replace.
     Direct(BufWriter<Results<File>>),
-    Temporary(BufWriter<File>, Temporary),
+    /// And where it goes.
+    Temporary(BufWriter<File>, Temporary, PathBuf),
 }
 
 impl Sink {
     fn temporary(path: &Path, target: PathBuf, existing: Option<Metadata>) -> Result<Sink> {
-        let (file, temporary) = Temporary::create(path, target, existing)?;
-        Ok(Sink::Temporary(
-            BufWriter::with_capacity(BUFFER, file),
-            temporary,
-        ))
+        let (file, temporary) = Temporary::file(path, &target, existing)?;
+        let file = BufWriter::with_capacity(BUFFER, file);
+        Ok(Sink::Temporary(file, temporary, target))
     }
 
     fn writer(&mut self) -> &mut dyn Write {
         match self {
             Sink::Stdout(out) => out,
             Sink::Direct(stream) => stream,
-            Sink::Temporary(file, _) => file,
+            Sink::Temporary(file, ..) => file,
         }
     }
 }
@@ -185,29 +184,6 @@ impl Output {
     pub fn error(&self, error: io::Error) -> Error {
         Error::io(shown(&self.path), error)
     }
-
-    /// Brings all data to disk, under the temporary name if there is one, and measures it.
-    fn seal(self) -> Result<(PathBuf, Option<Temporary>, Sum)> {
-        let Output {
-            path,
-            sink,
-            sum,
-            rewritten,
-            ..
-        } = self;
-        let sealed = match sink {
-            Sink::Stdout(mut out) => out.flush().map(|()| (None, sum)),
-            Sink::Direct(mut file) => file.flush().map(|()| (None, sum)),
-            Sink::Temporary(file, temporary) => {
-                synced(file, if rewritten { None } else { Some(sum) })
-                    .map(|sum| (Some(temporary), sum))
-            }
-        };
-        match sealed {
-            Ok((temporary, sum)) => Ok((path, temporary, sum)),
-            Err(error) => Err(Error::io(shown(&path), error)),
-        }
-    }
 }
 
 impl Write for Output {
@@ -226,7 +202,7 @@ impl Seek for Output {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.rewritten |= to != SeekFrom::Current(0);
         match &mut self.sink {
-            Sink::Temporary(file, _) => file.seek(to),
+            Sink::Temporary(file, ..) => file.seek(to),
             _ => Err(io::Error::new(
                 ErrorKind::NotSeekable,
                 "this output cannot be rewound; write to a file",
@@ -292,11 +268,19 @@ pub struct Batch {
     existing: Existing,
     /// As named by the caller.
     paths: Vec<PathBuf>,
-    ready: Vec<Temporary>,
+    ready: Vec<Ready>,
+    ready_folders: Vec<Ready>,
     written: Vec<Written>,
-    ready_folders: Vec<(TemporaryFolder, PathBuf, Existing)>,
     folders: Vec<WrittenFolder>,
     obsolete: Vec<PathBuf>,
+}
+
+/// What is complete under a temporary name, and where it goes.
+#[derive(Debug)]
+struct Ready {
+    temporary: Temporary,
+    target: PathBuf,
+    existing: Existing,
 }
 
 impl Batch {
@@ -318,21 +302,27 @@ impl Batch {
 
     /// Takes a complete file: its data is on disk, but not yet under its name. Streams are flushed.
     pub fn add(&mut self, output: Output) -> Result<()> {
-        let (path, temporary, sum) = output.seal()?;
-        if let Some(temporary) = temporary {
-            if self
-                .ready
-                .iter()
-                .any(|other| other.target == temporary.target)
-            {
-                let message = format!(
-                    "two outputs go to {}; give each its own path",
-                    path.display()
-                );
-                return Err(Error::config("output", message));
+        let (path, sum) = (output.path, output.sum);
+        let failed = |e| Error::io(shown(&path), e);
+        match output.sink {
+            Sink::Stdout(mut out) => out.flush().map_err(failed)?,
+            Sink::Direct(mut file) => file.flush().map_err(failed)?,
+            Sink::Temporary(file, temporary, target) => {
+                let sum = synced(file, (!output.rewritten).then_some(sum)).map_err(failed)?;
+                if self.ready.iter().any(|other| other.target == target) {
+                    let message = format!(
+                        "two outputs go to {}; give each its own path",
+                        path.display()
+                    );
+                    return Err(Error::config("output", message));
+                }
+                self.written.push(Written::new(&path, &sum));
+                self.ready.push(Ready {
+                    temporary,
+                    target,
+                    existing: self.existing,
+                });
             }
-            self.written.push(Written::new(&path, &sum));
-            self.ready.push(temporary);
         }
         self.paths.push(path);
         Ok(())
@@ -360,7 +350,11 @@ impl Batch {
             path: target.clone(),
             files,
         });
-        self.ready_folders.push((folder, target, existing));
+        self.ready_folders.push(Ready {
+            temporary: folder.0,
+            target,
+            existing,
+        });
     }
 
     /// The folders so far.
@@ -417,40 +411,22 @@ impl Batch {
         if self.existing == Existing::Replace {
             self.obsolete_companions()?;
         }
-        let Batch {
-            existing,
-            mut paths,
-            ready,
-            ready_folders,
-            obsolete,
-            ..
-        } = self;
-        let mut registry = registry();
-        let mut new: Vec<New> = Vec::new();
-        for file in ready {
-            let (file, target) = file.take(&mut registry);
-            let thing = Thing::File(file);
-            new.push(New {
-                thing,
-                target,
-                existing,
-            });
-        }
-        for (folder, target, existing) in ready_folders {
-            paths.push(target.clone());
-            let thing = Thing::Folder(folder.take(&mut registry));
-            new.push(New {
-                thing,
-                target,
-                existing,
-            });
-        }
+        let (mut paths, mut registry) = (self.paths, registry());
+        paths.extend(self.folders.into_iter().map(|folder| folder.path));
+        let ready = self.ready.into_iter().chain(self.ready_folders);
+        let new: Vec<New> = ready
+            .map(|ready| New {
+                thing: ready.temporary.take(&mut registry),
+                target: ready.target,
+                existing: ready.existing,
+            })
+            .collect();
         let mut within: Vec<PathBuf> = new
             .iter()
             .map(|one| folder_of(&one.target).to_path_buf())
             .collect();
         within.dedup();
-        exchange(new, obsolete).map_err(|(path, error)| match error.kind() {
+        exchange(new, self.obsolete).map_err(|(path, error)| match error.kind() {
             ErrorKind::AlreadyExists => Error::Exists { path },
             _ => Error::io(path, error),
         })?;

@@ -136,118 +136,96 @@ pub fn is_temporary(name: &str) -> bool {
     name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }
 
-/// A temporary file that is registered while it lives, and what it shall replace.
+/// What is complete or becomes so under a temporary name; removed when dropped.
 #[derive(Debug)]
-pub(super) struct Temporary {
-    /// `Some` until taken or dropped.
-    path: Option<TempPath>,
-    /// The regular file to replace, links resolved.
-    pub(super) target: PathBuf,
+pub(super) enum Thing {
+    File(TempPath),
+    Folder(TempDir),
 }
 
+impl Thing {
+    fn path(&self) -> &Path {
+        match self {
+            Thing::File(file) => file,
+            Thing::Folder(folder) => folder.path(),
+        }
+    }
+}
+
+/// A thing that is registered while it lives.
+#[derive(Debug)]
+pub(super) struct Temporary(
+    /// `Some` until taken or dropped.
+    Option<Thing>,
+);
+
 impl Temporary {
+    fn new(thing: Thing, registry: &mut Registry) -> Self {
+        registry.unfinished.push(thing.path().to_path_buf());
+        Temporary(Some(thing))
+    }
+
     /// Makes a file beside `target`, with the permissions of the one that exists; `path` is what the user calls it.
-    pub(super) fn create(
+    pub(super) fn file(
         path: &Path,
-        target: PathBuf,
+        target: &Path,
         existing: Option<Metadata>,
     ) -> Result<(File, Self)> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
+        let failed = |e| refused(path, e);
         let mut registry = registry();
-        let made = builder
-            .tempfile_in(folder_of(&target))
-            .map_err(|e| refused(path, e))?;
-        let (file, name) = made.into_parts();
-        registry.unfinished.push(name.to_path_buf());
+        let made = builder(0o666).tempfile_in(folder_of(target));
+        let (file, name) = made.map_err(failed)?.into_parts();
+        let temporary = Temporary::new(Thing::File(name), &mut registry);
         drop(registry);
-        let temporary = Temporary {
-            path: Some(name),
-            target,
-        };
         if let Some(existing) = existing {
             file.set_permissions(existing.permissions())
-                .map_err(|e| refused(path, e))?;
+                .map_err(failed)?;
         }
         Ok((file, temporary))
     }
 
-    /// Its name, and that of the target; it is off the registry, which the caller has locked.
-    pub(super) fn take(mut self, registry: &mut Registry) -> (TempPath, PathBuf) {
-        let path = self.path.take().expect("taken once, and by value");
-        registry.forget(&path);
-        (path, std::mem::take(&mut self.target))
+    /// The thing, off the registry, which the caller has locked.
+    pub(super) fn take(mut self, registry: &mut Registry) -> Thing {
+        let thing = self.0.take().expect("taken once, and by value");
+        registry.forget(thing.path());
+        thing
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if let Some(path) = self.path.take() {
+        if let Some(thing) = self.0.take() {
             let mut registry = registry();
-            registry.forget(&path);
-            drop(path); // removes the file, before the registry is unlocked
+            registry.forget(thing.path());
+            drop(thing); // removes it, before the registry is unlocked
         }
     }
+}
+
+fn builder(_mode: u32) -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(_mode)); // less the umask
+    builder
 }
 
 /// A folder for temporary files, removed with all in it when dropped, and by [`remove_unfinished`].
 #[derive(Debug)]
-pub struct TemporaryFolder {
-    /// `Some` until taken or dropped.
-    folder: Option<TempDir>,
-}
+pub struct TemporaryFolder(pub(super) Temporary);
 
 impl TemporaryFolder {
-    /// Makes a new folder in another.
-    pub fn create_in(parent: &Path) -> Result<Self> {
-        let mut registry = registry();
-        let folder = tempfile::Builder::new()
-            .prefix(TEMPORARY.0)
-            .tempdir_in(parent);
-        let folder = folder.map_err(|e| refused(&parent.join("hone"), e))?;
-        registry.unfinished.push(folder.path().to_path_buf());
-        Ok(TemporaryFolder {
-            folder: Some(folder),
-        })
-    }
-
     /// Makes a new folder beside the one that it is to become.
     pub fn beside(target: &Path) -> Result<Self> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777)); // less the umask
         let mut registry = registry();
-        let folder = builder
-            .tempdir_in(folder_of(target))
-            .map_err(|e| refused(target, e))?;
-        registry.unfinished.push(folder.path().to_path_buf());
-        Ok(TemporaryFolder {
-            folder: Some(folder),
-        })
-    }
-
-    /// The folder, off the registry, which the caller has locked.
-    pub(super) fn take(mut self, registry: &mut Registry) -> TempDir {
-        let folder = self.folder.take().expect("taken once, and by value");
-        registry.forget(folder.path());
-        folder
+        let folder = builder(0o777).tempdir_in(folder_of(target));
+        let folder = Thing::Folder(folder.map_err(|e| refused(target, e))?);
+        Ok(TemporaryFolder(Temporary::new(folder, &mut registry)))
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.folder.as_ref().expect("there until dropped").path()
-    }
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        if let Some(folder) = self.folder.take() {
-            let mut registry = registry();
-            registry.forget(folder.path());
-            drop(folder); // removes it, before the registry is unlocked
-        }
+        let thing = self.0.0.as_ref();
+        thing.expect("there until dropped").path()
     }
 }

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::records::Records;
 use super::table::{Column, Kind, Layout, Table, TableReader};
+use super::text::Records;
 use super::{Format, npy, text};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, IdIndex, NodeId};

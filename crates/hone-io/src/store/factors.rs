@@ -15,8 +15,8 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, BufReader, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -174,9 +174,7 @@ impl Folder {
 
     /// Reads an array of one or two dimensions; more are laid out as rows of the last.
     pub fn read(&self, array: &ArrayEntry) -> Result<Block> {
-        let path = self.checked(&array.file)?;
-        let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
-        npy::read_rows(&path, &mut BufReader::new(file))
+        npy::read_rows(&self.checked(&array.file)?)
     }
 
     /// Reads the node ids.
@@ -218,11 +216,7 @@ pub struct Writer {
 }
 
 /// Refuses an existing folder. Only one that contains nothing but factors can be replaced: everything in it is deleted.
-pub fn check_target(target: impl AsRef<Path>, existing: Existing) -> Result<()> {
-    check_target_at(target.as_ref(), existing)
-}
-
-fn check_target_at(target: &Path, existing: Existing) -> Result<()> {
+pub fn check_target(target: &Path, existing: Existing) -> Result<()> {
     let Ok(metadata) = fs::symlink_metadata(target) else {
         return Ok(());
     };
@@ -235,41 +229,34 @@ fn check_target_at(target: &Path, existing: Existing) -> Result<()> {
     if !metadata.is_dir() {
         return Err(Error::input(target, "is not a folder", remedy));
     }
-    let entries = fs::read_dir(target)
-        .map_err(|e| Error::io(target, e))?
-        .collect::<io::Result<Vec<_>>>();
-    let entries = entries.map_err(|e| Error::io(target, e))?;
+    let failed = |e| Error::io(target, e);
+    let entries = fs::read_dir(target).map_err(failed)?;
+    let entries: Vec<_> = entries.collect::<io::Result<_>>().map_err(failed)?;
     if entries.is_empty() {
         return Ok(());
     }
     let Ok(Folder { manifest, .. }) = Folder::open(target) else {
-        return Err(Error::input(
-            target,
-            "is a folder of something else, which is not replaced",
-            remedy,
-        ));
+        let message = "is a folder of something else, which is not replaced";
+        return Err(Error::input(target, message, remedy));
     };
     let named: BTreeSet<&OsStr> = manifest.names().map(OsStr::new).collect();
-    let listed = |entry: &fs::DirEntry| {
+    let listed = |entry: &&fs::DirEntry| {
         named.contains(entry.file_name().as_os_str())
             && entry.file_type().is_ok_and(|kind| kind.is_file())
     };
-    let Some(foreign) = entries.iter().find(|entry| !listed(entry)) else {
-        return entries.iter().try_for_each(|entry| {
-            let metadata = entry.metadata().map_err(|e| Error::io(entry.path(), e))?;
-            may_replace(&entry.path(), &metadata, existing)
-        });
-    };
-    let name = foreign.file_name();
-    let message = format!(
-        "holds {}, which its {MANIFEST} does not list: it is not replaced",
-        name.display()
-    );
-    Err(Error::input(
-        target,
-        message,
-        "move that away, or name another folder",
-    ))
+    if let Some(foreign) = entries.iter().find(|entry| !listed(entry)) {
+        let name = foreign.file_name();
+        let message = format!(
+            "holds {}, which its {MANIFEST} does not list: it is not replaced",
+            name.display()
+        );
+        let remedy = "move that away, or name another folder";
+        return Err(Error::input(target, message, remedy));
+    }
+    entries.iter().try_for_each(|entry| {
+        let metadata = entry.metadata().map_err(|e| Error::io(entry.path(), e))?;
+        may_replace(&entry.path(), &metadata, existing)
+    })
 }
 
 /// Refuses to replace a folder that the input `file` is in; `field` names the setting of that.
@@ -312,38 +299,25 @@ impl Writer {
 
     /// Writes a block.
     pub fn block(&mut self, name: &str, block: &Block) -> Result<ArrayEntry> {
-        let file = format!("{name}.npy");
-        self.put(&file, |out| {
-            npy::write_header("<f4", &[block.rows(), block.cols()], out)?;
-            out.write_all(bytemuck::cast_slice(block.as_slice()))
-        })?;
-        Ok(ArrayEntry {
-            file,
-            shape: vec![block.rows(), block.cols()],
-        })
+        let values = bytemuck::cast_slice(block.as_slice());
+        let shape = [block.rows(), block.cols()];
+        self.array(name, "<f4", &shape, |out| out.write_all(values))
     }
 
     /// Writes the transpose of a block, padded with zero rows to `rows`; row by row, since it may be far larger.
     pub fn transposed(&mut self, name: &str, block: &Block, rows: usize) -> Result<ArrayEntry> {
-        let (file, shape) = (format!("{name}.npy"), [rows, block.rows()]);
-        self.put(&file, |out| {
-            npy::write_header("<f4", &shape, out)?;
-            let mut bytes = vec![0; 4 * block.rows()];
+        let value = |i, j| {
+            if i < block.cols() {
+                block.get(j, i)
+            } else {
+                0.0
+            }
+        };
+        self.array(name, "<f4", &[rows, block.rows()], |out| {
             (0..rows).try_for_each(|i| {
-                for (j, to) in bytes.chunks_exact_mut(4).enumerate() {
-                    let value = if i < block.cols() {
-                        block.get(j, i)
-                    } else {
-                        0.0
-                    };
-                    to.copy_from_slice(&value.to_le_bytes());
-                }
-                out.write_all(&bytes)
+                let row: Vec<f32> = (0..block.rows()).map(|j| value(i, j)).collect();
+                out.write_all(bytemuck::cast_slice(&row))
             })
-        })?;
-        Ok(ArrayEntry {
-            file,
-            shape: shape.to_vec(),
         })
     }
 
@@ -351,33 +325,34 @@ impl Writer {
     pub fn numbers(&mut self, name: &str, shape: &[usize], numbers: &[f64]) -> Result<ArrayEntry> {
         let size: usize = shape.iter().product();
         assert_eq!(numbers.len(), size, "{name} has the shape {shape:?}");
-        let file = format!("{name}.npy");
-        self.put(&file, |out| {
-            npy::write_header("<f8", shape, out)?;
-            numbers
-                .iter()
-                .try_for_each(|x| out.write_all(&x.to_le_bytes()))
-        })?;
-        Ok(ArrayEntry {
-            file,
-            shape: shape.to_vec(),
-        })
+        let bytes = bytemuck::cast_slice(numbers);
+        self.array(name, "<f8", shape, |out| out.write_all(bytes))
     }
 
     /// Writes numbers of nodes, unless the file is there.
     pub fn rows(&mut self, name: &str, rows: &[u32]) -> Result<ArrayEntry> {
-        let file = format!("{name}.npy");
-        if !self.folder.path().join(&file).exists() {
-            self.put(&file, |out| {
-                npy::write_header("<u4", &[rows.len()], out)?;
-                rows.iter()
-                    .try_for_each(|row| out.write_all(&row.to_le_bytes()))
-            })?;
+        let (file, shape) = (format!("{name}.npy"), vec![rows.len()]);
+        if self.folder.path().join(&file).exists() {
+            return Ok(ArrayEntry { file, shape });
         }
-        Ok(ArrayEntry {
-            file,
-            shape: vec![rows.len()],
-        })
+        let bytes = bytemuck::cast_slice(rows);
+        self.array(name, "<u4", &shape, |out| out.write_all(bytes))
+    }
+
+    fn array(
+        &mut self,
+        name: &str,
+        dtype: &str,
+        shape: &[usize],
+        values: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<ArrayEntry> {
+        let file = format!("{name}.npy");
+        self.put(&file, |out| {
+            npy::write_header(dtype, shape, out)?;
+            values(out)
+        })?;
+        let shape = shape.to_vec();
+        Ok(ArrayEntry { file, shape })
     }
 
     /// Writes the manifest, removes files it does not name, and adds the folder to a batch.
@@ -440,28 +415,19 @@ impl Writer {
 impl Manifest {
     /// All files that are named, the manifest among them.
     fn names(&self) -> impl Iterator<Item = &str> {
-        let local = self.local.iter().flat_map(|entry| {
-            [
-                Some(&entry.u),
-                Some(&entry.sigma),
-                entry.v.as_ref(),
-                entry.rows.as_ref(),
-            ]
-            .into_iter()
-            .flatten()
-        });
-        let global = self
-            .global
-            .iter()
-            .flat_map(|entry| [Some(&entry.z), entry.h.as_ref()].into_iter().flatten());
-        let joint = self.joint.iter().flat_map(|entry| {
-            let arrays = [&entry.left, &entry.right, &entry.motifs, &entry.weights];
-            arrays.into_iter().chain(entry.core.as_ref())
-        });
-        let arrays = local
-            .chain(global)
-            .chain(joint)
-            .map(|array| array.file.as_str());
+        let mut arrays: Vec<&ArrayEntry> = Vec::new();
+        for entry in &self.local {
+            arrays.extend([&entry.u, &entry.sigma]);
+            arrays.extend(entry.v.iter().chain(&entry.rows));
+        }
+        if let Some(entry) = &self.global {
+            arrays.extend([&entry.z].into_iter().chain(&entry.h));
+        }
+        if let Some(entry) = &self.joint {
+            arrays.extend([&entry.left, &entry.right, &entry.motifs, &entry.weights]);
+            arrays.extend(&entry.core);
+        }
+        let arrays = arrays.into_iter().map(|array| array.file.as_str());
         [MANIFEST, &self.ids].into_iter().chain(arrays)
     }
 }

@@ -16,7 +16,6 @@ mod counts;
 pub mod factors;
 mod npy;
 mod parquet;
-mod records;
 mod shared;
 pub mod table;
 pub mod tensors;
@@ -117,7 +116,7 @@ impl Embedding {
         check_size(path, format, allowance)?;
         record::verify(path)?;
         let embedding = match format {
-            Format::Tsv | Format::Csv | Format::Word2vec => records::read(path, format, allowance),
+            Format::Tsv | Format::Csv | Format::Word2vec => text::read(path, format, allowance),
             Format::Npy => npy::read_npy(path, allowance),
             Format::Npz => npy::read_npz(path, allowance),
             Format::Parquet => parquet::read(path, allowance),
@@ -283,7 +282,7 @@ fn two_vectors(
 ) -> Error {
     let lines = format
         .is_text()
-        .then(|| records::lines_of([a, b], path, format, allowance))
+        .then(|| text::lines_of([a, b], path, format, allowance))
         .flatten();
     let place = lines.map_or_else(
         || format!("rows {a} and {b}, from 0"),

@@ -9,11 +9,12 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::shared::Rows;
-use super::{Embedding, read_names, records};
+use super::{Embedding, read_names, text};
 use crate::dense::Block;
 use crate::error::{Error, Result, unwrapped};
 use crate::graph::{NodeId, NodeIds};
 use crate::memory::Allowance;
+use crate::output::Output;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Bytes decoded at a time.
@@ -50,9 +51,14 @@ pub fn write_header(dtype: &str, shape: &[usize], out: &mut dyn Write) -> io::Re
     out.write_all(header.as_bytes())
 }
 
-pub(super) fn write_npz(rows: &Rows, path: &Path, out: &mut (impl Write + Seek)) -> Result<()> {
-    let archive = |out: &mut dyn ArchiveSink| -> io::Result<()> {
-        let mut zip = zip::ZipWriter::new(Quiet::new(out));
+/// Writes an archive.
+pub(super) fn write_npz(rows: &Rows, path: &Path, out: &mut Output) -> Result<()> {
+    let mut archive = || -> io::Result<()> {
+        let mut zip = zip::ZipWriter::new(FailOnce {
+            out,
+            failed: false,
+            position: 0,
+        });
         let options = zip::write::SimpleFileOptions::default()
             .compression_method(zip::CompressionMethod::Stored)
             .last_modified_time(zip::DateTime::default())
@@ -66,7 +72,7 @@ pub(super) fn write_npz(rows: &Rows, path: &Path, out: &mut (impl Write + Seek))
         zip.finish()?;
         Ok(())
     };
-    archive(out).map_err(|e| Error::io(path, e))
+    archive().map_err(|e| Error::io(path, e))
 }
 
 pub(super) fn write_ids(ids: &NodeIds, out: &mut dyn Write) -> io::Result<()> {
@@ -283,28 +289,20 @@ fn texts_of(mut array: Array<'_>) -> Result<Vec<String>> {
 
 impl Header {
     fn parse(header: &str) -> Result<Self, &'static str> {
-        let dtype =
-            entry(header, "descr").and_then(|v| v.trim().strip_prefix('\'')?.split('\'').next());
-        let dtype = dtype
-            .ok_or("the header has no `descr` of a plain type")?
-            .to_owned();
-        let fortran =
-            entry(header, "fortran_order").is_some_and(|v| v.trim_start().starts_with("True"));
-        let shape =
-            entry(header, "shape").and_then(|v| v.trim().strip_prefix('(')?.split(')').next());
-        let shape = shape.ok_or("the header has no `shape`")?;
-        let shape = shape
-            .split(',')
-            .map(str::trim)
-            .filter(|d| !d.is_empty())
-            .map(str::parse);
-        let shape: Vec<usize> = shape
-            .collect::<Result<_, _>>()
-            .map_err(|_| "`shape` is not a tuple")?;
+        // The text after `'key':`, within what opens and closes a value.
+        let entry = |key: &str, open: &str, close| {
+            let after = header.split_once(&format!("'{key}'"))?.1.trim_start();
+            let value = after.strip_prefix(':')?.trim_start();
+            value.strip_prefix(open)?.split(close).next()
+        };
+        let dtype = entry("descr", "'", '\'').ok_or("the header has no `descr` of a plain type")?;
+        let shape = entry("shape", "(", ')').ok_or("the header has no `shape`")?;
+        let sizes = shape.split(',').map(str::trim).filter(|d| !d.is_empty());
+        let shape: Result<Vec<usize>, _> = sizes.map(str::parse).collect();
         Ok(Header {
-            dtype,
-            shape,
-            fortran,
+            dtype: dtype.to_owned(),
+            shape: shape.map_err(|_| "`shape` is not a tuple")?,
+            fortran: entry("fortran_order", "True", ',').is_some(),
         })
     }
 
@@ -335,43 +333,38 @@ type Decode = fn(&[u8]) -> f32;
 
 /// The number of bytes of a value of a NumPy type, and how they become a float.
 fn decoder(dtype: &str) -> Option<(usize, Decode)> {
-    macro_rules! of {
-        ($number:ty, $from:ident) => {
-            (size_of::<$number>(), |b: &[u8]| {
-                <$number>::$from(b.try_into().expect("whole values")) as f32
-            })
+    macro_rules! decoders {
+        ($($name:literal: $number:ty, $from:ident;)*) => {
+            match dtype {
+                $($name => (size_of::<$number>(), |bytes: &[u8]| {
+                    <$number>::$from(bytes.try_into().expect("whole values")) as f32
+                }),)*
+                "|b1" => (1, |bytes: &[u8]| f32::from(bytes[0] != 0)),
+                _ => return None,
+            }
         };
     }
-    Some(match dtype {
-        "<f4" => of!(f32, from_le_bytes),
-        "<f8" => of!(f64, from_le_bytes),
-        "<i8" => of!(i64, from_le_bytes),
-        "<i4" => of!(i32, from_le_bytes),
-        "<i2" => of!(i16, from_le_bytes),
-        "<u8" => of!(u64, from_le_bytes),
-        "<u4" => of!(u32, from_le_bytes),
-        "<u2" => of!(u16, from_le_bytes),
-        ">f4" => of!(f32, from_be_bytes),
-        ">f8" => of!(f64, from_be_bytes),
-        ">i8" => of!(i64, from_be_bytes),
-        ">i4" => of!(i32, from_be_bytes),
-        "|i1" => of!(i8, from_le_bytes),
-        "|u1" => of!(u8, from_le_bytes),
-        "|b1" => (1, |b: &[u8]| f32::from(b[0] != 0)),
-        _ => return None,
+    Some(decoders! {
+        "<f4": f32, from_le_bytes;
+        "<f8": f64, from_le_bytes;
+        "<i8": i64, from_le_bytes;
+        "<i4": i32, from_le_bytes;
+        "<i2": i16, from_le_bytes;
+        "<u8": u64, from_le_bytes;
+        "<u4": u32, from_le_bytes;
+        "<u2": u16, from_le_bytes;
+        ">f4": f32, from_be_bytes;
+        ">f8": f64, from_be_bytes;
+        ">i8": i64, from_be_bytes;
+        ">i4": i32, from_be_bytes;
+        "|i1": i8, from_le_bytes;
+        "|u1": u8, from_le_bytes;
     })
-}
-
-/// The text after `'key':` in a header.
-fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
-    let after = header.split_once(&format!("'{key}'"))?.1;
-    after.trim_start().strip_prefix(':').map(str::trim_start)
 }
 
 /// Refuses an array whose header promises more than fits; what is wrong with the header itself is for the reader to say.
 pub(super) fn check_size(path: &Path, allowance: Allowance) -> Result<()> {
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
-    match Array::open(path, &mut BufReader::new(file), allowance) {
+    match Array::open(path, &mut opened(path)?, allowance) {
         Ok(array) => {
             let count = array.header.count().unwrap_or(usize::MAX) as u64;
             allowance.check(path, count.saturating_mul(size_of::<f32>() as u64))
@@ -381,8 +374,7 @@ pub(super) fn check_size(path: &Path, allowance: Allowance) -> Result<()> {
 }
 
 pub(super) fn read_npy(path: &Path, allowance: Allowance) -> Result<Embedding> {
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
-    let (vectors, ids) = read_npy_array(path, &mut BufReader::new(file), allowance)?;
+    let (vectors, ids) = read_npy_array(path, &mut opened(path)?, allowance)?;
     let ids = ids.unwrap_or(NodeIds::Sequential(vectors.rows()));
     Ok(match read_names(path, vectors.cols())? {
         Some(columns) => Embedding::with_columns(ids, vectors, columns),
@@ -390,9 +382,15 @@ pub(super) fn read_npy(path: &Path, allowance: Allowance) -> Result<Embedding> {
     })
 }
 
+fn opened(path: &Path) -> Result<BufReader<File>> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    Ok(BufReader::new(file))
+}
+
 /// An array of numbers of any dimensions, as rows of the last one.
-pub(super) fn read_rows(path: &Path, reader: &mut dyn Read) -> Result<Block> {
-    let mut array = Array::open(path, reader, Allowance::new(None))?;
+pub(super) fn read_rows(path: &Path) -> Result<Block> {
+    let mut reader = opened(path)?;
+    let mut array = Array::open(path, &mut reader, Allowance::new(None))?;
     if let [outer @ .., last] = array.header.shape.as_slice()
         && outer.len() > 1
     {
@@ -406,12 +404,7 @@ pub(super) fn read_rows(path: &Path, reader: &mut dyn Read) -> Result<Block> {
 
 /// An array of ids.
 pub(super) fn read_ids(path: &Path) -> Result<NodeIds> {
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
-    ids_of(Array::open(
-        path,
-        &mut BufReader::new(file),
-        Allowance::new(None),
-    )?)
+    ids_of(Array::open(path, &mut opened(path)?, Allowance::new(None))?)
 }
 
 /// An array of numbers, a row each, and the ids beside it, if there are any.
@@ -424,7 +417,7 @@ pub fn read_npy_array(
     let sidecar = ids_path(path);
     let ids = sidecar
         .exists()
-        .then(|| records::read_ids(&sidecar, allowance))
+        .then(|| text::read_ids(&sidecar, allowance))
         .transpose()?;
     if let Some(ids) = ids.as_ref().filter(|ids| ids.len() != vectors.rows()) {
         let message = format!(
@@ -442,8 +435,7 @@ pub fn read_npy_array(
 pub(super) fn read_npz(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let wrong = |error| Error::io(path, error);
     if std::fs::metadata(path).map_err(wrong)?.is_file() {
-        let file = File::open(path).map_err(wrong)?;
-        return read_archive(path, BufReader::new(file), allowance);
+        return read_archive(path, opened(path)?, allowance);
     }
     // An archive is read from its end.
     let check = |bytes: &[u8], _| match bytes.starts_with(b"PK") {
@@ -497,45 +489,32 @@ fn member<T>(
     read(Array::open(path, &mut member, allowance)?)
 }
 
-/// What a zip archive is written to.
-trait ArchiveSink: Write + Seek {}
-impl<T: Write + Seek> ArchiveSink for T {}
-
 /// A sink that fails once: when dropped, the archive's writer tries to finish the abandoned archive, and prints to
 /// standard error if it cannot. So after the first failure the sink pretends to succeed, including positions, which the
 /// writer checks.
-struct Quiet<'a> {
-    out: &'a mut dyn ArchiveSink,
+struct FailOnce<'a> {
+    out: &'a mut Output,
     failed: bool,
     position: u64,
 }
 
-impl<'a> Quiet<'a> {
-    fn new(out: &'a mut dyn ArchiveSink) -> Self {
-        Quiet {
-            out,
-            failed: false,
-            position: 0,
-        }
-    }
-
+impl FailOnce<'_> {
     fn once<T>(
         &mut self,
         after: T,
-        act: impl FnOnce(&mut dyn ArchiveSink) -> io::Result<T>,
+        act: impl FnOnce(&mut Output) -> io::Result<T>,
     ) -> io::Result<T> {
         if self.failed {
             return Ok(after);
         }
         let done = act(self.out);
-        self.failed = done
-            .as_ref()
-            .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        let interrupted = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
+        self.failed = done.as_ref().is_err_and(|error| !interrupted(error));
         done
     }
 }
 
-impl Write for Quiet<'_> {
+impl Write for FailOnce<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.once(bytes.len(), |out| out.write(bytes))?;
         self.position += written as u64;
@@ -543,11 +522,11 @@ impl Write for Quiet<'_> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.once((), |out| out.flush())
+        self.once((), Write::flush)
     }
 }
 
-impl Seek for Quiet<'_> {
+impl Seek for FailOnce<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let pretended = match to {
             SeekFrom::Start(position) => position,

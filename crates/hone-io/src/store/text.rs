@@ -1,16 +1,25 @@
-//! Writing text embeddings: TSV, CSV and word2vec.
+//! Text embeddings: TSV, CSV and word2vec, and the ids beside arrays.
 //!
 //! Rows are formatted in parallel, chunk by chunk, and written in order. Numbers are the shortest
 //! text that reads back as the same f32.
+//!
+//! A record that is read is a line, or several where a quoted field holds line breaks (RFC 4180; word2vec knows no quotes). It
+//! is cut into fields in one pass, whatever its quotes; one that does not end within [`LONGEST_LINE`] bytes is no record.
+//! Cost: linear in the file; memory for the values, the ids and one record.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 
-use super::Format;
 use super::shared::Rows;
+use super::{Embedding, Format, read_names};
+use crate::dense::Block;
 use crate::error::{Error, Result};
+use crate::graph::read::blocks::LONGEST_LINE;
+use crate::graph::read::nodes;
+use crate::graph::read::source::{Source, check_lines};
 use crate::graph::{NodeId, NodeIds, quoted, quoted_line};
+use crate::memory::Allowance;
 use crate::parallel;
 
 /// Rows formatted by one task, at most, and values: text takes three times the bytes of the values.
@@ -30,11 +39,7 @@ pub(super) fn memory(columns: u64) -> u64 {
 /// hold.
 pub(super) fn write(rows: &Rows, path: &Path, format: Format, out: &mut dyn Write) -> Result<()> {
     let (ids, cols) = (rows.ids(), rows.cols());
-    let separator = match format {
-        Format::Csv => ',',
-        Format::Word2vec => ' ',
-        _ => '\t',
-    };
+    let separator = separator(format);
     let push = |field: &str, line: &mut String| match format {
         Format::Word2vec => line.push_str(field),
         _ => line.push_str(&quoted(field, separator)),
@@ -178,4 +183,358 @@ fn refuse(
         }
     }
     Ok(())
+}
+
+/// What stands between fields.
+fn separator(format: Format) -> char {
+    match format {
+        Format::Csv => ',',
+        Format::Word2vec => ' ',
+        _ => '\t',
+    }
+}
+
+/// Ids of a sidecar file, one per line, as they are quoted there.
+pub(super) fn read_ids(path: &Path, allowance: Allowance) -> Result<NodeIds> {
+    // A line of two bytes is an id of thirty.
+    let bytes = allowance.read(path, 16, |text, seen| check_lines(path, text, seen))?;
+    Ok(NodeIds::from_texts(&nodes::ids(path, &bytes)?))
+}
+
+/// What a line ends with.
+const ENDS: [char; 2] = ['\n', '\r'];
+/// More columns than any embedding has.
+const MOST_COLUMNS: usize = 1 << 20;
+
+pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<Embedding> {
+    let mut records = Records::open(path, format, allowance)?;
+    let mut fields = Vec::new();
+    if !records.next(&mut fields)? {
+        return Err(Error::input(path, "the file is empty", "write it again"));
+    }
+    let Head {
+        promised,
+        columns,
+        mut ahead,
+    } = head(&records, &mut fields, format)?;
+    let (mut ids, mut values) = (Vec::new(), Vec::new());
+    while std::mem::take(&mut ahead) || records.next(&mut fields)? {
+        if fields.len() != columns.len() + 1 {
+            let message = format!(
+                "expected {} fields, found {}",
+                columns.len() + 1,
+                fields.len()
+            );
+            return Err(records.wrong(&fields.join(" "), &message));
+        }
+        for field in &fields[1..] {
+            values.push(
+                field
+                    .parse::<f32>()
+                    .map_err(|_| records.wrong(field, "not a number"))?,
+            );
+        }
+        ids.push(std::mem::take(&mut fields[0]));
+    }
+    if let Some(promised) = promised.filter(|&promised| promised != ids.len()) {
+        let message = format!(
+            "the first line promises {promised} rows, but there are {}",
+            ids.len()
+        );
+        return Err(Error::input(
+            path,
+            message,
+            "the file is truncated or its first line is wrong",
+        ));
+    }
+    allowance.check(path, ids.iter().map(|id| 2 * (id.len() as u64 + 16)).sum())?;
+    let ids = NodeIds::from_texts(&ids);
+    let vectors = Block::from_vec(ids.len(), columns.len(), values);
+    Ok(Embedding::with_columns(ids, vectors, columns))
+}
+
+/// The lines, from 1, on which rows from 0 begin.
+pub(super) fn lines_of(
+    rows: [usize; 2],
+    path: &Path,
+    format: Format,
+    allowance: Allowance,
+) -> Option<[u64; 2]> {
+    let mut records = Records::open(path, format, allowance).ok()?;
+    let mut fields = Vec::new();
+    records.next(&mut fields).ok()?;
+    let mut lines = if head(&records, &mut fields, format).ok()?.ahead {
+        vec![records.first]
+    } else {
+        Vec::new()
+    };
+    while lines.len() <= rows[1] && records.next(&mut fields).ok()? {
+        lines.push(records.first);
+    }
+    Some([*lines.get(rows[0])?, *lines.get(rows[1])?])
+}
+
+/// What the first record says.
+struct Head {
+    /// Rows that there should be.
+    promised: Option<usize>,
+    columns: Vec<String>,
+    /// Whether it is a row already.
+    ahead: bool,
+}
+
+/// Understands the first record; its fields stay where it is a row.
+fn head(records: &Records, fields: &mut Vec<String>, format: Format) -> Result<Head> {
+    let numbered = |dim: usize| (0..dim).map(|j| format!("z{j}")).collect::<Vec<String>>();
+    if format == Format::Word2vec {
+        let (rows, dim) = records.sizes(fields)?;
+        let columns = read_names(&records.path, dim)?.unwrap_or_else(|| numbered(dim));
+        return Ok(Head {
+            promised: Some(rows),
+            columns,
+            ahead: false,
+        });
+    }
+    if fields.len() == 1 && fields[0].contains([' ', '\t', ',', ';', '|']) {
+        let what = if records.separator == ',' {
+            "commas"
+        } else {
+            "tabs"
+        };
+        return Err(records.wrong(
+            &fields[0],
+            &format!("only one column: this format has {what} between columns"),
+        ));
+    }
+    let ahead = is_row(fields);
+    let columns = if ahead {
+        numbered(fields.len() - 1)
+    } else {
+        fields.drain(1..).collect()
+    };
+    Ok(Head {
+        promised: None,
+        columns,
+        ahead,
+    })
+}
+
+/// What columns of ids are called.
+const OF_IDS: [&str; 11] = [
+    "", "id", "ids", "index", "key", "label", "name", "node", "vertex", "user", "word",
+];
+
+/// Whether the first line is a row and not a header: all but its id are numbers, and its id does not name a column.
+fn is_row(fields: &[String]) -> bool {
+    let Some((id, rest)) = fields.split_first() else {
+        return false;
+    };
+    let values = !rest.is_empty() && rest.iter().all(|field| field.parse::<f32>().is_ok());
+    values && !OF_IDS.iter().any(|name| id.eq_ignore_ascii_case(name))
+}
+
+/// Cuts a text into records of fields.
+pub(super) struct Records {
+    path: PathBuf,
+    reader: BufReader<Source>,
+    separator: char,
+    quotes: bool,
+    /// Lines read.
+    line: u64,
+    /// The line that the record begins on.
+    first: u64,
+}
+
+impl Records {
+    pub(super) fn open(path: &Path, format: Format, allowance: Allowance) -> Result<Self> {
+        let mut source = Source::open(path, allowance)?;
+        source.check_text("write it again")?;
+        Ok(Records {
+            path: path.to_path_buf(),
+            reader: BufReader::with_capacity(1 << 16, source),
+            separator: separator(format),
+            quotes: format != Format::Word2vec,
+            line: 0,
+            first: 1,
+        })
+    }
+
+    pub(super) fn wrong(&self, text: &str, message: &str) -> Error {
+        Error::input_at(
+            &self.path,
+            self.first,
+            text.as_bytes(),
+            message,
+            "fix the line, or write the file again",
+        )
+    }
+
+    /// The numbers of rows and columns that the first line of a word2vec file has.
+    fn sizes(&self, head: &[String]) -> Result<(usize, usize)> {
+        let sizes = match head {
+            [rows, dim] => rows.parse::<usize>().ok().zip(dim.parse().ok()),
+            _ => None,
+        };
+        let sizes = sizes.filter(|&(_, dim)| dim <= MOST_COLUMNS);
+        sizes.ok_or_else(|| self.wrong(&head.join(" "), "expected the numbers of rows and columns"))
+    }
+
+    /// Puts the fields of the next record into `fields`; whether there was one. Blank lines are none.
+    pub(super) fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
+        let mut line = Vec::new();
+        loop {
+            self.first = self.line + 1;
+            if !self.next_line(&mut line, LONGEST_LINE)? {
+                return Ok(false);
+            }
+            let text = self.text(&line)?;
+            if !text.trim_end_matches(ENDS).is_empty() {
+                return self.split(text.to_owned(), fields).map(|()| true);
+            }
+        }
+    }
+
+    /// The next line with its end, of at most `longest` bytes.
+    fn next_line(&mut self, line: &mut Vec<u8>, longest: usize) -> Result<bool> {
+        line.clear();
+        let read = (&mut self.reader)
+            .take(longest as u64 + 1)
+            .read_until(b'\n', line);
+        self.line += 1;
+        match read.map_err(|error| crate::error::unwrapped(&self.path, error))? {
+            0 => Ok(false),
+            read if read > longest => {
+                let message = format!("a record of more than {} MiB", LONGEST_LINE >> 20);
+                let shown = String::from_utf8_lossy(&line[..line.len().min(100)]).into_owned();
+                Err(self.wrong(&shown, &message))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// A line as text.
+    fn text<'a>(&self, line: &'a [u8]) -> Result<&'a str> {
+        let text = std::str::from_utf8(line).map_err(|_| {
+            let remedy = "save the file as UTF-8";
+            Error::input_at(
+                &self.path,
+                self.line,
+                line,
+                "text that is not valid UTF-8",
+                remedy,
+            )
+        })?;
+        Ok(if self.quotes { text } else { text.trim_end() })
+    }
+
+    /// Cuts a record into fields, reading on while a quote is open.
+    fn split(&mut self, mut text: String, fields: &mut Vec<String>) -> Result<()> {
+        fields.clear();
+        let (mut field, mut quoted, mut length) = (String::new(), false, 0);
+        loop {
+            let (inside, end) = text.split_at(text.trim_end_matches(ENDS).len());
+            let mut chars = inside.chars().peekable();
+            while let Some(c) = chars.next() {
+                match c {
+                    '"' if quoted && chars.peek() == Some(&'"') => field.extend(chars.next()),
+                    '"' if quoted || self.quotes && field.is_empty() => quoted = !quoted,
+                    c if c == self.separator && !quoted => fields.push(std::mem::take(&mut field)),
+                    c => field.push(c),
+                }
+            }
+            if !quoted {
+                fields.push(field);
+                return Ok(());
+            }
+            field.push_str(end);
+            length += text.len();
+            let mut line = Vec::new();
+            if length > LONGEST_LINE || !self.next_line(&mut line, LONGEST_LINE)? {
+                let shown: String = field.chars().take(100).collect();
+                return Err(self.wrong(&shown, "a quoted field does not end"));
+            }
+            text = self.text(&line)?.to_owned();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str, format: Format) -> Result<Embedding> {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), text).expect("written");
+        read(file.path(), format, Allowance::new(None))
+    }
+
+    #[test]
+    fn quotes_open_at_the_beginning_of_a_field_only() {
+        let text = "id\tz0\n\"a\"\"b\nc\td\"\t1\n5\" disk\t2\n\n\"\"\t3\n";
+        let read = read_text(text, Format::Tsv).expect("well formed");
+        let ids: Vec<String> = read.ids.iter().map(|id| id.to_string()).collect();
+        assert_eq!(ids, ["a\"b\nc\td", "5\" disk", ""]);
+        assert_eq!(read.vectors.as_slice(), [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn a_quote_that_stays_open_is_reported_where_it_opens() {
+        let mut text = String::from("id\tz0\na\t1\n\"b\t2\n");
+        (0..10_000).for_each(|i| text.push_str(&format!("n{i}\t0.5\n")));
+        let error = read_text(&text, Format::Tsv)
+            .expect_err("it never ends")
+            .to_string();
+        assert!(
+            error.contains("line 3: a quoted field does not end"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_first_line_of_numbers_is_a_row_and_other_separators_are_named() {
+        for (text, rows, columns) in [
+            ("a\t1\t2\nb\t3\t4\n", 2, "z0 z1"),
+            ("7\t0.5\n", 1, "z0"),
+            ("id\t1\t2\nb\t3\t4\n", 1, "1 2"),
+            ("\t0\t1\nb\t3\t4\n", 1, "0 1"),
+            ("name\t0\t1\nb\t3\t4\n", 1, "0 1"),
+            ("id\tx\nb\t3\n", 1, "x"),
+        ] {
+            let read = read_text(text, Format::Tsv).expect("well formed");
+            assert_eq!(
+                (read.ids.len(), read.columns.join(" ").as_str()),
+                (rows, columns),
+                "{text}"
+            );
+        }
+        for text in ["a 1 2\nb 3 4\n", "id,x,y\na,1,2\n"] {
+            let error = read_text(text, Format::Tsv)
+                .expect_err("no tabs")
+                .to_string();
+            assert!(
+                error.contains("only one column: this format has tabs between columns"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn word2vec_has_as_many_rows_as_it_says() {
+        assert_eq!(
+            read_text("2 1\na 1\n\"b 2 \n", Format::Word2vec)
+                .expect("well formed")
+                .ids
+                .len(),
+            2
+        );
+        for (text, part) in [
+            ("3 1\na 1\nb 2\n", "promises 3 rows, but there are 2"),
+            ("1 9999999999\n", "expected the"),
+        ] {
+            let error = read_text(text, Format::Word2vec)
+                .expect_err("wrong")
+                .to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use hone::Error;
-use hone::output::{Batch, Existing, Output};
+use hone::output::{Batch, Existing, Output, TemporaryFolder};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
@@ -221,14 +221,13 @@ mod unix {
 #[test]
 fn temporary_folders_go_with_all_in_them() {
     let parent = tempfile::tempdir().expect("a temporary folder");
-    let folder = hone::output::TemporaryFolder::create_in(parent.path()).expect("writable");
+    let folder = TemporaryFolder::beside(&parent.path().join("f")).expect("writable");
     fs::write(folder.path().join("file"), "text").expect("writable");
     let path = folder.path().to_path_buf();
     assert!(path.starts_with(parent.path()) && path.is_dir());
     drop(folder);
     assert!(!path.exists());
-    let error = hone::output::TemporaryFolder::create_in(&parent.path().join("absent"))
-        .expect_err("no folder");
+    let error = TemporaryFolder::beside(&parent.path().join("absent/f")).expect_err("no folder");
     assert!(error.to_string().contains("there is no folder"), "{error}");
 }
 

@@ -5,10 +5,8 @@
 //! is used directly, so Arrow is not needed. What is read is checked first (`sound`): a damaged file, or one that
 //! would exceed the memory limit, is an error. Streams are read into memory: a table is read from its end.
 
-mod opened;
 mod reader;
 mod sound;
-mod thrift;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,10 +23,8 @@ use hone_graph::{NodeId, NodeIds};
 
 use crate::error::{Error, Result};
 
-pub use opened::{Data, Opened, damaged};
-pub use reader::TableReader;
-pub use sound::is_decoding;
-pub use sound::{BEGINNING, LONGEST_HEADER, decoded, may_begin};
+pub use reader::{Data, Opened, TableReader, damaged};
+pub use sound::{BEGINNING, LONGEST_HEADER, decoded, is_decoding, may_begin};
 
 /// Rows that fit one row group comfortably.
 pub const ROW_GROUP: usize = 1 << 17;
