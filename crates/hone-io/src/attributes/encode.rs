@@ -373,34 +373,3 @@ fn column(name: String, values: Values, file: &Rows, rows: &[u32]) -> Option<Sho
     };
     Some(Shown::Numbers { name, values })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::progress::Silent;
-
-    #[test]
-    fn nothing_is_filled_and_mixtures_are_words() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("people.csv");
-        std::fs::write(&file, "id,age,when\na,30,2021\nb,,May\nx,1,1\n").expect("written");
-        let ids = NodeIds::from_texts(&["b", "a", "c"]);
-        let (found, notes) = shown(&file, &ids, None, &Silent).expect("read");
-        let word = |column: usize, node: usize| match &found[column] {
-            Shown::Words { words, of, .. } => of[node].map(|at| words[at as usize].clone()),
-            Shown::Numbers { .. } => panic!("text has words"),
-        };
-        assert_eq!(
-            [word(0, 0), word(0, 1), word(0, 2)],
-            [None, Some("30".into()), None]
-        );
-        assert_eq!(
-            [word(1, 0), word(1, 1)],
-            [Some("May".into()), Some("2021".into())]
-        );
-        assert!(
-            notes[0].starts_with("1 of 3 nodes") && notes[1].contains("`x`"),
-            "{notes:?}"
-        );
-    }
-}
