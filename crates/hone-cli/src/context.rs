@@ -1,19 +1,20 @@
-//! [`Context`]: common state of every subcommand. Built once from the common options.
+//! [`Context`]: where notes, progress and results of a run go, and its engine. Built once from the common options.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use clap::ArgAction;
 use hone::engine::{Cpu, Engine};
 use hone::terminal::{Results, json, line};
 use hone::{Error, Progress, parallel};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tracing::level_filters::LevelFilter;
 
-use crate::report::Reporter;
 use crate::stdout;
-use crate::team::Team;
+use crate::together::Team;
 
 /// More threads than are useful on any machine: a typing mistake, and gigabytes of stacks.
 const MAX_THREADS: usize = 1024;
@@ -158,4 +159,123 @@ fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
         let remedy = "use fewer with --threads, or raise the limits on processes and memory (ulimit -u, ulimit -v)";
         anyhow::anyhow!("no threads can be started ({error}); {remedy}")
     })
+}
+
+/// Columns side by side, those of `right` to the right.
+pub(crate) fn aligned(lines: &[Vec<String>], right: &[usize]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |c: usize| {
+        lines
+            .iter()
+            .map(|line| line[c].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells = line
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(c, (cell, &width))| match right.contains(&c) {
+                true => format!("{cell:>width$}"),
+                false => format!("{cell:width$}"),
+            });
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    text
+}
+
+/// Shows one bar at a time: the current stage.
+struct Reporter {
+    bars: bool,
+    notes: bool,
+    current: Mutex<Option<ProgressBar>>,
+}
+
+impl Reporter {
+    /// A reporter that draws when `bars`, writes notes when `notes`, and only logs otherwise.
+    fn new(bars: bool, notes: bool) -> Self {
+        Reporter {
+            bars,
+            notes,
+            current: Mutex::new(None),
+        }
+    }
+
+    /// Runs `write`, which prints to the terminal, with the bar out of the way.
+    fn suspended(&self, write: impl FnOnce()) {
+        match self.current() {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// Takes the bar off the terminal.
+    fn finish(&self) {
+        self.replace(None);
+    }
+
+    fn current(&self) -> Option<ProgressBar> {
+        self.current
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn replace(&self, bar: Option<ProgressBar>) {
+        let old = std::mem::replace(
+            &mut *self.current.lock().unwrap_or_else(PoisonError::into_inner),
+            bar,
+        );
+        if let Some(old) = old {
+            old.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Reporter {
+    fn stage(&self, name: &str, total: u64) {
+        let name = line(name);
+        tracing::info!("{name}");
+        if !self.bars {
+            return;
+        }
+        let (bar, template) = if total == 0 {
+            (ProgressBar::new_spinner(), "{spinner} {msg} {elapsed}")
+        } else {
+            (ProgressBar::new(total), "{msg} {wide_bar} {percent}% {eta}")
+        };
+        bar.set_style(
+            ProgressStyle::with_template(template).expect("the templates above are well-formed"),
+        );
+        bar.set_message(name.into_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        self.replace(Some(bar));
+    }
+
+    fn note(&self, message: &str) {
+        let message = line(message);
+        if self.notes {
+            // Nobody is left to learn that standard error is closed.
+            self.suspended(|| drop(writeln!(io::stderr(), "note: {message}")));
+        } else {
+            tracing::info!("{message}");
+        }
+    }
+
+    fn advance(&self, done: u64) {
+        if self.bars
+            && let Some(bar) = self.current()
+        {
+            bar.inc(done);
+        }
+    }
+}
+
+impl Drop for Reporter {
+    fn drop(&mut self) {
+        self.finish();
+    }
 }

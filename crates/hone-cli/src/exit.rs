@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use hone::error::human_bytes;
 use hone::output::Frozen;
 use hone::store::table::is_decoding;
@@ -18,7 +19,6 @@ use hone::{Error, output};
 use crate::context::color;
 use crate::options;
 use crate::stdout;
-use crate::usage;
 
 const FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
@@ -264,18 +264,57 @@ mod signals {
     }
 }
 
+/// What the command line says, or an error with a better tip than another option: options of node2vec have counterparts, or none.
+pub(crate) fn parse<T: clap::Parser>() -> Result<T, clap::Error> {
+    const OF_WALKS: [&str; 8] = [
+        "--walk-length",
+        "--num-walks",
+        "--window-size",
+        "--iter",
+        "--p",
+        "--q",
+        "--workers",
+        "--epochs",
+    ];
+    let arguments = || std::env::args_os().map(|a| a.to_string_lossy().into_owned());
+    // Where it is wrong, each argument is quoted in one line.
+    let quoted = |error| {
+        if !arguments().any(|argument| argument.contains('\n')) {
+            return error;
+        }
+        let lines = arguments().map(|argument| argument.replace('\n', "\\n"));
+        T::try_parse_from(lines).err().unwrap_or(error)
+    };
+    T::try_parse().map_err(quoted).map_err(|mut error| {
+        let tip = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(argument)) => match argument.as_str() {
+                "--input" => "the graph has no option before it: hone embed GRAPH -o VECTORS",
+                "--dimensions" => "the number of dimensions is --dim",
+                argument if OF_WALKS.contains(&argument) => {
+                    "no walks are sampled; docs/from-node2vec.md translates the options of node2vec"
+                }
+                _ => return error,
+            },
+            _ => return error,
+        };
+        if error.kind() == ErrorKind::UnknownArgument {
+            error.remove(ContextKind::SuggestedArg);
+            let tips = ContextValue::StyledStrs(vec![tip.into()]);
+            error.insert(ContextKind::Suggested, tips);
+        }
+        error
+    })
+}
+
 /// Prints the message of the command-line parser: help, the version, or what is wrong with the options. Returns the
 /// exit code.
 pub(crate) fn of_parser(said: &clap::Error) -> u8 {
     let print = || match said.use_stderr() {
         true => {
-            let message = usage::plain(&said.to_string());
+            let message = said.to_string();
             let message = shown(&message);
-            let message = match message.strip_prefix("error: ") {
-                Some(rest) => format!("{} {rest}", label()),
-                None => message.into_owned(),
-            };
-            io::stderr().write_all(message.as_bytes())
+            let rest = message.strip_prefix("error: ").unwrap_or(&message);
+            io::stderr().write_all(format!("{} {rest}", label()).as_bytes())
         }
         false => stdout::check().and_then(|()| said.print()),
     };

@@ -3,6 +3,7 @@
 //! A command lists all of them before the work. Overwriting an input, writing a file twice, or replacing an existing
 //! file without `--force` is refused then, not after an hour.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hone::Error;
@@ -19,9 +20,29 @@ use crate::stdout;
 /// All files of a run, each with the option that names it.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
-    inputs: Vec<(&'static str, PathBuf)>,
-    outputs: Vec<(&'static str, PathBuf)>,
-    folders: Vec<(&'static str, PathBuf, Use)>,
+    inputs: Vec<Named>,
+    outputs: Vec<Named>,
+    folders: Vec<(Named, Use)>,
+}
+
+#[derive(Debug)]
+struct Named {
+    option: &'static str,
+    path: PathBuf,
+}
+
+impl Named {
+    fn refuse(&self, message: String) -> Result<(), Error> {
+        Err(Error::config(self.option, message))
+    }
+
+    /// ` of --attributes`; nothing for the graph.
+    fn of_option(&self) -> String {
+        match self.option {
+            "INPUT" => String::new(),
+            option => format!(" of {option}"),
+        }
+    }
 }
 
 /// What a run does with a folder.
@@ -40,17 +61,15 @@ pub(crate) enum Use {
 }
 
 impl Use {
+    fn replaces(self) -> bool {
+        matches!(self, Use::Replaced | Use::Parts)
+    }
+
     /// Whether a file in the folder may be written by the run itself, under a name that it chooses: vectors, cells, records.
     fn may_replace(self, path: &Path) -> bool {
-        let ends = |endings: &[&str]| {
-            path.extension()
-                .is_some_and(|own| endings.iter().any(|ending| own == *ending))
-        };
-        match self {
-            Use::Replaced | Use::Parts => true,
-            Use::Rewritten | Use::Filled => ends(&["json", "npz", "txt"]),
-            Use::Kept => false,
-        }
+        let extension = path.extension().unwrap_or_default();
+        let is_own = ["json", "npz", "txt"].iter().any(|own| extension == *own);
+        self.replaces() || (self != Use::Kept && is_own)
     }
 }
 
@@ -61,34 +80,32 @@ impl Files {
         option: &'static str,
         paths: impl IntoIterator<Item = P>,
     ) -> Self {
-        let place = |path: &Path| match path == Path::new("-") {
-            true => PathBuf::from("/dev/stdin"),
-            false => path.to_path_buf(),
-        };
-        self.inputs
-            .extend(paths.into_iter().map(|path| (option, place(path.as_ref()))));
+        self.inputs.extend(paths.into_iter().map(|path| {
+            let path = match path.as_ref() {
+                path if path == Path::new("-") => Path::new("/dev/stdin"),
+                path => path,
+            };
+            let path = path.to_path_buf();
+            Named { option, path }
+        }));
         self
     }
 
     /// Adds files of vectors that are read, with what may stand beside them.
     pub(crate) fn read_vectors<P: AsRef<Path>>(
-        self,
+        mut self,
         option: &'static str,
         paths: impl IntoIterator<Item = P>,
     ) -> Self {
-        let beside = |path: P| {
-            let path = path.as_ref().to_path_buf();
+        for path in paths {
+            let path = path.as_ref();
             let mut columns = path.as_os_str().to_owned();
             columns.push(".columns.txt");
-            let beside = [
-                Some(path.with_extension("ids.txt")),
-                Some(columns.into()),
-                record::path(&path),
-            ];
-            beside.into_iter().flatten().chain([path])
-        };
-        let paths: Vec<PathBuf> = paths.into_iter().flat_map(beside).collect();
-        self.read(option, paths)
+            let beside = [path.with_extension("ids.txt"), columns.into()];
+            self = self.read(option, beside.into_iter().chain(record::path(path)));
+            self = self.read(option, [path]);
+        }
+        self
     }
 
     /// Adds files that are written; a name that ends with `/` is a folder of parts.
@@ -97,48 +114,55 @@ impl Files {
         option: &'static str,
         paths: impl IntoIterator<Item = P>,
     ) -> Self {
-        for path in paths.into_iter().map(|path| path.as_ref().to_path_buf()) {
+        for path in paths {
+            let path = path.as_ref().to_path_buf();
             match is_folder(&path) {
-                true => self.folders.push((option, path, Use::Parts)),
-                false => self.outputs.push((option, path)),
+                true => self.folders.push((Named { option, path }, Use::Parts)),
+                false => self.outputs.push(Named { option, path }),
             }
         }
         self
     }
 
+    /// Adds the files of an output, and the record next to it.
+    pub(crate) fn write_recorded(self, files: &[PathBuf], output: &Path) -> Self {
+        let record = record::path(output);
+        self.write("--output", files.iter().chain(&record))
+    }
+
     /// Adds a folder that is written to.
     pub(crate) fn folder(mut self, option: &'static str, path: Option<&Path>, used: Use) -> Self {
+        let path = path.map(Path::to_path_buf);
         self.folders
-            .extend(path.map(|path| (option, path.to_path_buf(), used)));
+            .extend(path.map(|path| (Named { option, path }, used)));
         self
     }
 
     /// Refuses what cannot or must not be written. Pipes are not opened: whoever reads one would see it.
     pub(crate) fn check(&self, force: bool) -> Result<Batch, Error> {
         self.check_places()?;
-        for (_, path) in &self.outputs {
+        let existing = Existing::replaced_if(force);
+        for Named { path, .. } in &self.outputs {
             if is_stream(path) {
                 if ["-", "/dev/stdout"].map(Path::new).contains(&&**path) {
                     stdout::check().map_err(|error| Error::io("standard output", error))?;
                 }
                 exit::keep(Kept::Stream);
-            } else {
-                Output::create(path, Existing::replaced_if(force))?;
-                // Files that belong to an older output of this name go with it.
-                for companion in companions(path)
-                    .into_iter()
-                    .filter(|companion| force && companion.is_file())
-                {
-                    Output::create(&companion, Existing::Replace)?;
-                }
+                continue;
+            }
+            Output::create(path, existing)?;
+            // Files that belong to an older output of this name go with it.
+            let older = companions(path).into_iter().filter(|path| path.is_file());
+            for companion in older.filter(|_| force) {
+                Output::create(&companion, Existing::Replace)?;
             }
         }
-        let parts = self.folders.iter().filter(|(.., used)| *used == Use::Parts);
-        for (_, path, _) in parts {
-            check_target(path, Existing::replaced_if(force))?;
+        let parts = self.folders.iter().filter(|(_, used)| *used == Use::Parts);
+        for (Named { path, .. }, _) in parts {
+            check_target(path, existing)?;
             TemporaryFolder::beside(path)?;
         }
-        Ok(Batch::new(Existing::replaced_if(force)))
+        Ok(Batch::new(existing))
     }
 
     /// The same where another process may write for this one: what cannot be written is then its to refuse.
@@ -152,106 +176,83 @@ impl Files {
 
     /// Refuses outputs that would destroy an input or each other, whatever exists already.
     pub(crate) fn check_places(&self) -> Result<(), Error> {
-        for (at, (option, path)) in self.outputs.iter().enumerate() {
-            let same = |other: &Path| !is_stream(path) && same_file(other, path);
-            if let Some((of, _)) = self.inputs.iter().find(|other| same(&other.1)) {
-                let message = format!(
-                    "{} is the input{}; write to another file",
-                    path.display(),
-                    of_option(of)
-                );
-                return Err(Error::config(*option, message));
+        for (at, output) in self.outputs.iter().enumerate() {
+            let (path, shown) = (&output.path, output.path.display());
+            let same = |other: &Named| !is_stream(path) && same_file(&other.path, path);
+            if let Some(input) = self.inputs.iter().find(|other| same(other)) {
+                let of = input.of_option();
+                let message = format!("{shown} is the input{of}; write to another file");
+                return output.refuse(message);
             }
             let place = spelled_out(path);
-            let twice = |other: &Path| other == path || spelled_out(other) == place || same(other);
-            if self.outputs[..at].iter().any(|other| twice(&other.1)) {
-                let message = format!(
-                    "two outputs go to {}; give each its own path",
-                    path.display()
-                );
-                return Err(Error::config(*option, message));
+            let twice = |other: &Named| {
+                other.path == *path || spelled_out(&other.path) == place || same(other)
+            };
+            if self.outputs[..at].iter().any(twice) {
+                let message = format!("two outputs go to {shown}; give each its own path");
+                return output.refuse(message);
             }
         }
-        self.check_companions()?;
+        // Inputs that would be taken for files that belong to an output would be removed with the old ones.
+        for output in self
+            .outputs
+            .iter()
+            .filter(|output| !is_stream(&output.path))
+        {
+            let path = &output.path;
+            let beside: Vec<PathBuf> = [companions(path), companions(&spelled_out(path))].concat();
+            let existing = || beside.iter().filter(|file| file.exists());
+            let is_beside = |other: &&Named| existing().any(|file| same_file(&other.path, file));
+            if let Some(input) = self.inputs.iter().find(is_beside) {
+                let (of, input, path) = (input.of_option(), input.path.display(), path.display());
+                return output.refuse(format!(
+                    "{input}, the input{of}, has the name of a file that belongs to {path}; write to another file"
+                ));
+            }
+        }
         (0..self.folders.len()).try_for_each(|at| self.check_folder(at))
     }
 
-    /// Refuses inputs that would be taken for files that belong to an output, and removed with the old ones.
-    fn check_companions(&self) -> Result<(), Error> {
-        for (option, path) in self.outputs.iter().filter(|(_, path)| !is_stream(path)) {
-            let beside: Vec<PathBuf> = [companions(path), companions(&spelled_out(path))].concat();
-            let beside = |other: &Path| {
-                beside
-                    .iter()
-                    .any(|file| file.exists() && same_file(other, file))
-            };
-            if let Some((of, input)) = self.inputs.iter().find(|other| beside(&other.1)) {
-                let (input, of, path) = (input.display(), of_option(of), path.display());
-                let message = format!(
-                    "{input}, the input{of}, has the name of a file that belongs to {path}; write to another file"
-                );
-                return Err(Error::config(*option, message));
-            }
-        }
-        Ok(())
-    }
-
     fn check_folder(&self, at: usize) -> Result<(), Error> {
-        let (option, path, used) = &self.folders[at];
-        let (folder, shown) = (spelled_out(path), path.display());
-        let refused = |message: String| Err(Error::config(*option, message));
-        let inside = |(_, other): &&(&str, PathBuf)| {
-            !is_stream(other) && spelled_out(other).starts_with(&folder)
-        };
+        let (own, used) = &self.folders[at];
+        let (folder, shown) = (spelled_out(&own.path), own.path.display());
         // Standard input may be a file, whose name the system knows.
-        let read_from = |(_, input): &&(&str, PathBuf)| {
-            let place = input.canonicalize();
-            place
-                .unwrap_or_else(|_| spelled_out(input))
-                .starts_with(&folder)
+        let is_read = |input: &&Named| {
+            let place = input.path.canonicalize();
+            let place = place.unwrap_or_else(|_| spelled_out(&input.path));
+            place.starts_with(&folder)
         };
         // Companions of a file come before it.
-        if let Some((of, input)) = self
-            .inputs
-            .iter()
-            .rev()
-            .find(read_from)
-            .filter(|_| matches!(used, Use::Replaced | Use::Parts | Use::Rewritten))
-        {
-            let (input, of) = (input.display(), of_option(of));
-            return refused(format!(
+        let read = self.inputs.iter().rev().find(is_read);
+        if let Some(input) = read.filter(|_| used.replaces() || *used == Use::Rewritten) {
+            let (input, of) = (input.path.display(), input.of_option());
+            return own.refuse(format!(
                 "{input}, the input{of}, is in the folder {shown}; name another folder"
             ));
         }
-        let above = |(_, other): &&(&str, PathBuf)| folder.starts_with(spelled_out(other));
-        if let Some((of, output)) = self.outputs.iter().find(above) {
-            return refused(format!(
-                "{} is also the file of {of}; name another folder",
-                output.display()
+        let above = |other: &&Named| folder.starts_with(spelled_out(&other.path));
+        if let Some(Named { option, path }) = self.outputs.iter().find(above) {
+            let path = path.display();
+            let message = format!("{path} is also the file of {option}; name another folder");
+            return own.refuse(message);
+        }
+        let inside = |other: &&Named| {
+            let path = &other.path;
+            !is_stream(path) && spelled_out(path).starts_with(&folder) && used.may_replace(path)
+        };
+        if let Some(Named { option, path }) = self.outputs.iter().find(inside) {
+            let path = path.display();
+            return own.refuse(format!(
+                "{path}, the file of {option}, is in the folder {shown}; name another folder"
             ));
         }
-        if let Some((of, output)) = self
-            .outputs
-            .iter()
-            .filter(inside)
-            .find(|output| used.may_replace(&output.1))
-        {
-            let output = output.display();
-            return refused(format!(
-                "{output}, the file of {of}, is in the folder {shown}; name another folder"
-            ));
-        }
-        for (of, other, its) in &self.folders[..at] {
-            let place = spelled_out(other);
+        for (Named { option, path }, its) in &self.folders[..at] {
+            let place = spelled_out(path);
             let nested = place.starts_with(&folder) || folder.starts_with(&place);
-            if nested
-                && [*used, *its]
-                    .iter()
-                    .any(|used| matches!(used, Use::Replaced | Use::Parts))
-            {
-                return refused(format!(
-                    "{shown} and {}, that of {of}, share a folder; keep them apart",
-                    other.display()
+            if nested && (used.replaces() || its.replaces()) {
+                let path = path.display();
+                return own.refuse(format!(
+                    "{shown} and {path}, that of {option}, share a folder; keep them apart"
                 ));
             }
         }
@@ -259,25 +260,24 @@ impl Files {
     }
 }
 
+/// Adds a file with this content to a batch.
+pub(crate) fn add(batch: &mut Batch, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let mut output = batch.begin(path)?;
+    output.write_all(bytes).map_err(|e| output.error(e))?;
+    batch.add(output)
+}
+
 /// Refuses a file name whose extension does not match its content, of which `known` are the extensions.
 pub(crate) fn check_extension(path: &Path, known: &[&str]) -> Result<(), Error> {
-    let own = path
-        .extension()
-        .and_then(|own| own.to_str())
-        .unwrap_or_default()
-        .to_ascii_lowercase();
+    let own = path.extension().and_then(|own| own.to_str());
+    let own = own.unwrap_or_default().to_ascii_lowercase();
     if is_stream(path) || known.contains(&own.as_str()) {
         return Ok(());
     }
-    let message = format!(
-        "this file is written as {}, but has another extension",
-        known[0].to_uppercase()
-    );
-    Err(Error::input(
-        path,
-        message,
-        format!("end its name with .{}", known[0]),
-    ))
+    let format = known[0].to_uppercase();
+    let message = format!("this file is written as {format}, but has another extension");
+    let remedy = format!("end its name with .{}", known[0]);
+    Err(Error::input(path, message, remedy))
 }
 
 /// Says which files were written, the output before those that belong to it; nothing of streams.
@@ -293,19 +293,8 @@ pub(crate) fn listed(written: &[PathBuf], output: &Path) -> Option<String> {
         let slash = if path.is_dir() { "/" } else { "" };
         format!("{}{slash}", path.components().as_path().display())
     };
-    let (first, others): (Vec<_>, Vec<_>) = written
-        .iter()
-        .filter(|path| !is_stream(path))
-        .partition(|path| path.as_path() == output);
+    let files = written.iter().filter(|path| !is_stream(path));
+    let (first, others): (Vec<_>, Vec<_>) = files.partition(|path| path.as_path() == output);
     let files: Vec<String> = first.iter().chain(&others).map(shown).collect();
     (!files.is_empty()).then(|| files.join(", "))
-}
-
-/// ` of --attributes`; nothing for the graph.
-fn of_option(option: &str) -> String {
-    if option == "INPUT" {
-        String::new()
-    } else {
-        format!(" of {option}")
-    }
 }

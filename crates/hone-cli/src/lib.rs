@@ -13,28 +13,17 @@
     allow(dead_code, unused_imports)
 )]
 
-mod aligned;
 mod allocator;
 mod command;
 mod context;
 mod exit;
 mod files;
-mod findings;
-mod forecast;
-mod idle;
 mod input;
 mod next;
 mod options;
-mod reading;
 mod repeat;
-mod report;
-mod settings;
-mod source;
 mod stdout;
-mod team;
 pub mod together;
-mod update;
-mod usage;
 #[cfg(feature = "explore")]
 mod vectors;
 
@@ -154,7 +143,7 @@ const PANICKED: u8 = 101;
 pub fn main() -> ExitCode {
     allocator::give_back_large_blocks();
     exit::say_nothing_of_the_decoder();
-    let work = || match usage::parse::<Cli>() {
+    let work = || match exit::parse::<Cli>() {
         Ok(cli) => exit::code(exit::clean_up_when_interrupted().and_then(|()| run(&cli))),
         Err(said) => ExitCode::from(exit::of_parser(&said)),
     };

@@ -1,18 +1,24 @@
-//! The library names settings (`global.dim`), the command its options (`--dim`): translation of messages from
-//! one to the other.
+//! Options and settings: the library names settings (`global.dim`), the command its options (`--dim`).
 //!
-//! Three forms are understood: a setting with a value (`direction = "ignore"`, also in backticks), an option by name (the
-//! option `weight`), and a dotted name alone. A setting that has no option is given with `--set`, where a command has it.
+//! A command lists which option gives which setting. From that list options are laid over presets and files, options
+//! without effect are noted, and messages of the library are worded: `key = value`, a dotted key, and the option `name`
+//! become options. A setting that has no option is given with `--set`, where a command has it.
 
 use hone::Error;
+use hone::config::{Config, Idle, Layers};
+
+use crate::context::Context;
 
 /// A setting and the option that gives it.
 pub(crate) type Known = (&'static str, &'static str);
 
+/// A setting, and the value that an option gives it.
+pub(crate) type Flag = (&'static str, Option<String>);
+
 /// Stands among the options of a command that has `--set` for all other settings.
 pub(crate) const OTHERS: Known = ("", "--set");
 
-/// What errors of every command may mention; `…` stands for a number.
+/// What errors of every command may mention.
 const COMMON: &[Known] = &[
     ("overwrite = true", "--force"),
     ("resume = true", "--resume"),
@@ -24,243 +30,208 @@ const COMMON: &[Known] = &[
         "exact counts by edge of this graph",
         "exact counts that `hone count GRAPH --by edge` wrote for this graph",
     ),
-    (
-        "(the split of seed …)",
-        "(`hone eval split INPUT --seed … -o DIR`)",
-    ),
+    ("(the split of seed ", "(hone eval split INPUT --seed "),
 ];
 
-/// Groups of settings, which have no value.
-const GROUPS: [&str; 6] = [
-    "local.solver",
-    "local.log-window",
-    "global.solver",
-    "attributes.table",
-    "features.diffusion",
-    "features.form",
-];
-
-/// A message in terms of options that every command has.
-pub(crate) fn in_options(text: &str) -> String {
-    COMMON
-        .iter()
-        .fold(text.to_owned(), |text, (setting, option)| {
-            match setting.split_once('…') {
-                Some(around) => {
-                    let worded = with_number(&text, around).map(|(before, number, after)| {
-                        [before, &option.replace('…', number), after].concat()
-                    });
-                    worded.unwrap_or(text)
-                }
-                None => text.replace(setting, option),
-            }
-        })
-}
-
-/// What stands before a number between two texts, the number, and what comes after; the first there is.
-fn with_number<'a>(
-    text: &'a str,
-    (left, right): (&str, &str),
-) -> Option<(&'a str, &'a str, &'a str)> {
-    let (before, rest) = text.split_once(left)?;
-    let end = rest
-        .find(|c: char| !c.is_ascii_digit())
-        .filter(|&end| end > 0)?;
-    Some((before, &rest[..end], rest[end..].strip_prefix(right)?))
-}
-
-/// An error in terms of a command with these options: the field and the remedy.
-pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
-    match error {
-        // Of an option already, and in the words of the command.
-        Error::Config { field, message } if field.starts_with("--") => {
-            Error::Config { field, message }
-        }
-        Error::Config { field, message } => {
-            let message = in_group(
-                &message,
-                options,
-                field.rsplit_once('.').map_or("", |(group, _)| group),
-            );
-            let field = match option(&field, options) {
-                Some(option) if option.trim_start_matches('-') == field => option.to_owned(),
-                Some(option) => format!("{option} ({field})"),
-                // Of one motif, or whatever else an option gives several values.
-                None => match field
-                    .split_once('.')
-                    .and_then(|(group, _)| option(group, options))
-                {
-                    Some(option) => format!("{option} ({field})"),
-                    None => field,
-                },
-            };
-            Error::Config { field, message }
-        }
-        Error::Memory {
-            stage,
-            need,
-            least,
-            limit,
-            remedy,
-        } => Error::Memory {
-            stage,
-            need,
-            least,
-            limit,
-            remedy: worded(&remedy, options),
-        },
-        Error::Input {
-            path,
-            line,
-            text,
-            message,
-            remedy,
-        } => {
-            let (message, remedy) = (worded(&message, options), worded(&remedy, options));
-            Error::Input {
-                path,
-                line,
-                text,
-                message,
-                remedy,
-            }
-        }
-        Error::Numeric { stage, message } => Error::Numeric {
-            stage,
-            message: worded(&message, options),
-        },
-        other => other,
-    }
-}
-
-/// A text in terms of a command with these options; names without a dot are ordinary words, and stay if they have no
-/// value.
-pub(crate) fn worded(text: &str, options: &[Known]) -> String {
-    in_group(text, options, "")
-}
-
-/// The same for a text about a group of settings, whose members may stand without its name.
-fn in_group(text: &str, options: &[Known], group: &str) -> String {
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(is_name_character) {
-        let (before, name) = rest.split_at(at);
-        out.push_str(before);
-        let length = name
-            .find(|c: char| !is_name_character(c))
-            .unwrap_or(name.len());
-        let end = name[..length].trim_end_matches(['.', '-']).len();
-        let (name, behind) = name.split_at(end);
-        let taken = if out.ends_with("--set ") {
-            None
-        } else {
-            translate(name, behind, &mut out, options, group)
-        };
-        rest = taken.unwrap_or_else(|| {
-            out.push_str(name);
-            // What is no name by itself is passed over.
-            let skipped = length - end;
-            out.push_str(&behind[..skipped]);
-            &behind[skipped..]
-        });
-    }
-    out + rest
-}
-
-fn is_name_character(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
-}
-
-/// Writes a name in the words of the command, with the value behind it if there is one; what comes after both, unless the
-/// name stays as it is.
-fn translate<'a>(
-    name: &str,
-    behind: &'a str,
-    out: &mut String,
+/// Lays options and then single settings on top of `layers`. An option and a `--set` of the same setting must not
+/// contradict each other: one of them would be ignored silently.
+pub(crate) fn lay(
+    mut layers: Layers,
+    flags: &[Flag],
+    set: &[String],
     options: &[Known],
-    group: &str,
-) -> Option<&'a str> {
-    let own = option(name, options);
-    for (before, after) in [("the option `", Some(name)), ("the setting `", None)] {
-        if out.ends_with(before)
-            && let Some(word) = own.or(after)
-        {
-            out.truncate(out.len() - before.len());
-            out.push_str(word);
-            return behind.strip_prefix('`');
+) -> Result<Layers, Error> {
+    let pairs: Vec<(&str, &str)> = set
+        .iter()
+        .map(|text| pair(text))
+        .collect::<Result<_, _>>()?;
+    for (key, value) in flags {
+        let Some(value) = value else { continue };
+        let other = pairs.iter().rfind(|(set, _)| set == key);
+        if let Some((_, other)) = other.filter(|(_, other)| differ(key, value, other)) {
+            let option = option(key, options).unwrap_or("an option");
+            let message = format!(
+                "{option} gives {value}, and --set {key}={other} something else; leave one of them out"
+            );
+            return Err(Error::config(*key, message));
         }
+        layers = layers.set(key, value)?;
     }
-    let others = options.contains(&OTHERS);
-    if let Some((value, after)) = behind.strip_prefix(" = ").and_then(value) {
-        let given = with_value(name, &value, own, if others { Some(group) } else { None })?;
-        let quoted = out
-            .ends_with('`')
-            .then(|| after.strip_prefix('`'))
-            .flatten();
-        if quoted.is_some() {
-            out.pop();
-        }
-        // "set x = 1" is "use --set x=1".
-        if out.ends_with(" set ") {
-            out.truncate(out.len() - "set ".len());
-            out.push_str("use ");
-        }
-        out.push_str(&given);
-        return Some(quoted.unwrap_or(after));
-    }
-    let dotted = name.contains('.');
-    match own {
-        Some(option) if dotted => out.push_str(option),
-        // In backticks it is a name, not advice.
-        None if others
-            && dotted
-            && is_setting(name)
-            && !GROUPS.contains(&name)
-            && !out.ends_with('`') =>
-        {
-            out.push_str(&format!("--set {name}=…"));
-        }
-        _ => return None,
-    }
-    Some(behind)
+    layers.set_all(pairs)
 }
 
-/// How a setting is given a value: with its own option, else with `--set` where others may be, which may be members of a
-/// group.
-fn with_value(name: &str, value: &str, own: Option<&str>, others: Option<&str>) -> Option<String> {
-    if let Some(option) = own.filter(|option| !option.starts_with("--no-")) {
-        match value {
-            "true" => return Some(option.to_owned()),
-            // A flag cannot say no.
-            "false" if others.is_some() && is_setting(name) => {
-                return Some(format!("--set {name}=false"));
-            }
-            _ => {}
+/// Cuts KEY=VALUE.
+fn pair(setting: &str) -> Result<(&str, &str), Error> {
+    let cut = setting.split_once('=');
+    let cut = cut.map(|(key, value)| (key.trim(), value.trim()));
+    cut.ok_or_else(|| {
+        let message = format!("`{setting}` is not KEY=VALUE, such as local.dim=8");
+        Error::config("--set", message)
+    })
+}
+
+/// Whether two values of a setting mean different things; `edge,triangle` and `["edge", "triangle"]` do not.
+fn differ(key: &str, a: &str, b: &str) -> bool {
+    let with = |value: &str| -> Option<Config> { Layers::new().set(key, value).ok()?.build().ok() };
+    let same = a == b || with(a).zip(with(b)).is_some_and(|(a, b)| a == b);
+    !same
+}
+
+/// Notes options without effect, each with the reason.
+pub(crate) fn note_idle(idle: &[(String, String)], context: &Context) {
+    if !idle.is_empty() {
+        let listed: Vec<String> = idle
+            .iter()
+            .map(|(option, why)| format!("{option} ({why})"))
+            .collect();
+        let what = match idle {
+            [_] => "this option has",
+            _ => "these options have",
+        };
+        let listed = listed.join(", ");
+        context.note(format_args!("note: {what} no effect here: {listed}"));
+    }
+}
+
+/// Those of the options and single settings that were given which `idle` lists. An option of several settings has an
+/// effect if one of them has.
+pub(crate) fn idle_of(
+    flags: &[Flag],
+    set: &[String],
+    options: &[Known],
+    idle: &[Idle],
+) -> Vec<(String, String)> {
+    let why = |key: &str| {
+        let is_member = |group: &str| {
+            let rest = key.strip_prefix(group);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let found = idle.iter().find(|(group, _)| is_member(group));
+        found.map(|(_, why)| why.clone())
+    };
+    let mut found: Vec<(String, Option<String>)> = Vec::new();
+    for (key, _) in flags.iter().filter(|(_, value)| value.is_some()) {
+        let Some(option) = option(key, options) else {
+            continue;
+        };
+        match found.iter_mut().find(|(seen, _)| seen == option) {
+            Some((_, before)) if before.is_some() => *before = why(key),
+            Some(_) => {}
+            None => found.push((option.to_owned(), why(key))),
         }
-        return Some(format!("{option} {value}"));
     }
-    let group = others?;
-    if is_setting(name) {
-        return Some(format!("--set {name}={value}"));
-    }
-    let is_member = !group.is_empty() && name.starts_with(|c: char| c.is_ascii_lowercase());
-    is_member.then(|| format!("--set {group}.{name}={value}"))
+    let single = set.iter().filter_map(|setting| pair(setting).ok());
+    found.extend(single.map(|(key, value)| (format!("--set {key}={value}"), why(key))));
+    let given = found.into_iter();
+    given
+        .filter_map(|(option, why)| Some((option, why?)))
+        .collect()
 }
 
 /// The option that gives a setting.
 fn option(setting: &str, options: &[Known]) -> Option<&'static str> {
-    options
-        .iter()
-        .find(|(known, _)| *known == setting && !setting.is_empty())
-        .map(|(_, option)| *option)
+    let known = options.iter().find(|known| known.0 == setting);
+    known.filter(|_| !setting.is_empty()).map(|known| known.1)
+}
+
+/// A message in terms of options that every command has.
+pub(crate) fn in_options(text: &str) -> String {
+    let replaced = |text: String, known: &Known| text.replace(known.0, known.1);
+    COMMON.iter().fold(text.to_owned(), replaced)
+}
+
+/// An error in terms of a command with these options: the field and the remedy.
+pub(crate) fn translated(mut error: Error, options: &[Known]) -> Error {
+    let word = |text: &mut String| *text = worded(text, options);
+    match &mut error {
+        // Of an option already, and in the words of the command.
+        Error::Config { field, .. } if field.starts_with("--") => {}
+        Error::Config { field, message } => {
+            word(message);
+            // Of one motif, or whatever else an option gives several values.
+            let group = field.split_once('.').map_or("", |(group, _)| group);
+            match option(field, options).or_else(|| option(group, options)) {
+                Some(option) if option.trim_start_matches('-') == field => *field = option.into(),
+                Some(option) => *field = format!("{option} ({field})"),
+                None => {}
+            }
+        }
+        Error::Memory { remedy, .. } => word(remedy),
+        Error::Input {
+            message, remedy, ..
+        } => [message, remedy].into_iter().for_each(word),
+        Error::Numeric { message, .. } => word(message),
+        _ => {}
+    }
+    error
+}
+
+/// An error about what an option gave.
+pub(crate) fn of_option(error: Error, option: &str) -> Error {
+    match error {
+        Error::Config { message, .. } => Error::config(option, message),
+        other => other,
+    }
+}
+
+/// A text in terms of a command with these options.
+pub(crate) fn worded(text: &str, options: &[Known]) -> String {
+    const NAMED: &str = "the option `";
+    let in_name = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let end = rest.find(|c| !in_name(c)).unwrap_or(rest.len());
+        let name = rest[..end].trim_end_matches(['.', '-']);
+        rest = &rest[name.len()..];
+        let own = option(name, options);
+        let is_given = out.ends_with("--set ");
+        if let Some((value, after)) = rest.strip_prefix(" = ").and_then(value)
+            && let Some(given) = with_value(name, &value, own, options)
+        {
+            rest = after;
+            if out.ends_with('`') && after.starts_with('`') {
+                out.pop();
+                rest = &after[1..];
+            }
+            // "set x = 1" is "use --set x=1".
+            if out.ends_with(" set ") {
+                out.truncate(out.len() - "set ".len());
+                out.push_str("use ");
+            }
+            out.push_str(&given);
+        } else if let Some(before) = out.strip_suffix(NAMED) {
+            out.truncate(before.len());
+            out.push_str(own.unwrap_or(name));
+            rest = rest.strip_prefix('`').unwrap_or(rest);
+        } else {
+            // Names without a dot are ordinary words.
+            let own = own.filter(|_| name.contains('.') && !is_given);
+            out.push_str(own.unwrap_or(name));
+        }
+    }
+    out + rest
+}
+
+/// How a setting is given a value: with its own option, else with `--set` where others may be.
+fn with_value(name: &str, value: &str, own: Option<&str>, options: &[Known]) -> Option<String> {
+    let others = || options.contains(&OTHERS) && is_setting(name);
+    match (own.filter(|own| !own.starts_with("--no-")), value) {
+        (Some(option), "true") => Some(option.to_owned()),
+        // A flag cannot say no.
+        (Some(_), "false") if others() => Some(format!("--set {name}=false")),
+        (Some(option), _) => Some(format!("{option} {value}")),
+        (None, _) => others().then(|| format!("--set {name}={value}")),
+    }
 }
 
 /// Whether a name is that of a setting, or looks like one inside of a group.
 fn is_setting(name: &str) -> bool {
     let first = name.split('.').next().unwrap_or_default();
-    let config = serde_json::to_value(hone::Config::default()).unwrap_or_default();
-    config
-        .get(first)
-        .is_some_and(|value| value.is_object() == name.contains('.'))
+    let config = serde_json::to_value(Config::default()).unwrap_or_default();
+    let found = config.get(first);
+    found.is_some_and(|value| value.is_object() == name.contains('.'))
 }
 
 /// The value at the beginning of a text, as a shell takes it, and what comes after it.
@@ -271,16 +242,16 @@ fn value(text: &str) -> Option<(String, &str)> {
     }
     if text.starts_with('{') {
         let mut open = 0;
-        let end = text.char_indices().find_map(|(i, c)| {
+        let end = text.find(|c| {
             open += i32::from(c == '{') - i32::from(c == '}');
-            (open == 0).then_some(i + 1)
+            open == 0
         })?;
-        return Some((format!("'{}'", &text[..end]), &text[end..]));
+        return Some((format!("'{}'", &text[..=end]), &text[end + 1..]));
     }
-    let stop = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | '`' | ':');
+    let stop = |c: char| c.is_whitespace() || ",;)`:".contains(c);
     let end = text.find(stop).unwrap_or(text.len());
-    let end = text[..end].trim_end_matches('.').len();
-    (end > 0).then(|| (text[..end].to_owned(), &text[end..]))
+    let value = text[..end].trim_end_matches('.');
+    (!value.is_empty()).then(|| (value.to_owned(), &text[value.len()..]))
 }
 
 #[cfg(test)]
@@ -291,50 +262,40 @@ mod tests {
         ("global.dim", "--dim"),
         ("steps", "--steps"),
         ("comment", "--comment"),
+        ("local.solver.method", "--solver"),
+        ("global.solver.method", "--solver"),
+        ("pairs", "--pairs"),
         OTHERS,
     ];
 
     #[test]
     fn settings_become_options() {
-        let dim = translated(
-            Error::config("global.dim", "0 of global.dim; fewer steps"),
-            OPTIONS,
-        )
-        .to_string();
-        assert_eq!(dim, "--dim (global.dim): 0 of --dim; fewer steps");
-        assert_eq!(
-            translated(Error::config("steps", "17"), OPTIONS).to_string(),
-            "--steps: 17"
-        );
-        let set = translated(Error::config("--set", "such as global.dim=8"), OPTIONS).to_string();
-        assert_eq!(set, "--set: such as global.dim=8");
-        assert_eq!(
-            translated(Error::config("psi", "q"), OPTIONS).to_string(),
-            "psi: q"
-        );
-        let delta = Error::config(
-            "steps.triangle",
-            "add it to the setting `steps`, or to the setting `psi`",
-        );
-        let expected = "--steps (steps.triangle): add it to --steps, or to the setting `psi`";
-        assert_eq!(translated(delta, OPTIONS).to_string(), expected);
-        assert_eq!(
-            in_options("a.npy exists; overwrite = true replaces it"),
-            "a.npy exists; --force replaces it"
-        );
-        let split = in_options("embed it (the split of seed 12) and (the split of seeds)");
-        assert_eq!(
-            split,
-            "embed it (`hone eval split INPUT --seed 12 -o DIR`) and (the split of seeds)"
-        );
-    }
-
-    #[test]
-    fn every_form_of_a_setting() {
+        for (field, message, expected) in [
+            (
+                "global.dim",
+                "0 of global.dim",
+                "--dim (global.dim): 0 of --dim",
+            ),
+            ("steps", "17", "--steps: 17"),
+            (
+                "--set",
+                "such as global.dim=8",
+                "--set: such as global.dim=8",
+            ),
+            ("psi", "q", "psi: q"),
+            (
+                "steps.triangle",
+                "add it to the option `steps`",
+                "--steps (steps.triangle): add it to --steps",
+            ),
+        ] {
+            let error = translated(Error::config(field, message), OPTIONS);
+            assert_eq!(error.to_string(), expected);
+        }
         for (text, expected) in [
             (
                 "lower global.dim, or local.dim.",
-                "lower --dim, or --set local.dim=….",
+                "lower --dim, or local.dim.",
             ),
             (
                 "both ways (direction = \"ignore\"); use steps = 2.",
@@ -346,10 +307,6 @@ mod tests {
                 "name it with --comment, or fix it",
             ),
             (
-                "local.solver plays no part; z.npy exists",
-                "local.solver plays no part; z.npy exists",
-            ),
-            (
                 "reduce to features.form = { components = {} }, or",
                 "reduce to --set features.form='{ components = {} }', or",
             ),
@@ -358,25 +315,64 @@ mod tests {
                 "--set global.dim=32 says something else",
             ),
             ("--steps auto chose 3", "--steps auto chose 3"),
-            (
-                "this is now called `local.dim`",
-                "this is now called `local.dim`",
-            ),
         ] {
             assert_eq!(worded(text, OPTIONS), expected);
         }
-        let error = Error::config(
-            "local.solver.loss",
-            "there are zeros; set entries = \"observed\"",
-        );
-        let text = translated(error, OPTIONS).to_string();
+        let alone = "use direction = \"ignore\"";
+        assert_eq!(worded(alone, &[("steps", "--steps")]), alone);
         assert_eq!(
-            text,
-            "local.solver.loss: there are zeros; use --set local.solver.entries=observed"
+            in_options("a.npy exists; overwrite = true replaces it"),
+            "a.npy exists; --force replaces it"
         );
+    }
+
+    #[test]
+    fn an_option_of_several_settings_has_an_effect_if_one_has() {
+        let flag = |key| (key, Some("als".to_owned()));
+        let idle: &[Idle] = &[
+            ("global.solver", "why".into()),
+            ("pairs", "so".into()),
+            ("joint", "not".into()),
+        ];
+        let flags = [
+            flag("local.solver.method"),
+            flag("global.solver.method"),
+            flag("pairs"),
+            ("steps", None),
+        ];
+        let set = ["joint.tolerance=1".to_owned(), "jointly=1".to_owned()];
+        let expected = [("--pairs", "so"), ("--set joint.tolerance=1", "not")]
+            .map(|(a, b)| (a.into(), b.into()));
+        assert_eq!(idle_of(&flags, &set, OPTIONS, idle), expected);
+        let alone = idle_of(&flags[1..2], &[], OPTIONS, idle);
+        assert_eq!(alone, [("--solver".to_owned(), "why".to_owned())]);
+    }
+
+    #[test]
+    fn an_option_and_a_setting_say_the_same_or_are_refused() {
+        let lay = |key: &'static str, value: &str, set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|&setting| setting.to_owned()).collect();
+            let flags = [(key, Some(value.to_owned()))];
+            lay(Layers::new(), &flags, &set, OPTIONS)
+        };
+        for (key, value, set) in [
+            ("global.dim", "16", &["global.dim=16"][..]),
+            ("global.dim", "16", &["local.dim=8"]),
+            ("global.dim", "16", &["global.dim=8", "global.dim=16"]),
+            (
+                "motifs",
+                "edge,triangle",
+                &["motifs=[\"edge\", \"triangle\"]"],
+            ),
+        ] {
+            assert!(lay(key, value, set).is_ok(), "{key} {value} {set:?}");
+        }
+        let error = lay("global.dim", "16", &["global.dim=32"]).expect_err("two things");
         assert_eq!(
-            worded("use direction = \"ignore\"", &[("steps", "--steps")]),
-            "use direction = \"ignore\""
+            error.to_string(),
+            "global.dim: --dim gives 16, and --set global.dim=32 something else; leave one of them out"
         );
+        assert!(lay("motifs", "edge", &["motifs=triangle"]).is_err());
+        assert!(lay("steps", "2", &["steps"]).is_err());
     }
 }

@@ -8,14 +8,15 @@ use hone::graph::RecordedFile;
 use hone::report::Likeness;
 use hone::{Error, record};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::context::Context;
 
 /// What to do if the inputs differ from the recorded ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Changed {
     /// Stop with an error.
+    #[default]
     Refuse,
     /// Continue, with a note.
     Allow,
@@ -29,17 +30,12 @@ impl Changed {
         message: String,
         context: &Context,
     ) -> Result<(), Error> {
-        match self {
-            Changed::Allow => {
-                context.note(format_args!("note: {path}: {message}"));
-                Ok(())
-            }
-            Changed::Refuse => {
-                let remedy =
-                    "give the file of that run, or accept the difference with --changed allow";
-                Err(Error::input(path, message, remedy))
-            }
+        if self == Changed::Allow {
+            context.note(format_args!("note: {path}: {message}"));
+            return Ok(());
         }
+        let remedy = "give the file of that run, or accept the difference with --changed allow";
+        Err(Error::input(path, message, remedy))
     }
 }
 
@@ -51,55 +47,47 @@ pub(crate) struct Earlier<T> {
     pub(crate) choices: T,
 }
 
-/// What every record says.
-#[derive(Deserialize)]
-struct Head {
-    command: Option<String>,
-    folder: Option<PathBuf>,
-}
-
 impl<T: DeserializeOwned> Earlier<T> {
     /// Reads the record of an earlier run of `command`.
     pub(crate) fn read(path: &Path, command: &str) -> Result<Self, Error> {
-        let text = record::read(path)?
-            .ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
+        /// What every record says.
+        #[derive(Deserialize)]
+        struct Head {
+            command: Option<String>,
+            folder: Option<PathBuf>,
+        }
+        let missing = || Error::io(path, std::io::ErrorKind::NotFound.into());
+        let text = record::read(path)?.ok_or_else(missing)?;
         let wrong = |why: String| {
             let message = format!("not the record of `hone {command}`: {why}");
-            Error::input(
-                path,
-                message,
-                format!("give the OUT.run.json of an earlier `hone {command}`"),
-            )
+            let remedy = format!("give the OUT.run.json of an earlier `hone {command}`");
+            Error::input(path, message, remedy)
         };
-        let Head {
-            command: found,
-            folder,
-        } = record::parse(&text).map_err(wrong)?;
-        if found.as_deref() != Some(command) {
-            return Err(wrong(found.map_or(
-                "it is the record of an embedding, or of another tool".into(),
-                |found| format!("it is of `hone {found}`"),
-            )));
+        let head: Head = record::parse(&text).map_err(wrong)?;
+        match head.command {
+            Some(found) if found == command => {}
+            Some(found) => return Err(wrong(format!("it is of `hone {found}`"))),
+            None => {
+                let why = "it is the record of an embedding, or of another tool";
+                return Err(wrong(why.into()));
+            }
         }
-        let choices = record::parse(&text).map_err(wrong)?;
         Ok(Earlier {
             record: path.to_path_buf(),
-            folder,
-            choices,
+            folder: head.folder,
+            choices: record::parse(&text).map_err(wrong)?,
         })
     }
 }
 
 /// Notes that a record is of another version, whose results may not be the same bit for bit.
 pub(crate) fn note_version(record: &Path, context: &Context) -> Result<(), Error> {
-    let now = env!("CARGO_PKG_VERSION");
     // A pipe was read for its settings.
-    let version = if record.is_file() {
-        record::version(record)?
-    } else {
-        None
-    };
-    if let Some(version) = version.filter(|version| version != now) {
+    if !record.is_file() {
+        return Ok(());
+    }
+    let now = env!("CARGO_PKG_VERSION");
+    if let Some(version) = record::version(record)?.filter(|version| version != now) {
         let record = record.display();
         context.note(format_args!(
             "note: {record} is of version {version}, this is version {now}: the result may not be the same bit for bit"
@@ -118,13 +106,15 @@ pub(crate) struct Alike {
     pub(crate) config: serde_json::Value,
 }
 
+/// What a record has of `T`; nothing for any other file.
+fn part<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let text = path.is_file().then(|| record::read(path).ok().flatten());
+    serde_json::from_slice(&text.flatten()?).ok()
+}
+
 /// Reads the record of an embedding like a model; nothing for any other file.
 pub(crate) fn alike(path: &Path) -> Option<Alike> {
-    let text = path
-        .is_file()
-        .then(|| record::read(path).ok().flatten())
-        .flatten()?;
-    serde_json::from_slice(&text).ok()
+    part(path)
 }
 
 /// Refuses the record of `hone features`, whose settings are those of features, and all others of no run; and that of an
@@ -132,33 +122,20 @@ pub(crate) fn alike(path: &Path) -> Option<Alike> {
 pub(crate) fn refuse_others(path: &Path) -> Result<(), Error> {
     #[derive(Deserialize)]
     struct Facts {
-        local: Vec<serde::de::IgnoredAny>,
-        joint: Option<serde::de::IgnoredAny>,
+        local: Vec<IgnoredAny>,
+        joint: Option<IgnoredAny>,
     }
     if alike(path).is_some() {
+        let message = "it is the record of an embedding like a model, which has the settings";
         let remedy =
             "`hone embed --config` repeats it; the settings are in the record of the model's run";
-        return Err(Error::input(
-            path,
-            "it is the record of an embedding like a model, which has the settings",
-            remedy,
-        ));
+        return Err(Error::input(path, message, remedy));
     }
-    let Some(text) = path
-        .is_file()
-        .then(|| record::read(path).ok().flatten())
-        .flatten()
-    else {
-        return Ok(());
-    };
-    match serde_json::from_slice(&text) {
-        Ok(Facts { local, joint: None }) if local.is_empty() => {
+    match part(path) {
+        Some(Facts { local, joint: None }) if local.is_empty() => {
+            let message = "it is the record of `hone features`, not of an embedding";
             let remedy = "give the record of an embedding, or a configuration";
-            Err(Error::input(
-                path,
-                "it is the record of `hone features`, not of an embedding",
-                remedy,
-            ))
+            Err(Error::input(path, message, remedy))
         }
         _ => Ok(()),
     }
@@ -179,19 +156,16 @@ impl Chosen {
         earlier: Option<&Earlier<T>>,
         named: impl Fn(&T) -> Option<&RecordedFile>,
     ) -> Result<Option<Chosen>, Error> {
-        let recorded =
-            earlier.and_then(|earlier| Some((earlier, named(&earlier.choices)?.clone())));
-        let path = match (given, &recorded) {
+        let then = earlier.and_then(|earlier| Some((earlier, named(&earlier.choices)?.clone())));
+        let path = match (given, &then) {
             (Some(path), _) => path.to_path_buf(),
             (None, Some((earlier, file))) => {
                 record::locate(&earlier.record, earlier.folder.as_deref(), &file.file)?.into()
             }
             (None, None) => return Ok(None),
         };
-        Ok(Some(Chosen {
-            path,
-            recorded: recorded.map(|(earlier, file)| (earlier.record.clone(), file)),
-        }))
+        let recorded = then.map(|(earlier, file)| (earlier.record.clone(), file));
+        Ok(Some(Chosen { path, recorded }))
     }
 
     /// What a record says of it, compared with what an earlier one does.
@@ -203,11 +177,8 @@ impl Chosen {
         if let Some((record, then)) = &self.recorded
             && let Some(how) = then.difference(&now.content)
         {
-            changed.differs(
-                &now.file,
-                format!("not the file of {}: {how}", record.display()),
-                context,
-            )?;
+            let message = format!("not the file of {}: {how}", record.display());
+            changed.differs(&now.file, message, context)?;
         }
         Ok(now)
     }

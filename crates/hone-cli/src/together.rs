@@ -1,14 +1,27 @@
 //! `embed` and `count` by several processes together, for a program that provides the engine.
 //!
-//! All processes run the same command on the same input. One of them ([`Engine::leads`](hone::engine::Engine::leads)) prints, and puts files
+//! All processes run the same command on the same input. One of them ([`Engine::leads`]) prints, and puts files
 //! in place once all are done; the others work with it, write their rows of the vectors, and are silent.
 
+use std::sync::Arc;
+
 use clap::{Parser, Subcommand};
+use hone::engine::Engine;
 
 use crate::command::{count, embed};
 use crate::context::{CommonArgs, Context};
-pub use crate::team::Team;
-use crate::{allocator, exit, usage};
+use crate::{allocator, exit};
+
+/// The engine of several processes, and the resources of each.
+#[derive(Debug, Clone)]
+pub struct Team {
+    /// Does the work.
+    pub engine: Arc<dyn Engine>,
+    /// Bytes that this process may hold where the user gives no limit; what the machine has free where this is none.
+    pub memory: Option<u64>,
+    /// Threads of this process where the user gives no number; one per core where this is none.
+    pub threads: Option<usize>,
+}
 
 /// Higher-order network embeddings by several processes together: node vectors built from network motifs.
 #[derive(Debug, Parser)]
@@ -73,7 +86,7 @@ pub fn run(team: &Team) -> Ended {
     if !team.engine.leads() {
         exit::be_silent();
     }
-    let cli = match usage::parse::<Cli>() {
+    let cli: Cli = match exit::parse() {
         Ok(cli) => cli,
         Err(said) => return Ended::Said(said),
     };

@@ -6,6 +6,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hone::Error;
 use hone::graph::{BUILTIN_PREFIX, NodeIds, RecordedFile};
 use hone::memory::Allowance;
+use hone::output::is_stream;
+use hone::report::Stage;
 use hone::store::{Embedding, Format};
 use hone_explore::{By, Method, Space};
 use serde::de::DeserializeOwned;
@@ -40,95 +42,102 @@ pub(crate) struct VectorArgs {
 
 /// Vectors as a record has them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct RecordedVectors {
+struct Recorded {
     vectors: RecordedFile,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     vectors_format: Option<Format>,
 }
 
-/// Vectors that are about to be read.
-#[derive(Debug)]
-pub(crate) struct VectorSource {
-    file: Chosen,
-    format: Option<Format>,
-    changed: Changed,
-    config: Option<PathBuf>,
-    memory: Option<u64>,
+/// What is stored next to the result of a command with vectors.
+#[derive(Debug, Serialize)]
+pub(crate) struct Record<'a, C> {
+    version: &'static str,
+    command: &'static str,
+    #[serde(flatten)]
+    vectors: Recorded,
+    #[serde(flatten)]
+    choices: &'a C,
+    nodes: usize,
+    /// Of an approximate search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) recall: Option<f64>,
+    pub(crate) stages: Vec<Stage>,
 }
 
-/// What a record of a command with vectors says.
+/// What a later run reads of it.
 #[derive(Debug, Deserialize)]
-struct With<T> {
+struct Before<T> {
     #[serde(flatten)]
-    vectors: RecordedVectors,
+    vectors: Recorded,
     #[serde(flatten)]
     choices: T,
+}
+
+/// Vectors that are about to be read.
+#[derive(Debug)]
+pub(crate) struct VectorSource<'a> {
+    args: &'a VectorArgs,
+    command: &'static str,
+    file: Chosen,
+    format: Option<Format>,
 }
 
 impl VectorArgs {
     /// Determines which vectors are read, and what an earlier run of `command` chose, if one is repeated.
     pub(crate) fn resolve<T: DeserializeOwned>(
         &self,
-        command: &str,
-    ) -> Result<(VectorSource, Option<T>), Error> {
-        let earlier = self
-            .config
-            .as_deref()
-            .map(|path| Earlier::<With<T>>::read(path, command))
-            .transpose()?;
-        let file = Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |with| {
-            Some(&with.vectors.vectors)
-        })?;
+        command: &'static str,
+    ) -> Result<(VectorSource<'_>, Option<T>), Error> {
+        let read = |path| Earlier::<Before<T>>::read(path, command);
+        let earlier = self.config.as_deref().map(read).transpose()?;
+        let given = self.vectors.as_deref();
+        let file = Chosen::new(given, earlier.as_ref(), |it| Some(&it.vectors.vectors))?;
         let file = file.ok_or_else(|| {
-            Error::config(
-                "VECTORS",
-                "no file of vectors is given; name one, or repeat a run with --config OUT.run.json",
-            )
+            let message =
+                "no file of vectors is given; name one, or repeat a run with --config OUT.run.json";
+            Error::config("VECTORS", message)
         })?;
         let before = earlier.map(|earlier| earlier.choices);
         // The format of a record is that of its own file.
-        let then = before
-            .as_ref()
-            .filter(|_| self.vectors.is_none())
-            .and_then(|with| with.vectors.vectors_format);
-        let (format, changed) = (
-            self.vectors_format.or(then),
-            self.changed.unwrap_or(Changed::Refuse),
-        );
+        let then = before.as_ref().filter(|_| self.vectors.is_none());
+        let then = then.and_then(|before| before.vectors.vectors_format);
         let source = VectorSource {
+            args: self,
+            command,
             file,
-            format,
-            changed,
-            config: self.config.clone(),
-            memory: self.memory,
+            format: self.vectors_format.or(then),
         };
-        Ok((source, before.map(|with| with.choices)))
+        Ok((source, before.map(|before| before.choices)))
     }
 }
 
-impl VectorSource {
+impl VectorSource<'_> {
     /// The files that are read.
     pub(crate) fn files(&self) -> Files {
         Files::default()
             .read_vectors("VECTORS", [&self.file.path])
-            .read("--config", &self.config)
+            .read("--config", &self.args.config)
     }
 
-    /// What a record says about them; refuses vectors that differ from an earlier record.
-    pub(crate) fn facts(&self, context: &Context) -> Result<RecordedVectors, Error> {
-        self.config
-            .as_deref()
-            .map_or(Ok(()), |record| note_version(record, context))?;
-        Ok(RecordedVectors {
-            vectors: self.file.facts(self.changed, context)?,
+    /// Ids and prepared vectors, and the beginning of a record; refuses vectors that differ from an earlier one. The
+    /// vectors as they were read are dropped.
+    pub(crate) fn open<'c, C>(
+        &self,
+        by: By,
+        choices: &'c C,
+        context: &Context,
+    ) -> Result<(NodeIds, Space, Record<'c, C>), Error> {
+        context.progress().stage("reading", 0);
+        if let Some(record) = &self.args.config {
+            note_version(record, context)?;
+        }
+        let changed = self.args.changed.unwrap_or_default();
+        let vectors = Recorded {
+            vectors: self.file.facts(changed, context)?,
             vectors_format: self.format,
-        })
-    }
-
-    /// Ids and prepared vectors; the vectors as they were read are dropped.
-    pub(crate) fn open(&self, by: By, context: &Context) -> Result<(NodeIds, Space), Error> {
+        };
         let path = &self.file.path;
-        let embedding = read(path, self.format, self.memory)?;
+        let embedding = read(path, self.format, self.args.memory)?;
         note_no_names(path, self.format, context);
         let space = Space::of(&embedding, by).map_err(|error| match error {
             Error::Config { field, message } if field == "vectors" => {
@@ -137,7 +146,16 @@ impl VectorSource {
             Error::Config { field, message } => Error::config(format!("--{field}"), message),
             other => other,
         })?;
-        Ok((embedding.ids, space))
+        let record = Record {
+            version: env!("CARGO_PKG_VERSION"),
+            command: self.command,
+            vectors,
+            choices,
+            nodes: embedding.ids.len(),
+            recall: None,
+            stages: Vec::new(),
+        };
+        Ok((embedding.ids, space, record))
     }
 }
 
@@ -149,36 +167,20 @@ pub(crate) fn read(
 ) -> Result<Embedding, Error> {
     const REMEDY: &str = "`hone embed` makes the vectors of a graph";
     if path.to_string_lossy().starts_with(BUILTIN_PREFIX) {
-        return Err(Error::input(
-            path,
-            "this is a graph, and vectors are needed",
-            REMEDY,
-        ));
+        let message = "this is a graph, and vectors are needed";
+        return Err(Error::input(path, message, REMEDY));
     }
-    if !hone::output::is_stream(path) {
+    if !is_stream(path) {
         std::fs::metadata(path).map_err(|error| Error::io(path, error))?;
     }
-    let is_text = format
-        .map_or_else(|| Format::of(path), Ok)
-        .map_or(true, Format::is_text);
-    Embedding::read_within(path, format, Allowance::new(memory)).map_err(|error| match error {
-        Error::Input {
-            path,
-            line,
-            text,
-            message,
-            remedy,
-        } if is_text => {
-            let remedy = format!("{remedy}; if it is a graph, {REMEDY}");
-            Error::Input {
-                path,
-                line,
-                text,
-                message,
-                remedy,
-            }
+    let kind = format.map_or_else(|| Format::of(path), Ok);
+    Embedding::read_within(path, format, Allowance::new(memory)).map_err(|mut error| {
+        if let Error::Input { remedy, .. } = &mut error
+            && kind.map_or(true, Format::is_text)
+        {
+            *remedy += &format!("; if it is a graph, {REMEDY}");
         }
-        other => other,
+        error
     })
 }
 
@@ -187,25 +189,33 @@ pub(crate) fn note_no_names(path: &Path, format: Option<Format>, context: &Conte
     let format = format.map_or_else(|| Format::of(path), Ok);
     let mut names = path.as_os_str().to_owned();
     names.push(".columns.txt");
-    let beside =
-        matches!(format, Ok(Format::Npy | Format::Word2vec)) && !hone::output::is_stream(path);
-    if beside && !Path::new(&names).exists() {
+    let names = Path::new(&names);
+    let beside = matches!(format, Ok(Format::Npy | Format::Word2vec)) && !is_stream(path);
+    if beside && !names.exists() {
         context.note(format_args!(
             "note: there is no {}, so all columns are compared as one; if `hone embed` wrote the vectors, keep this file \
              beside them",
-            Path::new(&names).display()
+            names.display()
+        ));
+    }
+}
+
+/// Says how many of the true neighbours an approximate search found.
+pub(crate) fn note_recall(recall: Option<f64>, context: &Context) {
+    if let Some(recall) = recall {
+        let percent = 100.0 * recall;
+        context.note(format_args!(
+            "note: approximate: {percent:.1} % of the true neighbours were found, estimated from a sample"
         ));
     }
 }
 
 pub(crate) fn by() -> impl TypedValueParser<Value = By> {
-    PossibleValuesParser::new(By::ALL.map(|(_, name)| name))
-        .map(|name| name.parse().expect("one of those listed"))
+    PossibleValuesParser::new(By::NAMES).map(|name| name.parse().expect("one of those listed"))
 }
 
 pub(crate) fn method() -> impl TypedValueParser<Value = Method> {
-    PossibleValuesParser::new(Method::ALL.map(|(_, name)| name))
-        .map(|name| name.parse().expect("one of those listed"))
+    PossibleValuesParser::new(Method::NAMES).map(|name| name.parse().expect("one of those listed"))
 }
 
 pub(crate) fn format() -> impl TypedValueParser<Value = Format> {

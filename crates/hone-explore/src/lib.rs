@@ -21,28 +21,44 @@
 //! | what do its motif graphs look like? | [`draw::Drawing`] |
 //! | which id was meant? | [`suggest`] |
 
-mod descent;
+/// Names of the variants of an enumeration, and the way back; names are those of its serialised form.
+macro_rules! names {
+    ($type:ident, $field:literal: $($name:literal),+) => {
+        impl $type {
+            /// The names of all.
+            pub const NAMES: [&str; [$($name),+].len()] = [$($name),+];
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = hone::Error;
+
+            fn from_str(name: &str) -> hone::Result<Self> {
+                serde_json::from_value(name.into()).map_err(|_| {
+                    let known = Self::NAMES.join(", ");
+                    hone::Error::config($field, format!("`{name}` is not one of {known}"))
+                })
+            }
+        }
+    };
+}
+
+mod approximate;
 pub mod draw;
-mod exact;
-mod forest;
 mod layout;
 mod map;
-mod neighbours;
-mod neighbours_file;
 mod roles;
 mod search;
 mod space;
 mod suggest;
-mod top;
+mod tables;
 
 pub use layout::{Layout, LayoutMethod, Placed};
 pub use map::{Colour, Map, read_attributes, read_labels};
-pub use neighbours::{Neighbour, Neighbours};
-pub use neighbours_file::{Answer, AnswerTable, NeighbourTable};
 pub use roles::{
     Explanation, MOST as MOST_ROLES, MotifScore, Otherwise, RATIOS, Reason, Role, RoleOptions,
-    RoleTable, Roles, Value,
+    Roles, Value,
 };
-pub use search::{EXACT_LIMIT, Found, Method, Search};
+pub use search::{EXACT_LIMIT, Found, Method, Neighbour, Neighbours, Search};
 pub use space::{By, Query, STRUCTURE_WEIGHT, Space};
 pub use suggest::{find_node, suggest};
+pub use tables::Answer;

@@ -1,14 +1,19 @@
-//! [`Search`]: the neighbours of every row, exact if that is cheap, else approximate with a measured recall.
+//! [`Search`]: the most similar rows of a query, and of every row.
+//!
+//! Exactly, where that is cheap: one query is a pass over the rows, and all rows are compared tile by tile through matrix
+//! products of fixed shape. Both select a few more than requested in single precision, and sort these by similarities
+//! in double precision, so that rounding decides only between rows that agree to about seven digits. Cost: N D
+//! multiplications per query; N² D for all rows, at the speed of a matrix product. Beyond, approximately
+//! ([`approximate`]), with a recall measured on a sample.
 
-use std::str::FromStr;
+use std::ops::Range;
 
 use hone::parallel;
-use hone::{Error, Progress, Result};
+use hone::{Progress, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::neighbours::Neighbours;
-use crate::space::Space;
-use crate::{descent, exact};
+use crate::approximate;
+use crate::space::{Query, Space, dot};
 
 /// Up to this many rows [`Method::Auto`] compares all pairs.
 pub const EXACT_LIMIT: usize = 100_000;
@@ -16,6 +21,15 @@ pub const EXACT_LIMIT: usize = 100_000;
 const SAMPLE: usize = 1000;
 /// Similarities this close are equal in single precision.
 const ROUNDING: f64 = 1e-6;
+
+/// How many more than requested are selected in single precision.
+const MARGIN: usize = 16;
+/// Rows that one task looks at for one query.
+const CHUNK: usize = 1 << 13;
+/// Rows whose neighbours one task finds.
+const QUERIES: usize = 128;
+/// Rows compared with them at a time.
+const TILE: usize = 1024;
 
 /// How the neighbours of all rows are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,31 +45,7 @@ pub enum Method {
     Approximate,
 }
 
-impl Method {
-    /// All, with their names.
-    pub const ALL: [(Method, &'static str); 3] = [
-        (Method::Auto, "auto"),
-        (Method::Exact, "exact"),
-        (Method::Approximate, "approximate"),
-    ];
-}
-
-impl FromStr for Method {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Method> {
-        let found = Method::ALL
-            .iter()
-            .find(|(_, known)| *known == name)
-            .map(|(method, _)| *method);
-        found.ok_or_else(|| {
-            Error::config(
-                "search",
-                format!("`{name}` is not one of auto, exact, approximate"),
-            )
-        })
-    }
-}
+names!(Method, "search": "auto", "exact", "approximate");
 
 /// A search for the neighbours of all rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,11 +87,11 @@ impl Search {
         };
         if exact {
             return Ok(Found {
-                neighbours: exact::all(space, self.top, progress)?,
+                neighbours: compare_all(space, self.top, progress)?,
                 recall: None,
             });
         }
-        let neighbours = descent::all(space, self.top, self.seed, progress)?;
+        let neighbours = approximate::all(space, self.top, self.seed, progress)?;
         let recall = recall(space, &neighbours, progress)?;
         Ok(Found {
             neighbours,
@@ -138,4 +128,234 @@ fn recall(space: &Space, found: &Neighbours, progress: &dyn Progress) -> Result<
         .into_iter()
         .collect::<Result<_>>()?;
     Ok(hits.into_iter().sum::<usize>() as f64 / (count * k) as f64)
+}
+
+/// A row that is similar to another, or to a query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbour {
+    /// Its number.
+    pub row: u32,
+    /// How similar it is, in the precision in which it is written.
+    pub similarity: f32,
+}
+
+/// The `k` best of some rows with their similarities, the lower row first among those that are equal as they are written.
+pub(crate) fn best_of(rows: impl Iterator<Item = (u32, f64)>, k: usize) -> Vec<Neighbour> {
+    let neighbour = |(row, similarity): (u32, f64)| Neighbour {
+        row,
+        // Adding zero makes negative zeros positive.
+        similarity: similarity as f32 + 0.0,
+    };
+    let mut found: Vec<Neighbour> = rows.map(neighbour).collect();
+    found.sort_by(|a, b| {
+        b.similarity
+            .total_cmp(&a.similarity)
+            .then(a.row.cmp(&b.row))
+    });
+    found.truncate(k);
+    found
+}
+
+/// The `k` most similar rows of every row, the most similar first and the lower row first among equals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Neighbours {
+    k: usize,
+    rows: Vec<u32>,
+    similarities: Vec<f32>,
+}
+
+impl Neighbours {
+    /// Takes `k` neighbours of every row, row after row.
+    ///
+    /// # Panics
+    /// When there are not as many similarities as neighbours.
+    pub fn new(k: usize, rows: Vec<u32>, similarities: Vec<f32>) -> Self {
+        assert_eq!(
+            rows.len(),
+            similarities.len(),
+            "one similarity per neighbour"
+        );
+        assert!(
+            k == 0 || rows.len().is_multiple_of(k),
+            "{k} neighbours per row"
+        );
+        Neighbours {
+            k,
+            rows,
+            similarities,
+        }
+    }
+
+    /// How many each row has: as many as were requested, or all others where there are fewer.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Number of rows; 0 where nobody has a neighbour.
+    pub fn len(&self) -> usize {
+        self.rows.len().checked_div(self.k).unwrap_or(0)
+    }
+
+    /// Whether nobody has a neighbour.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The neighbours of row `i`.
+    pub fn row(&self, i: usize) -> &[u32] {
+        &self.rows[i * self.k..(i + 1) * self.k]
+    }
+
+    /// How similar the neighbours of row `i` are.
+    pub fn similarities(&self, i: usize) -> &[f32] {
+        &self.similarities[i * self.k..(i + 1) * self.k]
+    }
+}
+
+impl Space {
+    /// The `top` rows most similar to a query, those of `without` left out.
+    pub fn nearest(&self, query: &Query, without: &[u32], top: usize) -> Vec<Neighbour> {
+        let room = top.min(self.len()).saturating_add(MARGIN);
+        let chunk = |range: Range<usize>| {
+            let mut best = Top::new(room);
+            for j in range {
+                let score = dot(&query.vector, self.vectors().row(j)) - self.halves()[j];
+                if score > best.bar() && !without.contains(&(j as u32)) {
+                    best.offer((score, j as u32));
+                }
+            }
+            best
+        };
+        let mut best = Top::new(room);
+        for part in parallel::stretches(self.len(), CHUNK, chunk) {
+            part.items().iter().for_each(|&item| best.offer(item));
+        }
+        let rows = best.items().iter().map(|item| item.1);
+        best_of(rows.map(|j| (j, self.similarity_to(query, j))), top)
+    }
+
+    /// The `k` most similar rows of each of `rows`.
+    pub(crate) fn nearest_of(&self, rows: Range<usize>, k: usize) -> Vec<Vec<Neighbour>> {
+        let n = self.len();
+        let mut best = vec![Top::new(k + MARGIN); rows.len()];
+        let mut scores = vec![0f32; rows.len() * TILE];
+        for start in (0..n).step_by(TILE) {
+            let others = start..n.min(start + TILE);
+            let scores = &mut scores[..rows.len() * others.len()];
+            self.vectors()
+                .dots(rows.clone(), self.vectors(), others.clone(), scores);
+            for ((i, best), scores) in rows
+                .clone()
+                .zip(&mut best)
+                .zip(scores.chunks_exact(others.len()))
+            {
+                let mut bar = best.bar();
+                for ((j, score), half) in others
+                    .clone()
+                    .zip(scores)
+                    .zip(&self.halves()[others.clone()])
+                {
+                    let score = score - half;
+                    if score > bar && j != i {
+                        best.offer((score, j as u32));
+                        bar = best.bar();
+                    }
+                }
+            }
+        }
+        let own = |(i, best): (usize, &Top)| {
+            let rows = best.items().iter().map(|item| item.1);
+            best_of(rows.map(|j| (j, self.similarity(i as u32, j))), k)
+        };
+        rows.zip(&best).map(own).collect()
+    }
+}
+
+/// The `k` most similar rows of every row.
+fn compare_all(space: &Space, k: usize, progress: &dyn Progress) -> Result<Neighbours> {
+    let n = space.len();
+    let k = k.min(n.saturating_sub(1));
+    progress.stage("comparing all nodes", n as u64);
+    let tile = |rows: Range<usize>| {
+        progress.check()?;
+        let found = space.nearest_of(rows.clone(), k);
+        progress.advance(rows.len() as u64);
+        Ok(found)
+    };
+    let found = parallel::stretches(n, QUERIES, tile);
+    let found: Vec<Vec<Vec<Neighbour>>> = found.into_iter().collect::<Result<_>>()?;
+    let found = || found.iter().flatten().flatten();
+    let rows = found().map(|neighbour| neighbour.row).collect();
+    Ok(Neighbours::new(
+        k,
+        rows,
+        found().map(|neighbour| neighbour.similarity).collect(),
+    ))
+}
+
+/// A score and the row that has it.
+pub(crate) type Scored = (f32, u32);
+
+/// Whether `a` comes before `b`: a higher score, or the same and a lower row.
+pub(crate) fn before(a: Scored, b: Scored) -> bool {
+    a.0 > b.0 || (a.0 == b.0 && a.1 < b.1)
+}
+
+/// Keeps the best `room` of what it is offered, best first.
+#[derive(Debug, Clone)]
+pub(crate) struct Top {
+    room: usize,
+    items: Vec<Scored>,
+}
+
+impl Top {
+    pub(crate) fn new(room: usize) -> Self {
+        Top {
+            room,
+            items: Vec::with_capacity(room + 1),
+        }
+    }
+
+    /// A score that a further row must exceed to be kept, as long as rows come in ascending order.
+    pub(crate) fn bar(&self) -> f32 {
+        match self.items.last() {
+            _ if self.room == 0 => f32::INFINITY,
+            Some(worst) if self.items.len() == self.room => worst.0,
+            _ => f32::NEG_INFINITY,
+        }
+    }
+
+    pub(crate) fn offer(&mut self, item: Scored) {
+        if self.items.len() == self.room
+            && !self.items.last().is_some_and(|&worst| before(item, worst))
+        {
+            return;
+        }
+        let at = self.items.partition_point(|&other| before(other, item));
+        self.items.insert(at, item);
+        self.items.truncate(self.room);
+    }
+
+    pub(crate) fn items(&self) -> &[Scored] {
+        &self.items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_in_order_and_the_lower_row_among_equals() {
+        let mut top = Top::new(3);
+        assert_eq!(top.bar(), f32::NEG_INFINITY);
+        for (row, score) in [(9, 1.0), (1, 2.0), (5, 1.0), (2, 0.5), (4, 1.0), (0, 2.0)] {
+            top.offer((score, row));
+        }
+        assert_eq!(top.items(), [(2.0, 0), (2.0, 1), (1.0, 4)]);
+        assert_eq!(top.bar(), 1.0);
+        let mut none = Top::new(0);
+        none.offer((1.0, 1));
+        assert!(none.items().is_empty() && none.bar() == f32::INFINITY);
+    }
 }

@@ -17,7 +17,6 @@
 //! Cost: O(N D) once; memory for one more copy of the vectors.
 
 use std::ops::Range;
-use std::str::FromStr;
 
 use hone::dense::Block;
 use hone::parallel;
@@ -46,31 +45,7 @@ pub enum By {
     Structure,
 }
 
-impl By {
-    /// All, with their names.
-    pub const ALL: [(By, &'static str); 3] = [
-        (By::All, "all"),
-        (By::Proximity, "proximity"),
-        (By::Structure, "structure"),
-    ];
-}
-
-impl FromStr for By {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<By> {
-        let found = By::ALL
-            .iter()
-            .find(|(_, known)| *known == name)
-            .map(|(by, _)| *by);
-        found.ok_or_else(|| {
-            Error::config(
-                "by",
-                format!("`{name}` is not one of all, proximity, structure"),
-            )
-        })
-    }
-}
+names!(By, "by": "all", "proximity", "structure");
 
 /// Vectors prepared for one meaning of similarity.
 #[derive(Debug, Clone)]

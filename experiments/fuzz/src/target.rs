@@ -1,6 +1,6 @@
 //! The targets: one for each reader and format, each a function from a file to what came of it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use hone::attributes::{self, Table};
@@ -317,13 +317,15 @@ fn record_of_run(path: &Path) -> Result<String> {
 }
 
 type Colours =
-    fn(PathBuf, &NodeIds, Option<u64>, &dyn Progress) -> Result<(Vec<Colour>, Vec<String>)>;
+    fn(&Path, &NodeIds, Option<u64>, &dyn Progress) -> Result<(Vec<Colour>, Vec<String>)>;
 
 /// Labels and attributes as a map reads them: a value for every node.
 fn colours(path: &Path, read: Colours) -> Result<String> {
-    let (found, notes) = read(path.to_path_buf(), karate().ids(), Some(ALLOWED), &Silent)?;
+    let (found, notes) = read(path, karate().ids(), Some(ALLOWED), &Silent)?;
     assert!(
-        found.iter().all(|colour| colour.len() == karate().nodes()),
+        found
+            .iter()
+            .all(|colour| colour.nodes() == karate().nodes()),
         "a value for every node"
     );
     Ok(format!(

@@ -1,8 +1,7 @@
 //! `hone count INPUT`: motif counts of every edge, of every node, or of the whole graph.
 
-mod sums;
+mod update;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -10,22 +9,19 @@ use hone::engine::{Counting, Cpu, Engine};
 use hone::graph::Graph;
 use hone::memory::Allowance;
 use hone::motif::triad::Occurrence;
-use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled};
+use hone::motif::{Counts, Motif, MotifSet, NODE_ORBITS, Sample, Sampled};
 use hone::output::{Batch, is_stream};
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{CountTable, CountsBy};
 use hone::{Error, Progress, Silent, memory, record};
 use serde::{Deserialize, Serialize};
 
-use crate::aligned::aligned;
 use crate::context::Context;
-use crate::idle;
-use crate::input::RepeatableArgs;
-use crate::options::translated;
-use crate::reading::note_idle_weights;
-use crate::source::GraphSource;
-use crate::update::{Update, UpdateArgs, Updated};
-use sums::{Sums, TOTALS};
+use crate::context::aligned;
+use crate::files;
+use crate::input::{RepeatableArgs, note_idle_weights};
+use crate::options::{self, Known, translated};
+use update::{Update, UpdateArgs, Updated};
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
@@ -76,6 +72,16 @@ enum By {
     Total,
 }
 
+/// Settings that errors of counting name.
+const OPTIONS: &[Known] = &[
+    ("sample", "--sample"),
+    ("motifs", "--motifs"),
+    ("directed", "--directed"),
+];
+
+/// The names of the columns of totals.
+const TOTALS: [&str; 3] = ["motif", "occurrences", "sum_over_edges"];
+
 const EXAMPLES: &str = "\
 Examples:
   hone count builtin:karate --by total
@@ -110,68 +116,43 @@ struct Choices {
     update: Option<Update>,
 }
 
-/// Where the files of a record are.
-#[derive(Deserialize)]
-struct Place {
-    folder: Option<PathBuf>,
-}
-
 impl Choices {
-    /// Refuses updates of what is not exact or has directions.
-    fn check_update(&self) -> Result<(), Error> {
-        if self.update.is_none() {
-            return Ok(());
+    /// Refuses subgraphs of motifs that have no such counts, and updates of what is not exact or has directions.
+    fn check(&self) -> Result<(), Error> {
+        let motifs = self.motifs.motifs();
+        let undirected = motifs.iter().find(|motif| !motif.is_directed());
+        if let (Some(motif), Occurrence::Subgraph) = (undirected, self.occurrence) {
+            let message = format!(
+                "subgraph counts exist for directed motifs, and {motif} is not one; use --motifs triads"
+            );
+            return Err(Error::config("--subgraph", message));
         }
-        if self.sample != Sample::Exact {
-            return Err(Error::config(
-                "--sample",
-                "an update is exact; leave one of --sample and --update out",
-            ));
+        if self.update.is_some() && self.sample != Sample::Exact {
+            let message = "an update is exact; leave one of --sample and --update out";
+            return Err(Error::config("--sample", message));
         }
-        match self
-            .motifs
-            .motifs()
-            .into_iter()
-            .find(|motif| motif.is_directed())
-        {
-            None => Ok(()),
-            Some(motif) => {
-                let message = format!(
-                    "counts of directed motifs such as {motif} cannot be updated; count the changed graph"
-                );
-                Err(Error::config("--update", message))
-            }
+        let directed = motifs.iter().find(|motif| motif.is_directed());
+        if let (Some(motif), Some(_)) = (directed, &self.update) {
+            let message = format!(
+                "counts of directed motifs such as {motif} cannot be updated; count the changed graph"
+            );
+            return Err(Error::config("--update", message));
         }
-    }
-
-    /// Refuses subgraphs of motifs that have no such counts.
-    fn check_occurrence(&self) -> Result<(), Error> {
-        let other = self
-            .motifs
-            .motifs()
-            .into_iter()
-            .find(|motif| !motif.is_directed());
-        match other.filter(|_| self.occurrence == Occurrence::Subgraph) {
-            None => Ok(()),
-            Some(motif) => {
-                let message = format!(
-                    "subgraph counts exist for directed motifs, and {motif} is not one; use --motifs triads"
-                );
-                Err(Error::config("--subgraph", message))
-            }
-        }
+        Ok(())
     }
 
     /// Those of a record.
     fn read(path: &Path) -> Result<Self, Error> {
-        let text = record::read(path)?
-            .ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
+        /// Where the files of a record are.
+        #[derive(Deserialize)]
+        struct Place {
+            folder: Option<PathBuf>,
+        }
+        let missing = || Error::io(path, std::io::ErrorKind::NotFound.into());
+        let text = record::read(path)?.ok_or_else(missing)?;
         let wrong = |e: String| {
-            Error::input(
-                path,
-                format!("not the record of `hone count`: {e}"),
-                "give the OUT.run.json next to the counts",
-            )
+            let message = format!("not the record of `hone count`: {e}");
+            Error::input(path, message, "give the OUT.run.json next to the counts")
         };
         let mut choices: Choices = record::parse(&text).map_err(wrong)?;
         if let Some(update) = choices.update.take() {
@@ -181,17 +162,57 @@ impl Choices {
         Ok(choices)
     }
 
+    /// The names of the columns of counts, or of totals.
     fn columns(&self) -> Vec<&'static str> {
         match self.by {
-            By::Edge => self
-                .motifs
-                .motifs()
-                .iter()
-                .map(|motif| motif.name())
-                .collect(),
+            By::Edge => self.motifs.motifs().into_iter().map(Motif::name).collect(),
             By::Node => NODE_ORBITS.to_vec(),
             By::Total => TOTALS.to_vec(),
         }
+    }
+
+    /// Counts, if there is enough memory for this and for the table that follows.
+    fn count(
+        &self,
+        graph: &Graph,
+        engine: &dyn Engine,
+        allowance: Allowance,
+        progress: &dyn Progress,
+    ) -> Result<Counts, Error> {
+        let columns = self.columns().len();
+        let (motifs, writing) = match self.by {
+            By::Edge => {
+                let writing = CountTable::memory(graph, CountsBy::Edge, columns);
+                (self.motifs.motifs(), writing)
+            }
+            By::Node => {
+                let writing = CountTable::memory(graph, CountsBy::Node, columns);
+                (Vec::new(), writing)
+            }
+            By::Total => (self.motifs.motifs(), 0),
+        };
+        let before = memory::resident().unwrap_or(0);
+        let how = Counting {
+            motifs: &motifs,
+            sample: &self.sample,
+            seed: self.seed,
+            allowance,
+            progress,
+        };
+        let counts = engine.count(graph, how).map_err(|mut error| {
+            if let Error::Memory { need, .. } = &mut error {
+                *need = need.saturating_add(writing);
+            }
+            error
+        })?;
+        // Memory freed by counting is available for the table.
+        let held = before
+            .saturating_add(counts.bytes() as u64)
+            .saturating_add(writing);
+        let more = held.saturating_sub(memory::resident().unwrap_or(0));
+        let remedy = "choose fewer motifs, or raise the memory limit";
+        allowance.check_work("writing counts", more, remedy)?;
+        Ok(counts)
     }
 }
 
@@ -218,54 +239,36 @@ struct Record<'a> {
 impl Args {
     /// The choices of the record, if there is one, below those of the command line.
     fn choices(&self) -> Result<Choices, Error> {
-        let before = self
-            .input
-            .config()
-            .map(Choices::read)
-            .transpose()?
-            .unwrap_or_default();
+        let before = self.input.config().map(Choices::read).transpose()?;
+        let before = before.unwrap_or_default();
         let by = self.by.unwrap_or(before.by);
         let given = self.motifs.is_some() || self.motif_size.is_some();
-        let motifs = if given || by != By::Node {
-            before.motifs
-        } else {
-            MotifSet::default()
+        let mut motifs = match given || by != By::Node {
+            true => self.motifs.clone().unwrap_or(before.motifs),
+            false => MotifSet::default(),
         };
-        let motifs = self.motifs.clone().unwrap_or(motifs);
-        let motifs = self
-            .motif_size
-            .map_or(motifs.clone(), |size| motifs.at_most(size.into()));
-        motifs
-            .check()
-            .map_err(|error| translated(error, &[("motifs", "--motifs")]))?;
+        if let Some(size) = self.motif_size {
+            motifs = motifs.at_most(size.into());
+        }
+        let checked = motifs.check();
+        checked.map_err(|error| translated(error, &[("motifs", "--motifs")]))?;
         if by == By::Node && (motifs != MotifSet::default() || self.motif_size.is_some()) {
             let message = "only applies to --by edge and --by total; --by node always counts all 15 node orbits";
-            let option = if self.motif_size.is_some() {
-                "--motif-size"
-            } else {
-                "--motifs"
-            };
+            let option = self.motif_size.map_or("--motifs", |_| "--motif-size");
             return Err(Error::config(option, message));
         }
-        let (sample, seed) = (
-            self.sample.unwrap_or(before.sample),
-            self.seed.unwrap_or(before.seed),
-        );
-        let occurrence = if self.subgraph {
-            Occurrence::Subgraph
-        } else {
-            before.occurrence
-        };
         let choices = Choices {
             by,
             motifs,
-            sample,
-            seed,
-            occurrence,
+            sample: self.sample.unwrap_or(before.sample),
+            seed: self.seed.unwrap_or(before.seed),
+            occurrence: match self.subgraph {
+                true => Occurrence::Subgraph,
+                false => before.occurrence,
+            },
             update: self.update.over(before.update)?,
         };
-        choices.check_occurrence()?;
-        choices.check_update()?;
+        choices.check()?;
         Ok(choices)
     }
 
@@ -280,72 +283,90 @@ impl Args {
 
     /// The separator between columns of totals.
     fn separator(&self) -> Result<&'static str, Error> {
-        let extension = self
-            .output
-            .extension()
-            .map(|e| e.to_string_lossy().to_lowercase());
-        match extension.as_deref() {
-            Some("tsv" | "txt") => Ok("\t"),
-            Some("csv") => Ok(","),
-            None if is_stream(&self.output) => Ok("\t"),
-            _ => {
-                let message = extension.map_or_else(
-                    || "the name has no extension, which names the format of totals".to_owned(),
-                    |extension| format!("no format of totals has the extension `.{extension}`"),
-                );
-                Err(Error::input(
-                    &self.output,
-                    message,
-                    "--by total writes .tsv or .csv, or to standard output (-)",
-                ))
-            }
-        }
+        let extension = self.output.extension();
+        let extension = extension.map(|e| e.to_string_lossy().to_lowercase());
+        let message = match extension.as_deref() {
+            Some("tsv" | "txt") => return Ok("\t"),
+            Some("csv") => return Ok(","),
+            None if is_stream(&self.output) => return Ok("\t"),
+            Some(other) => format!("no format of totals has the extension `.{other}`"),
+            None => "the name has no extension, which names the format of totals".to_owned(),
+        };
+        let remedy = "--by total writes .tsv or .csv, or to standard output (-)";
+        Err(Error::input(&self.output, message, remedy))
     }
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (choices, (source, inputs)) = (args.choices()?, args.input.resolve()?);
+    let (choices, (source, mut inputs)) = (args.choices()?, args.input.resolve()?);
     let files = args.files(choices.by)?;
-    let inputs = choices
-        .update
-        .iter()
-        .fold(inputs, |inputs, update| update.files(inputs));
-    let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
+    if let Some(update) = &choices.update {
+        inputs = update.files(inputs);
+    }
+    let outputs = inputs.write_recorded(&files, &args.output);
     let engine = context.engine();
     let mut batch = outputs.check_by(engine.leads(), args.force)?;
     let start = Start::now();
-    let work =
-        |graph: &Graph| count(&choices, graph, (&Cpu, Allowance::new(Some(1))), &Silent).map(drop);
-    let graph = source.open_for(&work, false, context.memory(args.input.memory()), context)?;
+    let memory = context.memory(args.input.memory());
+    let least = Allowance::new(Some(1));
+    let work = |graph: &Graph| choices.count(graph, &Cpu, least, &Silent).map(drop);
+    let graph = source.open_for(&work, false, memory, context)?;
     note_idle_weights(&graph, context);
-    if graph.is_directed()
-        && !choices
-            .motifs
-            .motifs()
-            .iter()
-            .any(|motif| motif.is_directed())
-    {
+    let motifs = choices.motifs.motifs();
+    if graph.is_directed() && !motifs.iter().any(|motif| motif.is_directed()) {
         context.note("note: these motifs ignore the directions of arcs; --motifs triads counts directed ones");
     }
     if args.seed.is_some() && choices.sample == Sample::Exact {
-        idle::note(
-            &[("--seed".into(), "exact counts are not random".into())],
-            context,
-        );
+        let why = "exact counts are not random";
+        options::note_idle(&[("--seed".into(), why.into())], context);
     }
     let facts = GraphFacts::of(&graph);
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let (graph, counts, changed) = counted(args, &choices, (&source, graph), context)?;
+    let (graph, counts, changed) = match &choices.update {
+        Some(update) => {
+            let (graph, counts, changed) = update.run(&source, &graph, memory, context)?;
+            (graph, counts, Some(changed))
+        }
+        None => {
+            let allowance = Allowance::new(memory);
+            let counts = choices.count(&graph, engine, allowance, context.progress());
+            let counts = counts.map_err(|error| translated(error, OPTIONS))?;
+            (graph, counts, None)
+        }
+    };
     let (counted, start) = (Stage::since("count", &start), Start::now());
+    let sampled = counts.sampled();
     let write = || {
-        tell(&choices, &counts, context);
-        write(args, &choices, (&graph, &counts), &mut batch, context)?;
-        let stages = vec![read, counted, Stage::since("write", &start)];
-        record::add_to(
-            &mut batch,
-            &args.output,
-            &describe(&choices, &source, (facts, changed), &counts, stages),
-        )
+        if let Some(sampled) = sampled {
+            context.note(format_args!("note: {sampled}"));
+        } else if choices.sample != Sample::Exact {
+            context.note("note: motifs were counted exactly: no estimate meets the target, or no node is large enough");
+        }
+        let mut table =
+            |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
+        match choices.by {
+            By::Edge => {
+                let edges = CountTable::edges(&graph, &counts, &motifs);
+                table(edges.with_occurrence(choices.occurrence))?;
+            }
+            By::Node => table(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
+            By::Total => {
+                let lines = totals(&counts, &motifs, choices.occurrence);
+                write_totals(args, &mut batch, context, &lines)?;
+            }
+        }
+        let record = Record {
+            version: env!("CARGO_PKG_VERSION"),
+            choices: &choices,
+            columns: choices.columns(),
+            input: &source.input,
+            graph: facts,
+            exact: sampled.is_none_or(|sampled| sampled.nodes == 0),
+            sampled,
+            changed,
+            stages: vec![read, counted, Stage::since("write", &start)],
+        };
+        record::add_to(&mut batch, &args.output, &record)
     };
     let written = if engine.leads() { write() } else { Ok(()) };
     engine.writers().agree(&args.output, written)?;
@@ -354,168 +375,44 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     batch.commit()?;
     if !is_stream(&args.output) {
-        let names: Vec<String> = files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
+        let names = files.iter().map(|file| file.display().to_string());
+        let names: Vec<String> = names.collect();
         context.note(format_args!("wrote {}", names.join(" and ")));
     }
     Ok(())
 }
 
-/// The graph of the output, its counts, and what changed.
-fn counted(
-    args: &Args,
-    choices: &Choices,
-    (source, graph): (&GraphSource, Graph),
-    context: &Context,
-) -> anyhow::Result<(Graph, Counts, Option<Updated>)> {
-    let memory = context.memory(args.input.memory());
-    if let Some(update) = &choices.update {
-        let (graph, counts, changed) = update.run((source, &graph), memory, context)?;
-        return Ok((graph, counts, Some(changed)));
-    }
-    let place = (context.engine(), Allowance::new(memory));
-    let counts = count(choices, &graph, place, context.progress());
-    let counts = counts.map_err(|error| {
-        translated(
-            error,
-            &[
-                ("sample", "--sample"),
-                ("motifs", "--motifs"),
-                ("directed", "--directed"),
-            ],
-        )
-    })?;
-    Ok((graph, counts, None))
-}
-
-/// Writes the table into the batch.
-fn write(
-    args: &Args,
-    choices: &Choices,
-    (graph, counts): (&Graph, &Counts),
-    batch: &mut Batch,
-    context: &Context,
-) -> Result<(), Error> {
-    let motifs = choices.motifs.motifs();
-    let mut write = |table: CountTable<'_>| table.add_to(batch, &args.output, context.progress());
-    match choices.by {
-        By::Edge => {
-            write(CountTable::edges(graph, counts, &motifs).with_occurrence(choices.occurrence))?;
-        }
-        By::Node => write(CountTable::nodes(graph, counts, &counts.node_orbits()?))?,
-        By::Total => print_totals(
-            args,
-            batch,
-            context,
-            &Sums::of(counts, motifs, choices.occurrence),
-        )?,
-    }
-    Ok(())
-}
-
-/// Counts, if there is enough memory for this and for the table that follows.
-fn count(
-    choices: &Choices,
-    graph: &Graph,
-    (engine, allowance): (&dyn Engine, Allowance),
-    progress: &dyn Progress,
-) -> Result<Counts, Error> {
-    let writing = match choices.by {
-        By::Edge => CountTable::memory(graph, CountsBy::Edge, choices.columns().len()),
-        By::Node => CountTable::memory(graph, CountsBy::Node, choices.columns().len()),
-        By::Total => 0,
+/// How often the motifs occur in the whole graph, and the sums of their counts over its edges.
+fn totals(counts: &Counts, motifs: &[Motif], occurrence: Occurrence) -> Vec<Vec<String>> {
+    let arcs = counts.triads().map(|triads| triads.totals(occurrence));
+    let edges = counts.totals();
+    let of = |motif: Motif| match (&arcs, motif.triad(), motif.graphlet()) {
+        (Some(arcs), Some(triad), _) => (arcs.triads[triad.index()], arcs.weight(motif)),
+        (_, _, Some(graphlet)) => (edges.graphlets[graphlet.index()], edges.weight(motif)),
+        _ => (0, 0),
     };
-    let before = memory::resident().unwrap_or(0);
-    let both = |error: Error| match error {
-        Error::Memory {
-            stage,
-            need,
-            least,
-            limit,
-            remedy,
-        } => Error::Memory {
-            stage,
-            need: need.saturating_add(writing),
-            least,
-            limit,
-            remedy,
-        },
-        other => other,
+    let line = |&motif: &Motif| {
+        let (occurrences, weight) = of(motif);
+        let numbers = [occurrences, weight].map(|number| number.to_string());
+        [&[motif.to_string()][..], &numbers].concat()
     };
-    let motifs = if choices.by == By::Node {
-        Vec::new()
-    } else {
-        choices.motifs.motifs()
-    };
-    let how = Counting {
-        motifs: &motifs,
-        sample: &choices.sample,
-        seed: choices.seed,
-        allowance,
-        progress,
-    };
-    let counts = engine.count(graph, how).map_err(both)?;
-    // Memory freed by counting is available for the table.
-    let held = before
-        .saturating_add(counts.bytes() as u64)
-        .saturating_add(writing);
-    let more = held.saturating_sub(memory::resident().unwrap_or(0));
-    allowance.check_work(
-        "writing counts",
-        more,
-        "choose fewer motifs, or raise the memory limit",
-    )?;
-    Ok(counts)
+    let names = TOTALS.map(|name| name.replace('_', " ")).to_vec();
+    std::iter::once(names)
+        .chain(motifs.iter().map(line))
+        .collect()
 }
 
-fn describe<'a>(
-    choices: &'a Choices,
-    source: &'a GraphSource,
-    (graph, changed): (GraphFacts, Option<Updated>),
-    counts: &'a Counts,
-    stages: Vec<Stage>,
-) -> Record<'a> {
-    let sampled = counts.sampled();
-    Record {
-        version: env!("CARGO_PKG_VERSION"),
-        choices,
-        columns: choices.columns(),
-        input: &source.input,
-        graph,
-        exact: sampled.is_none_or(|sampled| sampled.nodes == 0),
-        sampled,
-        changed,
-        stages,
-    }
-}
-
-/// Notes on what may surprise.
-fn tell(choices: &Choices, counts: &Counts, context: &Context) {
-    if let Some(sampled) = counts.sampled() {
-        context.note(format_args!("note: {sampled}"));
-    } else if choices.sample != Sample::Exact {
-        context.note("note: motifs were counted exactly: no estimate meets the target, or no node is large enough");
-    }
-}
-
-fn print_totals(
+fn write_totals(
     args: &Args,
     batch: &mut Batch,
     context: &Context,
-    sums: &Sums,
+    lines: &[Vec<String>],
 ) -> Result<(), Error> {
-    let lines = sums.lines();
     if args.output.as_os_str() == "-" {
-        return context.try_print(aligned(&lines, &[1, 2]));
+        return context.try_print(aligned(lines, &[1, 2]));
     }
     let separator = args.separator()?;
-    let text: String = lines
-        .iter()
-        .map(|line| line.join(separator).replace(' ', "_") + "\n")
-        .collect();
-    let mut out = batch.begin(&args.output)?;
-    out.write_all(text.as_bytes()).map_err(|e| out.error(e))?;
-    batch.add(out)
+    let line = |line: &Vec<String>| line.join(separator).replace(' ', "_") + "\n";
+    let text: String = lines.iter().map(line).collect();
+    files::add(batch, &args.output, text.as_bytes())
 }

@@ -1,6 +1,5 @@
 //! `hone draw INPUT --motif NAME -o FIGURE.svg`: motif graphs as a picture.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use hone::output::Existing;
@@ -64,11 +63,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let graph = args.input.open_without_weights(context)?;
     let svg = drawing.svg(&graph, &args.input.name(), context.progress())?;
     context.progress_done();
-    let mut output = batch.begin(&args.output)?;
-    output
-        .write_all(svg.as_bytes())
-        .map_err(|e| output.error(e))?;
-    batch.add(output)?;
+    files::add(&mut batch, &args.output, svg.as_bytes())?;
     files::note_written(&batch.commit()?, &args.output, context);
     Ok(())
 }

@@ -1,75 +1,239 @@
 //! `hone embed INPUT -o OUT`: a graph in, node vectors out.
 
-mod args;
 mod choices;
 mod like;
 mod summary;
-mod table;
 
-pub(crate) use args::Args;
 pub(crate) use choices::{AttributeArgs, ConfigArgs, OPTIONS};
-pub(crate) use table::TableArgs;
+
+use std::path::{Path, PathBuf};
 
 use hone::config::{Config, Weights};
 use hone::graph::Graph;
-use hone::output::{Batch, Existing};
-use hone::report::{Report, Stage, Start};
-use hone::store::Embedding;
+use hone::output::Existing;
+use hone::output::parts::is_folder;
+use hone::report::{Stage, Start};
 use hone::store::factors::check_target;
-use hone::{Error, Hone, Model, Run, Silent, record};
+use hone::store::{Embedding, Format};
+use hone::{Error, Hone, Run, Silent, record};
 use hone_gpu::{Device, Opened};
 
 use crate::context::Context;
-use crate::files::Use;
+use crate::exit::{self, Kept};
+use crate::files::{Files, Use};
+use crate::input::GraphArgs;
 use crate::options;
 use like::Asked;
 use summary::note_summary;
+
+/// Embed a graph: one vector per node, built from network motifs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: GraphArgs,
+    /// File for the vectors; the extension sets the format (.tsv .csv .npy .npz .parquet .w2v .emb .safetensors). `-`
+    /// for standard output; `NAME.parquet/` for a folder of parts.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Also write all matrix factors to this folder, as .npy files with a manifest: U, Σ and V of each motif matrix, Z
+    /// and H of the global factorisation (docs/formats.md).
+    #[arg(long, value_name = "DIR")]
+    factors: Option<PathBuf>,
+    /// Also write a model to this file, with which --like places other graphs in the same space (preset hone);
+    /// `hone info FILE` describes it.
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// Where to count motifs and embed: cpu, cuda, cuda:N, or auto for a GPU if there is one [default: a GPU
+    /// for graphs of at least a million edges if there is one, else cpu; docs/gpu.md].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<Device>,
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    like: LikeArgs,
+    #[command(flatten)]
+    scale: ScaleArgs,
+    #[command(flatten)]
+    choices: ConfigArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone embed builtin:karate -o karate.tsv
+  hone embed graph.tsv -o vectors.npy
+  hone embed graph.tsv.gz -o w.npy --preset hone-w --dim 64
+  hone embed graph.mtx -o cliques.parquet --motifs edge,triangle,clique4 --steps auto
+  hone embed graph.tsv -o people.npy --preset hone-p+x --attributes people.csv
+  hone embed graph.tsv -o p.npy --preset hone-p --factors factors
+  hone embed graph.tsv -o gpu.npy --device auto
+  hone embed graph.tsv -o first.npy --model graph.hone
+  hone embed graph.tsv -o next.npy --like graph.hone
+  hone embed -o again.npy --config vectors.npy.run.json
+
+OUT.run.json, next to OUT, records the graph and how it was read, all settings, the seed and what was measured.
+--config OUT.run.json repeats the run bit for bit, and refuses a graph that has changed.";
+
+/// Settings that come from the model.
+const OWN: [&str; 18] = [
+    "model",
+    "factors",
+    "preset",
+    "config",
+    "dim",
+    "local_dim",
+    "steps",
+    "motifs",
+    "motif_size",
+    "sample",
+    "delta",
+    "pairs",
+    "solver",
+    "attributes",
+    "attribute_id",
+    "vectors",
+    "seed",
+    "set",
+];
+
+/// Placing a graph in the space of a model.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Models")]
+struct LikeArgs {
+    /// Place the graph in the space of a model written by --model: nodes are matched by id, new ones are placed by
+    /// their edges. All settings are those of the model.
+    #[arg(long, value_name = "FILE", conflicts_with_all = OWN)]
+    like: Option<PathBuf>,
+    /// Write only the structure columns, which are comparable even between graphs without common nodes.
+    #[arg(long, requires = "like")]
+    structure_only: bool,
+    /// Write the rows of new nodes only, those that the model does not have: the same vectors, at a fraction of the cost.
+    #[arg(long, requires = "like")]
+    new_only: bool,
+}
+
+/// Runs that exceed the memory or take long.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Large graphs")]
+struct ScaleArgs {
+    /// Folder for temporary files, for what does not fit into --memory [default: that of the output].
+    #[arg(long, value_name = "DIR")]
+    temp_dir: Option<PathBuf>,
+    /// Save finished stages in this folder, so that --resume can continue an interrupted run.
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+    /// Continue from the checkpoint; the result is the same, bit for bit.
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+}
+
+impl ScaleArgs {
+    /// Adds the folders that are written to.
+    fn folders(&self, files: Files) -> Files {
+        let files = files.folder("--checkpoint", self.checkpoint.as_deref(), Use::Kept);
+        files.folder("--temp-dir", self.temp_dir.as_deref(), Use::Kept)
+    }
+
+    fn lay(&self, mut hone: Hone, output: &Path) -> Hone {
+        let is_file = is_folder(output) || output.is_file() || !output.exists();
+        let beside = output.parent();
+        let beside = beside.filter(|_| output.as_os_str() != "-" && is_file);
+        let beside = beside.map(|folder| match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        });
+        if let Some(folder) = self.temp_dir.as_deref().or(beside) {
+            hone = hone.temp_dir(folder);
+        }
+        let Some(folder) = &self.checkpoint else {
+            exit::could_save(
+                "start again with --checkpoint DIR to be able to continue after an interruption",
+            );
+            return hone;
+        };
+        exit::keep(Kept::Stages(folder.clone()));
+        match self.resume {
+            true => hone.resume(folder),
+            false => hone.checkpoint(folder),
+        }
+    }
+}
+
+/// How a table of node vectors or features is made and written; shared by `embed` and `features`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TableArgs {
+    /// Format of the output, if the extension does not say it.
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) output_format: Option<Format>,
+    /// Replace existing output files.
+    #[arg(short, long)]
+    pub(crate) force: bool,
+}
+
+impl TableArgs {
+    /// The format that a table is written in.
+    pub(crate) fn format(&self, output: &Path) -> Result<Format, Error> {
+        self.output_format.map_or_else(|| Format::of(output), Ok)
+    }
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    let known = || Format::ALL.map(|(_, name)| name).join(", ");
+    Format::from_name(text).ok_or_else(|| format!("use one of {}", known()))
+}
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(asked) = Asked::of(args)? {
         return like::run(args, &asked, context);
     }
     let config = args.choices.build()?;
-    let files = Embedding::files(&args.output, args.table.output_format)?;
+    let existing = Existing::replaced_if(args.table.force);
+    let format = args.table.output_format;
+    let files = Embedding::files(&args.output, format)?;
     let mut source = args.input.resolve(args.choices.config.as_deref())?;
     source.input.options.weighted |= config.weights == Weights::Used && args.input.keeps_weights();
     let inputs = args.choices.files(source.files(), &config);
-    let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
+    let outputs = inputs.write_recorded(&files, &args.output);
     let outputs = outputs.write("--model", &args.model);
     let outputs = outputs.folder("--factors", args.factors.as_deref(), Use::Replaced);
-    let leads = context.engine().leads();
-    let mut batch = args
-        .scale
-        .folders(outputs)
-        .check_by(leads, args.table.force)?;
+    let outputs = args.scale.folders(outputs);
+    let engine = context.engine();
+    let mut batch = outputs.check_by(engine.leads(), args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
-    args.factors.as_deref().map_or(Ok(()), |to| {
-        check_target(to, Existing::replaced_if(args.table.force))
-    })?;
-    let format = args.table.format(&args.output)?;
-    let alone = Hone::new(config.clone())?.written_as(format);
-    let (hone, note) = placed(args.device, &config, alone.clone(), context)?;
+    if let Some(folder) = &args.factors {
+        check_target(folder, existing)?;
+    }
+    let alone = Hone::new(config.clone())?.written_as(args.table.format(&args.output)?);
+    let (mut hone, note) = placed(args.device, &config, alone.clone(), context)?;
     let memory = context.memory(args.input.memory());
     let start = Start::now();
     let work = |graph: &Graph| {
-        alone
-            .clone()
-            .memory_limit(1)
-            .embed(graph, &Silent)
-            .map(drop)
+        let hone = alone.clone().memory_limit(1);
+        hone.embed(graph, &Silent).map(drop)
     };
     let graph = source.open_for(&work, true, memory, context)?;
     let read = Stage::since("read", &start);
     args.choices.note_idle(&config, &graph, context);
-    let chosen = args.device.is_some() || context.team().is_some();
-    let hone = if chosen {
-        hone
-    } else {
-        Opened::for_graph(&config, &graph).place(hone)
+    if args.device.is_none() && context.team().is_none() {
+        hone = Opened::for_graph(&config, &graph).place(hone);
+    }
+    if let Some(bytes) = memory {
+        hone = hone.memory_limit(bytes);
+    }
+    if let Some(folder) = &args.factors {
+        hone = hone.factors(folder, existing);
+    }
+    hone = args.scale.lay(hone, &args.output);
+    let progress = context.progress();
+    let done = match &args.model {
+        Some(_) => hone
+            .fit_into(&mut batch, &graph, progress)
+            .map(|(run, model)| (run, Some(model))),
+        None => hone
+            .embed_into(&mut batch, &graph, progress)
+            .map(|run| (run, None)),
     };
-    let hone = args.lay(hone, memory);
-    let (run, model) = work_on(&hone, &mut batch, &graph, args.model.is_some(), context)
-        .map_err(|error| options::translated(error, OPTIONS))?;
+    let (run, model) = done.map_err(|error| options::translated(error, OPTIONS))?;
     drop(graph);
     let Run {
         embedding,
@@ -79,34 +243,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     report.input = Some(source.input);
     report.stages.insert(0, read);
     report.work = start.work();
-    write(args, batch, &embedding, model, report, context)
-}
-
-impl Args {
-    /// What the options say about memory and further outputs.
-    fn lay(&self, mut hone: Hone, memory: Option<u64>) -> Hone {
-        if let Some(bytes) = memory {
-            hone = hone.memory_limit(bytes);
-        }
-        if let Some(folder) = &self.factors {
-            hone = hone.factors(folder, Existing::replaced_if(self.table.force));
-        }
-        self.scale.lay(hone, &self.output)
-    }
-}
-
-/// Writes vectors, model and record, all or none, and prints what was done. Every process writes the vectors that it has,
-/// one of them all else.
-fn write(
-    args: &Args,
-    mut batch: Batch,
-    embedding: &Embedding,
-    model: Option<Model>,
-    mut report: Report,
-    context: &Context,
-) -> anyhow::Result<()> {
-    context.progress().stage("writing", 0);
-    let (engine, format) = (context.engine(), args.table.output_format);
+    // Every process writes the vectors that it has, one of them all else.
+    progress.stage("writing", 0);
     report.time("write", |_| {
         embedding.add_shared(&mut batch, &args.output, format, engine.writers())
     })?;
@@ -125,9 +263,9 @@ fn write(
     context.progress_done();
     note_summary(&report, &written, &args.output, context);
     if let Some(folder) = &args.scale.checkpoint {
+        let folder = folder.display();
         context.note(format_args!(
-            "note: the run is complete; the checkpoint {} can be removed",
-            folder.display()
+            "note: the run is complete; the checkpoint {folder} can be removed"
         ));
     }
     Ok(())
@@ -140,35 +278,19 @@ fn placed(
     hone: Hone,
     context: &Context,
 ) -> Result<(Hone, Option<String>), Error> {
-    let Some(engine) = context.team() else {
-        let Some(device) = device else {
-            return Ok((hone, None));
-        };
-        let device = device
-            .open(config)
-            .map_err(|error| options::translated(error, OPTIONS))?;
-        let note = device.note.clone();
-        return Ok((device.place(hone), note));
-    };
-    if device.is_some() {
-        let message = "jobs under MPI work on CPUs only; leave the option out, or use `hone embed`";
-        return Err(Error::config("--device", message));
+    match (context.team(), device) {
+        (Some(_), Some(_)) => {
+            let message =
+                "jobs under MPI work on CPUs only; leave the option out, or use `hone embed`";
+            Err(Error::config("--device", message))
+        }
+        (Some(engine), None) => Ok((hone.on_shared(engine.clone()), None)),
+        (None, None) => Ok((hone, None)),
+        (None, Some(device)) => {
+            let device = device.open(config);
+            let device = device.map_err(|error| options::translated(error, OPTIONS))?;
+            let note = device.note.clone();
+            Ok((device.place(hone), note))
+        }
     }
-    Ok((hone.on_shared(engine.clone()), None))
-}
-
-/// Embeds the graph, with a model if requested.
-fn work_on(
-    hone: &Hone,
-    batch: &mut Batch,
-    graph: &Graph,
-    model: bool,
-    context: &Context,
-) -> Result<(Run, Option<Model>), Error> {
-    if model {
-        return hone
-            .fit_into(batch, graph, context.progress())
-            .map(|(run, model)| (run, Some(model)));
-    }
-    Ok((hone.embed_into(batch, graph, context.progress())?, None))
 }

@@ -11,10 +11,8 @@ use hone::{Error, Hone, Run, Silent, record};
 
 use crate::command::embed::{AttributeArgs, TableArgs};
 use crate::context::Context;
-use crate::idle;
 use crate::input::GraphArgs;
-use crate::options::{self, Known};
-use crate::settings::{self, Flag};
+use crate::options::{self, Flag, Known};
 
 /// Write node features: motif counts, their aggregates over neighbours, attributes from a file.
 #[derive(Debug, clap::Args)]
@@ -90,7 +88,7 @@ struct FeatureArgs {
 }
 
 /// Which aggregates are wanted.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Aggregates {
     sum: bool,
     mean: bool,
@@ -104,11 +102,7 @@ impl Aggregates {
 }
 
 fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
-    let mut found = Aggregates {
-        sum: false,
-        mean: false,
-        max: false,
-    };
+    let mut found = Aggregates::default();
     for name in text.split(',').filter(|_| text != "none") {
         match name.trim() {
             "sum" => found.sum = true,
@@ -159,36 +153,28 @@ impl FeatureArgs {
         if let Some(file) = &self.config {
             layers = layers.file(file)?;
         }
-        settings::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
+        options::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
     }
 
     /// The settings that options give.
     fn flags(&self) -> Vec<Flag> {
         let none = self.aggregates.is_some_and(|wanted| !wanted.any());
         let depth = self.depth.or(none.then_some(0));
-        let aggregate = |wanted: fn(&Aggregates) -> bool| {
-            self.aggregates.as_ref().map(|a| wanted(a).to_string())
-        };
+        let no = |given: bool| given.then(|| "false".to_owned());
+        let aggregate = |wanted: fn(Aggregates) -> bool| self.aggregates.map(wanted);
+        let aggregate = |wanted| aggregate(wanted).map(|wanted| wanted.to_string());
+        let steps = self.diffuse.map(|steps| steps.to_string());
         let flags = [
-            (
-                "structure.enabled",
-                self.no_structure.then(|| "false".to_owned()),
-            ),
+            ("structure.enabled", no(self.no_structure)),
             ("structure.motifs", self.motifs.clone()),
             ("structure.sum", aggregate(|a| a.sum)),
             ("structure.mean", aggregate(|a| a.mean)),
             ("structure.max", aggregate(|a| a.max)),
             ("structure.depth", depth.map(|depth| depth.to_string())),
-            (
-                "structure.prune",
-                self.prune.map(|prune| format!("{prune:?}")),
-            ),
-            ("structure.log", self.no_log.then(|| "false".to_owned())),
+            ("structure.prune", self.prune.map(|r| format!("{r:?}"))),
+            ("structure.log", no(self.no_log)),
             ("local.norm", self.norm.clone()),
-            (
-                "features.diffusion.steps",
-                self.diffuse.map(|steps| steps.to_string()),
-            ),
+            ("features.diffusion.steps", steps),
             ("motifs", self.over.clone()),
             ("psi", self.psi.clone()),
         ];
@@ -197,50 +183,47 @@ impl FeatureArgs {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let config = args
-        .choices
-        .build()
-        .map_err(|error| options::translated(error, OPTIONS))?;
+    let choices = &args.choices;
+    let config = choices.build();
+    let config = config.map_err(|error| options::translated(error, OPTIONS))?;
     let weights = config.features.diffusion.steps > 0;
-    let files = Embedding::files(&args.output, args.table.output_format)?;
-    let source = args.input.resolve(args.choices.config.as_deref())?;
-    let inputs = source.files().read("--config", &args.choices.config);
+    let (format, memory) = (args.table.output_format, args.input.memory());
+    let files = Embedding::files(&args.output, format)?;
+    let source = args.input.resolve(choices.config.as_deref())?;
+    let inputs = source.files().read("--config", &choices.config);
     let inputs = inputs.read_vectors("--attributes", &config.attributes.file);
-    let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
+    let outputs = inputs.write_recorded(&files, &args.output);
     let mut batch = outputs.check(args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
     let mut hone = Hone::new(config.clone())?.written_as(args.table.format(&args.output)?);
-    if let Some(bytes) = args.input.memory() {
+    if let Some(bytes) = memory {
         hone = hone.memory_limit(bytes);
     }
     let start = Start::now();
-    let graph = source.open_for(
-        &|graph| features(&hone, graph),
-        weights,
-        args.input.memory(),
-        context,
-    )?;
+    let work = |graph: &Graph| {
+        let hone = hone.clone().memory_limit(1);
+        hone.features(graph, &Silent).map(drop)
+    };
+    let graph = source.open_for(&work, weights, memory, context)?;
     let read = Stage::since("read", &start);
     let idle = config.idle_in_features(&graph);
-    let mut idle = idle::given(&args.choices.flags(), &args.choices.set, OPTIONS, &idle);
+    let mut idle = options::idle_of(&choices.flags(), &choices.set, OPTIONS, &idle);
     // No aggregates are a depth of 0.
-    idle.retain(|(option, _)| {
-        option != "--aggregates" || args.choices.aggregates.is_some_and(Aggregates::any)
-    });
-    idle::note(&idle, context);
+    let aggregates = choices.aggregates.is_some_and(Aggregates::any);
+    idle.retain(|(option, _)| option != "--aggregates" || aggregates);
+    options::note_idle(&idle, context);
+    let run = hone.features(&graph, context.progress());
     let Run {
         embedding,
         mut report,
-    } = hone
-        .features(&graph, context.progress())
-        .map_err(|error| options::translated(error, OPTIONS))?;
+    } = run.map_err(|error| options::translated(error, OPTIONS))?;
     drop(graph);
     context.progress().stage("writing", 0);
     report.input = Some(source.input);
     report.stages.insert(0, read);
     report.work = start.work();
     report.time("write", |_| {
-        embedding.add_to(&mut batch, &args.output, args.table.output_format)
+        embedding.add_to(&mut batch, &args.output, format)
     })?;
     record::add_to(&mut batch, &args.output, &report)?;
     batch.commit()?;
@@ -260,12 +243,4 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         ));
     }
     Ok(())
-}
-
-/// The features of a graph under a limit of one byte, to find out how much memory they need.
-fn features(hone: &Hone, graph: &Graph) -> Result<(), Error> {
-    hone.clone()
-        .memory_limit(1)
-        .features(graph, &Silent)
-        .map(drop)
 }

@@ -178,56 +178,53 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 }
 
 fn resolve(model: &Model) -> anyhow::Result<(Generator, &Target)> {
-    Ok(match *model {
-        Model::Er {
+    Ok(match model {
+        &Model::Er {
             size: Size { nodes, degree },
             ref target,
         } => (Generator::Er { nodes, degree }, target),
-        Model::Ba {
+        &Model::Ba {
             size: Size { nodes, degree },
             ref target,
         } => (Generator::Ba { nodes, degree }, target),
         Model::Rmat {
             size: Size { nodes, degree },
-            ref quadrants,
-            ref target,
+            quadrants,
+            target,
         } => {
-            let quadrants = quadrants.as_slice().try_into().map_err(|_| {
-                let message = format!(
-                    "{} probabilities; give four, such as 0.57,0.19,0.19,0.05",
-                    quadrants.len()
-                );
+            let wrong = |_| {
+                let given = quadrants.len();
+                let message =
+                    format!("{given} probabilities; give four, such as 0.57,0.19,0.19,0.05");
                 hone::Error::config("--quadrants", message)
-            })?;
-            (
-                Generator::Rmat {
-                    nodes,
-                    degree,
-                    quadrants,
-                },
-                target,
-            )
+            };
+            let generator = Generator::Rmat {
+                nodes: *nodes,
+                degree: *degree,
+                quadrants: quadrants.as_slice().try_into().map_err(wrong)?,
+            };
+            (generator, target)
         }
-        Model::Sbm {
+        &Model::Sbm {
             size: Size { nodes, degree },
             communities,
             mixing,
             ref target,
-        } => (
-            Generator::Sbm {
+        } => {
+            let generator = Generator::Sbm {
                 nodes,
                 degree,
                 communities,
                 mixing,
-            },
-            target,
-        ),
-        Model::RingOfCliques {
+            };
+            (generator, target)
+        }
+        &Model::RingOfCliques {
             cliques,
             size,
             ref target,
         } => (Generator::RingOfCliques { cliques, size }, target),
-        Model::Barbell {
+        &Model::Barbell {
             size,
             path,
             ref target,
@@ -236,11 +233,10 @@ fn resolve(model: &Model) -> anyhow::Result<(Generator, &Target)> {
 }
 
 fn format(text: &str) -> Result<GraphFormat, String> {
-    GraphFormat::ALL
-        .into_iter()
-        .find(|f| f.to_string() == text)
-        .ok_or_else(|| {
-            let known = GraphFormat::ALL.map(|f| f.to_string());
-            format!("use one of {}", known.join(", "))
-        })
+    let all = GraphFormat::ALL;
+    let found = all.into_iter().find(|format| format.to_string() == text);
+    found.ok_or_else(|| {
+        let known = all.map(|format| format.to_string());
+        format!("use one of {}", known.join(", "))
+    })
 }

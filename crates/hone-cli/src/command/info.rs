@@ -1,6 +1,5 @@
 //! `hone info INPUT`: the size and shape of a graph, or what a model holds.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use hone::Model;
@@ -11,7 +10,7 @@ use hone::motif::triad::{Occurrence, Triad, Triads};
 use hone::motif::{Graphlet, count};
 use serde::{Serialize, Serializer};
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::input::InputArgs;
 
 /// Show the size, degrees, components and motifs of a graph, or describe a model written by `hone embed --model`.
@@ -35,29 +34,17 @@ struct Report {
     summary: Summary,
     /// Induced occurrences of each graphlet, by name.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "by_name")]
-    motifs: Option<[u128; Graphlet::COUNT]>,
+    motifs: Option<Vec<(&'static str, u128)>>,
     /// Induced occurrences of each dyad and triad of a directed graph, by name.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "triads_by_name"
-    )]
-    triads: Option<[u128; Triad::COUNT]>,
-}
-
-fn triads_by_name<S: Serializer>(
-    triads: &Option<[u128; Triad::COUNT]>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let named = triads.iter().flatten().zip(Triad::ALL);
-    serializer.collect_map(named.map(|(count, triad)| (triad.name(), count)))
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "by_name")]
+    triads: Option<Vec<(&'static str, u128)>>,
 }
 
 fn by_name<S: Serializer>(
-    motifs: &Option<[u128; Graphlet::COUNT]>,
+    counts: &Option<Vec<(&'static str, u128)>>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let named = motifs.iter().flatten().zip(Graphlet::ALL);
-    serializer.collect_map(named.map(|(count, graphlet)| (graphlet.name(), count)))
+    serializer.collect_map(counts.iter().flatten().copied())
 }
 
 const EXAMPLES: &str = "\
@@ -73,145 +60,108 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     // What is left of a model may be too short to begin as one does.
     let named = path.extension().is_some_and(|end| end == "hone") && path.is_file();
     if named || Model::is_model(path) {
-        return show_model(
-            &Model::read_within(path, Allowance::new(args.input.memory()))?,
-            args.json,
-            context,
-        );
+        let model = Model::read_within(path, Allowance::new(args.input.memory()))?;
+        return match args.json {
+            true => context.print_json(model.facts()),
+            false => context.print(described(&model)),
+        };
     }
     let graph = args.input.open(context)?;
-    let summary = Summary::of(&graph);
-    let totals = (!args.no_motifs)
-        .then(|| count(&graph, context.progress()))
-        .transpose()?;
-    let triads =
-        (graph.is_directed() && !args.no_motifs).then(|| Triads::count(&graph, context.progress()));
-    let triads = triads
-        .transpose()?
-        .map(|triads| triads.totals(Occurrence::Induced).triads);
-    let report = Report {
-        summary,
-        motifs: totals.map(|counts| counts.totals().graphlets),
-        triads,
+    let mut report = Report {
+        summary: Summary::of(&graph),
+        motifs: None,
+        triads: None,
     };
-    if args.json {
-        return context.print_json(&report);
+    if !args.no_motifs {
+        let totals = count(&graph, context.progress())?.totals().graphlets;
+        let names = Graphlet::ALL.map(Graphlet::name).into_iter();
+        report.motifs = Some(names.zip(totals).collect());
+        if graph.is_directed() {
+            let triads = Triads::count(&graph, context.progress())?;
+            let totals = triads.totals(Occurrence::Induced).triads;
+            let names = Triad::ALL.map(Triad::name).into_iter();
+            report.triads = Some(names.zip(totals).collect());
+        }
     }
-    context.print(table(&report))
+    match args.json {
+        true => context.print_json(&report),
+        false => context.print(table(&report)),
+    }
 }
 
 /// The description of a model.
-fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()> {
+fn described(model: &Model) -> String {
     let facts = model.facts();
-    if json {
-        return context.print_json(facts);
-    }
-    let blocks = facts
-        .blocks
-        .iter()
-        .map(|block| format!("{} {}", block.count, block.kind()));
-    let side = |view: &ViewFacts| match view.side {
-        ViewSide::Both => "",
-        ViewSide::Source => ", source",
-        ViewSide::Target => ", target",
+    let blocks = facts.blocks.iter();
+    let blocks = blocks.map(|block| format!("{} {}", block.count, block.kind()));
+    let blocks = blocks.collect::<Vec<_>>().join(", ");
+    let view = |view: &ViewFacts| {
+        let side = match view.side {
+            ViewSide::Both => "",
+            ViewSide::Source => ", source",
+            ViewSide::Target => ", target",
+        };
+        let s = if view.step == 1 { "" } else { "s" };
+        format!("{}{side}, {} step{s}", view.motif, view.step)
     };
-    let steps = |step: usize| {
-        if step == 1 {
-            "1 step".to_owned()
-        } else {
-            format!("{step} steps")
-        }
-    };
-    let views = facts
-        .views
-        .iter()
-        .map(|view| format!("{}{}, {}", view.motif, side(view), steps(view.step)));
-    let (graph, yes_no) = (&facts.graph, |yes| if yes { "yes" } else { "no" });
-    let text = aligned(&[
+    let views: Vec<String> = facts.views.iter().map(view).collect();
+    let graph = &facts.graph;
+    let columns = format!("{}: {blocks}", facts.columns.len());
+    aligned(&[
         ("model of", format!("hone {}", facts.version)),
         ("nodes", graph.nodes.to_string()),
         ("edges", graph.edges.to_string()),
-        ("directed", yes_no(graph.directed).into()),
-        ("weighted", yes_no(graph.weighted).into()),
-        (
-            "columns",
-            format!(
-                "{}: {}",
-                facts.columns.len(),
-                blocks.collect::<Vec<_>>().join(", ")
-            ),
-        ),
-        ("factors", views.collect::<Vec<_>>().join("; ")),
+        ("directed", yes_no(graph.directed)),
+        ("weighted", yes_no(graph.weighted)),
+        ("columns", columns),
+        ("factors", views.join("; ")),
         ("seed", facts.config.seed.to_string()),
         ("fingerprint", facts.fingerprint.clone()),
         ("memory", hone::error::human_bytes(model.memory() as u64)),
-    ]);
-    context.print(text.as_bytes())
+    ])
 }
 
-fn table(
-    Report {
-        summary: s,
-        motifs,
-        triads,
-    }: &Report,
-) -> String {
-    let yes_no = |yes| if yes { "yes" } else { "no" };
+fn table(report: &Report) -> String {
+    let s = &report.summary;
     let mut rows = vec![
         ("nodes", s.nodes.to_string()),
         ("edges", s.edges.to_string()),
-        ("directed", yes_no(s.directed).into()),
-        ("weighted", yes_no(s.weighted).into()),
+        ("directed", yes_no(s.directed)),
+        ("weighted", yes_no(s.weighted)),
         ("density", number(s.density)),
         ("degree", degrees(&s.degree)),
     ];
     rows.extend(s.out_degree.as_ref().map(|d| ("out-degree", degrees(d))));
     rows.extend(s.in_degree.as_ref().map(|d| ("in-degree", degrees(d))));
+    let plural = if s.largest_component == 1 { "" } else { "s" };
+    let largest = format!("{} node{plural}", s.largest_component);
     rows.extend([
         ("isolated nodes", s.isolated.to_string()),
         ("components", s.components.to_string()),
-        (
-            "largest component",
-            format!(
-                "{} node{}",
-                s.largest_component,
-                if s.largest_component == 1 { "" } else { "s" }
-            ),
-        ),
+        ("largest component", largest),
         ("self-loops dropped", s.dropped_self_loops.to_string()),
         ("duplicates dropped", s.dropped_duplicates.to_string()),
     ]);
     // The edges are above already.
-    let motifs = motifs.iter().flatten().zip(Graphlet::ALL).skip(1);
-    let triads = triads.iter().flatten().zip(Triad::ALL);
-    let counts: Vec<_> = motifs
-        .map(|(count, graphlet)| (graphlet.name(), count))
-        .chain(triads.map(|(count, triad)| (triad.name(), count)))
-        .collect();
-    rows.extend(
-        counts
-            .iter()
-            .filter(|(_, count)| **count > 0)
-            .map(|(name, count)| (*name, count.to_string())),
-    );
-    let absent: Vec<&str> = counts
-        .iter()
-        .filter(|(_, count)| **count == 0)
-        .map(|(name, _)| *name)
-        .collect();
+    let counts = report.motifs.iter().flatten().skip(1);
+    let counts = counts.chain(report.triads.iter().flatten());
+    let (found, absent): (Vec<_>, Vec<_>) = counts.partition(|(_, count)| *count > 0);
+    rows.extend(found.iter().map(|(name, count)| (*name, count.to_string())));
     if !absent.is_empty() {
+        let absent: Vec<&str> = absent.iter().map(|(name, _)| *name).collect();
         rows.push(("absent motifs", absent.join(", ")));
     }
     aligned(&rows)
 }
 
+fn yes_no(yes: bool) -> String {
+    if yes { "yes" } else { "no" }.to_owned()
+}
+
 /// Names and values, one per line.
 fn aligned(rows: &[(&str, String)]) -> String {
-    let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
-    rows.iter().fold(String::new(), |mut out, (name, value)| {
-        let _ = writeln!(out, "{name:width$}  {value}");
-        out
-    })
+    let row = |(name, value): &(&str, String)| vec![(*name).to_owned(), value.clone()];
+    context::aligned(&rows.iter().map(row).collect::<Vec<_>>(), &[])
 }
 
 fn degrees(d: &Degrees) -> String {

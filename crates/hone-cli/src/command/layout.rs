@@ -10,8 +10,8 @@ use hone_explore::{By, Layout, LayoutMethod, Method};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::vectors::{self, RecordedVectors, VectorArgs};
-use crate::{files, idle};
+use crate::vectors::{self, VectorArgs};
+use crate::{files, options};
 
 /// Lay out an embedding in two dimensions: similar nodes close together.
 #[derive(Debug, clap::Args)]
@@ -87,19 +87,16 @@ impl LayoutArgs {
             ("--search", self.search.is_some()),
             ("--layout-seed", self.seed.is_some()),
         ];
-        let idle = given
-            .into_iter()
-            .filter(|(_, given)| *given && placing.layout.layout == LayoutMethod::Pca);
+        let pca = placing.layout.layout == LayoutMethod::Pca;
         let why = "principal components have neither neighbours nor steps";
-        let idle: Vec<(String, String)> = idle
-            .map(|(option, _)| (option.to_owned(), why.to_owned()))
-            .collect();
-        idle::note(&idle, context);
+        let idle = given.iter().filter(|(_, given)| pca && *given);
+        let idle = idle.map(|(option, _)| ((*option).to_owned(), why.to_owned()));
+        options::note_idle(&idle.collect::<Vec<_>>(), context);
     }
 }
 
 fn method() -> impl TypedValueParser<Value = LayoutMethod> {
-    PossibleValuesParser::new(LayoutMethod::ALL.map(|(_, name)| name))
+    PossibleValuesParser::new(LayoutMethod::NAMES)
         .map(|name| name.parse().expect("one of those listed"))
 }
 
@@ -112,65 +109,24 @@ Examples:
 
 The same vectors, options and seed give the same coordinates, whatever the number of threads.";
 
-const COMMAND: &str = "layout";
-
-/// What is stored next to the coordinates.
-#[derive(Serialize)]
-struct Record {
-    version: &'static str,
-    command: &'static str,
-    #[serde(flatten)]
-    vectors: RecordedVectors,
-    #[serde(flatten)]
-    placing: Placing,
-    nodes: usize,
-    /// Of an approximate search.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recall: Option<f64>,
-    stages: Vec<Stage>,
-}
-
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (source, before) = args.vectors.resolve::<Placing>(COMMAND)?;
+    let (source, before) = args.vectors.resolve::<Placing>("layout")?;
     let placing = args.layout.over(before.unwrap_or_default());
     args.layout.note_idle(&placing, context);
     let outputs = Embedding::files(&args.output, None)?;
-    let outputs = source.files().write(
-        "--output",
-        outputs.iter().chain(&record::path(&args.output)),
-    );
-    let mut batch = outputs.check(args.force)?;
+    let files = source.files().write_recorded(&outputs, &args.output);
+    let mut batch = files.check(args.force)?;
     let start = Start::now();
-    context.progress().stage("reading", 0);
-    let vectors = source.facts(context)?;
-    let (ids, space) = source.open(placing.by, context)?;
+    let (ids, space, mut record) = source.open(placing.by, &placing, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let placed = placing.layout.place(&space, context.progress())?;
-    note_recall(placed.recall, context);
-    let record = Record {
-        version: env!("CARGO_PKG_VERSION"),
-        command: COMMAND,
-        vectors,
-        placing,
-        nodes: ids.len(),
-        recall: placed.recall,
-        stages: vec![read, Stage::since("layout", &start)],
-    };
-    placed
-        .embedding(ids)
-        .add_to(&mut batch, &args.output, None)?;
+    vectors::note_recall(placed.recall, context);
+    record.recall = placed.recall;
+    record.stages = vec![read, Stage::since("layout", &start)];
+    let coordinates = placed.embedding(ids);
+    coordinates.add_to(&mut batch, &args.output, None)?;
     record::add_to(&mut batch, &args.output, &record)?;
     context.progress_done();
     files::note_written(&batch.commit()?, &args.output, context);
     Ok(())
-}
-
-/// Says how many of the true neighbours an approximate search found.
-pub(crate) fn note_recall(recall: Option<f64>, context: &Context) {
-    if let Some(recall) = recall {
-        let percent = 100.0 * recall;
-        context.note(format_args!(
-            "note: approximate: {percent:.1} % of the true neighbours were found, estimated from a sample"
-        ));
-    }
 }

@@ -1,25 +1,22 @@
 //! `hone map GRAPH -o MAP.html`: the graph as an interactive page.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use hone::graph::{Graph, NodeIds, RecordedFile};
+use hone::graph::{Graph, RecordedFile};
 use hone::output::Batch;
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{Embedding, Format};
 use hone::{Config, Error, Hone, record};
-use hone_explore::{
-    Colour, Map, Method, Placed, RoleOptions, Roles, Search, Space, read_attributes, read_labels,
-};
+use hone_explore::{Colour, Map, RoleOptions, Search, Space, read_attributes, read_labels};
 use serde::{Deserialize, Serialize};
 
-use crate::command::layout::{LayoutArgs, Placing, note_recall};
+use crate::command::layout::{LayoutArgs, Placing};
 use crate::context::Context;
-use crate::files::{Files, check_extension};
+use crate::files::{self, Files, check_extension};
 use crate::input::RepeatableArgs;
-use crate::reading::note_idle_weights;
-use crate::repeat::{Changed, Chosen, Earlier};
-use crate::vectors;
+use crate::input::note_idle_weights;
+use crate::repeat::{Chosen, Earlier};
+use crate::vectors::{self, note_recall};
 
 /// Make a map: one HTML file with all nodes, their roles, motifs and neighbours, that works offline.
 #[derive(Debug, clap::Args)]
@@ -111,8 +108,10 @@ struct Beside {
     vectors: Option<Chosen>,
     labels: Option<Chosen>,
     attributes: Option<Chosen>,
-    /// What the process may hold.
-    memory: Option<u64>,
+}
+
+fn path(chosen: &Option<Chosen>) -> Option<&PathBuf> {
+    chosen.as_ref().map(|chosen| &chosen.path)
 }
 
 impl Args {
@@ -122,93 +121,66 @@ impl Args {
 
     /// The choices of the command line over those of an earlier run, and the files they name.
     fn choices(&self) -> Result<(Choices, Beside), Error> {
-        let earlier = self
-            .input
-            .config()
-            .map(|path| Earlier::<Choices>::read(path, COMMAND))
-            .transpose()?;
-        let before = earlier
-            .as_ref()
-            .map(|earlier| earlier.choices.clone())
-            .unwrap_or_default();
+        let read = |path| Earlier::<Choices>::read(path, COMMAND);
+        let earlier = self.input.config().map(read).transpose()?;
+        let earlier = earlier.as_ref();
+        let before = earlier.map_or_else(Choices::default, |earlier| earlier.choices.clone());
         let beside = Beside {
-            vectors: Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |it| {
-                it.vectors.as_ref()
-            })?,
-            labels: Chosen::new(self.labels.as_deref(), earlier.as_ref(), |it| {
-                it.labels.as_ref()
-            })?,
-            attributes: Chosen::new(self.attributes.as_deref(), earlier.as_ref(), |it| {
+            vectors: Chosen::new(self.vectors.as_deref(), earlier, |it| it.vectors.as_ref())?,
+            labels: Chosen::new(self.labels.as_deref(), earlier, |it| it.labels.as_ref())?,
+            attributes: Chosen::new(self.attributes.as_deref(), earlier, |it| {
                 it.attributes.as_ref()
             })?,
-            memory: self.input.memory(),
         };
         let placing = self.layout.over(before.placing);
         placing.layout.check()?;
         let then = before.vectors_format.filter(|_| self.vectors.is_none());
-        let (vectors_format, title) = (
-            self.vectors_format.or(then),
-            self.title.clone().or(before.title),
-        );
-        // Notes about files are printed when they are read.
-        Ok((
-            Choices {
-                vectors_format,
-                title,
-                placing,
-                ..Choices::default()
-            },
-            beside,
-        ))
-    }
-}
-
-impl Beside {
-    fn paths(chosen: &Option<Chosen>) -> Option<&PathBuf> {
-        chosen.as_ref().map(|chosen| &chosen.path)
-    }
-
-    /// Adds these files to those that are read.
-    fn files(&self, inputs: Files) -> Files {
-        let inputs = inputs.read("--labels", Self::paths(&self.labels));
-        let inputs = inputs.read("--attributes", Self::paths(&self.attributes));
-        inputs.read_vectors("--vectors", Self::paths(&self.vectors))
-    }
-
-    /// Adds what a record says about the files to the choices; refuses files that differ from an earlier record.
-    fn describe(
-        &self,
-        choices: &mut Choices,
-        changed: Changed,
-        context: &Context,
-    ) -> Result<(), Error> {
-        let facts = |chosen: &Option<Chosen>| {
-            chosen
-                .as_ref()
-                .map(|it| it.facts(changed, context))
-                .transpose()
+        let choices = Choices {
+            vectors_format: self.vectors_format.or(then),
+            title: self.title.clone().or(before.title),
+            placing,
+            // Notes about files are printed when they are read.
+            ..Choices::default()
         };
-        choices.vectors = facts(&self.vectors)?;
-        choices.labels = facts(&self.labels)?;
-        choices.attributes = facts(&self.attributes)?;
-        Ok(())
+        Ok((choices, beside))
+    }
+
+    /// The outputs, if they may be written.
+    fn check(&self, inputs: Files, record: Option<&Path>) -> Result<Batch, Error> {
+        if self.files().next().is_none() {
+            let message = "nothing to write; give a page (-o map.html) or a picture (--svg, --png)";
+            return Err(Error::config("--output", message));
+        }
+        let pages = [
+            (&self.output, &["html", "htm"][..]),
+            (&self.svg, &["svg"]),
+            (&self.png, &["png"]),
+        ];
+        for (path, known) in pages {
+            path.as_deref()
+                .map_or(Ok(()), |path| check_extension(path, known))?;
+        }
+        let outputs = inputs.write("--output", self.output.as_deref().into_iter().chain(record));
+        let outputs = outputs.write("--svg", &self.svg).write("--png", &self.png);
+        outputs.check(self.force)
     }
 
     /// The vectors of the file, in the graph's node order, or new ones.
     fn embedding(
         &self,
+        file: Option<&PathBuf>,
         graph: &Graph,
         format: Option<Format>,
         context: &Context,
     ) -> anyhow::Result<Embedding> {
-        let Some(path) = Self::paths(&self.vectors) else {
-            let hone = Hone::new(Config::default())?;
-            let hone = self
-                .memory
-                .map_or_else(|| hone.clone(), |bytes| hone.clone().memory_limit(bytes));
+        let Some(path) = file else {
+            let mut hone = Hone::new(Config::default())?;
+            if let Some(bytes) = self.input.memory() {
+                hone = hone.memory_limit(bytes);
+            }
             return Ok(hone.embed(graph, context.progress())?.embedding);
         };
-        let read = vectors::read(path, format, self.memory)?;
+        let read = vectors::read(path, format, self.input.memory())?;
         vectors::note_no_names(path, format, context);
         let index = read.ids.index();
         let row = |node: u32| {
@@ -219,20 +191,14 @@ impl Beside {
                 Error::input(path, format!("there is no vector of node `{id}`"), remedy)
             })
         };
-        let rows: Vec<u32> = (0..graph.nodes() as u32)
-            .map(row)
-            .collect::<Result<_, _>>()?;
-        if let Some(surplus) = read
-            .ids
-            .len()
-            .checked_sub(rows.len())
-            .filter(|&surplus| surplus > 0)
-        {
-            let (all, file) = (read.ids.len(), path.display());
-            let belong = if surplus == 1 {
-                "belongs to a node that is"
-            } else {
-                "belong to nodes that are"
+        let rows = (0..graph.nodes() as u32).map(row);
+        let rows: Vec<u32> = rows.collect::<Result<_, _>>()?;
+        let (all, file) = (read.ids.len(), path.display());
+        let surplus = all.saturating_sub(rows.len());
+        if surplus > 0 {
+            let belong = match surplus {
+                1 => "belongs to a node that is",
+                _ => "belong to nodes that are",
             };
             context.note(format_args!(
                 "note: {surplus} of {all} vectors in {file} {belong} not in this graph; check that the file is of this graph"
@@ -240,119 +206,88 @@ impl Beside {
         }
         let mut vectors = hone::dense::Block::zeros(rows.len(), read.vectors.cols());
         vectors.update_rows(|i, to| to.copy_from_slice(read.vectors.row(rows[i] as usize)));
-        Ok(Embedding::with_columns(
-            graph.ids().clone(),
-            vectors,
-            read.columns.clone(),
-        ))
-    }
-
-    fn colours(
-        &self,
-        graph: &Graph,
-        memory: Option<u64>,
-        context: &Context,
-    ) -> anyhow::Result<Vec<Colour>> {
-        type Reader = fn(
-            PathBuf,
-            &NodeIds,
-            Option<u64>,
-            &dyn hone::Progress,
-        ) -> hone::Result<(Vec<Colour>, Vec<String>)>;
-        let mut colours = Vec::new();
-        let files: [(&Option<Chosen>, Reader); 2] = [
-            (&self.labels, read_labels),
-            (&self.attributes, read_attributes),
-        ];
-        for (chosen, read) in files {
-            let Some(file) = Self::paths(chosen) else {
-                continue;
-            };
-            let read = read(file.to_path_buf(), graph.ids(), memory, context.progress());
-            let (found, notes) = read.map_err(without_id_option)?;
-            notes
-                .iter()
-                .for_each(|note| context.note(format_args!("note: {note}")));
-            colours.extend(found);
-        }
-        Ok(colours)
+        let ids = graph.ids().clone();
+        Ok(Embedding::with_columns(ids, vectors, read.columns.clone()))
     }
 }
 
-/// An error about a table in terms of this command, which finds the column of the ids by itself.
-fn without_id_option(error: Error) -> Error {
-    let own = "put the ids into the first column, or into one called id";
-    match error {
-        Error::Input {
-            path,
-            line,
-            text,
-            message,
-            remedy,
-        } => {
-            let remedy = remedy.replace("name the id column with attributes.table.id", own);
-            Error::Input {
-                path,
-                line,
-                text,
-                message,
-                remedy,
+/// What nodes can be coloured by.
+fn colours(
+    beside: &Beside,
+    graph: &Graph,
+    memory: Option<u64>,
+    context: &Context,
+) -> Result<Vec<Colour>, Error> {
+    let mut colours = Vec::new();
+    for (chosen, labels) in [(&beside.labels, true), (&beside.attributes, false)] {
+        let Some(file) = path(chosen) else {
+            continue;
+        };
+        let read = if labels { read_labels } else { read_attributes };
+        let read = read(file, graph.ids(), memory, context.progress());
+        let (found, notes) = read.map_err(|mut error| {
+            // This command finds the column of the ids by itself.
+            if let Error::Input { remedy, .. } = &mut error {
+                let own = "put the ids into the first column, or into one called id";
+                *remedy = remedy.replace("name the id column with attributes.table.id", own);
             }
+            error
+        })?;
+        for note in notes {
+            context.note(format_args!("note: {note}"));
         }
-        other => other,
+        colours.extend(found);
     }
-}
-
-impl Args {
-    /// The outputs, if they may be written.
-    fn check(&self, inputs: Files, record: Option<&Path>) -> Result<Batch, Error> {
-        if self.files().next().is_none() {
-            return Err(Error::config(
-                "--output",
-                "nothing to write; give a page (-o map.html) or a picture (--svg, --png)",
-            ));
-        }
-        self.check_extensions()?;
-        let outputs = inputs.write("--output", self.output.as_deref().into_iter().chain(record));
-        outputs
-            .write("--svg", &self.svg)
-            .write("--png", &self.png)
-            .check(self.force)
-    }
-
-    /// Refuses file names whose extension does not match the content.
-    fn check_extensions(&self) -> Result<(), Error> {
-        let pages = [
-            (&self.output, &["html", "htm"][..]),
-            (&self.svg, &["svg"]),
-            (&self.png, &["png"]),
-        ];
-        let mut given = pages
-            .into_iter()
-            .filter_map(|(path, known)| Some((path.as_ref()?, known)));
-        given.try_for_each(|(path, known)| check_extension(path, known))
-    }
+    Ok(colours)
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (mut choices, beside) = args.choices()?;
     args.layout.note_idle(&choices.placing, context);
     let (source, inputs) = args.input.resolve()?;
-    let inputs = beside.files(inputs);
+    let inputs = inputs.read("--labels", path(&beside.labels));
+    let inputs = inputs.read("--attributes", path(&beside.attributes));
+    let inputs = inputs.read_vectors("--vectors", path(&beside.vectors));
     // The record is next to the page, else next to a picture.
     let main = args.files().next().cloned();
     let mut batch = args.check(inputs, main.as_deref().and_then(record::path).as_deref())?;
     let start = Start::now();
-    beside.describe(&mut choices, source.changed, context)?;
+    let facts = |chosen: &Option<Chosen>| {
+        let facts = chosen.as_ref().map(|it| it.facts(source.changed, context));
+        facts.transpose()
+    };
+    choices.vectors = facts(&beside.vectors)?;
+    choices.labels = facts(&beside.labels)?;
+    choices.attributes = facts(&beside.attributes)?;
     // Weights affect the vectors that are computed here.
     let weights = beside.vectors.is_none();
-    let graph = source.open(weights, args.input.memory(), context)?;
+    let memory = args.input.memory();
+    let graph = source.open(weights, memory, context)?;
     if !weights {
         note_idle_weights(&graph, context);
     }
-    let colours = beside.colours(&graph, args.input.memory(), context)?;
-    let mut stages = vec![Stage::since("read", &start)];
-    let (placed, roles) = place_and_find(&choices, &beside, &graph, &mut stages, context)?;
+    let colours = colours(&beside, &graph, memory, context)?;
+    let (read, start) = (Stage::since("read", &start), Start::now());
+    let Placing { by, layout } = choices.placing;
+    let embedding = args.embedding(
+        path(&beside.vectors),
+        &graph,
+        choices.vectors_format,
+        context,
+    )?;
+    let space = Space::of(&embedding, by)?;
+    drop(embedding);
+    let (embedded, start) = (Stage::since("vectors", &start), Start::now());
+    let mut placed = layout.place(&space, context.progress())?;
+    if placed.neighbours.is_none() {
+        let found = Search::default().all(&space, context.progress())?;
+        (placed.neighbours, placed.recall) = (Some(found.neighbours), found.recall);
+    }
+    drop(space);
+    note_recall(placed.recall, context);
+    let (laid, start) = (Stage::since("layout", &start), Start::now());
+    let roles = RoleOptions::default().find(&graph, context.progress())?;
+    let stages = vec![read, embedded, laid, Stage::since("roles", &start)];
     let map = Map {
         graph: &graph,
         title: choices.title.clone().unwrap_or_else(|| source.name()),
@@ -361,76 +296,32 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         neighbours: placed.neighbours.as_ref(),
         colours,
     };
-    write(args, &map, &mut batch, context)?;
-    let record = Record {
-        version: env!("CARGO_PKG_VERSION"),
-        command: COMMAND,
-        input: &source.input,
-        graph: GraphFacts::of(&graph),
-        choices: &choices,
-        recall: placed.recall,
-        stages,
-    };
+    if let Some(path) = &args.output {
+        let page = map.html(context.progress())?;
+        files::add(&mut batch, path, page.as_bytes())?;
+    }
+    if let Some(path) = &args.svg {
+        files::add(&mut batch, path, map.svg()?.as_bytes())?;
+    }
+    if let Some(path) = &args.png {
+        files::add(&mut batch, path, &map.png(PIXELS)?)?;
+    }
     if let Some(path) = &main {
+        let record = Record {
+            version: env!("CARGO_PKG_VERSION"),
+            command: COMMAND,
+            input: &source.input,
+            graph: GraphFacts::of(&graph),
+            choices: &choices,
+            recall: placed.recall,
+            stages,
+        };
         record::add_to(&mut batch, path, &record)?;
     }
     context.progress_done();
     batch.commit()?;
     for file in args.files().filter(|file| !hone::output::is_stream(file)) {
         context.note(format_args!("wrote {}", file.display()));
-    }
-    Ok(())
-}
-
-/// The positions of all nodes with their neighbours, and the roles.
-fn place_and_find(
-    choices: &Choices,
-    beside: &Beside,
-    graph: &Graph,
-    stages: &mut Vec<Stage>,
-    context: &Context,
-) -> anyhow::Result<(Placed, Roles)> {
-    let start = Start::now();
-    let Placing { by, layout } = choices.placing;
-    let space = Space::of(
-        &beside.embedding(graph, choices.vectors_format, context)?,
-        by,
-    )?;
-    stages.push(Stage::since("vectors", &start));
-    let start = Start::now();
-    let mut placed = layout.place(&space, context.progress())?;
-    if placed.neighbours.is_none() {
-        let found = Search {
-            top: 10,
-            search: Method::Auto,
-            seed: 0,
-        }
-        .all(&space, context.progress())?;
-        (placed.neighbours, placed.recall) = (Some(found.neighbours), found.recall);
-    }
-    drop(space);
-    note_recall(placed.recall, context);
-    stages.push(Stage::since("layout", &start));
-    let start = Start::now();
-    let roles = RoleOptions::default().find(graph, context.progress())?;
-    stages.push(Stage::since("roles", &start));
-    Ok((placed, roles))
-}
-
-fn write(args: &Args, map: &Map<'_>, batch: &mut Batch, context: &Context) -> anyhow::Result<()> {
-    let mut add = |path: &Path, bytes: &[u8]| -> Result<(), Error> {
-        let mut out = batch.begin(path)?;
-        out.write_all(bytes).map_err(|e| out.error(e))?;
-        batch.add(out)
-    };
-    if let Some(path) = &args.output {
-        add(path, map.html(context.progress())?.as_bytes())?;
-    }
-    if let Some(path) = &args.svg {
-        add(path, map.svg()?.as_bytes())?;
-    }
-    if let Some(path) = &args.png {
-        add(path, &map.png(PIXELS)?)?;
     }
     Ok(())
 }

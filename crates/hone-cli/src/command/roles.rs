@@ -1,7 +1,6 @@
 //! `hone roles GRAPH`: structural roles of the nodes, with names and reasons.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use hone::graph::NodeIds;
@@ -9,15 +8,15 @@ use hone::motif::Sample;
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::{Error, record};
 use hone_explore::{
-    Explanation, MOST_ROLES, MotifScore, RATIOS, Role, RoleOptions, RoleTable, Roles, find_node,
+    Explanation, MOST_ROLES, MotifScore, RATIOS, Role, RoleOptions, Roles, find_node,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::aligned::aligned;
 use crate::context::Context;
+use crate::context::aligned;
 use crate::input::RepeatableArgs;
-use crate::options::translated;
-use crate::reading::note_idle_weights;
+use crate::input::note_idle_weights;
+use crate::options::{of_option, translated};
 use crate::repeat::Earlier;
 
 /// Find structural roles: groups of nodes with similar neighbourhoods, with a name and reasons for each role.
@@ -116,35 +115,21 @@ struct ShownRole<'a> {
 }
 
 impl<'a> ShownRole<'a> {
-    fn of(role: &'a Role, ids: &NodeIds) -> Self {
-        let &Role {
-            nodes,
-            share,
-            degree,
-            out_degree,
-            in_degree,
-            ..
-        } = role;
-        let exemplars = role
-            .exemplars
-            .iter()
-            .map(|&node| ids.get(node).to_string())
-            .collect();
-        let ratios = RATIOS
-            .into_iter()
-            .zip(role.ratios.iter().copied())
-            .collect();
-        let (name, motifs) = (&role.name, &role.motifs);
+    fn new(role: &'a Role, ids: &NodeIds) -> Self {
+        let exemplars = role.exemplars.iter();
         ShownRole {
-            name,
-            nodes,
-            share,
-            degree,
-            out_degree,
-            in_degree,
-            ratios,
-            motifs,
-            exemplars,
+            name: &role.name,
+            nodes: role.nodes,
+            share: role.share,
+            degree: role.degree,
+            out_degree: role.out_degree,
+            in_degree: role.in_degree,
+            ratios: RATIOS
+                .into_iter()
+                .zip(role.ratios.iter().copied())
+                .collect(),
+            motifs: &role.motifs,
+            exemplars: exemplars.map(|&node| ids.get(node).to_string()).collect(),
             role,
         }
     }
@@ -168,55 +153,56 @@ struct Chosen {
 impl Args {
     /// The choices of the command line over those of an earlier run.
     fn options(&self) -> Result<RoleOptions, Error> {
-        let earlier = self
-            .input
-            .config()
-            .map(|path| Earlier::<Chosen>::read(path, COMMAND))
-            .transpose()?;
-        let RoleOptions {
-            roles,
-            sample,
-            seed,
-        } = earlier.map_or_else(Default::default, |it| it.choices.choices);
-        let sample = self.sample.unwrap_or(sample);
-        if self.seed.is_some() && sample == Sample::Exact {
-            return Err(Error::config(
-                "--seed",
-                "only applies to --sample; exact counts are not random",
-            ));
+        let read = |path| Earlier::<Chosen>::read(path, COMMAND);
+        let earlier = self.input.config().map(read).transpose()?;
+        let mut options = earlier.map_or_else(RoleOptions::default, |it| it.choices.choices);
+        options.sample = self.sample.unwrap_or(options.sample);
+        if self.seed.is_some() && options.sample == Sample::Exact {
+            let message = "only applies to --sample; exact counts are not random";
+            return Err(Error::config("--seed", message));
         }
-        let roles = self.roles.map_or(roles, |Wanted(wanted)| wanted);
-        Ok(RoleOptions {
-            roles,
-            sample,
-            seed: self.seed.unwrap_or(seed),
-        })
+        options.seed = self.seed.unwrap_or(options.seed);
+        if let Some(Wanted(wanted)) = self.roles {
+            options.roles = wanted;
+        }
+        Ok(options)
     }
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (options, (source, inputs)) = (args.options()?, args.input.resolve()?);
-    args.output.iter().try_for_each(RoleTable::check)?;
-    let record_path = args.output.as_deref().and_then(record::path);
-    let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
+    let output = args.output.as_deref();
+    output.map_or(Ok(()), Roles::check_table)?;
+    let outputs = inputs.write("--output", output);
+    let outputs = outputs.write("--output", output.and_then(record::path));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
     let graph = source.open(false, args.input.memory(), context)?;
     note_idle_weights(&graph, context);
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let index = graph.ids().index();
-    let nodes = args
-        .explain
-        .iter()
-        .map(|id| asked(find_node(graph.ids(), &index, id)));
-    let nodes: Vec<u32> = nodes.collect::<Result<_, _>>()?;
+    let (ids, index) = (graph.ids(), graph.ids().index());
+    let nodes = args.explain.iter().map(|id| find_node(ids, &index, id));
+    let nodes = nodes.collect::<Result<Vec<u32>, _>>();
+    let nodes = nodes.map_err(|error| of_option(error, "--explain"))?;
     let found = options.find(&graph, context.progress());
     let options_of = [("sample", "--sample"), ("roles", "--roles")];
     let found = found.map_err(|error| translated(error, &options_of))?;
     let stages = vec![read, Stage::since("roles", &start)];
-    let shown = shown(&found, graph.ids(), &nodes, &args.explain);
-    if let Some(path) = &args.output {
-        RoleTable::new(graph.ids(), &found).add_to(&mut batch, path, context.progress())?;
+    let role = |role| ShownRole::new(role, ids);
+    let explained = nodes
+        .iter()
+        .zip(&args.explain)
+        .map(|(&node, id)| ShownNode {
+            id: id.clone(),
+            explanation: found.explain(node, id),
+        });
+    let shown = Shown {
+        roles: found.roles.iter().map(role).collect(),
+        affinity: &found.affinity,
+        explanations: explained.collect(),
+    };
+    if let Some(path) = output {
+        found.add_to(&mut batch, path, ids, context.progress())?;
         let record = Record {
             version: env!("CARGO_PKG_VERSION"),
             command: COMMAND,
@@ -230,123 +216,62 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         batch.commit()?;
     }
     context.progress_done();
-    print(args, &shown, &found, context)
-}
-
-/// Prints explanations if requested, else the tables.
-fn print(args: &Args, shown: &Shown, found: &Roles, context: &Context) -> anyhow::Result<()> {
     if args.json {
-        return context.print_json(shown);
+        return context.print_json(&shown);
     }
     // No tables next to explanations, or if standard output carries the result.
     if !shown.explanations.is_empty() {
-        let texts = shown
-            .explanations
-            .iter()
-            .map(|node| format!("{}\n", node.explanation.text));
+        let texts = shown.explanations.iter();
+        let texts = texts.map(|node| format!("{}\n", node.explanation.text));
         return context.print(texts.collect::<String>());
     }
-    if args.output.as_deref().is_some_and(hone::output::is_stream) {
+    if output.is_some_and(hone::output::is_stream) {
         return Ok(());
     }
-    context.print(table(shown, found))
-}
-
-/// Names the option that an unknown id was given with.
-fn asked(found: Result<u32, Error>) -> Result<u32, Error> {
-    found.map_err(|error| match error {
-        Error::Config { message, .. } => Error::config("--explain", message),
-        other => other,
-    })
-}
-
-fn shown<'a>(found: &'a Roles, ids: &NodeIds, nodes: &[u32], names: &[String]) -> Shown<'a> {
-    let explained = nodes.iter().zip(names).map(|(&node, id)| ShownNode {
-        id: id.clone(),
-        explanation: found.explain(node, id),
-    });
-    Shown {
-        roles: found
-            .roles
-            .iter()
-            .map(|role| ShownRole::of(role, ids))
-            .collect(),
-        affinity: &found.affinity,
-        explanations: explained.collect(),
-    }
+    context.print(table(&shown))
 }
 
 /// Both tables for a terminal.
-fn table(shown: &Shown<'_>, found: &Roles) -> String {
+fn table(shown: &Shown<'_>) -> String {
     let motifs = |scores: Vec<&MotifScore>| {
-        let parts: Vec<String> = scores
+        let parts = scores
             .iter()
-            .map(|score| format!("{} {:+.1}", score.motif, score.z))
-            .collect();
-        if parts.is_empty() {
-            "–".into()
-        } else {
-            parts.join(", ")
+            .map(|score| format!("{} {:+.1}", score.motif, score.z));
+        let parts: Vec<String> = parts.collect();
+        match &parts[..] {
+            [] => "–".into(),
+            parts => parts.join(", "),
         }
     };
-    let directed = found.roles.iter().any(|role| role.out_degree.is_some());
-    let degrees: &[&str] = if directed {
-        &["degree", "out", "in"]
-    } else {
-        &["degree"]
+    let directed = shown.roles.iter().any(|role| role.out_degree.is_some());
+    let degrees: &[&str] = match directed {
+        true => &["degree", "out", "in"],
+        false => &["degree"],
     };
-    let head = [
-        &["role", "nodes", "share"],
-        degrees,
-        &["more", "less", "such as"],
-    ]
-    .concat();
-    let line = |ShownRole {
-                    role, exemplars, ..
-                }: &ShownRole<'_>| {
-        let mut cells = vec![
-            role.name.clone(),
-            role.nodes.to_string(),
-            format!("{:.1} %", 100.0 * role.share),
-        ];
-        let degrees = [Some(role.degree), role.out_degree, role.in_degree];
-        cells.extend(
-            degrees
-                .into_iter()
-                .flatten()
-                .map(|degree| format!("{degree:.1}")),
-        );
-        cells.extend([
-            motifs(role.more()),
-            motifs(role.less()),
-            exemplars.join(", "),
-        ]);
-        cells
-    };
+    let (first, last) = (["role", "nodes", "share"], ["more", "less", "such as"]);
+    let head = [&first, degrees, &last].concat();
     let mut lines = vec![head.into_iter().map(str::to_owned).collect()];
-    lines.extend(shown.roles.iter().map(line));
-    let mut text = aligned(&lines, &(1..3 + degrees.len()).collect::<Vec<_>>());
-    let links = if directed {
-        "arcs from the role of the row to that of the column"
-    } else {
-        "links between roles"
-    };
-    let _ = writeln!(
-        text,
-        "\n{links} (1: as many as expected from their degrees)"
-    );
-    let names = || found.roles.iter().map(|role| role.name.clone());
-    let mut lines = vec![
-        std::iter::once(String::new())
-            .chain(names())
-            .collect::<Vec<_>>(),
-    ];
-    for (name, row) in names().zip(shown.affinity) {
-        lines.push(
-            std::iter::once(name)
-                .chain(row.iter().map(|ratio| format!("{ratio:.2}")))
-                .collect(),
-        );
+    for shown in &shown.roles {
+        let share = format!("{:.1} %", 100.0 * shown.share);
+        let mut cells = vec![shown.name.to_owned(), shown.nodes.to_string(), share];
+        let degrees = [Some(shown.degree), shown.out_degree, shown.in_degree];
+        let degrees = degrees.into_iter().flatten();
+        cells.extend(degrees.map(|degree| format!("{degree:.1}")));
+        let (more, less) = (motifs(shown.role.more()), motifs(shown.role.less()));
+        cells.extend([more, less, shown.exemplars.join(", ")]);
+        lines.push(cells);
     }
-    text + &aligned(&lines, &(1..=found.roles.len()).collect::<Vec<_>>())
+    let text = aligned(&lines, &(1..3 + degrees.len()).collect::<Vec<_>>());
+    let links = match directed {
+        true => "arcs from the role of the row to that of the column",
+        false => "links between roles",
+    };
+    let names = || shown.roles.iter().map(|role| role.name.to_owned());
+    let mut lines: Vec<Vec<String>> = vec![std::iter::once(String::new()).chain(names()).collect()];
+    for (name, row) in names().zip(shown.affinity) {
+        let ratios = row.iter().map(|ratio| format!("{ratio:.2}"));
+        lines.push(std::iter::once(name).chain(ratios).collect());
+    }
+    let affinity = aligned(&lines, &(1..=shown.roles.len()).collect::<Vec<_>>());
+    format!("{text}\n{links} (1: as many as expected from their degrees)\n{affinity}")
 }

@@ -3,17 +3,14 @@
 use std::path::PathBuf;
 
 use hone::graph::NodeIds;
-use hone::output::Batch;
 use hone::report::{Stage, Start};
 use hone::{Error, record};
-use hone_explore::{
-    Answer, AnswerTable, By, Method, Neighbour, NeighbourTable, Search, Space, find_node,
-};
+use hone_explore::{Answer, By, Method, Neighbour, Neighbours, Search, Space, find_node};
 use serde::{Deserialize, Serialize};
 
-use crate::command::layout::note_recall;
 use crate::context::Context;
-use crate::vectors::{self, RecordedVectors, VectorArgs};
+use crate::options::of_option;
+use crate::vectors::{self, VectorArgs};
 
 /// Find similar nodes in an embedding: those nearest to a node, or the neighbours of every node.
 #[derive(Debug, clap::Args)]
@@ -84,22 +81,6 @@ struct Choices {
     search: Search,
 }
 
-/// What is stored next to a file of neighbours.
-#[derive(Serialize)]
-struct Record<'a> {
-    version: &'static str,
-    command: &'static str,
-    #[serde(flatten)]
-    vectors: RecordedVectors,
-    #[serde(flatten)]
-    choices: &'a Choices,
-    nodes: usize,
-    /// Of an approximate search.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recall: Option<f64>,
-    stages: Vec<Stage>,
-}
-
 /// One answer as JSON.
 #[derive(Serialize)]
 struct Shown {
@@ -113,119 +94,74 @@ struct ShownNode {
     similarity: f32,
 }
 
-const COMMAND: &str = "similar";
-
 impl Args {
     /// The choices of the command line over those of an earlier run; a query replaces all earlier ones.
     fn choices(&self, before: Choices) -> Result<Choices, Error> {
         let arithmetic = !self.positive.is_empty() || !self.negative.is_empty();
-        let asked = [self.all, !self.node.is_empty(), arithmetic]
-            .into_iter()
-            .filter(|&asked| asked)
-            .count();
+        let asked = [self.all, !self.node.is_empty(), arithmetic];
+        let asked = asked.into_iter().filter(|&asked| asked).count();
         let mut now = before;
         if asked > 0 {
-            let [node, positive, negative] =
-                [&self.node, &self.positive, &self.negative].map(Clone::clone);
-            now = Choices {
-                node,
-                positive,
-                negative,
-                all: self.all,
-                ..now
-            };
+            now.node.clone_from(&self.node);
+            now.positive.clone_from(&self.positive);
+            now.negative.clone_from(&self.negative);
+            now.all = self.all;
         }
         now.by = self.by.unwrap_or(now.by);
         now.search.top = self.top.map_or(now.search.top, |top| top as usize);
         now.search.search = self.search.unwrap_or(now.search.search);
         now.search.seed = self.seed.unwrap_or(now.search.seed);
-        let questions =
-            !now.node.is_empty() || !now.positive.is_empty() || !now.negative.is_empty();
-        match asked {
-            2.. => Err(Error::config(
-                "--node",
-                "give only one of --node, --positive (with --negative) and --all",
-            )),
-            _ if !questions && !now.all => Err(Error::config(
-                "--node",
-                "say what to look for: --node ID, --positive ID or --all",
-            )),
-            _ if !now.all && (self.search.is_some() || self.seed.is_some()) => {
-                let option = if self.search.is_some() {
-                    "--search"
-                } else {
-                    "--seed"
-                };
-                Err(Error::config(
-                    option,
-                    "only applies to --all; a single node is always compared with all others",
-                ))
-            }
-            _ if now.all && self.json => Err(Error::config(
-                "--json",
-                "only applies to single nodes; --all writes a table to --output",
-            )),
-            _ => Ok(now),
-        }
-    }
-
-    fn files(&self, all: bool) -> Result<Vec<PathBuf>, Error> {
-        if all {
-            NeighbourTable::files(&self.output)
+        let questions = [&now.node, &now.positive, &now.negative];
+        let nothing = !now.all && questions.iter().all(|ids| ids.is_empty());
+        let (option, message) = if asked > 1 {
+            let message = "give only one of --node, --positive (with --negative) and --all";
+            ("--node", message)
+        } else if nothing {
+            let message = "say what to look for: --node ID, --positive ID or --all";
+            ("--node", message)
+        } else if !now.all && (self.search.is_some() || self.seed.is_some()) {
+            let message = "only applies to --all; a single node is always compared with all others";
+            (self.search.map_or("--seed", |_| "--search"), message)
+        } else if now.all && self.json {
+            let message = "only applies to single nodes; --all writes a table to --output";
+            ("--json", message)
         } else {
-            Ok(vec![self.output.clone()])
-        }
+            return Ok(now);
+        };
+        Err(Error::config(option, message))
     }
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (source, before) = args.vectors.resolve::<Choices>(COMMAND)?;
+    let (source, before) = args.vectors.resolve::<Choices>("similar")?;
     let choices = args.choices(before.unwrap_or_default())?;
-    let outputs = args.files(choices.all)?;
-    let outputs = source.files().write(
-        "--output",
-        outputs.iter().chain(&record::path(&args.output)),
-    );
-    let mut batch = outputs.check(args.force)?;
-    let start = Start::now();
-    context.progress().stage("reading", 0);
-    let vectors = source.facts(context)?;
-    let (ids, space) = source.open(choices.by, context)?;
-    let (read, start) = (Stage::since("read", &start), Start::now());
-    let (version, nodes) = (env!("CARGO_PKG_VERSION"), ids.len());
-    let mut record = Record {
-        version,
-        command: COMMAND,
-        vectors,
-        choices: &choices,
-        nodes,
-        recall: None,
-        stages: Vec::new(),
+    let outputs = match choices.all {
+        true => Neighbours::files(&args.output)?,
+        false => vec![args.output.clone()],
     };
+    let files = source.files().write_recorded(&outputs, &args.output);
+    let mut batch = files.check(args.force)?;
+    let start = Start::now();
+    let (ids, space, mut record) = source.open(choices.by, &choices, context)?;
+    let (read, start) = (Stage::since("read", &start), Start::now());
+    let (output, progress) = (&args.output, context.progress());
     if choices.all {
-        let found = choices.search.all(&space, context.progress())?;
+        let found = choices.search.all(&space, progress)?;
         record.stages = vec![read, Stage::since("search", &start)];
-        note_recall(found.recall, context);
+        vectors::note_recall(found.recall, context);
         record.recall = found.recall;
-        NeighbourTable::new(&ids, &found.neighbours).add_to(
-            &mut batch,
-            &args.output,
-            context.progress(),
-        )?;
+        let neighbours = found.neighbours;
+        neighbours.add_to(&mut batch, output, &ids, progress)?;
     } else {
         let answers = ask(&choices, &ids, &space)?;
         record.stages = vec![read, Stage::since("search", &start)];
         if args.json {
             return context.print_json(&shown(&ids, &answers));
         }
-        AnswerTable::new(&ids, &answers).add_to(&mut batch, &args.output, context.progress())?;
+        Answer::add_all_to(&answers, &mut batch, output, &ids, progress)?;
     }
     context.progress_done();
-    finish(batch, args, &record)
-}
-
-fn finish(mut batch: Batch, args: &Args, record: &Record<'_>) -> anyhow::Result<()> {
-    record::add_to(&mut batch, &args.output, record)?;
+    record::add_to(&mut batch, output, &record)?;
     batch.commit()?;
     Ok(())
 }
@@ -234,14 +170,9 @@ fn finish(mut batch: Batch, args: &Args, record: &Record<'_>) -> anyhow::Result<
 fn ask(choices: &Choices, ids: &NodeIds, space: &Space) -> Result<Vec<Answer>, Error> {
     let index = ids.index();
     let rows = |option: &str, names: &[String]| -> Result<Vec<u32>, Error> {
-        let found = names
-            .iter()
-            .map(|name| find_node(ids, &index, name))
-            .collect::<Result<_, _>>();
-        found.map_err(|error| match error {
-            Error::Config { message, .. } => Error::config(option, message),
-            other => other,
-        })
+        let rows = names.iter().map(|name| find_node(ids, &index, name));
+        let rows = rows.collect::<Result<_, _>>();
+        rows.map_err(|error| of_option(error, option))
     };
     let nearest = |question: String, positive: &[u32], negative: &[u32]| -> Result<Answer, Error> {
         let query = space.query(positive, negative)?;
@@ -252,23 +183,17 @@ fn ask(choices: &Choices, ids: &NodeIds, space: &Space) -> Result<Vec<Answer>, E
         })
     };
     if choices.node.is_empty() {
-        let (positive, negative) = (
-            rows("--positive", &choices.positive)?,
-            rows("--negative", &choices.negative)?,
-        );
+        let positive = rows("--positive", &choices.positive)?;
+        let negative = rows("--negative", &choices.negative)?;
         let plus = choices.positive.iter().map(|id| format!("+{id}"));
-        let question: Vec<String> = plus
-            .chain(choices.negative.iter().map(|id| format!("-{id}")))
-            .collect();
+        let minus = choices.negative.iter().map(|id| format!("-{id}"));
+        let question: Vec<String> = plus.chain(minus).collect();
         return Ok(vec![nearest(question.join(" "), &positive, &negative)?]);
     }
     let rows = rows("--node", &choices.node)?;
-    choices
-        .node
-        .iter()
-        .zip(rows)
-        .map(|(id, row)| nearest(id.clone(), &[row], &[]))
-        .collect()
+    let asked = choices.node.iter().zip(rows);
+    let answer = |(id, row): (&String, u32)| nearest(id.clone(), &[row], &[]);
+    asked.map(answer).collect()
 }
 
 fn shown(ids: &NodeIds, answers: &[Answer]) -> Vec<Shown> {

@@ -14,8 +14,7 @@ use hone_eval::stats::Summary;
 use hone_eval::tune::{By, Row, TuneOptions, Tuned};
 use serde::{Deserialize, Serialize};
 
-use crate::aligned::aligned;
-use crate::context::Context;
+use crate::context::{Context, aligned};
 use crate::exit::Incomplete;
 use crate::input::RepeatableArgs;
 use crate::options::{Known, translated};

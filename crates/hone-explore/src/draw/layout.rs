@@ -1,32 +1,41 @@
 //! Where the nodes of a drawing go: springs along edges, repulsion among all nodes.
 //!
-//! Each connected component starts from [`super::pivots`] and is relaxed by attraction d² along edges and repulsion 1/d²
-//! among all nodes (Fruchterman and Reingold 1991, with the shorter reach of Hu 2005: what is far away does not stretch the
-//! edges), with the quadtree of Barnes and Hut: O(N log N + M) per step, a fixed number of steps that cool down. Nodes closer than a small distance are then pushed apart, components turned along their longer side and put
-//! side by side in rows, nodes without an edge in a block of their own.
+//! Each connected component starts from breadth-first distances to at most [`PIVOTS`] pivots, each the node farthest from
+//! those before it, which are squared, double-centred and projected to their two leading directions: classical scaling,
+//! with a sample of the columns (Brandes and Pich 2006). It shows the whole graph at once, which forces alone reach only
+//! after many steps or never. O(50 (N + M)) time, O(50 N) memory.
+//!
+//! It is relaxed by attraction d² along edges and repulsion 1/d² among all nodes (Fruchterman and Reingold 1991, with the
+//! shorter reach of Hu 2005: what is far away does not stretch the edges), with a quadtree, where points far away act as
+//! one (Barnes and Hut 1986): O(N log N + M) per step, a fixed number of steps that cool down. Nodes closer than a small
+//! distance are then pushed apart, components turned along their longer side and put side by side in rows, nodes without an
+//! edge in a block of their own.
 //!
 //! Every position is computed from those of the step before, by any thread, in one order: the same picture for any number
 //! of threads. The unit of length is that of an edge at rest.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use rand::RngExt;
-
-use super::pack::{Part, packed, spread, turned};
-use super::pivots;
-use super::quadtree::{Point, Quadtree};
 use hone::error::Result;
 use hone::parallel;
 use hone::progress::Progress;
 use hone::random::Key;
 use hone::sparse::Pattern;
+use rand::RngExt;
+use rustc_hash::FxHashMap;
 
+/// Pivots of the first placement.
+const PIVOTS: usize = 50;
 /// Steps of the relaxation.
 const STEPS: usize = 300;
 /// Nodes that a thread moves in one go.
 const CHUNK: usize = 256;
 /// Distance between nodes without an edge.
 const GRID: f64 = 0.6;
+
+/// A point of the plane.
+pub(super) type Point = [f64; 2];
 
 /// Positions of all nodes; `pattern` is symmetric.
 pub(super) fn layout(pattern: &Pattern, progress: &dyn Progress) -> Result<Vec<Point>> {
@@ -94,7 +103,7 @@ fn local(pattern: &Pattern, nodes: &[u32]) -> Vec<Vec<u32>> {
 
 /// The first placement, with edges of mean length one and no two nodes in one place.
 fn start(neighbours: &[Vec<u32>]) -> Vec<Point> {
-    let mut points = pivots::place(neighbours);
+    let mut points = place(neighbours);
     let length = |u: usize, v: &u32| distance(points[u], points[*v as usize]);
     let lengths: Vec<f64> = neighbours
         .iter()
@@ -145,4 +154,523 @@ fn relax(neighbours: &[Vec<u32>], points: &mut Vec<Point>, progress: &dyn Progre
 
 fn distance(a: Point, b: Point) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
+/// Steps of the power iteration; the matrix is tiny and the picture needs no more digits.
+const POWER_STEPS: usize = 200;
+
+/// Coordinates of all nodes of a connected graph, given by its sorted neighbourhoods.
+fn place(neighbours: &[Vec<u32>]) -> Vec<Point> {
+    let columns = centred(distances(neighbours));
+    let gram = gram(&columns);
+    let first = leading(&gram, &[]);
+    let second = leading(&gram, std::slice::from_ref(&first));
+    let project = |axis: &[f64], i: usize| {
+        columns
+            .iter()
+            .zip(axis)
+            .map(|(column, a)| column[i] * a)
+            .sum()
+    };
+    (0..neighbours.len())
+        .map(|i| [project(&first, i), project(&second, i)])
+        .collect()
+}
+
+/// Distances to the pivots, a column each; the first pivot is the node of most neighbours.
+fn distances(neighbours: &[Vec<u32>]) -> Vec<Vec<f64>> {
+    let n = neighbours.len();
+    let mut pivot = (0..n)
+        .max_by_key(|&i| (neighbours[i].len(), std::cmp::Reverse(i)))
+        .unwrap_or(0);
+    let mut nearest = vec![u32::MAX; n];
+    let mut columns = Vec::new();
+    while columns.len() < PIVOTS.min(n) {
+        let distance = breadth_first(neighbours, pivot);
+        nearest
+            .iter_mut()
+            .zip(&distance)
+            .for_each(|(near, &d)| *near = d.min(*near));
+        columns.push(distance.into_iter().map(|d| f64::from(d).powi(2)).collect());
+        pivot = (0..n)
+            .max_by_key(|&i| (nearest[i], std::cmp::Reverse(i)))
+            .unwrap_or(0);
+    }
+    columns
+}
+
+fn breadth_first(neighbours: &[Vec<u32>], start: usize) -> Vec<u32> {
+    let mut distance = vec![u32::MAX; neighbours.len()];
+    distance[start] = 0;
+    let mut queue = VecDeque::from([start]);
+    while let Some(u) = queue.pop_front() {
+        for &v in &neighbours[u] {
+            if distance[v as usize] == u32::MAX {
+                distance[v as usize] = distance[u] + 1;
+                queue.push_back(v as usize);
+            }
+        }
+    }
+    distance
+}
+
+/// Squared distances less the means of their row and column, times −½.
+fn centred(mut columns: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let (n, k) = (
+        columns.first().map_or(1, Vec::len) as f64,
+        columns.len() as f64,
+    );
+    let of_column: Vec<f64> = columns
+        .iter()
+        .map(|column| column.iter().sum::<f64>() / n)
+        .collect();
+    let of_row: Vec<f64> = (0..n as usize)
+        .map(|i| {
+            columns
+                .iter()
+                .map(|column| column.get(i).unwrap_or(&0.0))
+                .sum::<f64>()
+                / k
+        })
+        .collect();
+    let all = of_column.iter().sum::<f64>() / k;
+    for (column, mean) in columns.iter_mut().zip(of_column) {
+        column
+            .iter_mut()
+            .zip(&of_row)
+            .for_each(|(value, row)| *value = -0.5 * (*value - mean - row + all));
+    }
+    columns
+}
+
+fn gram(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum();
+    columns
+        .iter()
+        .map(|a| columns.iter().map(|b| dot(a, b)).collect())
+        .collect()
+}
+
+/// The leading eigenvector of a symmetric matrix, orthogonal to those already known; zero if there is none.
+fn leading(matrix: &[Vec<f64>], known: &[Vec<f64>]) -> Vec<f64> {
+    let k = matrix.len();
+    let mut vector: Vec<f64> = (0..k)
+        .map(|i| 1.0 + 0.37 * ((i * i) % 7) as f64 - 0.11 * i as f64)
+        .collect();
+    for _ in 0..POWER_STEPS {
+        for other in known {
+            let overlap: f64 = vector.iter().zip(other).map(|(a, b)| a * b).sum();
+            vector
+                .iter_mut()
+                .zip(other)
+                .for_each(|(a, b)| *a -= overlap * b);
+        }
+        let next: Vec<f64> = matrix
+            .iter()
+            .map(|row| row.iter().zip(&vector).map(|(a, b)| a * b).sum())
+            .collect();
+        let length = next.iter().map(|v: &f64| v * v).sum::<f64>().sqrt();
+        if length
+            < 1e-9
+                * matrix
+                    .iter()
+                    .flatten()
+                    .fold(f64::MIN_POSITIVE, |m: f64, v| m.max(v.abs()))
+        {
+            return vec![0.0; k];
+        }
+        vector = next.into_iter().map(|v| v / length).collect();
+    }
+    vector
+}
+
+/// A cell is taken as one point when it is smaller than this share of its distance.
+const OPENING: f64 = 0.6;
+/// Points closer than any two of 64 halvings apart share a cell.
+const DEPTH: u32 = 48;
+
+/// A square cell: its points' number and centre, and its four quarters or its only point.
+#[derive(Debug, Clone)]
+struct Cell {
+    /// Sum of the points; divided by `count` it is their centre.
+    sum: Point,
+    count: f64,
+    /// Index of the first of four quarters; 0 for a leaf.
+    quarters: u32,
+    /// Width of the cell.
+    width: f64,
+    /// Lower left corner.
+    corner: Point,
+}
+
+/// The tree over some points.
+#[derive(Debug)]
+struct Quadtree {
+    cells: Vec<Cell>,
+}
+
+impl Quadtree {
+    fn new(points: &[Point]) -> Self {
+        let bound = |pick: fn(f64, f64) -> f64, start: f64, axis: usize| {
+            points.iter().map(|p| p[axis]).fold(start, pick)
+        };
+        let low = [0, 1].map(|axis| bound(f64::min, f64::INFINITY, axis));
+        let high = [0, 1].map(|axis| bound(f64::max, f64::NEG_INFINITY, axis));
+        let width = (high[0] - low[0])
+            .max(high[1] - low[1])
+            .max(f64::MIN_POSITIVE)
+            * 1.000_001;
+        let root = Cell {
+            sum: [0.0; 2],
+            count: 0.0,
+            quarters: 0,
+            width,
+            corner: low,
+        };
+        let mut tree = Quadtree { cells: vec![root] };
+        points.iter().for_each(|&point| tree.insert(point));
+        tree
+    }
+
+    fn insert(&mut self, point: Point) {
+        let (mut at, mut depth) = (0, 0);
+        loop {
+            let occupied = self.cells[at].count > 0.0;
+            if self.cells[at].quarters == 0 && occupied && depth < DEPTH {
+                self.divide(at);
+            }
+            let cell = &mut self.cells[at];
+            cell.sum = [cell.sum[0] + point[0], cell.sum[1] + point[1]];
+            cell.count += 1.0;
+            if cell.quarters == 0 {
+                return;
+            }
+            at = cell.quarters as usize + quarter(cell, point);
+            depth += 1;
+        }
+    }
+
+    /// Gives a leaf four quarters and moves its points to one of them.
+    fn divide(&mut self, at: usize) {
+        let Cell {
+            sum,
+            count,
+            width,
+            corner,
+            ..
+        } = self.cells[at];
+        let first = self.cells.len();
+        for k in 0..4 {
+            let half = width / 2.0;
+            let corner = [
+                corner[0] + half * f64::from(k % 2),
+                corner[1] + half * f64::from(k / 2),
+            ];
+            self.cells.push(Cell {
+                sum: [0.0; 2],
+                count: 0.0,
+                quarters: 0,
+                width: half,
+                corner,
+            });
+        }
+        self.cells[at].quarters = u32::try_from(first).expect("a drawing has far fewer points");
+        let home = first + quarter(&self.cells[at], [sum[0] / count, sum[1] / count]);
+        (self.cells[home].sum, self.cells[home].count) = (sum, count);
+    }
+
+    /// The sum over all other points of (p − q) / |p − q|³, at the precision of the opening angle.
+    fn repulsion(&self, point: Point, stack: &mut Vec<u32>) -> Point {
+        let mut force = [0.0; 2];
+        stack.clear();
+        stack.push(0);
+        while let Some(at) = stack.pop() {
+            let cell = &self.cells[at as usize];
+            if cell.count == 0.0 {
+                continue;
+            }
+            let away = [
+                point[0] - cell.sum[0] / cell.count,
+                point[1] - cell.sum[1] / cell.count,
+            ];
+            let square = away[0] * away[0] + away[1] * away[1];
+            if cell.quarters == 0 || cell.width * cell.width < OPENING * OPENING * square {
+                if square > 0.0 {
+                    let weight = cell.count / (square * square.sqrt());
+                    force = [force[0] + weight * away[0], force[1] + weight * away[1]];
+                }
+            } else {
+                stack.extend((0..4).map(|k| cell.quarters + k));
+            }
+        }
+        force
+    }
+}
+
+fn quarter(cell: &Cell, point: Point) -> usize {
+    let half = cell.width / 2.0;
+    usize::from(point[0] >= cell.corner[0] + half)
+        + 2 * usize::from(point[1] >= cell.corner[1] + half)
+}
+
+/// Nodes are at least this far apart in the end, where they can be; an edge at rest has length one.
+const APART: f64 = 0.25;
+/// Sweeps over all pairs that are too close.
+const SWEEPS: usize = 30;
+/// Room between components.
+const MARGIN: f64 = 1.2;
+/// Width of the whole over its height, about.
+const ASPECT: f64 = 1.25;
+
+/// A component and where its nodes are, from the origin on.
+struct Part {
+    nodes: Vec<u32>,
+    points: Vec<Point>,
+    size: Point,
+}
+
+impl Part {
+    /// Moves the lower left corner of the points to the origin.
+    fn new(nodes: Vec<u32>, mut points: Vec<Point>) -> Self {
+        let end = |pick: fn(f64, f64) -> f64, axis: usize| {
+            points.iter().map(|p| p[axis]).reduce(pick).unwrap_or(0.0)
+        };
+        let low = [0, 1].map(|axis| end(f64::min, axis));
+        let size = [0, 1].map(|axis| end(f64::max, axis) - low[axis]);
+        points
+            .iter_mut()
+            .for_each(|p| *p = [p[0] - low[0], p[1] - low[1]]);
+        Part {
+            nodes,
+            points,
+            size,
+        }
+    }
+}
+
+/// Pushes nodes apart that are closer than they should be, with a grid to find them.
+fn spread(points: &mut [Point]) {
+    let cell = |p: Point| p.map(|v| (v / APART).floor() as i64);
+    for _ in 0..SWEEPS {
+        let mut grid: FxHashMap<[i64; 2], Vec<usize>> = FxHashMap::default();
+        points
+            .iter()
+            .enumerate()
+            .for_each(|(i, &p)| grid.entry(cell(p)).or_default().push(i));
+        let mut moved = false;
+        for i in 0..points.len() {
+            let [x, y] = cell(points[i]);
+            let around = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [x + dx, y + dy]));
+            let near: Vec<usize> = around
+                .filter_map(|c| grid.get(&c))
+                .flatten()
+                .copied()
+                .filter(|&j| j > i)
+                .collect();
+            for j in near {
+                moved |= push(points, i, j);
+            }
+        }
+        if !moved {
+            return;
+        }
+    }
+}
+
+/// Moves two nodes apart, each by half of what is missing; nodes in one place along a direction of their own.
+fn push(points: &mut [Point], i: usize, j: usize) -> bool {
+    let (a, b) = (points[i], points[j]);
+    let mut away = [b[0] - a[0], b[1] - a[1]];
+    let mut distance = away[0].hypot(away[1]);
+    if distance >= APART {
+        return false;
+    }
+    if distance < 1e-9 {
+        let turn = (i * 7 + j * 13) as f64;
+        (away, distance) = ([turn.cos(), turn.sin()], 1.0);
+    }
+    let by = 0.5 * (APART - distance.min(APART)).max(0.05 * APART) / distance;
+    points[i] = [a[0] - by * away[0], a[1] - by * away[1]];
+    points[j] = [b[0] + by * away[0], b[1] + by * away[1]];
+    true
+}
+
+/// The points turned so that their longest direction is horizontal.
+fn turned(points: Vec<Point>) -> Vec<Point> {
+    let n = points.len().max(1) as f64;
+    let mean = [0, 1].map(|axis| points.iter().map(|p| p[axis]).sum::<f64>() / n);
+    let moment = |a: usize, b: usize| {
+        points
+            .iter()
+            .map(|p| (p[a] - mean[a]) * (p[b] - mean[b]))
+            .sum::<f64>()
+    };
+    let angle = 0.5 * (2.0 * moment(0, 1)).atan2(moment(0, 0) - moment(1, 1));
+    let (sin, cos) = angle.sin_cos();
+    let turn = |p: Point| {
+        let (x, y) = (p[0] - mean[0], p[1] - mean[1]);
+        [cos * x + sin * y, cos * y - sin * x]
+    };
+    points.into_iter().map(turn).collect()
+}
+
+/// Positions of all `n` nodes: components in rows, the tallest first.
+fn packed(mut parts: Vec<Part>, n: usize) -> Vec<Point> {
+    let area: f64 = parts
+        .iter()
+        .map(|part| (part.size[0] + MARGIN) * (part.size[1] + MARGIN))
+        .sum();
+    let widest = parts.iter().map(|part| part.size[0]).fold(0.0, f64::max);
+    let width = (area * ASPECT).sqrt().max(widest);
+    parts.sort_by(|a, b| {
+        b.size[1]
+            .total_cmp(&a.size[1])
+            .then(a.nodes[0].cmp(&b.nodes[0]))
+    });
+    let mut positions = vec![[0.0; 2]; n];
+    let (mut x, mut y, mut height) = (0.0, 0.0, 0.0f64);
+    for part in parts {
+        if x > 0.0 && x + part.size[0] > width {
+            (x, y, height) = (0.0, y + height + MARGIN, 0.0);
+        }
+        for (&node, point) in part.nodes.iter().zip(&part.points) {
+            positions[node as usize] = [x + point[0], y + point[1]];
+        }
+        x += part.size[0] + MARGIN;
+        height = height.max(part.size[1]);
+    }
+    positions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum as it is written down.
+    fn exact(points: &[Point], point: Point) -> Point {
+        let mut force = [0.0; 2];
+        for q in points {
+            let away = [point[0] - q[0], point[1] - q[1]];
+            let square = away[0].powi(2) + away[1].powi(2);
+            if square > 0.0 {
+                force = [
+                    force[0] + away[0] / square.powf(1.5),
+                    force[1] + away[1] / square.powf(1.5),
+                ];
+            }
+        }
+        force
+    }
+
+    #[test]
+    fn forces_are_nearly_exact() {
+        let points: Vec<Point> = (0..500u32)
+            .map(|i| {
+                [
+                    f64::from(i * 7919 % 1009) / 100.0,
+                    f64::from(i * 104_729 % 997) / 150.0,
+                ]
+            })
+            .collect();
+        let tree = Quadtree::new(&points);
+        let (mut error, mut size) = (0.0, 0.0);
+        for &point in &points {
+            let (a, b) = (
+                tree.repulsion(point, &mut Vec::new()),
+                exact(&points, point),
+            );
+            error += (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
+            size += b[0].powi(2) + b[1].powi(2);
+        }
+        assert!(
+            (error / size).sqrt() < 0.08,
+            "relative error {}",
+            (error / size).sqrt()
+        );
+    }
+
+    #[test]
+    fn points_on_top_of_each_other_are_no_trouble() {
+        let tree = Quadtree::new(&[[1.0, 1.0]; 20]);
+        assert_eq!(tree.repulsion([1.0, 1.0], &mut Vec::new()), [0.0; 2]);
+        let push = tree.repulsion([2.0, 1.0], &mut Vec::new());
+        assert!((push[0] - 20.0).abs() < 1e-9 && push[1].abs() < 1e-9);
+        assert_eq!(
+            Quadtree::new(&[]).repulsion([0.0; 2], &mut Vec::new()),
+            [0.0; 2]
+        );
+    }
+
+    fn ring(n: u32) -> Vec<Vec<u32>> {
+        (0..n).map(|i| vec![(i + n - 1) % n, (i + 1) % n]).collect()
+    }
+
+    #[test]
+    fn a_path_is_a_line_and_a_ring_is_round() {
+        let path: Vec<Vec<u32>> = (0..30u32)
+            .map(|i| {
+                (i.saturating_sub(1)..=(i + 1).min(29))
+                    .filter(|&j| j != i)
+                    .collect()
+            })
+            .collect();
+        let line: Vec<f64> = place(&path).iter().map(|p| p[0]).collect();
+        assert!(
+            line.windows(2)
+                .all(|w| (w[1] - w[0]).signum() == (line[1] - line[0]).signum()),
+            "{line:?}"
+        );
+        let round = place(&ring(40));
+        let radius: Vec<f64> = round
+            .iter()
+            .map(|p| (p[0].powi(2) + p[1].powi(2)).sqrt())
+            .collect();
+        let (low, high) = radius
+            .iter()
+            .fold((f64::MAX, 0.0f64), |(l, h), &r| (l.min(r), h.max(r)));
+        assert!(high < 1.5 * low, "{low} {high}");
+    }
+
+    #[test]
+    fn tiny_graphs_are_placed() {
+        assert_eq!(place(&[vec![]]), [[0.0; 2]]);
+        let two = place(&[vec![1], vec![0]]);
+        assert!((two[0][0] - two[1][0]).abs() > 0.1, "{two:?}");
+    }
+
+    #[test]
+    fn nodes_are_pushed_apart() {
+        let mut points: Vec<Point> = (0..40).map(|i| [0.01 * f64::from(i % 3), 0.0]).collect();
+        spread(&mut points);
+        for i in 0..points.len() {
+            for j in 0..i {
+                let d = (points[i][0] - points[j][0]).hypot(points[i][1] - points[j][1]);
+                assert!(d > 0.3 * APART, "{i} {j}: {d}");
+            }
+        }
+    }
+
+    #[test]
+    fn components_do_not_overlap() {
+        let part = |first: u32, w: f64, h: f64| {
+            Part::new(vec![first, first + 1], vec![[5.0, 5.0], [5.0 + w, 5.0 + h]])
+        };
+        let at = packed(
+            vec![part(0, 4.0, 1.0), part(2, 1.0, 3.0), part(4, 2.0, 2.0)],
+            6,
+        );
+        let boxes: Vec<(Point, Point)> = (0..3).map(|k| (at[2 * k], at[2 * k + 1])).collect();
+        for (i, a) in boxes.iter().enumerate() {
+            for b in &boxes[..i] {
+                let apart = |axis: usize| a.0[axis] > b.1[axis] || b.0[axis] > a.1[axis];
+                assert!(apart(0) || apart(1), "{boxes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_long_way_lies_flat() {
+        let flat = turned((0..9).map(|i| [f64::from(i), 2.0 * f64::from(i)]).collect());
+        assert!(flat.iter().all(|p| p[1].abs() < 1e-9) && (flat[8][0] - flat[0][0]).abs() > 17.0);
+    }
 }

@@ -8,9 +8,6 @@
 //! refused: nothing could be told apart in such a picture.
 
 mod layout;
-mod pack;
-mod pivots;
-mod quadtree;
 mod svg;
 #[cfg(test)]
 mod tests;

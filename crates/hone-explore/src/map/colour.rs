@@ -45,109 +45,98 @@ impl Colour {
     }
 
     /// Number of nodes.
-    pub fn len(&self) -> usize {
+    pub fn nodes(&self) -> usize {
         match self {
             Colour::Categories { of, .. } => of.len(),
             Colour::Numbers { values, .. } => values.len(),
         }
     }
-
-    /// Whether there is no node.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
+
+/// Colours by the columns of a file, and notes about what was missing.
+type Colours = (Vec<Colour>, Vec<String>);
 
 /// Labels of nodes: a table of ids and one or more columns, each value of which is a category. Of several labels, separated
-/// by commas, a node shows the first. Returns what was read, and notes about what was missing. The process may hold `memory`
-/// bytes; by default what the machine has free.
+/// by commas, a node shows the first. The process may hold `memory` bytes; by default what the machine has free.
 pub fn read_labels(
-    file: impl AsRef<Path>,
-    ids: &NodeIds,
-    memory: Option<u64>,
-    progress: &dyn Progress,
-) -> Result<(Vec<Colour>, Vec<String>)> {
-    labels_at(file.as_ref(), ids, memory, progress)
-}
-
-fn labels_at(
     file: &Path,
     ids: &NodeIds,
     memory: Option<u64>,
     progress: &dyn Progress,
-) -> Result<(Vec<Colour>, Vec<String>)> {
-    let (columns, mut notes) = attributes::shown(file, ids, memory, progress)?;
-    let colours = columns.into_iter().map(|column| match column {
-        Shown::Numbers { name, values } => {
-            let text = |value: f32| (!value.is_nan()).then(|| value.to_string());
-            categories(
-                named(name, "label"),
-                &values.into_iter().map(text).collect::<Vec<_>>(),
-            )
-        }
-        Shown::Words { name, words, of } => {
-            let several = has_several(&words);
-            if several {
-                notes.push(format!(
-                    "nodes of {} with several labels show the first",
-                    file.display()
-                ));
+) -> Result<Colours> {
+    read(file, ids, memory, progress, |column, notes| {
+        let (name, values): (_, Vec<Option<String>>) = match column {
+            Shown::Numbers { name, values } => {
+                let text = |value: f32| (!value.is_nan()).then(|| value.to_string());
+                (name, values.into_iter().map(text).collect())
             }
-            let word = |at: u32| first(&words[at as usize], several).to_owned();
-            categories(
-                named(name, "label"),
-                &of.into_iter().map(|at| at.map(word)).collect::<Vec<_>>(),
-            )
-        }
-    });
-    let colours = colours.collect();
-    Ok(few(colours, notes))
+            Shown::Words {
+                name,
+                mut words,
+                of,
+            } => {
+                if are_lists(&words) {
+                    let file = file.display();
+                    notes.push(format!(
+                        "nodes of {file} with several labels show the first"
+                    ));
+                    for word in &mut words {
+                        *word = word.split(',').next().unwrap_or_default().trim().to_owned();
+                    }
+                }
+                let word = |at: Option<u32>| at.map(|at| words[at as usize].clone());
+                (name, of.into_iter().map(word).collect())
+            }
+        };
+        categories(named(name, "label"), &values)
+    })
 }
 
 /// Attributes of nodes: a column of numbers stays one, any other becomes categories.
 pub fn read_attributes(
-    file: impl AsRef<Path>,
-    ids: &NodeIds,
-    memory: Option<u64>,
-    progress: &dyn Progress,
-) -> Result<(Vec<Colour>, Vec<String>)> {
-    attributes_at(file.as_ref(), ids, memory, progress)
-}
-
-fn attributes_at(
     file: &Path,
     ids: &NodeIds,
     memory: Option<u64>,
     progress: &dyn Progress,
-) -> Result<(Vec<Colour>, Vec<String>)> {
-    let (columns, notes) = attributes::shown(file, ids, memory, progress)?;
-    let colours = columns.into_iter().map(|column| match column {
+) -> Result<Colours> {
+    read(file, ids, memory, progress, |column, _| match column {
         Shown::Numbers { name, values } => Colour::Numbers {
             name: named(name, "attribute"),
             values,
         },
         Shown::Words { name, words, of } => {
             let name = named(name, "attribute");
-            let parsed: Vec<Option<f32>> = words
-                .iter()
-                .map(|word| word.parse().ok().filter(|x: &f32| x.is_finite()))
-                .collect();
-            match parsed.iter().copied().collect::<Option<Vec<f32>>>() {
-                Some(numbers) => {
-                    let number = |at: Option<u32>| at.map_or(f32::NAN, |at| numbers[at as usize]);
-                    Colour::Numbers {
-                        name,
-                        values: of.into_iter().map(number).collect(),
-                    }
-                }
-                None => {
-                    let word = |at: Option<u32>| at.map(|at| words[at as usize].clone());
-                    categories(name, &of.into_iter().map(word).collect::<Vec<_>>())
-                }
+            let number = |word: &String| word.parse().ok().filter(|x: &f32| x.is_finite());
+            if let Some(numbers) = words.iter().map(number).collect::<Option<Vec<f32>>>() {
+                let number = |at: Option<u32>| at.map_or(f32::NAN, |at| numbers[at as usize]);
+                let values = of.into_iter().map(number).collect();
+                return Colour::Numbers { name, values };
             }
+            let word = |at: Option<u32>| at.map(|at| words[at as usize].clone());
+            categories(name, &of.into_iter().map(word).collect::<Vec<_>>())
         }
-    });
-    Ok(few(colours.collect(), notes))
+    })
+}
+
+/// As many columns of a file as a page offers.
+fn read(
+    file: &Path,
+    ids: &NodeIds,
+    memory: Option<u64>,
+    progress: &dyn Progress,
+    colour: impl Fn(Shown, &mut Vec<String>) -> Colour,
+) -> Result<Colours> {
+    let (columns, mut notes) = attributes::shown(file, ids, memory, progress)?;
+    let colours = columns.into_iter().map(|column| colour(column, &mut notes));
+    let mut colours: Vec<Colour> = colours.collect();
+    if colours.len() > COLUMNS {
+        let all = colours.len();
+        notes.push(format!(
+            "of {all} columns, the first {COLUMNS} are on the map"
+        ));
+        colours.truncate(COLUMNS);
+    }
+    Ok((colours, notes))
 }
 
 /// A name for a column; those without a header are called x1, x2, …
@@ -159,56 +148,35 @@ fn named(name: String, fallback: &str) -> String {
 }
 
 /// Whether words are lists of labels: taken apart, there are fewer of them. `Rome, Italy` beside `Oslo, Norway` is not.
-fn has_several(words: &[String]) -> bool {
-    let lists = words.iter().any(|word| word.contains(','));
-    let parts: BTreeSet<&str> = words
-        .iter()
-        .flat_map(|word| word.split(','))
-        .map(str::trim)
-        .collect();
-    lists && parts.len() < words.len()
-}
-
-fn first(word: &str, several: bool) -> &str {
-    if several {
-        word.split(',').next().unwrap_or_default().trim()
-    } else {
-        word
-    }
+fn are_lists(words: &[String]) -> bool {
+    let parts = words.iter().flat_map(|word| word.split(','));
+    let parts: BTreeSet<&str> = parts.map(str::trim).collect();
+    words.iter().any(|word| word.contains(',')) && parts.len() < words.len()
 }
 
 /// The most frequent words as categories, in order; all others share one, and nodes without a word have one.
 fn categories(name: String, words: &[Option<String>]) -> Colour {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    words
-        .iter()
-        .flatten()
-        .for_each(|word| *counts.entry(word).or_default() += 1);
-    let mut names: Vec<String> = counts.keys().map(|&word| word.to_owned()).collect();
-    names.sort_by_key(|word| (Reverse(counts[word.as_str()]), word.clone()));
-    let others = names.len() > CATEGORIES;
-    names.truncate(CATEGORIES);
-    names.sort();
-    let places: BTreeMap<String, u16> = names.iter().cloned().zip(0..).collect();
-    let (other, none) = (names.len() as u16, names.len() as u16 + u16::from(others));
+    for word in words.iter().flatten() {
+        *counts.entry(word).or_default() += 1;
+    }
+    let mut frequent: Vec<&str> = counts.keys().copied().collect();
+    frequent.sort_by_key(|&word| (Reverse(counts[word]), word));
+    let others = frequent.len() > CATEGORIES;
+    frequent.truncate(CATEGORIES);
+    frequent.sort_unstable();
+    let places: BTreeMap<&str, u16> = frequent.iter().copied().zip(0..).collect();
+    let (other, none) = (
+        frequent.len() as u16,
+        frequent.len() as u16 + u16::from(others),
+    );
     let place = |word: &Option<String>| {
-        word.as_ref()
-            .map_or(none, |word| *places.get(word).unwrap_or(&other))
+        let place = |word: &String| *places.get(word.as_str()).unwrap_or(&other);
+        word.as_ref().map_or(none, place)
     };
     let of: Vec<u16> = words.iter().map(place).collect();
+    let mut names: Vec<String> = frequent.into_iter().map(str::to_owned).collect();
     names.extend(others.then(|| "(other)".to_owned()));
     names.extend(of.contains(&none).then(|| "(none)".to_owned()));
     Colour::Categories { name, names, of }
-}
-
-/// As many columns as a page offers.
-fn few(mut colours: Vec<Colour>, mut notes: Vec<String>) -> (Vec<Colour>, Vec<String>) {
-    if colours.len() > COLUMNS {
-        notes.push(format!(
-            "of {} columns, the first {COLUMNS} are on the map",
-            colours.len()
-        ));
-        colours.truncate(COLUMNS);
-    }
-    (colours, notes)
 }

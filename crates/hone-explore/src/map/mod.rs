@@ -1,22 +1,19 @@
 //! [`Map`]: a graph as one self-contained page that opens from disk, or as a picture.
 //!
 //! The page contains all nodes with their positions, roles, motif counts, nearest neighbours and edges as compressed
-//! arrays (`pack`), and the script that shows them (`page/`); nothing is loaded from a network. `picture` draws the
+//! arrays, and the script that shows them (`page/`); nothing is loaded from a network. `picture` draws the
 //! same points as SVG or PNG.
 
 mod colour;
-mod glyphs;
-mod pack;
 mod page;
 mod picture;
 
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::motif::Graphlet;
 use hone::{Error, Result};
 
-use crate::neighbours::Neighbours;
 use crate::roles::Roles;
+use crate::search::Neighbours;
 
 pub use colour::{Colour, read_attributes, read_labels};
 
@@ -53,7 +50,7 @@ impl Map<'_> {
         for (what, size) in sizes.into_iter().chain(
             self.colours
                 .iter()
-                .map(|colour| (colour.name(), colour.len())),
+                .map(|colour| (colour.name(), colour.nodes())),
         ) {
             if size != n {
                 return Err(Error::config(
@@ -125,30 +122,5 @@ impl Map<'_> {
         let mut order: Vec<u32> = (0..codes.len() as u32).collect();
         order.sort_by_key(|&node| (codes[node as usize], node));
         order
-    }
-
-    /// Occurrences of each graphlet of three and four nodes, from the counts of the nodes.
-    fn graphlets(&self) -> Vec<(&'static str, f64)> {
-        let sum = |orbit: usize| {
-            self.roles
-                .counts()
-                .iter()
-                .map(|counts| counts[orbit] as f64)
-                .sum::<f64>()
-        };
-        // Each occurrence is counted once at the node, or at each of the nodes, in this orbit.
-        let once: [(Graphlet, usize, f64); 8] = [
-            (Graphlet::Path3, 2, 1.0),
-            (Graphlet::Triangle, 3, 3.0),
-            (Graphlet::Path4, 5, 2.0),
-            (Graphlet::Star4, 7, 1.0),
-            (Graphlet::Cycle4, 8, 4.0),
-            (Graphlet::TailedTriangle, 11, 1.0),
-            (Graphlet::Diamond, 13, 2.0),
-            (Graphlet::Clique4, 14, 4.0),
-        ];
-        once.into_iter()
-            .map(|(graphlet, orbit, nodes)| (graphlet.name(), sum(orbit) / nodes))
-            .collect()
     }
 }

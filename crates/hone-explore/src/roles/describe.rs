@@ -2,53 +2,125 @@
 //! links to other roles.
 //!
 //! In a directed graph this includes directed motifs, for outgoing and incoming arcs, and links have a direction.
+//!
+//! Names follow from the ratios of a typical node, in the terms of the field:
+//!
+//! | name | what it says |
+//! |---|---|
+//! | isolated | no neighbours |
+//! | star leaf | one neighbour, which has many others that are not linked |
+//! | periphery | one neighbour, in a dense part; or few neighbours and nothing else that stands out |
+//! | chain end | one neighbour, which has few others |
+//! | chain | two neighbours or so, that have as few |
+//! | bridge | few neighbours, not linked, that have many |
+//! | star centre | many neighbours, not linked, that have few |
+//! | hub | at least twice as many neighbours as the average node, and 1.5 times as many as its own neighbours have |
+//! | clique member | nearly all neighbours linked to each other, in cliques of four |
+//! | near-clique | more than half of the pairs of neighbours linked |
+//! | triangle corner | the same with few neighbours |
+//! | community member | a good part of the pairs of neighbours linked |
+//! | core | more neighbours than the average node, that have many |
+//! | connector | neighbours that are not linked, as many as they have |
+//!
+//! In a directed graph with one-way arcs a prefix is added to these names, for nodes to which it applies:
+//!
+//! | | |
+//! |---|---|
+//! | source | arcs lead to at least three quarters of the neighbours, and none back |
+//! | sink | arcs come from at least three quarters of the neighbours, and none leads back |
+//! | mutual | arcs both ways with more than half of the neighbours |
+//! | broker | none of these, and neighbours that are mostly not linked: arcs come from some and lead to others |
 
 use std::ops::Range;
 
 use hone::graph::Graph;
 use hone::motif::NODE_ORBITS;
 use hone::parallel;
+use serde::Serialize;
 
 use super::Roles;
-use super::name::{name, name_of_arcs, numbered};
-use super::role::{MotifScore, Role};
-use super::signature::{Arcs, WITHOUT_ARCS, plain};
+use super::signature::{Arcs, Signature, WITHOUT_ARCS, plain};
 
 /// Typical nodes per role.
 const EXEMPLARS: usize = 3;
 /// Nodes per task.
 const CHUNK: usize = 1 << 14;
 
+/// A role.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Role {
+    /// Its name.
+    pub name: String,
+    /// Nodes that belong to it more than to any other.
+    pub nodes: usize,
+    /// Its share of all nodes.
+    pub share: f64,
+    /// Mean degree of its nodes.
+    pub degree: f64,
+    /// Mean out-degree of its nodes, in a directed graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_degree: Option<f64>,
+    /// Mean in-degree of its nodes, in a directed graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_degree: Option<f64>,
+    /// Its typical ratios, in the order of [`RATIOS`](super::RATIOS); six where there are no one-way arcs.
+    pub ratios: Vec<f64>,
+    /// How its motif counts differ from those of all nodes: node orbits, then directed motifs of a directed graph.
+    pub motifs: Vec<MotifScore>,
+    /// Its most typical nodes, by number.
+    pub exemplars: Vec<u32>,
+}
+
+/// How much more or less of a motif a role has than the graph.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MotifScore {
+    /// The node orbit; or the directed motif, over arcs that leave (`030T.out`) or enter (`030T.in`).
+    pub motif: String,
+    /// Mean count of the role's nodes.
+    pub mean: f64,
+    /// Difference of the means of log(1 + count), in standard deviations over all nodes.
+    pub z: f64,
+}
+
+impl Role {
+    /// The motifs that it has more of than the graph, the strongest first.
+    pub fn more(&self) -> Vec<&MotifScore> {
+        self.leading(1.0)
+    }
+
+    /// The motifs that it has less of.
+    pub fn less(&self) -> Vec<&MotifScore> {
+        self.leading(-1.0)
+    }
+
+    fn leading(&self, sign: f64) -> Vec<&MotifScore> {
+        let mut telling: Vec<&MotifScore> = self
+            .motifs
+            .iter()
+            .filter(|score| sign * score.z > 0.1)
+            .collect();
+        telling.sort_by(|a, b| b.z.abs().total_cmp(&a.z.abs()));
+        telling.truncate(3);
+        telling
+    }
+}
+
 /// Sums over the nodes of a role.
 #[derive(Clone)]
 struct Sums {
     nodes: usize,
-    counts: Vec<f64>,
-    logs: Vec<f64>,
-    squares: Vec<f64>,
     /// Arcs that leave, and that enter.
     arcs: [f64; 2],
+    /// Of each motif the counts, their logarithms, and the squares of these.
+    motifs: Vec<[f64; 3]>,
 }
 
 impl Sums {
-    fn zero(motifs: usize) -> Self {
-        let zeros = || vec![0.0; motifs];
-        Sums {
-            nodes: 0,
-            counts: zeros(),
-            logs: zeros(),
-            squares: zeros(),
-            arcs: [0.0; 2],
-        }
-    }
-
     fn add(&mut self, other: &Sums) {
         self.nodes += other.nodes;
-        self.arcs = [self.arcs[0] + other.arcs[0], self.arcs[1] + other.arcs[1]];
-        for m in 0..self.counts.len() {
-            self.counts[m] += other.counts[m];
-            self.logs[m] += other.logs[m];
-            self.squares[m] += other.squares[m];
+        (0..2).for_each(|side| self.arcs[side] += other.arcs[side]);
+        for (sum, other) in self.motifs.iter_mut().zip(&other.motifs) {
+            (0..3).for_each(|part| sum[part] += other[part]);
         }
     }
 }
@@ -57,153 +129,115 @@ impl Roles {
     /// Names the components and measures what belongs to them.
     pub(super) fn describe(&mut self, graph: &Graph) {
         let own = self.assignments();
-        let sums = self.sums(&own);
-        let whole = sums
-            .iter()
-            .fold(Sums::zero(self.motifs().len()), |mut whole, part| {
-                whole.add(part);
-                whole
-            });
-        let mean_degree = whole.counts[0] / whole.nodes as f64;
-        let width = self.width();
-        let ratios: Vec<_> = self
-            .mixture
-            .components
-            .iter()
-            .map(|c| plain(&c.centre))
-            .collect();
-        let names: Vec<String> = ratios
-            .iter()
-            .map(|ratios| match width {
-                WITHOUT_ARCS => name(ratios, mean_degree).to_owned(),
-                _ => name_of_arcs(ratios, mean_degree),
-            })
-            .collect();
-        let motifs = self.motifs();
-        let directed = |side: usize, k: usize| {
-            graph
-                .is_directed()
-                .then(|| sums[k].arcs[side] / sums[k].nodes.max(1) as f64)
-        };
-        let exemplars = self.exemplars(&own);
-        let role = |(k, name): (usize, String)| Role {
-            name,
-            nodes: sums[k].nodes,
-            share: sums[k].nodes as f64 / whole.nodes as f64,
-            degree: sums[k].counts[0] / sums[k].nodes.max(1) as f64,
-            out_degree: directed(0, k),
-            in_degree: directed(1, k),
-            ratios: ratios[k][..width].to_vec(),
-            motifs: scores(&motifs, &sums[k], &whole),
-            exemplars: exemplars[k].clone(),
-        };
-        self.roles = numbered(&names).into_iter().enumerate().map(role).collect();
-        self.affinity = affinity(graph, &own, self.mixture.components.len());
-    }
-
-    /// Names of the motifs that nodes have counts of.
-    fn motifs(&self) -> Vec<String> {
+        let orbits = NODE_ORBITS.iter().map(|&orbit| orbit.to_owned());
         let directed = self
             .directed
             .iter()
             .flat_map(|named| named.names.iter().cloned());
-        NODE_ORBITS
-            .iter()
-            .map(|&orbit| orbit.to_owned())
-            .chain(directed)
-            .collect()
+        let motifs: Vec<String> = orbits.chain(directed).collect();
+        let (sums, whole) = self.sums(&own, motifs.len());
+        let mean_degree = whole.motifs[0][0] / whole.nodes as f64;
+        let width = self.width();
+        let centres = self.mixture.components.iter();
+        let ratios: Vec<Signature> = centres.map(|c| plain(&c.centre)).collect();
+        let names = ratios.iter().map(|ratios| match width {
+            WITHOUT_ARCS => name(ratios, mean_degree).to_owned(),
+            _ => name_of_arcs(ratios, mean_degree),
+        });
+        let names = numbered(&names.collect::<Vec<_>>());
+        let role = |(k, name): (usize, String)| {
+            let nodes = sums[k].nodes.max(1) as f64;
+            let arcs = |side: usize| graph.is_directed().then(|| sums[k].arcs[side] / nodes);
+            let scores = motifs.iter().zip(&sums[k].motifs).zip(&whole.motifs);
+            Role {
+                name,
+                nodes: sums[k].nodes,
+                share: sums[k].nodes as f64 / whole.nodes as f64,
+                degree: sums[k].motifs[0][0] / nodes,
+                out_degree: arcs(0),
+                in_degree: arcs(1),
+                ratios: ratios[k][..width].to_vec(),
+                motifs: scores
+                    .map(|((motif, sum), all)| MotifScore {
+                        motif: motif.clone(),
+                        mean: sum[0] / nodes,
+                        z: score((sum[1], sums[k].nodes), all, whole.nodes as f64),
+                    })
+                    .collect(),
+                exemplars: self.exemplars(&own, k),
+            }
+        };
+        self.roles = names.into_iter().enumerate().map(role).collect();
+        self.affinity = affinity(graph, &own, self.mixture.components.len());
     }
 
-    fn sums(&self, own: &[u32]) -> Vec<Sums> {
-        let (k, motifs) = (self.mixture.components.len(), self.motifs().len());
+    /// Sums of every role, and of all nodes.
+    fn sums(&self, own: &[u32], motifs: usize) -> (Vec<Sums>, Sums) {
+        let zero = Sums {
+            nodes: 0,
+            arcs: [0.0; 2],
+            motifs: vec![[0.0; 3]; motifs],
+        };
+        let zeros = vec![zero.clone(); self.mixture.components.len()];
         let chunk = |range: Range<usize>| {
-            let mut sums = vec![Sums::zero(motifs); k];
+            let mut sums = zeros.clone();
             for i in range {
                 let sums = &mut sums[own[i] as usize];
                 sums.nodes += 1;
-                let arcs = self.arcs.as_ref().map(|arcs| arcs[i]);
-                if let Some(Arcs { out, into, .. }) = arcs {
-                    sums.arcs = [
-                        sums.arcs[0] + f64::from(out),
-                        sums.arcs[1] + f64::from(into),
-                    ];
+                if let Some(Arcs { out, into, .. }) = self.arcs.as_ref().map(|arcs| arcs[i]) {
+                    sums.arcs[0] += f64::from(out);
+                    sums.arcs[1] += f64::from(into);
                 }
-                let directed = self
-                    .directed
-                    .iter()
-                    .flat_map(|named| named.block.row(i))
-                    .map(|&count| f64::from(count));
-                let counts = self.counts[i]
-                    .iter()
-                    .map(|&count| count as f64)
-                    .chain(directed);
-                for (m, count) in counts.enumerate() {
+                let directed = self.directed.iter().flat_map(|named| named.block.row(i));
+                let orbits = self.counts[i].iter().map(|&count| count as f64);
+                let counts = orbits.chain(directed.map(|&count| f64::from(count)));
+                for (sum, count) in sums.motifs.iter_mut().zip(counts) {
                     let log = count.ln_1p();
-                    sums.counts[m] += count;
-                    sums.logs[m] += log;
-                    sums.squares[m] += log * log;
+                    *sum = [sum[0] + count, sum[1] + log, sum[2] + log * log];
                 }
             }
             sums
         };
-        let parts: Vec<Vec<Sums>> = parallel::stretches(own.len(), CHUNK, chunk);
-        parts
-            .into_iter()
-            .fold(vec![Sums::zero(motifs); k], |mut sums, part| {
-                sums.iter_mut()
-                    .zip(&part)
-                    .for_each(|(sum, part)| sum.add(part));
-                sums
-            })
+        let mut sums = zeros.clone();
+        for part in parallel::stretches(own.len(), CHUNK, chunk) {
+            sums.iter_mut()
+                .zip(&part)
+                .for_each(|(sum, part)| sum.add(part));
+        }
+        let mut whole = zero;
+        sums.iter().for_each(|part| whole.add(part));
+        (sums, whole)
     }
 
-    /// The nodes of each role that are closest to its centre, of the more clearly members first.
-    fn exemplars(&self, own: &[u32]) -> Vec<Vec<u32>> {
-        let component = |k: usize| &self.mixture.components[k];
-        let best = |k: usize| {
-            let rated = |i: usize| (component(k).log_density(&self.signatures[i]), i as u32);
-            let better = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-            let fold = |mut best: Vec<(f64, u32)>, item| {
-                best.push(item);
-                best.sort_by(better);
-                best.truncate(EXEMPLARS);
-                best
-            };
-            let join = |a: Vec<(f64, u32)>, b: Vec<(f64, u32)>| b.into_iter().fold(a, fold);
-            let of = |range: Range<usize>| {
-                range
-                    .filter(|&i| own[i] as usize == k)
-                    .map(rated)
-                    .fold(Vec::new(), fold)
-            };
-            let best = parallel::stretches(own.len(), CHUNK, of)
-                .into_iter()
-                .fold(Vec::new(), join);
-            best.into_iter().map(|(_, node)| node).collect()
+    /// The nodes of a role that are closest to its centre, of the more clearly members first.
+    fn exemplars(&self, own: &[u32], k: usize) -> Vec<u32> {
+        let component = &self.mixture.components[k];
+        let keep = |mut best: Vec<(f64, u32)>, next: (f64, u32)| {
+            best.push(next);
+            best.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            best.truncate(EXEMPLARS);
+            best
         };
-        (0..self.mixture.components.len()).map(best).collect()
+        let chunk = |nodes: Range<usize>| {
+            let own = nodes.filter(|&i| own[i] as usize == k);
+            let rated = own.map(|i| (component.log_density(&self.signatures[i]), i as u32));
+            rated.fold(Vec::new(), keep)
+        };
+        let parts = parallel::stretches(own.len(), CHUNK, chunk);
+        let best = parts.into_iter().flatten().fold(Vec::new(), keep);
+        best.into_iter().map(|(_, node)| node).collect()
     }
 }
 
-fn scores(motifs: &[String], sums: &Sums, whole: &Sums) -> Vec<MotifScore> {
-    let (n, all) = (sums.nodes.max(1) as f64, whole.nodes as f64);
-    let score = |m: usize| {
-        let mean = whole.logs[m] / all;
-        let deviation = (whole.squares[m] / all - mean * mean).max(0.0).sqrt();
-        let gap = sums.logs[m] / n - mean;
-        // What is left of equal counts is rounding.
-        let z = if sums.nodes > 0 && deviation > 1e-6 * (1.0 + mean) {
-            gap / deviation
-        } else {
-            0.0
-        };
-        MotifScore {
-            motif: motifs[m].clone(),
-            mean: sums.counts[m] / n,
-            z,
-        }
-    };
-    (0..motifs.len()).map(score).collect()
+/// How far the mean logarithm of a role, from their sum and number, is from that of all nodes, in standard deviations.
+fn score((logs, nodes): (f64, usize), all: &[f64; 3], count: f64) -> f64 {
+    let mean = all[1] / count;
+    let deviation = (all[2] / count - mean * mean).max(0.0).sqrt();
+    // What is left of equal counts is rounding.
+    if nodes == 0 || deviation <= 1e-6 * (1.0 + mean) {
+        return 0.0;
+    }
+    (logs / nodes as f64 - mean) / deviation
 }
 
 /// Links between roles over those expected from degrees alone: e · 2M / (vol · vol), and of a directed graph arcs from one to the
@@ -218,29 +252,175 @@ fn affinity(graph: &Graph, own: &[u32], k: usize) -> Vec<Vec<f64>> {
         }
         links
     };
-    let parts: Vec<Vec<u64>> = parallel::stretches(own.len(), CHUNK, count);
-    let links = parts.into_iter().fold(vec![0u64; k * k], |mut sum, part| {
-        sum.iter_mut()
+    let mut links = vec![0u64; k * k];
+    for part in parallel::stretches(own.len(), CHUNK, count) {
+        links
+            .iter_mut()
             .zip(part)
             .for_each(|(sum, part)| *sum += part);
-        sum
-    });
-    let out: Vec<f64> = (0..k)
-        .map(|r| links[r * k..(r + 1) * k].iter().sum::<u64>() as f64)
-        .collect();
-    let into: Vec<f64> = (0..k)
-        .map(|s| (0..k).map(|r| links[r * k + s]).sum::<u64>() as f64)
-        .collect();
-    let all: f64 = out.iter().sum();
-    let ratio = |r: usize, s: usize| {
-        let expected = out[r] * into[s];
-        if expected > 0.0 {
-            links[r * k + s] as f64 * all / expected
-        } else {
-            0.0
-        }
+    }
+    let out = |r: usize| (0..k).map(|s| links[r * k + s]).sum::<u64>() as f64;
+    let into = |s: usize| (0..k).map(|r| links[r * k + s]).sum::<u64>() as f64;
+    let all = links.iter().sum::<u64>() as f64;
+    let ratio = |r: usize, s: usize| match out(r) * into(s) {
+        expected if expected > 0.0 => links[r * k + s] as f64 * all / expected,
+        _ => 0.0,
     };
-    (0..k)
-        .map(|r| (0..k).map(|s| ratio(r, s)).collect())
-        .collect()
+    let row = |r: usize| (0..k).map(|s| ratio(r, s)).collect();
+    (0..k).map(row).collect()
+}
+
+/// Share of neighbours on one side from which a node is a source or a sink.
+const ONE_SIDED: f64 = 0.75;
+
+/// The name for the ratios of a typical node of a graph with one-way arcs.
+fn name_of_arcs(ratios: &Signature, mean_degree: f64) -> String {
+    let [degree, _, closed, .., out, into] = *ratios;
+    let name = name(ratios, mean_degree);
+    let word = if degree < 0.75 {
+        return name.to_owned();
+    } else if out >= ONE_SIDED {
+        "source"
+    } else if into >= ONE_SIDED {
+        "sink"
+    } else if out + into < 0.5 {
+        "mutual"
+    } else if closed < 0.5 && degree >= 1.5 {
+        "broker"
+    } else {
+        return name.to_owned();
+    };
+    format!("{word} {name}")
+}
+
+/// The name for the ratios of a typical node (see `signature`), in a graph of this mean degree, directions aside.
+pub(super) fn name(ratios: &Signature, mean_degree: f64) -> &'static str {
+    let [degree, around, closed, open, closed_around, cliques, ..] = *ratios;
+    if degree < 0.75 {
+        return "isolated";
+    }
+    if degree < 1.5 && closed < 0.25 && open < 0.5 {
+        return leaf(around, closed_around);
+    }
+    if closed < 0.2 && degree >= 3.5 && around < degree / 2.0 && around < 3.0 {
+        return "star centre";
+    }
+    if is_hub(ratios, mean_degree) {
+        return "hub";
+    }
+    if closed >= 0.7 && cliques >= 0.4 && degree >= 3.0 {
+        return "clique member";
+    }
+    if closed >= 0.5 {
+        return if degree < 3.0 {
+            "triangle corner"
+        } else {
+            "near-clique"
+        };
+    }
+    if closed < 0.2 {
+        return sparse(degree, around, mean_degree);
+    }
+    if degree > 1.5 * mean_degree {
+        "core"
+    } else {
+        "community member"
+    }
+}
+
+/// How many times the degree of the average node, and of its own neighbours, a hub has.
+const FAR: f64 = 2.0;
+const ABOVE: f64 = 1.5;
+
+/// Whether these are the ratios of a hub, in a graph of this mean degree.
+pub(super) fn is_hub(ratios: &Signature, mean_degree: f64) -> bool {
+    let [degree, around, ..] = *ratios;
+    degree >= 3.0 && degree >= FAR * mean_degree && degree >= ABOVE * around
+}
+
+/// Of nodes with one neighbour.
+fn leaf(around: f64, closed_around: f64) -> &'static str {
+    if closed_around > 0.25 {
+        "periphery"
+    } else if around > 3.0 {
+        "star leaf"
+    } else {
+        "chain end"
+    }
+}
+
+/// Of nodes whose neighbours are not linked.
+fn sparse(degree: f64, around: f64, mean_degree: f64) -> &'static str {
+    if degree < 2.6 && around < 3.0 {
+        "chain"
+    } else if degree < 5.0 && around > 2.0 * degree {
+        "bridge"
+    } else if degree > 1.5 * mean_degree {
+        "core"
+    } else if degree < mean_degree / 2.0 {
+        "periphery"
+    } else {
+        "connector"
+    }
+}
+
+/// Numbers those that share a name.
+fn numbered(names: &[String]) -> Vec<String> {
+    let count = |name: &String, names: &[String]| names.iter().filter(|n| *n == name).count();
+    let numbered = |(at, name): (usize, &String)| match count(name, names) {
+        1 => name.clone(),
+        _ => format!("{name} {}", count(name, &names[..=at])),
+    };
+    names.iter().enumerate().map(numbered).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typical_nodes_have_their_names() {
+        let cases = [
+            ([0.0; 8], "isolated"),
+            ([1.0, 13.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "star leaf"),
+            ([1.0, 8.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], "periphery"),
+            ([1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "chain end"),
+            ([2.0, 2.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], "chain"),
+            ([2.0, 9.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0], "bridge"),
+            ([12.0, 1.2, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], "star centre"),
+            ([7.2, 7.1, 0.92, 0.08, 0.0, 0.87, 0.0, 0.0], "clique member"),
+            ([7.0, 7.0, 0.6, 0.4, 0.0, 0.2, 0.0, 0.0], "near-clique"),
+            ([2.0, 5.0, 1.0, 0.0, 0.5, 0.0, 0.0, 0.0], "triangle corner"),
+            ([40.0, 9.0, 0.1, 0.9, 0.3, 0.02, 0.0, 0.0], "hub"),
+        ];
+        for (ratios, expected) in cases {
+            assert_eq!(name(&ratios, 4.0), expected, "{ratios:?}");
+        }
+        assert_eq!(
+            numbered(&["hub", "chain", "hub"].map(str::to_owned)),
+            ["hub 1", "chain", "hub 2"]
+        );
+    }
+
+    #[test]
+    fn directions_go_before_the_names() {
+        let cases = [
+            ([0.0; 8], "isolated"),
+            (
+                [1.0, 13.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+                "source star leaf",
+            ),
+            ([1.0, 13.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], "sink star leaf"),
+            ([2.0, 9.0, 0.0, 1.0, 0.5, 0.0, 0.5, 0.5], "broker bridge"),
+            ([40.0, 9.0, 0.1, 0.9, 0.3, 0.02, 0.1, 0.9], "sink hub"),
+            (
+                [7.2, 7.1, 0.92, 0.08, 0.0, 0.87, 0.1, 0.1],
+                "mutual clique member",
+            ),
+            ([7.2, 7.1, 0.92, 0.08, 0.0, 0.87, 0.5, 0.5], "clique member"),
+        ];
+        for (ratios, expected) in cases {
+            assert_eq!(name_of_arcs(&ratios, 4.0), expected, "{ratios:?}");
+        }
+    }
 }

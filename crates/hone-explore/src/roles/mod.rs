@@ -3,39 +3,33 @@
 //! Two nodes have the same role if their neighbourhoods have a similar structure, anywhere in the graph: centres of
 //! stars, bridges, members of cliques. Six ratios of the 15 node orbit counts, and in directed graphs two of the arcs
 //! (`signature`), are grouped by a mixture of Gaussians (`mixture`), whose number of components is the one that the
-//! integrated completed likelihood prefers (`choose`). Equal signatures are kept once, sorted, so that no bit depends
+//! integrated completed likelihood prefers. Equal signatures are kept once, sorted, so that no bit depends
 //! on the order of the nodes. Memberships are the posterior probabilities of the components, and sum to one. Cost:
 //! counting, then O(N log N + M log M). References: Henderson et al., *RolX*, 2012; Rossi and Ahmed, *Role discovery in
 //! networks*, 2015.
 
-mod choose;
 mod describe;
 mod explain;
-mod file;
-mod find;
-mod hub;
 mod mixture;
-mod name;
-mod otherwise;
-mod role;
 mod signature;
 
-use hone::features::Named;
-use hone::motif::{NODE_ORBITS, Sample};
+use hone::features::{Named, Structure};
+use hone::graph::Graph;
+use hone::memory::Allowance;
+use hone::motif::{MotifSet, NODE_ORBITS, Sample};
 use hone::parallel;
-use hone::{Error, Result};
+use hone::{Error, Progress, Result};
+use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 
-pub use choose::MOST;
+pub use describe::{MotifScore, Role};
 pub use explain::{Explanation, Otherwise, Reason, Value};
 pub(crate) use explain::{Why, being};
-pub use file::RoleTable;
-pub use role::{MotifScore, Role};
+pub use mixture::MOST;
+use mixture::{Mixture, Row, largest};
 pub(crate) use signature::Arcs;
 pub use signature::RATIOS;
-
-use mixture::Mixture;
-use signature::Signature;
+use signature::{Signature, averages, signatures, width};
 
 /// How roles are found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -72,17 +66,64 @@ pub struct Roles {
 }
 
 impl RoleOptions {
-    /// Refuses numbers out of range.
-    pub fn check(&self) -> Result<()> {
-        match self.roles {
-            Some(roles) if !(1..=MOST).contains(&roles) => Err(Error::config(
-                "roles",
-                format!(
-                    "{roles} is not between 1 and {MOST}; leave it out to choose the number automatically"
-                ),
-            )),
-            _ => Ok(()),
+    /// Finds the roles of the nodes of a graph.
+    ///
+    /// # Errors
+    /// When the graph has no nodes, a count does not fit, or `progress` asks to stop.
+    pub fn find(&self, graph: &Graph, progress: &dyn Progress) -> Result<Roles> {
+        if let Some(roles) = self.roles.filter(|roles| !(1..=MOST).contains(roles)) {
+            let remedy = "leave it out to choose the number automatically";
+            let message = format!("{roles} is not between 1 and {MOST}; {remedy}");
+            return Err(Error::config("roles", message));
         }
+        if graph.nodes() == 0 {
+            let message = "it has no nodes, so there are no roles to find";
+            return Err(Error::config("graph", message));
+        }
+        // Triads are always counted exactly, so they are left out if counts are estimated.
+        let triads =
+            (graph.is_directed() && self.sample == Sample::Exact).then_some(MotifSet::Triads);
+        let motifs = triads.iter().flat_map(MotifSet::motifs);
+        let motifs: Vec<_> = motifs.chain(MotifSet::default().motifs()).collect();
+        let place = (self.seed, Allowance::new(None));
+        let counted = self.sample.count_motifs(graph, &motifs, place, progress)?;
+        let directed = triads.map(|motifs| {
+            let features = Structure {
+                motifs,
+                depth: 0,
+                log: false,
+                ..Structure::default()
+            };
+            features.of(&counted)
+        });
+        let (counts, directed) = (counted.node_orbits()?, directed.transpose()?);
+        drop(counted);
+        progress.stage("finding roles", 0);
+        let neighbours = graph.underlying().pattern().clone();
+        let arcs = graph.is_directed().then(|| Arcs::of(graph, &neighbours));
+        let signatures = signatures(&counts, &neighbours, arcs.as_deref());
+        drop(neighbours);
+        let rows = distinct(&signatures);
+        let width = width(rows.iter().map(|row| row.at));
+        let mixture = Mixture::of(&rows, self.roles, width, progress)?;
+        let k = mixture.components.len();
+        let mut memberships = vec![0f32; signatures.len() * k];
+        parallel::for_rows(&mut memberships, k, |i, to| {
+            mixture.memberships(&signatures[i], to);
+        });
+        let mut found = Roles {
+            roles: Vec::new(),
+            affinity: Vec::new(),
+            counts,
+            directed,
+            arcs,
+            signatures,
+            memberships,
+            mixture,
+            averages: averages(rows.iter().map(|row| (row.at, row.weight))),
+        };
+        found.describe(graph);
+        Ok(found)
     }
 }
 
@@ -110,14 +151,15 @@ impl Roles {
 
     /// The role that a node belongs to most, the first among equals.
     pub fn role_of(&self, node: u32) -> usize {
-        largest(self.memberships(node))
+        let memberships = self.memberships(node);
+        largest(memberships.len(), |role| memberships[role])
     }
 
     /// The role of a node with this signature.
     fn role_at(&self, at: &Signature) -> usize {
         let mut memberships = vec![0f32; self.roles.len()];
         self.mixture.memberships(at, &mut memberships);
-        largest(&memberships)
+        largest(memberships.len(), |role| memberships[role])
     }
 
     /// Pairs of nodes that a neighbour of this one has beside it, none of them linked to it.
@@ -137,7 +179,20 @@ impl Roles {
     }
 }
 
-/// The largest of some memberships, the first among equals.
-fn largest(of: &[f32]) -> usize {
-    (1..of.len()).fold(0, |best, k| if of[k] > of[best] { k } else { best })
+/// Signatures in order, equal ones once.
+fn distinct(signatures: &[Signature]) -> Vec<Row> {
+    let order = |a: &Signature, b: &Signature| {
+        let gaps = a.iter().zip(b).map(|(a, b)| a.total_cmp(b));
+        gaps.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    };
+    let mut sorted = signatures.to_vec();
+    sorted.par_sort_unstable_by(order);
+    let mut rows: Vec<Row> = Vec::new();
+    for at in sorted {
+        match rows.last_mut() {
+            Some(last) if last.at == at => last.weight += 1.0,
+            _ => rows.push(Row { at, weight: 1.0 }),
+        }
+    }
+    rows
 }

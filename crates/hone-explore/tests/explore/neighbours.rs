@@ -2,11 +2,11 @@
 
 use hone::dense::Block;
 use hone::graph::NodeIds;
-use hone::output::Existing;
+use hone::output::{Batch, Existing};
 use hone::random::Key;
 use hone::store::Embedding;
 use hone::{Progress, Silent};
-use hone_explore::{By, Found, Method, NeighbourTable, Neighbours, Search, Space};
+use hone_explore::{By, Found, Method, Neighbours, Search, Space};
 
 /// Random vectors, some columns of which are structure; a few rows are equal, one is zero.
 fn vectors(rows: usize, proximity: usize, structure: usize) -> Embedding {
@@ -356,32 +356,22 @@ fn tables_hold_what_was_found() {
         vec![1, 2, 0, 2, 1, 0],
         vec![0.5, 0.25, 0.5, -1.0, 1.0, 0.0],
     );
-    let table = NeighbourTable::new(&ids, &found);
-    let path = folder.path().join("knn.csv");
-    table
-        .write(&path, Existing::Refuse, &Silent)
-        .expect("written");
-    let text = std::fs::read_to_string(&path).expect("text");
+    let write = |name: &str| {
+        let mut batch = Batch::new(Existing::Refuse);
+        found.add_to(&mut batch, &folder.path().join(name), &ids, &Silent)?;
+        batch.commit()
+    };
+    write("knn.csv").expect("written");
+    let text = std::fs::read_to_string(folder.path().join("knn.csv")).expect("text");
     let lines = [
         "id,rank,neighbour,similarity",
         "\"a,b\",1,\"\"\"q\"\"\",0.5",
         "\"a,b\",2,c,0.25",
     ];
     assert_eq!(text.lines().take(3).collect::<Vec<_>>(), lines);
-    let path = folder.path().join("knn.npy");
-    let files = table
-        .write(&path, Existing::Refuse, &Silent)
-        .expect("written");
-    assert_eq!(files.len(), 3);
-    let bytes = std::fs::read(&path).expect("bytes");
+    assert_eq!(write("knn.npy").expect("written").len(), 3);
+    let bytes = std::fs::read(folder.path().join("knn.npy")).expect("bytes");
     assert_eq!(bytes[bytes.len() - 48..][..8], 1i64.to_le_bytes());
-    assert!(
-        table.write(&path, Existing::Refuse, &Silent).is_err(),
-        "existing files stay"
-    );
-    assert!(
-        table
-            .write(folder.path().join("knn.xyz"), Existing::Refuse, &Silent)
-            .is_err()
-    );
+    assert!(write("knn.npy").is_err(), "existing files stay");
+    assert!(write("knn.xyz").is_err());
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use hone::Silent;
 use hone::graph::{Graph, GraphBuilder, ReadOptions, builtin, read};
-use hone::output::Existing;
+use hone::output::{Batch, Existing};
 use hone::random::Key;
-use hone_explore::{RoleOptions, RoleTable, Roles};
+use hone_explore::{RoleOptions, Roles};
 use rand_xoshiro::rand_core::Rng;
 
 use crate::planted::{Design, planted};
@@ -390,18 +390,16 @@ fn tables_hold_names_and_memberships() {
     let folder = tempfile::tempdir().expect("a folder");
     let graph = builtin("star").expect("built in");
     let found = find(&graph);
-    let path = folder.path().join("roles.csv");
-    RoleTable::new(graph.ids(), &found)
-        .write(&path, Existing::Refuse, &Silent)
-        .expect("written");
-    let text = std::fs::read_to_string(&path).expect("text");
+    let write = |name: &str| {
+        let mut batch = Batch::new(Existing::Refuse);
+        found.add_to(&mut batch, &folder.path().join(name), graph.ids(), &Silent)?;
+        batch.commit()
+    };
+    write("roles.csv").expect("written");
+    let text = std::fs::read_to_string(folder.path().join("roles.csv")).expect("text");
     assert!(text.starts_with("id,role,membership,star leaf"), "{text}");
     assert_eq!(text.lines().count(), graph.nodes() + 1);
-    assert!(
-        RoleTable::new(graph.ids(), &found)
-            .write(folder.path().join("x.npy"), Existing::Refuse, &Silent)
-            .is_err()
-    );
+    assert!(write("x.npy").is_err());
 }
 
 /// Hubs are few, and a role that holds them beside ordinary nodes has no true name.

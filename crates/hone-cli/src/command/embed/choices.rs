@@ -2,18 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use hone::Error;
-use hone::config::{Config, Layers, Output as OutputKind, solver_settings};
+use hone::config::{Config, Layers, solver_settings};
 use hone::graph::Graph;
 use hone::motif::{Delta, Sample};
 
 use crate::context::Context;
 use crate::files::Files;
-use crate::idle;
-use crate::options::{self, Known};
+use crate::options::{self, Flag, Known};
 use crate::repeat;
-use crate::settings::{self, Flag};
 
 /// Settings that have an option of their own.
 pub(crate) const OPTIONS: &[Known] = &[
@@ -84,8 +81,8 @@ pub(crate) struct ConfigArgs {
     #[command(flatten)]
     attributes: AttributeArgs,
     /// Which vectors to write: global, or local (all local embeddings side by side).
-    #[arg(long, value_enum, value_name = "WHICH")]
-    vectors: Option<Vectors>,
+    #[arg(long, value_name = "WHICH", value_parser = ["global", "local"])]
+    vectors: Option<String>,
     /// Seed of all random numbers.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -121,13 +118,6 @@ impl AttributeArgs {
     }
 }
 
-/// Which vectors are returned.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Vectors {
-    Global,
-    Local,
-}
-
 impl ConfigArgs {
     /// Whether any setting is given, other than by a configuration file.
     pub(super) fn any_setting(&self) -> bool {
@@ -152,24 +142,17 @@ impl ConfigArgs {
     }
 
     /// Names the configuration file if no option could be meant.
-    fn of_file(&self, error: Error) -> Error {
-        match (error, &self.config) {
-            (Error::Config { field, message }, Some(file)) if !self.any_setting() => {
-                Error::Config {
-                    field,
-                    message: format!("{message} (a setting of {})", file.display()),
-                }
-            }
-            (error, _) => error,
+    fn of_file(&self, mut error: Error) -> Error {
+        if let (Error::Config { message, .. }, Some(file), false) =
+            (&mut error, &self.config, self.any_setting())
+        {
+            *message += &format!(" (a setting of {})", file.display());
         }
+        error
     }
 
     /// The settings that options give.
     fn flags(&self) -> Vec<Flag> {
-        let vectors = self.vectors.map(|vectors| match vectors {
-            Vectors::Global => OutputKind::Global.to_string(),
-            Vectors::Local => OutputKind::Local.to_string(),
-        });
         let flags = [
             ("global.dim", self.dim.map(|v| v.to_string())),
             ("local.dim", self.local_dim.clone()),
@@ -178,36 +161,28 @@ impl ConfigArgs {
             ("sample", self.sample.map(|v| v.to_string())),
             ("delta", self.delta.as_ref().map(ToString::to_string)),
             ("pairs", self.pairs.clone()),
-            ("global.output", vectors),
+            ("global.output", self.vectors.clone()),
             ("seed", self.seed.map(|v| v.to_string())),
         ];
         let solvers = self.solver.iter().flat_map(|name| {
-            solver_settings(name)
-                .iter()
-                .map(|key| (*key, Some(name.clone())))
+            let keys = solver_settings(name).iter();
+            keys.map(|key| (*key, Some(name.clone())))
         });
-        flags
-            .into_iter()
-            .chain(solvers)
-            .chain(self.attributes.flags())
-            .collect()
+        let flags = flags.into_iter().chain(solvers);
+        flags.chain(self.attributes.flags()).collect()
     }
 
     /// Notes options that were given and have no effect on the embedding of this graph.
     pub(super) fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
-        let mut found = idle::given(&self.flags(), &self.set, OPTIONS, &config.idle(graph));
-        let motifs = self
-            .motif_size
-            .and_then(|_| Some((self.lay_all().ok()?.motifs, config.motifs.clone())));
-        if let Some((all, kept)) = motifs
-            && all.motifs() == kept.motifs()
+        let mut found = options::idle_of(&self.flags(), &self.set, OPTIONS, &config.idle(graph));
+        if self.motif_size.is_some()
+            && let Ok(Config { motifs: all, .. }) = self.lay_all()
+            && all.motifs() == config.motifs.motifs()
         {
-            found.push((
-                "--motif-size".into(),
-                format!("no motif of {all} is larger"),
-            ));
+            let why = format!("no motif of {all} is larger");
+            found.push(("--motif-size".into(), why));
         }
-        idle::note(&found, context);
+        options::note_idle(&found, context);
     }
 
     fn lay(&self) -> Result<Config, Error> {
@@ -230,6 +205,6 @@ impl ConfigArgs {
             (Some(preset), None) => Layers::new().preset(preset)?,
             (None, None) => Layers::new(),
         };
-        settings::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
+        options::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
     }
 }

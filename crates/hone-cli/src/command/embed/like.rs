@@ -7,7 +7,7 @@ use hone::report::{Stage, Start};
 use hone::store::Embedding;
 use hone::{Error, Like, Model, Run, record};
 
-use super::args::Args;
+use super::Args;
 use super::choices::OPTIONS;
 use super::summary::note_summary;
 use crate::context::Context;
@@ -27,18 +27,16 @@ impl Asked {
     /// What the options request, or the record that is repeated; nothing for an embedding with its own settings.
     pub(super) fn of(args: &Args) -> Result<Option<Asked>, Error> {
         if let Some(model) = &args.like.like {
-            let (structure_only, new_only) = (args.like.structure_only, args.like.new_only);
             return Ok(Some(Asked {
                 model: model.clone(),
-                structure_only,
-                new_only,
+                structure_only: args.like.structure_only,
+                new_only: args.like.new_only,
                 repeated: None,
             }));
         }
-        let Some(record) = &args.choices.config else {
-            return Ok(None);
-        };
-        let Some(alike) = repeat::alike(record) else {
+        let record = args.choices.config.as_ref();
+        let Some((record, alike)) = record.and_then(|path| Some((path, repeat::alike(path)?)))
+        else {
             return Ok(None);
         };
         if args.choices.any_setting() || args.model.is_some() || args.factors.is_some() {
@@ -46,19 +44,14 @@ impl Asked {
             return Err(Error::config("--config", message));
         }
         let named = alike.like.model.as_deref().ok_or_else(|| {
+            let message = "it is the record of an embedding like a model that was in no file";
             let remedy = "give the graph and --like MODEL, without --config";
-            Error::input(
-                record,
-                "it is the record of an embedding like a model that was in no file",
-                remedy,
-            )
+            Error::input(record, message, remedy)
         })?;
-        let model = record::locate(record, alike.folder.as_deref(), named)?.into();
-        let (structure_only, new_only) = (alike.like.structure_only, alike.like.new_only);
         Ok(Some(Asked {
-            model,
-            structure_only,
-            new_only,
+            model: record::locate(record, alike.folder.as_deref(), named)?.into(),
+            structure_only: alike.like.structure_only,
+            new_only: alike.like.new_only,
             repeated: Some((record.clone(), alike)),
         }))
     }
@@ -69,12 +62,11 @@ impl Asked {
             return Ok(());
         };
         let facts = fit.facts();
-        let how = match () {
-            () if like.fingerprint != facts.fingerprint => "it was fitted to another graph",
-            () if serde_json::to_value(&facts.config).is_ok_and(|now| now != *config) => {
-                "it has other settings"
-            }
-            () => return Ok(()),
+        let same = serde_json::to_value(&facts.config).is_ok_and(|now| now == *config);
+        let how = match (like.fingerprint == facts.fingerprint, same) {
+            (true, true) => return Ok(()),
+            (true, false) => "it has other settings",
+            (false, _) => "it was fitted to another graph",
         };
         let message = format!("not the model of {}: {how}", record.display());
         changed.differs(&self.model.to_string_lossy(), message, context)
@@ -82,16 +74,22 @@ impl Asked {
 }
 
 pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Result<()> {
-    check(args)?;
+    for (option, given) in [
+        ("--checkpoint", args.scale.checkpoint.is_some()),
+        ("--temp-dir", args.scale.temp_dir.is_some()),
+        ("--device", args.device.is_some()),
+    ] {
+        if given {
+            return Err(Error::config(option, "has no effect with --like; leave it out").into());
+        }
+    }
     let model = asked.model.as_path();
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let record = asked.repeated.as_ref().map(|(record, _)| record.as_path());
     let source = args.input.resolve(record)?;
-    let inputs = source
-        .files()
-        .read("--like", [model])
-        .read("--config", record);
-    let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
+    let inputs = source.files().read("--like", [model]);
+    let inputs = inputs.read("--config", record);
+    let outputs = inputs.write_recorded(&files, &args.output);
     let leads = context.engine().leads();
     let mut batch = outputs.check_by(leads, args.table.force)?;
     let memory = context.memory(args.input.memory());
@@ -140,10 +138,9 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     if let Some(like) = report.like.as_ref().filter(|_| !asked.structure_only) {
         let (shared, new, kept) = (like.shared, like.new, like.kept);
         let of = model.display();
-        let written = if asked.new_only {
-            "; only new nodes are written"
-        } else {
-            ""
+        let written = match asked.new_only {
+            true => "; only new nodes are written",
+            false => "",
         };
         context.note(format_args!(
             "nodes: {shared} in {of} ({kept} with unchanged proximity columns), {new} new{written}"
@@ -151,20 +148,4 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     }
     note_summary(&report, &paths, &args.output, context);
     Ok(())
-}
-
-/// Refuses options that have no meaning with a model.
-fn check(args: &Args) -> Result<(), Error> {
-    let idle = [
-        ("--checkpoint", args.scale.checkpoint.is_some()),
-        ("--temp-dir", args.scale.temp_dir.is_some()),
-        ("--device", args.device.is_some()),
-    ];
-    match idle.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Error::config(
-            *option,
-            "has no effect with --like; leave it out",
-        )),
-        None => Ok(()),
-    }
 }

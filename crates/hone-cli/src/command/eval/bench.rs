@@ -13,8 +13,8 @@ use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::{Files, Use};
 use crate::input::ReadArgs;
+use crate::input::stem;
 use crate::options::translated;
-use crate::source::stem;
 
 /// Which methods are compared, how often, and where finished results are stored.
 #[derive(Debug, clap::Args)]

@@ -6,17 +6,17 @@
 //! Cost: O(T N (D log N + D · leaf)) for T trees and O(N k² D) per round; memory of N k entries, twice.
 //! Reference: Dong, Moses and Li, *Efficient k-nearest neighbor graph construction*, 2011.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hone::dense::Block;
 use hone::parallel;
 use hone::random::Key;
 use hone::{Progress, Result};
+use rand_xoshiro::rand_core::Rng;
 
-use crate::forest::{leaves, tree};
-use crate::neighbours::{self, Neighbours};
-use crate::space::Space;
-use crate::top::{Scored, Top, before};
+use crate::search::{Neighbours, Scored, Top, before, best_of};
+use crate::space::{Space, dot};
 
 const TREES: u64 = 8;
 const ROUNDS: usize = 6;
@@ -69,7 +69,7 @@ pub(crate) fn all(
 /// The best of a list by similarities in double precision. Leaves hold more rows than a list, so it is full.
 fn finish(space: &Space, i: u32, list: &[Entry], to: &mut [(u32, f32)]) {
     let rows = list.iter().map(|entry| entry.scored.1);
-    let found = neighbours::best(rows.map(|j| (j, space.similarity(i, j))), to.len());
+    let found = best_of(rows.map(|j| (j, space.similarity(i, j))), to.len());
     to.iter_mut()
         .zip(found)
         .for_each(|(to, found)| *to = (found.row, found.similarity));
@@ -263,4 +263,61 @@ fn reversed(lists: &[Entry], width: usize) -> Reversed {
         }
     }
     back
+}
+
+/// Most rows of a leaf.
+const LEAF: usize = 96;
+
+/// All rows in the order of the leaves of a tree; leaves are found by [`leaves`].
+fn tree(space: &Space, key: Key) -> Vec<u32> {
+    let mut rows: Vec<u32> = (0..space.len() as u32).collect();
+    split(space, &mut rows, key);
+    rows
+}
+
+/// The ranges of the leaves among `n` rows: the halves that [`tree`] made.
+fn leaves(n: usize) -> Vec<Range<usize>> {
+    fn halve(range: Range<usize>, leaves: &mut Vec<Range<usize>>) {
+        if range.len() <= LEAF {
+            return leaves.push(range);
+        }
+        let middle = range.start + range.len() / 2;
+        halve(range.start..middle, leaves);
+        halve(middle..range.end, leaves);
+    }
+    let mut all = Vec::new();
+    halve(0..n, &mut all);
+    all
+}
+
+fn split(space: &Space, rows: &mut [u32], key: Key) {
+    if rows.len() <= LEAF {
+        return;
+    }
+    let normal = direction(space, rows, key);
+    let project = |at: usize| {
+        (
+            dot(&normal, space.vectors().row(rows[at] as usize)),
+            rows[at],
+        )
+    };
+    let mut projected: Vec<(f32, u32)> = parallel::collect(rows.len(), project);
+    let middle = rows.len() / 2;
+    projected.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    rows.iter_mut()
+        .zip(projected)
+        .for_each(|(to, (_, row))| *to = row);
+    let (left, right) = rows.split_at_mut(middle);
+    rayon::join(
+        || split(space, left, key.with("left", 0)),
+        || split(space, right, key.with("right", 0)),
+    );
+}
+
+/// The difference of two of the rows; of equal ones it is zero, and the row numbers decide.
+fn direction(space: &Space, rows: &[u32], key: Key) -> Vec<f32> {
+    let mut rng = key.rng();
+    let mut draw = || rows[(rng.next_u64() % rows.len() as u64) as usize] as usize;
+    let (a, b) = (space.vectors().row(draw()), space.vectors().row(draw()));
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
 }

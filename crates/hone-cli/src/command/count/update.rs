@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::files::Files;
+use crate::input::{GraphSource, note_dropped};
 use crate::options::translated;
-use crate::reading::note_dropped;
-use crate::source::GraphSource;
 
 /// What changed since an earlier count.
 #[derive(Debug, clap::Args)]
@@ -57,36 +56,33 @@ pub(crate) struct Updated {
 impl UpdateArgs {
     /// What the command line says, over what a record says.
     pub(crate) fn over(&self, before: Option<Update>) -> Result<Option<Update>, Error> {
-        let counts = self
-            .update
-            .clone()
-            .or_else(|| before.as_ref().map(|before| before.counts.clone()));
+        let then = before.as_ref().map(|before| before.counts.clone());
+        let counts = self.update.clone().or(then);
         let (add, remove) = match before {
             Some(Update { add, remove, .. }) if self.add.is_none() && self.remove.is_none() => {
                 (add, remove)
             }
             _ => (self.add.clone(), self.remove.clone()),
         };
-        let given = add.is_some() || remove.is_some();
-        match counts {
-            Some(counts) if given => Ok(Some(Update {
-                counts,
-                add,
-                remove,
-            })),
-            Some(_) => Err(Error::config(
-                "--update",
-                "nothing changes; name edges with --add FILE or --remove FILE",
-            )),
-            None if given => {
-                let option = if add.is_some() { "--add" } else { "--remove" };
-                Err(Error::config(
-                    option,
-                    "needs --update COUNTS, the counts of the graph before the change",
-                ))
+        let (option, message) = match (counts, &add, &remove) {
+            (None, None, None) => return Ok(None),
+            (Some(_), None, None) => {
+                let message = "nothing changes; name edges with --add FILE or --remove FILE";
+                ("--update", message)
             }
-            None => Ok(None),
-        }
+            (Some(counts), ..) => {
+                return Ok(Some(Update {
+                    counts,
+                    add,
+                    remove,
+                }));
+            }
+            (None, ..) => {
+                let message = "needs --update COUNTS, the counts of the graph before the change";
+                (if add.is_some() { "--add" } else { "--remove" }, message)
+            }
+        };
+        Err(Error::config(option, message))
     }
 }
 
@@ -97,14 +93,10 @@ impl Update {
             Some(named) => record::locate(at, folder, named).map(PathBuf::from),
             None => Ok(path),
         };
-        let (add, remove) = (
-            self.add.map(locate).transpose()?,
-            self.remove.map(locate).transpose()?,
-        );
         Ok(Update {
+            add: self.add.map(locate).transpose()?,
+            remove: self.remove.map(locate).transpose()?,
             counts: locate(self.counts)?,
-            add,
-            remove,
         })
     }
 
@@ -119,7 +111,8 @@ impl Update {
     /// The changed graph and its counts.
     pub(crate) fn run(
         &self,
-        (source, graph): (&GraphSource, &Graph),
+        source: &GraphSource,
+        graph: &Graph,
         memory: Option<u64>,
         context: &Context,
     ) -> anyhow::Result<(Graph, Counts, Updated)> {
@@ -132,37 +125,27 @@ impl Update {
             memory,
             ..source.input.options.clone()
         };
-        let added = self
-            .add
-            .as_deref()
-            .map(|path| changes(path, &options, context))
-            .transpose()?
-            .flatten();
-        let removed = self
-            .remove
-            .as_deref()
-            .map(|path| changes(path, &options, context))
-            .transpose()?
-            .flatten();
-        let edits = graph
-            .edits(added.as_ref(), removed.as_ref())
-            .map_err(|error| self.named(error))?;
+        let read = |path: &Option<PathBuf>| match path {
+            Some(path) => changes(path, &options, context),
+            None => Ok(None),
+        };
+        let (added, removed) = (read(&self.add)?, read(&self.remove)?);
+        let edits = graph.edits(added.as_ref(), removed.as_ref());
         let Edits {
             graph,
             added,
             removed,
             present,
             new_nodes,
-        } = edits;
+        } = edits.map_err(|error| self.named(error))?;
         if let Some(path) = self.add.as_deref().filter(|_| present > 0) {
-            let what = if present == 1 {
-                "1 edge is".to_owned()
-            } else {
-                format!("{present} edges are")
+            let what = match present {
+                1 => "1 edge is".to_owned(),
+                _ => format!("{present} edges are"),
             };
+            let path = path.display();
             context.note(format_args!(
-                "note: {}: {what} in the graph already and left out",
-                path.display()
+                "note: {path}: {what} in the graph already and left out"
             ));
         }
         let allowance = Allowance::new(memory);
@@ -211,17 +194,14 @@ fn changes(path: &Path, options: &ReadOptions, context: &Context) -> anyhow::Res
 /// The first line of a text that has all ids as fields.
 fn line_of(path: &Path, ids: &[&str]) -> Option<(u64, String)> {
     const LARGEST: u64 = 1 << 26;
-    let text = std::fs::metadata(path)
-        .ok()
-        .filter(|file| file.len() <= LARGEST)
-        .and_then(|_| std::fs::read_to_string(path).ok())?;
-    let is_between = |c: char| c.is_whitespace() || [',', ';', '|', '"'].contains(&c);
-    let has = |line: &str| {
-        ids.iter()
-            .all(|id| line.split(is_between).any(|field| field == *id))
-    };
-    (1..)
-        .zip(text.lines())
-        .find(|(_, line)| has(line))
-        .map(|(number, line)| (number, line.to_owned()))
+    let file = std::fs::metadata(path).ok()?;
+    if file.len() > LARGEST {
+        return None;
+    }
+    let text = std::fs::read_to_string(path).ok()?;
+    let is_between = |c: char| c.is_whitespace() || ",;|\"".contains(c);
+    let has = |line: &str, id: &str| line.split(is_between).any(|field| field == id);
+    let mut lines = (1..).zip(text.lines());
+    let found = lines.find(|(_, line)| ids.iter().all(|id| has(line, id)));
+    found.map(|(number, line)| (number, line.to_owned()))
 }
