@@ -138,6 +138,17 @@ pub fn count(count: usize, wanted: impl Fn(usize) -> bool + Sync) -> usize {
 /// Numbers per task.
 const LOOKED_AT: usize = 1 << 14;
 
+/// Splits a slice at the inner ones of ascending bounds, so that threads can fill the pieces.
+pub fn cut<'a, T>(mut values: &'a mut [T], bounds: &[usize]) -> Vec<&'a mut [T]> {
+    let mut pieces = Vec::with_capacity(bounds.len().saturating_sub(1));
+    for pair in bounds.windows(2) {
+        let (piece, rest) = values.split_at_mut(pair[1] - pair[0]);
+        pieces.push(piece);
+        values = rest;
+    }
+    pieces
+}
+
 /// Splits `values` into pieces of `length` and changes each, given its number, in parallel.
 pub fn for_chunks(values: &mut [f32], length: usize, change: &(dyn Fn(usize, &mut [f32]) + Sync)) {
     values

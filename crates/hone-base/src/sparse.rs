@@ -110,6 +110,17 @@ impl Pattern {
     }
 }
 
+/// Where runs of these lengths begin, one behind the other, and where the last ends.
+pub fn offsets(lengths: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let mut offsets = vec![0];
+    let mut end = 0;
+    offsets.extend(lengths.into_iter().map(|length| {
+        end += length;
+        end
+    }));
+    offsets
+}
+
 /// The owner of the memory.
 type Owner = Arc<dyn AsRef<[u32]> + Send + Sync>;
 
@@ -384,18 +395,14 @@ impl Csr {
             }
             (lengths, columns, values)
         });
-        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        let (mut all, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (lengths, more, numbers) in merged {
-            for length in lengths {
-                offsets.push(offsets.last().copied().unwrap_or(0) + length);
-            }
+            all.extend(lengths);
             columns.extend(more);
             values.extend(numbers);
         }
-        Csr::new(
-            Arc::new(Pattern::new(offsets, columns, self.cols())),
-            values.into(),
-        )
+        let pattern = Pattern::new(offsets(all), columns, self.cols());
+        Csr::new(Arc::new(pattern), values.into())
     }
 
     /// The matrix with entry (i, j) multiplied by `factor(i, j)`, in f64; the pattern is shared.
@@ -426,89 +433,38 @@ impl Csr {
     /// in a sorted row the columns of a stripe lie together and are found by bisection.
     /// Time O(nnz + stripes · rows · log degree).
     pub fn transposed(&self) -> Csr {
-        let mut counts = vec![0usize; self.cols() + 1];
-        self.pattern
-            .columns()
-            .iter()
-            .for_each(|&j| counts[j as usize + 1] += 1);
-        for j in 0..self.cols() {
-            counts[j + 1] += counts[j];
+        let mut lengths = vec![0usize; self.cols()];
+        for &j in self.pattern.columns() {
+            lengths[j as usize] += 1;
         }
-        let offsets = counts;
+        let offsets = offsets(lengths);
         let (mut columns, mut values) = (vec![0u32; self.nnz()], vec![0.0f32; self.nnz()]);
-        let stripes = cut(
-            &offsets,
-            &mut columns,
-            &mut values,
-            rayon::current_num_threads() * 2,
-        );
-        parallel::each(stripes, &|_, stripe| stripe.fill(self, &offsets));
-        Csr::new(
-            Arc::new(Pattern::new(offsets, columns, self.rows())),
-            values.into(),
-        )
-    }
-}
-
-/// Rows `first..` of a transpose, and where their columns and values go.
-struct Stripe<'a> {
-    first: usize,
-    last: usize,
-    columns: &'a mut [u32],
-    values: &'a mut [f32],
-}
-
-/// Divides the result into `count` runs of whole rows with about equally many nonzeros.
-fn cut<'a>(
-    offsets: &[usize],
-    mut columns: &'a mut [u32],
-    mut values: &'a mut [f32],
-    count: usize,
-) -> Vec<Stripe<'a>> {
-    let (rows, nnz) = (offsets.len() - 1, columns.len());
-    let mut stripes = Vec::new();
-    let mut first = 0;
-    for s in 1..=count {
-        let goal = nnz * s / count;
-        let last = if s == count {
-            rows
-        } else {
-            offsets.partition_point(|&at| at < goal).clamp(first, rows)
-        };
-        let length = offsets[last] - offsets[first];
-        let (head, tail) = columns.split_at_mut(length);
-        let (head_values, tail_values) = values.split_at_mut(length);
-        stripes.push(Stripe {
-            first,
-            last,
-            columns: head,
-            values: head_values,
-        });
-        (columns, values, first) = (tail, tail_values, last);
-    }
-    stripes
-}
-
-impl Stripe<'_> {
-    fn fill(self, matrix: &Csr, offsets: &[usize]) {
-        let base = offsets[self.first];
-        let mut next: Vec<usize> = offsets[self.first..self.last]
-            .iter()
-            .map(|at| at - base)
-            .collect();
-        for i in 0..matrix.rows() {
-            let (columns, values) = matrix.row(i);
-            let from = columns.partition_point(|&j| (j as usize) < self.first);
-            for (&j, &a) in columns[from..].iter().zip(&values[from..]) {
-                if j as usize >= self.last {
-                    break;
+        // Runs of whole rows of the result with about equally many nonzeros.
+        let stripes = rayon::current_num_threads() * 2;
+        let row = |s: usize| offsets.partition_point(|&at| at < self.nnz() * s / stripes);
+        let bounds: Vec<usize> = (0..stripes).map(row).chain([self.cols()]).collect();
+        let places: Vec<usize> = bounds.iter().map(|&j| offsets[j]).collect();
+        let parts = parallel::cut(&mut columns, &places).into_iter();
+        let parts = parts.zip(parallel::cut(&mut values, &places)).collect();
+        parallel::each(parts, &|s, (columns, values): (&mut [u32], &mut [f32])| {
+            let rows = bounds[s]..bounds[s + 1];
+            let next = offsets[rows.clone()].iter().map(|at| at - places[s]);
+            let mut next: Vec<usize> = next.collect();
+            for i in 0..self.rows() {
+                let (js, numbers) = self.row(i);
+                let from = js.partition_point(|&j| (j as usize) < rows.start);
+                for (&j, &a) in js[from..].iter().zip(&numbers[from..]) {
+                    if j as usize >= rows.end {
+                        break;
+                    }
+                    let at = &mut next[j as usize - rows.start];
+                    (columns[*at], values[*at]) = (i as u32, a);
+                    *at += 1;
                 }
-                let at = &mut next[j as usize - self.first];
-                self.columns[*at] = i as u32;
-                self.values[*at] = a;
-                *at += 1;
             }
-        }
+        });
+        let pattern = Pattern::new(offsets, columns, self.rows());
+        Csr::new(Arc::new(pattern), values.into())
     }
 }
 

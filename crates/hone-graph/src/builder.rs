@@ -8,16 +8,16 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rayon::slice::ParallelSliceMut;
 
 use super::{Dropped, Graph, NodeIds};
 use crate::clock::{Work, timed};
 use crate::error::{Error, Result};
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::random::{GOLDEN_GAMMA, mix64};
-use crate::sparse::{Indices, Pattern};
+use crate::sparse::{Indices, Pattern, offsets};
 
 /// Collects pairs of node indices and makes a [`Graph`] of them.
 ///
@@ -586,36 +586,30 @@ fn sort_slots<const K: usize>(nodes: usize, slots: impl Slots) -> Sorted {
     let wanted = (slots.slots() / BUCKET).clamp(1, MAX_BUCKETS);
     let last = nodes.saturating_sub(1);
     let shift = (0..usize::BITS).find(|&s| last >> s < wanted).unwrap_or(0);
-    let (mut buckets, sizes) = deal::<K, _>(nodes.div_ceil(1 << shift), shift, &slots);
+    let (mut buckets, starts) = deal::<K, _>(nodes.div_ceil(1 << shift), shift, &slots);
     drop(slots);
     let total = buckets.len();
     let mut offsets = vec![0; nodes + 1];
     let rows = offsets[1..].chunks_mut(1 << shift);
-    let filled: Vec<_> = split(&mut buckets, &sizes)
-        .into_iter()
-        .zip(rows)
-        .map(Mutex::new)
-        .collect();
-    let kept = parallel::map(filled.len(), |b| {
-        let mut filled = filled[b].lock().unwrap_or_else(PoisonError::into_inner);
-        let (bucket, counts) = &mut *filled;
+    let parts = cut(&mut buckets, &starts).into_iter().zip(rows).collect();
+    let kept = parallel::map_each(parts, |b, (bucket, counts)| {
         sort_bucket(bucket, b << shift, counts)
     });
-    drop(filled);
+    let kept = self::offsets(kept);
     for i in 0..nodes {
         offsets[i + 1] += offsets[i];
     }
     let nnz = offsets[nodes];
     let mut columns = vec![0; nnz];
     let mut weights: Option<Arc<[f32]>> = (K == 3).then(|| std::iter::repeat_n(0.0, nnz).collect());
-    let buckets = split(&mut buckets, &sizes);
-    parallel::each(split(&mut columns, &kept), &|b, columns| {
+    let buckets = cut(&mut buckets, &starts);
+    parallel::each(cut(&mut columns, &kept), &|b, columns| {
         for (column, slot) in columns.iter_mut().zip(buckets[b].iter()) {
             *column = slot[1];
         }
     });
     if let Some(weights) = weights.as_mut().and_then(Arc::get_mut) {
-        parallel::each(split(weights, &kept), &|b, weights| {
+        parallel::each(cut(weights, &kept), &|b, weights| {
             for (weight, slot) in weights.iter_mut().zip(buckets[b].iter()) {
                 *weight = f32::from_bits(slot[K - 1]);
             }
@@ -629,7 +623,7 @@ fn sort_slots<const K: usize>(nodes: usize, slots: impl Slots) -> Sorted {
 }
 
 /// Deals the slots into buckets of `1 << shift` rows: counts for each piece and bucket, then writes to disjoint slices.
-/// The buckets one after the other, and their sizes.
+/// The buckets one after the other, and where they begin.
 fn deal<const K: usize, S: Slots>(
     buckets: usize,
     shift: u32,
@@ -640,17 +634,13 @@ fn deal<const K: usize, S: Slots>(
         slots.each(items, |row, _, _| counts[(row >> shift) as usize] += 1);
         counts
     });
-    let size = |b: usize| counts.iter().map(|c| c[b] as usize).sum();
-    let sizes: Vec<usize> = (0..buckets).map(size).collect();
-    let mut dealt = vec![[0; K]; sizes.iter().sum()];
-    let mut rest = &mut dealt[..];
+    let all = (0..buckets).flat_map(|b| counts.iter().map(move |counts| counts[b] as usize));
+    let places = offsets(all);
+    let starts = (0..=buckets).map(|b| places[b * counts.len()]).collect();
+    let mut dealt = vec![[0; K]; places[places.len() - 1]];
     let mut targets: Vec<Vec<&mut [[u32; K]]>> = counts.iter().map(|_| Vec::new()).collect();
-    for b in 0..buckets {
-        for (target, counts) in targets.iter_mut().zip(&counts) {
-            let (head, tail) = rest.split_at_mut(counts[b] as usize);
-            target.push(head);
-            rest = tail;
-        }
+    for (at, part) in cut(&mut dealt, &places).into_iter().enumerate() {
+        targets[at % counts.len()].push(part);
     }
     parallel::each(targets, &|piece, mut targets| {
         let mut filled = vec![0; buckets];
@@ -662,18 +652,7 @@ fn deal<const K: usize, S: Slots>(
             filled[b] += 1;
         });
     });
-    (dealt, sizes)
-}
-
-/// Cuts a slice into consecutive parts of the given sizes.
-fn split<'a, T>(mut rest: &'a mut [T], sizes: &[usize]) -> Vec<&'a mut [T]> {
-    let mut parts = Vec::with_capacity(sizes.len());
-    for &size in sizes {
-        let (head, tail) = rest.split_at_mut(size);
-        parts.push(head);
-        rest = tail;
-    }
-    parts
+    (dealt, starts)
 }
 
 /// Sorts a bucket whose first row is `base`, merges duplicates and moves what is left to its

@@ -8,6 +8,7 @@ use rayon::slice::ParallelSliceMut;
 use crate::error::{Error, Result};
 use crate::ids::{Names, NodeIds, canonical_integer};
 use crate::parallel;
+use crate::sparse::offsets;
 
 /// Edges per chunk.
 const CHUNK: usize = 1 << 16;
@@ -261,26 +262,18 @@ fn distinct<T: Copy + Ord + Send + Sync>(chunks: &[Vec<(T, T)>]) -> Vec<T> {
     ids
 }
 
-/// Where the pairs of a chunk go, and the chunk.
-type Part<'a, T> = (&'a mut [(u32, u32)], Vec<(T, T)>);
-
 /// Puts the chunks in a row, translating every id.
 pub fn concat<T: Copy + Send + Sync>(
     chunks: Vec<Vec<(T, T)>>,
     node: impl Fn(T) -> u32 + Sync,
 ) -> Vec<(u32, u32)> {
-    let mut pairs = vec![(0, 0); chunks.iter().map(Vec::len).sum()];
-    let mut rest = &mut pairs[..];
-    let mut parts = Vec::with_capacity(chunks.len());
-    for chunk in chunks {
-        let (part, tail) = rest.split_at_mut(chunk.len());
-        parts.push((part, chunk));
-        rest = tail;
-    }
-    parallel::each(parts, &|_, (part, chunk): Part<T>| {
-        part.iter_mut()
-            .zip(chunk)
-            .for_each(|(pair, (u, v))| *pair = (node(u), node(v)));
+    let starts = offsets(chunks.iter().map(Vec::len));
+    let mut pairs = vec![(0, 0); starts[chunks.len()]];
+    let parts = parallel::cut(&mut pairs, &starts).into_iter().zip(chunks);
+    parallel::map_each(parts.collect(), |_, (part, chunk)| {
+        for (pair, (u, v)) in part.iter_mut().zip(chunk) {
+            *pair = (node(u), node(v));
+        }
     });
     pairs
 }

@@ -3,4 +3,5 @@
 mod memory;
 mod parallel;
 mod sparse;
+mod storage;
 mod words;

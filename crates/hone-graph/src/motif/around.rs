@@ -16,12 +16,11 @@
 
 use std::num::Wrapping;
 
-use super::column::cut;
 use super::formula::{Bounds, End, Middle, Number, Whole, node_sums};
 use super::orbit::Orbit;
 use super::ranked::{Marks, balanced, ranges, sweep};
 use crate::error::Result;
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
 use crate::storage::Pages;

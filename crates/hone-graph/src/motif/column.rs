@@ -9,7 +9,7 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
 
-use crate::parallel;
+use crate::parallel::{self, cut};
 
 /// Values per class of size, to choose the width of a column.
 #[derive(Debug, Clone, Copy, Default)]
@@ -295,17 +295,6 @@ pub(super) fn read_bytes(count: usize, input: &mut dyn Read) -> io::Result<Vec<u
     }
     bytes.shrink_to_fit();
     Ok(bytes)
-}
-
-/// Splits a slice at the inner bounds, so that threads can fill the pieces.
-pub(super) fn cut<'a, T>(mut data: &'a mut [T], bounds: &[usize]) -> Vec<&'a mut [T]> {
-    let mut pieces = Vec::with_capacity(bounds.len().saturating_sub(1));
-    for pair in bounds.windows(2) {
-        let (piece, rest) = data.split_at_mut(pair[1] - pair[0]);
-        pieces.push(piece);
-        data = rest;
-    }
-    pieces
 }
 
 /// A range of a column that one thread fills.

@@ -10,7 +10,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::column::cut;
 use super::counts::Counts;
 use super::orbit::Orbit;
 use super::ranked::{balanced, ranges};
@@ -18,7 +17,7 @@ use super::set::Motif;
 use super::triad::Occurrence;
 use crate::Graph;
 use crate::error::{Error, Result};
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::sparse::{Csr, Pattern};
 
 /// How counts become weights.

@@ -12,11 +12,10 @@ use std::ops::{Deref, Range};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use super::column::cut;
 use super::formula::largest_degree;
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
 

@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::column::{Column, Rank, cut};
+use super::column::{Column, Rank};
 use super::ranked::{Ranked, balanced, ranges, sweep};
 use super::set::Motif;
 use crate::Graph;
 use crate::error::{Error, Result};
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::sparse::Pattern;
 

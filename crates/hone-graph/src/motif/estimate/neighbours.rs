@@ -7,8 +7,7 @@
 use bytemuck::{Pod, Zeroable};
 use rand_xoshiro::rand_core::Rng;
 
-use crate::motif::column::cut;
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
 use crate::storage::Pages;

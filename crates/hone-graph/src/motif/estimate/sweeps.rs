@@ -23,10 +23,9 @@ use super::neighbours::{
     HEADS_AHEAD, Head, Link, SAMPLES_AHEAD, Samples, for_ones, links, ones, ones_of_both,
 };
 use crate::error::Result;
-use crate::motif::column::cut;
 use crate::motif::formula::largest_degree;
 use crate::motif::ranked::{balanced, by_degree, ranges, sweep};
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};

@@ -8,12 +8,12 @@ mod sweeps;
 use std::sync::atomic::Ordering::Relaxed;
 
 use self::sweeps::{TriangleGraph, Wedges, cliques, common, wedges};
-use super::column::{Column, Sizes, cut, parts_of, with_wide};
+use super::column::{Column, Sizes, parts_of, with_wide};
 use super::formula::{Exact, Primitives};
 use super::ranked::{Ranked, balanced};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
 

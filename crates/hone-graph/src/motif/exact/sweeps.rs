@@ -23,9 +23,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::motif::column::{Rank, cut};
+use crate::motif::column::Rank;
 use crate::motif::ranked::{Ranked, Rows, add_counts, balanced, join_flags, ranges, share, sweep};
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::progress::Progress;
 
 /// What the wedge sweeps find.

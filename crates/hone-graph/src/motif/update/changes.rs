@@ -4,10 +4,9 @@ use std::num::Wrapping;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::sparse::Pattern;
 
-use crate::motif::column::cut;
 use crate::motif::formula::Whole;
 use crate::motif::ranked::balanced;
 

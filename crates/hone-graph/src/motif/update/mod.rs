@@ -29,7 +29,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use self::changes::{Changes, range, row};
-use super::column::cut;
 use super::counts::{Counts, Values};
 use super::formula::{Exact, Whole};
 use super::ranked::{balanced, ranges, reversed};
@@ -37,7 +36,7 @@ use super::sample;
 use crate::communicator::SingleProcess;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::sparse::Pattern;
 use crate::storage::Pages;

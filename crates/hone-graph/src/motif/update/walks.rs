@@ -9,10 +9,10 @@ use std::sync::Mutex;
 use super::changes::{Change, common, for_common, row, sign};
 use super::{Gains, Update};
 use crate::error::Result;
-use crate::motif::column::{Column, cut};
+use crate::motif::column::Column;
 use crate::motif::formula::Whole;
 use crate::motif::ranked::{Marks, balanced, ranges, sweep};
-use crate::parallel;
+use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
 
