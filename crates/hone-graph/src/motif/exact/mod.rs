@@ -43,7 +43,7 @@ pub(super) fn count(
     let k = cliques(&triangles, communicator, progress)?;
     progress.check()?;
     progress.stage("arranging counts", 0);
-    let found = Found {
+    let swept = Swept {
         pattern,
         ranked,
         wedges,
@@ -51,11 +51,11 @@ pub(super) fn count(
         triangles,
         kqr: [k, q, r],
     };
-    Ok(Exact::new(pattern, found.in_graph_order()))
+    Ok(Exact::new(pattern, swept.in_graph_order()))
 }
 
 /// The results of the sweeps, by edge of the ranked graph (k, q, r: of the triangle graph).
-struct Found<'a> {
+struct Swept<'a> {
     pattern: &'a Pattern,
     ranked: Ranked,
     wedges: Wedges,
@@ -78,7 +78,7 @@ struct Scratch {
 /// Edges from the current one to the one whose counts are prefetched.
 const EDGES_AHEAD: usize = 16;
 
-impl Found<'_> {
+impl Swept<'_> {
     fn in_graph_order(&self) -> Primitives {
         let n = self.pattern.rows();
         let offsets = self.pattern.offsets();

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::changes::range;
-use super::triangles::{Found, Grown};
+use super::triangles::{EdgeGain, Triangles};
 use super::walks::halves;
 use super::{Sums, Update};
 use crate::motif::column::{Column, Part, Sizes, parts_of, with_wide};
@@ -23,7 +23,7 @@ const AHEAD: usize = 16;
 /// What the pass reads.
 struct Arranging<'a> {
     update: &'a Update<'a>,
-    found: &'a Found,
+    found: &'a Triangles,
     sums: Sums<'a>,
     /// The nodes of D.
     ends: Marks,
@@ -37,7 +37,12 @@ struct Filled {
 }
 
 /// All columns; `s` is that of the changed graph.
-pub(super) fn arrange(update: &Update<'_>, found: &Found, sums: Sums<'_>, s: Column) -> Primitives {
+pub(super) fn arrange(
+    update: &Update<'_>,
+    found: &Triangles,
+    sums: Sums<'_>,
+    s: Column,
+) -> Primitives {
     let (new, exact) = (update.new, update.exact);
     let offsets = new.offsets();
     let bounds = balanced(new.rows(), 1 << 16, |i| {
@@ -88,11 +93,11 @@ pub(super) fn arrange(update: &Update<'_>, found: &Found, sums: Sums<'_>, s: Col
 }
 
 /// The place in K, Q and R of the first edge in a triangle at or after each bound.
-fn first_places(update: &Update<'_>, found: &Found, bounds: &[usize]) -> Vec<usize> {
+fn first_places(update: &Update<'_>, found: &Triangles, bounds: &[usize]) -> Vec<usize> {
     let (old, exact) = (update.old, update.exact);
     // Rows that gain or lose an edge in a triangle.
     let mut changed: Vec<(u32, isize)> = Vec::new();
-    for &Grown { u, v, t, .. } in &found.grown {
+    for &EdgeGain { u, v, t, .. } in &found.grown {
         let before = Wrapping(update.common_before(u, v));
         let inside = |t: Whole| isize::from(t.0 > 0);
         changed.push((u, inside(before + t) - inside(before)));

@@ -147,14 +147,24 @@ impl<'a> Update<'a> {
         })
     }
 
+    /// The neighbours of a node after the changes.
+    fn row(&self, i: u32) -> &'a [u32] {
+        self.new.row(i as usize)
+    }
+
+    /// The neighbours of a node before; none of a new one.
+    fn old_row(&self, i: u32) -> &'a [u32] {
+        row(self.old, i)
+    }
+
     /// The place of the edge between two nodes in the row of the first, if there is one.
     fn find(&self, u: u32, v: u32) -> Option<usize> {
-        self.new.row(u as usize).binary_search(&v).ok()
+        self.row(u).binary_search(&v).ok()
     }
 
     /// Degree before.
     fn degree(&self, i: u32) -> u64 {
-        row(self.old, i).len() as u64
+        self.old_row(i).len() as u64
     }
 
     /// Common neighbours of the ends of an edge before; none for an edge that was not there.

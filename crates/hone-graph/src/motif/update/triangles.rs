@@ -20,7 +20,7 @@ use crate::sparse::{Pattern, prefetch};
 
 /// What an edge of the changed graph gains by triangles that come or go, seen from one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Grown {
+pub(super) struct EdgeGain {
     pub(super) u: u32,
     pub(super) v: u32,
     pub(super) t: Whole,
@@ -29,15 +29,15 @@ pub(super) struct Grown {
 
 /// What was found, and the nodes in it.
 #[derive(Default)]
-struct Listed {
-    grown: Vec<Grown>,
+struct Gathered {
+    grown: Vec<EdgeGain>,
     nodes: Vec<u32>,
 }
 
 /// All triangles that come or go.
-pub(super) struct Found {
+pub(super) struct Triangles {
     /// From both ends, ascending; each edge once.
-    pub(super) grown: Vec<Grown>,
+    pub(super) grown: Vec<EdgeGain>,
     /// Their nodes.
     pub(super) nodes: Marks,
 }
@@ -57,18 +57,14 @@ pub(super) fn list(
     update: &Update<'_>,
     gains: &Gains<'_>,
     progress: &dyn Progress,
-) -> Result<Found> {
+) -> Result<Triangles> {
     let changes = &update.changes.list;
-    let degree = |i: u32| {
-        row(update.old, i)
-            .len()
-            .max(update.new.row(i as usize).len()) as u64
-    };
+    let degree = |i: u32| update.old_row(i).len().max(update.row(i).len()) as u64;
     let parts = update.parts(|at| degree(changes[at].u).min(degree(changes[at].v)) + 64);
-    let all = Mutex::new(Listed::default());
+    let all = Mutex::new(Gathered::default());
     progress.stage("counting triangles", changes.len() as u64);
     sweep(parts, progress, Vec::new, |range, (), thirds| {
-        let mut own = Listed::default();
+        let mut own = Gathered::default();
         for &change in &changes[range] {
             find_thirds(update, change, thirds);
             triangles(update, gains, change, thirds, &mut own);
@@ -78,19 +74,19 @@ pub(super) fn list(
         all.grown.append(&mut own.grown);
         all.nodes.append(&mut own.nodes);
     })?;
-    let Listed { grown, nodes: list } = all.into_inner().expect("no thread panics with the lock");
+    let Gathered { grown, nodes: list } = all.into_inner().expect("no thread panics with the lock");
     let mut nodes = Marks::new(update.new.rows());
     nodes.set(&list);
-    Ok(Found {
+    Ok(Triangles {
         grown: added_up(grown),
         nodes,
     })
 }
 
 /// One entry for each edge and end, from some for each edge.
-fn added_up(mut some: Vec<Grown>) -> Vec<Grown> {
+fn added_up(mut some: Vec<EdgeGain>) -> Vec<EdgeGain> {
     some.sort_unstable();
-    let mut grown: Vec<Grown> = Vec::new();
+    let mut grown: Vec<EdgeGain> = Vec::new();
     for next in some {
         match grown
             .last_mut()
@@ -104,8 +100,8 @@ fn added_up(mut some: Vec<Grown>) -> Vec<Grown> {
         }
     }
     for at in 0..grown.len() {
-        let Grown { u, v, t, q } = grown[at];
-        grown.push(Grown { u: v, v: u, t, q });
+        let EdgeGain { u, v, t, q } = grown[at];
+        grown.push(EdgeGain { u: v, v: u, t, q });
     }
     grown.sort_unstable();
     grown
@@ -154,7 +150,7 @@ fn triangles(
     gains: &Gains<'_>,
     change: Change,
     thirds: &[Third],
-    found: &mut Listed,
+    found: &mut Gathered,
 ) {
     let (a, b, sign) = (change.u, change.v, change.sign());
     let own = update.find(a, b);
@@ -163,7 +159,7 @@ fn triangles(
     let mut gain = |at: Option<usize>, (u, v): (u32, u32), degree: u64, t: u64| {
         if let Some(at) = at {
             gains.r.add(u, at, sign * Wrapping(t));
-            found.grown.push(Grown {
+            found.grown.push(EdgeGain {
                 u: u.min(v),
                 v: u.max(v),
                 t: sign,
@@ -237,12 +233,12 @@ struct Edge {
 pub(super) fn add_rims(
     update: &Update<'_>,
     gains: &Gains<'_>,
-    found: &Found,
+    found: &Triangles,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let degree = |i: u32| update.new.row(i as usize).len();
+    let degree = |i: u32| update.row(i).len();
     let mut edges = Vec::new();
-    for &Grown { u, v, t, .. } in &found.grown {
+    for &EdgeGain { u, v, t, .. } in &found.grown {
         if u < v && t.0 != 0 {
             let (x, w) = if degree(u) >= degree(v) {
                 (u, v)
@@ -293,14 +289,14 @@ fn of_hub(
     let Some(&Edge { x, .. }) = edges.first() else {
         return;
     };
-    let row = update.new.row(x as usize);
+    let row = update.row(x);
     marks.set(row);
     for (at, &Edge { w, by, .. }) in edges.iter().enumerate() {
         if let Some(next) = edges.get(at + 1) {
-            prefetch(update.new.row(next.w as usize));
+            prefetch(update.row(next.w));
         }
         gains.r.row(w, |own| {
-            for (&y, r) in update.new.row(w as usize).iter().zip(own) {
+            for (&y, r) in update.row(w).iter().zip(own) {
                 if marks.has(y) {
                     sums[y as usize] += by;
                     *r += by;

@@ -6,7 +6,7 @@
 use std::num::Wrapping;
 use std::sync::Mutex;
 
-use super::changes::{Change, common, for_common, row, sign};
+use super::changes::{Change, common, for_common, sign};
 use super::{Gains, Update};
 use crate::error::Result;
 use crate::motif::column::Column;
@@ -83,11 +83,7 @@ pub(super) fn add_cycles(
     let steps: Vec<Steps> = parallel::map(changes.nodes.len(), |at| {
         steps(update, &hubs, changes.nodes[at])
     });
-    let of = |i: u32| {
-        changes
-            .place(i)
-            .map_or(Steps::default(), |place| steps[place])
-    };
+    let of = |i: u32| changes.place(i).map(|at| steps[at]).unwrap_or_default();
     let ways: Vec<Way> = changes.list.iter().map(|change| way(change, of)).collect();
     let parts = update.parts(|at| ways[at].cost + 64);
     let scratch = || Scratch {
@@ -146,7 +142,7 @@ fn way(change: &Change, of: impl Fn(u32) -> Steps) -> Way {
 }
 
 fn steps(update: &Update<'_>, hubs: &Hubs, i: u32) -> Steps {
-    let row = update.new.row(i as usize);
+    let row = update.row(i);
     let mut steps = Steps {
         degree: row.len() as u64,
         ..Steps::default()
@@ -158,7 +154,7 @@ fn steps(update: &Update<'_>, hubs: &Hubs, i: u32) -> Steps {
             steps.small += hubs.words as u64;
         } else {
             steps.small += degree;
-            steps.hubs += hubs.near(j).len() as u64;
+            steps.hubs += hubs.near.of(j).len() as u64;
         }
     }
     steps
@@ -167,9 +163,9 @@ fn steps(update: &Update<'_>, hubs: &Hubs, i: u32) -> Steps {
 /// C of an added edge: walks x–y–w to neighbours w of u other than x, over neighbours y of x other than u; `walks` are those
 /// to old neighbours of u.
 fn cycles_of(update: &Update<'_>, (x, u): (u32, u32), walks: u64) -> Whole {
-    let from_x = update.new.row(x as usize);
+    let from_x = update.row(x);
     let change = |&(v, added): &(u32, bool)| {
-        let shared = common(update.new.row(v as usize), from_x) - u64::from(added);
+        let shared = common(update.row(v), from_x) - u64::from(added);
         sign(added) * Wrapping(shared)
     };
     let changed = update.changes.of_node(u).iter().map(change).sum::<Whole>();
@@ -184,7 +180,7 @@ fn walk(
     Way { x, u, whole, .. }: Way,
     scratch: &mut Scratch,
 ) -> u64 {
-    let (around, from_x) = (row(update.old, u), update.new.row(x as usize));
+    let (around, from_x) = (update.old_row(u), update.row(x));
     scratch.marks.set(around);
     scratch.met.clear();
     if !whole {
@@ -201,7 +197,7 @@ fn walk(
         .peekable();
     for (at, &y) in from_x.iter().enumerate() {
         if let Some(&ahead) = from_x.get(at + ROWS_AHEAD) {
-            let row = update.new.row(ahead as usize);
+            let row = update.row(ahead);
             prefetch(&row[..row.len().min(ENTRIES)]);
         }
         // Edges that are new to x have been met.
@@ -210,7 +206,7 @@ fn walk(
         } else {
             match hubs.number(y).filter(|_| !whole) {
                 Some(number) => scratch.meet_hub(hubs, number),
-                None => scratch.meet(update.new.row(y as usize), around),
+                None => scratch.meet(update.row(y), around),
             }
         };
         scratch.met.push(met);
@@ -227,11 +223,7 @@ impl Scratch {
         for number in around.iter().filter_map(|&w| hubs.number(w)) {
             self.hubs_of_u[number / 64] |= 1 << (number % 64);
         }
-        let near = update
-            .new
-            .row(x as usize)
-            .iter()
-            .filter_map(|&y| hubs.number(y));
+        let near = update.row(x).iter().filter_map(|&y| hubs.number(y));
         near.for_each(|number| self.hubs_of_x[number] = 1);
         let changed = update
             .changes
@@ -245,9 +237,9 @@ impl Scratch {
     fn look_up(&mut self, hubs: &Hubs, around: &[u32]) {
         self.from_hubs.clear();
         for (at, &w) in around.iter().enumerate() {
-            hubs.ask(around, at);
+            hubs.near.ask(around, at);
             let mut walks = 0;
-            for &number in hubs.near(w) {
+            for &number in hubs.near.of(w) {
                 let own = &mut self.hubs_of_x[number as usize];
                 let met = u32::from(*own > 0);
                 *own += met;
@@ -261,7 +253,7 @@ impl Scratch {
     fn changed(&mut self, update: &Update<'_>, (x, u): (u32, u32), around: &[u32]) -> u64 {
         let mut all = 0;
         for &(y, added) in update.changes.of_node(x) {
-            let row = update.new.row(y as usize);
+            let row = update.row(y);
             if !added {
                 for_common(around, row, |w, _, _| self.ends[w as usize] += 1);
             } else if y != u {
@@ -335,7 +327,7 @@ impl Scratch {
         });
         gains.c.row(u, |own| {
             let (mut ends, mut shift) = (update.changes.of_node(u).iter().peekable(), 0isize);
-            for (at, (&w, &walks)) in row(update.old, u).iter().zip(&self.from_hubs).enumerate() {
+            for (at, (&w, &walks)) in update.old_row(u).iter().zip(&self.from_hubs).enumerate() {
                 while let Some(&(_, added)) = ends.next_if(|end| end.0 < w) {
                     shift += if added { 1 } else { -1 };
                 }
@@ -363,9 +355,8 @@ struct Hubs {
     /// Words of a row of bits.
     words: usize,
     bits: Vec<u64>,
-    /// Where the list of each node begins; hubs have an empty one.
-    starts: Vec<u32>,
-    lists: Vec<u16>,
+    /// The hubs next to each node; hubs have an empty list.
+    near: Lists<u16>,
 }
 
 impl Hubs {
@@ -376,32 +367,26 @@ impl Hubs {
         nodes.sort_unstable_by_key(|&i| (std::cmp::Reverse(degree(i)), i));
         nodes.truncate(MOST);
         let mut number = vec![NONE; n];
-        nodes
-            .iter()
-            .zip(0..)
-            .for_each(|(&node, at)| number[node as usize] = at);
+        for (&node, at) in nodes.iter().zip(0..) {
+            number[node as usize] = at;
+        }
         let words = nodes.len().div_ceil(64);
         let rows = parallel::map(nodes.len(), |at| {
             let mut bits = vec![0u64; words];
-            let near = pattern
-                .row(nodes[at] as usize)
-                .iter()
-                .map(|&j| number[j as usize]);
-            near.filter(|&j| j != NONE)
-                .for_each(|j| bits[j as usize / 64] |= 1 << (j % 64));
+            for &j in pattern.row(nodes[at] as usize) {
+                let j = number[j as usize];
+                if j != NONE {
+                    bits[j as usize / 64] |= 1 << (j % 64);
+                }
+            }
             bits
         });
-        let (starts, lists) = if nodes.is_empty() {
-            (vec![0; n + 1], Vec::new())
-        } else {
-            lists(pattern, &number)
-        };
+        let near = hubs_next_to(pattern, &number, nodes.is_empty());
         Hubs {
             number,
             words,
             bits: rows.concat(),
-            starts,
-            lists,
+            near,
         }
     }
 
@@ -417,6 +402,20 @@ impl Hubs {
     fn row(&self, number: usize) -> &[u64] {
         &self.bits[number * self.words..][..self.words]
     }
+}
+
+/// For every node a list of the numbers of some of its neighbours.
+struct Lists<T> {
+    starts: Vec<u32>,
+    numbers: Vec<T>,
+}
+
+impl<T> Lists<T> {
+    #[inline(always)]
+    fn of(&self, i: u32) -> &[T] {
+        let [start, end] = [0, 1].map(|next| self.starts[i as usize + next] as usize);
+        &self.numbers[start..end]
+    }
 
     /// Prefetches the lists of nodes that come soon.
     #[inline(always)]
@@ -425,46 +424,39 @@ impl Hubs {
             prefetch(&self.starts[i as usize..][..2]);
         }
         if let Some(&i) = nodes.get(at + LISTS_AHEAD) {
-            prefetch(self.near(i).get(..1).unwrap_or_default());
+            prefetch(self.of(i).get(..1).unwrap_or_default());
         }
-    }
-
-    /// Hubs adjacent to a node that is not a hub.
-    #[inline(always)]
-    fn near(&self, i: u32) -> &[u16] {
-        &self.lists[self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize]
     }
 }
 
 /// The hubs next to each node that is not a hub.
-fn lists(pattern: &Pattern, number: &[u16]) -> (Vec<u32>, Vec<u16>) {
+fn hubs_next_to(pattern: &Pattern, number: &[u16], none: bool) -> Lists<u16> {
+    let (mut starts, mut numbers) = (vec![0], Vec::new());
+    if none {
+        starts.resize(pattern.rows() + 1, 0);
+        return Lists { starts, numbers };
+    }
     let offsets = pattern.offsets();
     let bounds = balanced(pattern.rows(), 1 << 16, |i| {
         (offsets[i + 1] - offsets[i] + 4) as u64
     });
-    let parts = parallel::map(bounds.len().saturating_sub(1), |part| {
+    let parts = parallel::map_each(ranges(&bounds).collect(), |_, rows| {
         let (mut ends, mut list) = (Vec::new(), Vec::new());
-        for i in bounds[part]..bounds[part + 1] {
+        for i in rows {
             if number[i] == NONE {
-                list.extend(
-                    pattern
-                        .row(i)
-                        .iter()
-                        .map(|&j| number[j as usize])
-                        .filter(|&j| j != NONE),
-                );
+                let hubs = pattern.row(i).iter().map(|&j| number[j as usize]);
+                list.extend(hubs.filter(|&hub| hub != NONE));
             }
             ends.push(list.len() as u32);
         }
         (ends, list)
     });
-    let (mut starts, mut lists) = (vec![0], Vec::new());
     for (ends, list) in parts {
-        let before = lists.len() as u32;
+        let before = numbers.len() as u32;
         starts.extend(ends.into_iter().map(|end| before + end));
-        lists.extend(list);
+        numbers.extend(list);
     }
-    (starts, lists)
+    Lists { starts, numbers }
 }
 
 /// Neighbours in D of every node, by their number in D.
@@ -478,8 +470,7 @@ pub(super) struct Middle<'a> {
     /// The nodes of D, the largest first, and the number of each by its place among changes.
     nodes: Vec<u32>,
     number: Vec<u32>,
-    offsets: Vec<u32>,
-    near: Vec<u32>,
+    near: Lists<u32>,
     /// By how much the degree of each node of D grows.
     growth: Vec<i64>,
 }
@@ -499,33 +490,29 @@ impl<'a> Middle<'a> {
         nodes.sort_unstable_by_key(|&i| (std::cmp::Reverse(new.range(i as usize).len()), i));
         let mut number = vec![0; nodes.len()];
         let place = |i: u32| changes.place(i).expect("an end of a change");
-        nodes
-            .iter()
-            .zip(0..)
-            .for_each(|(&i, at)| number[place(i)] = at);
+        for (&i, at) in nodes.iter().zip(0..) {
+            number[place(i)] = at;
+        }
         // No more than the changed graph has slots, which are numbered by 32 bits.
-        let mut offsets = vec![0u32; new.rows() + 1];
-        let slots = || {
-            nodes
-                .iter()
-                .zip(0u32..)
-                .flat_map(|(&v, at)| new.row(v as usize).iter().map(move |&i| (i, at)))
-        };
-        slots().for_each(|(i, _)| offsets[i as usize + 1] += 1);
-        (0..new.rows()).for_each(|i| offsets[i + 1] += offsets[i]);
-        let (mut near, mut next) = (vec![0; offsets[new.rows()] as usize], offsets.clone());
-        slots().for_each(|(i, at)| {
-            near[next[i as usize] as usize] = at;
-            next[i as usize] += 1;
-        });
+        let mut starts = vec![0u32; new.rows() + 1];
+        for &i in nodes.iter().flat_map(|&v| new.row(v as usize)) {
+            starts[i as usize + 1] += 1;
+        }
+        (0..new.rows()).for_each(|i| starts[i + 1] += starts[i]);
+        let (mut numbers, mut next) = (vec![0; starts[new.rows()] as usize], starts.clone());
+        for (&v, at) in nodes.iter().zip(0..) {
+            for &i in new.row(v as usize) {
+                numbers[next[i as usize] as usize] = at;
+                next[i as usize] += 1;
+            }
+        }
         let growth = |&i: &u32| changes.growth(place(i)).0.cast_signed();
         let growth = nodes.iter().map(growth).collect();
         Middle {
             update,
             nodes,
             number,
-            offsets,
-            near,
+            near: Lists { starts, numbers },
             growth,
         }
     }
@@ -534,23 +521,6 @@ impl<'a> Middle<'a> {
     #[inline]
     fn number(&self, i: u32) -> usize {
         self.number[self.update.changes.place(i).expect("an end of a change")] as usize
-    }
-
-    /// Neighbours of a node in D.
-    #[inline]
-    fn near(&self, i: u32) -> &[u32] {
-        &self.near[self.offsets[i as usize] as usize..self.offsets[i as usize + 1] as usize]
-    }
-
-    /// Prefetches the lists of neighbours that come soon.
-    #[inline(always)]
-    fn ask_ahead(&self, row: &[u32], at: usize) {
-        if let Some(&y) = row.get(at + STARTS_AHEAD) {
-            prefetch(&self.offsets[y as usize..][..2]);
-        }
-        if let Some(&y) = row.get(at + LISTS_AHEAD) {
-            prefetch(self.near(y).get(..1).unwrap_or_default());
-        }
     }
 
     /// `sums` has one number for each slot.
@@ -566,7 +536,7 @@ impl<'a> Middle<'a> {
             touched: Vec::new(),
         };
         let bounds = balanced(n, 1 << 14, |i| {
-            (self.near(i as u32).len() + self.update.new.range(i).len()) as u64
+            (self.near.of(i as u32).len() + self.update.new.range(i).len()) as u64
         });
         let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
         let parts = ranges(&bounds).zip(cut(sums, &slots)).collect();
@@ -591,7 +561,7 @@ impl<'a> Middle<'a> {
 
     /// A′ΔA′ and Σ δ on the edges from `x` to nodes with fewer neighbours in D.
     fn row(&self, x: u32, stored: &mut [u64], scratch: &mut MiddleScratch) {
-        let own = self.near(x);
+        let own = self.near.of(x);
         if own.is_empty() {
             return;
         }
@@ -605,10 +575,10 @@ impl<'a> Middle<'a> {
                 touched.push(v as u32);
             }
         }
-        let row = self.update.new.row(x as usize);
+        let row = self.update.row(x);
         for (at, (&y, stored)) in row.iter().zip(stored).enumerate() {
-            self.ask_ahead(row, at);
-            let others = self.near(y);
+            self.near.ask(row, at);
+            let others = self.near.of(y);
             if !others.is_empty() && (others.len(), y) < (own.len(), x) {
                 *stored = total(sums, others).cast_unsigned();
             }
@@ -623,7 +593,7 @@ impl<'a> Middle<'a> {
         let MiddleScratch { sums, touched } = scratch;
         for &(u, added) in changes.of_node(x) {
             let sign = if added { 1 } else { -1 };
-            for &v in self.near(u) {
+            for &v in self.near.of(u) {
                 sums[v as usize] += sign;
                 touched.push(v);
             }
@@ -638,7 +608,8 @@ impl<'a> Middle<'a> {
             .flat_map(|&(u, _)| changes.of_node(u));
         touched.extend(removed.map(|&(v, _)| self.number(v) as u32));
         for &later in self
-            .near(x)
+            .near
+            .of(x)
             .iter()
             .filter(|&&later| later as usize > number)
         {
@@ -662,7 +633,7 @@ impl<'a> Middle<'a> {
         Column::collect(update.new.rows(), |i| {
             let known = i < update.old.rows();
             let before = Wrapping(if known { update.exact.s.get(i) } else { 0 });
-            let near = self.near(i as u32).iter();
+            let near = self.near.of(i as u32).iter();
             let grown = near.map(|&at| Wrapping(self.growth[at as usize].cast_unsigned()));
             // Edges that come and go, at old degrees.
             let own = update.changes.of_node(i as u32).iter();
