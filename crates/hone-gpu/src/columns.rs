@@ -510,8 +510,7 @@ impl Cuda {
             ];
             self.start("logs_above_one", own.len().div_ceil(THREADS), &args);
             let parts = panels(marks).into_iter();
-            let place =
-                |range: &Range<usize>| number(own.address()) + 4 * range.start as u64;
+            let place = |range: &Range<usize>| number(own.address()) + 4 * range.start as u64;
             let parts = self.describe(
                 parts.map(|range| described(place(&range), 0, (range.start, range.len()), marks)),
             );
