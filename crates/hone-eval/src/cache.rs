@@ -35,17 +35,8 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(key: Value, value: Value) -> Self {
-        let sum = Entry::sum_of(&key, &value);
-        Entry { key, value, sum }
-    }
-
-    fn sum_of(key: &Value, value: &Value) -> String {
-        format!("{:032x}", fingerprint(format!("{key}{value}").as_bytes()))
-    }
-
-    fn is_whole(&self) -> bool {
-        self.sum == Entry::sum_of(&self.key, &self.value)
+    fn checksum(&self) -> String {
+        fingerprint(&format!("{}{}", self.key, self.value))
     }
 }
 
@@ -59,16 +50,10 @@ impl Cache {
     }
 
     /// A cache in `folder`, which is made when absent.
-    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
-        Self::open_at(folder.as_ref())
-    }
-
-    fn open_at(folder: &Path) -> Result<Self> {
+    pub fn open(folder: &Path) -> Result<Self> {
         if folder.is_file() {
-            return Err(Error::config(
-                "cache",
-                format!("{} is a file; give a folder", folder.display()),
-            ));
+            let message = format!("{} is a file; give a folder", folder.display());
+            return Err(Error::config("cache", message));
         }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         Ok(Cache {
@@ -91,22 +76,18 @@ impl Cache {
     where
         T: Serialize + DeserializeOwned,
     {
-        let key = serde_json::to_value((FORMAT, key))
-            .map_err(|e| Error::config("cache", e.to_string()))?;
         let Some(folder) = &self.folder else {
             return compute();
         };
         let broken = |e: serde_json::Error| Error::config("cache", e.to_string());
-        let path = folder.join(format!(
-            "{:032x}.json",
-            fingerprint(key.to_string().as_bytes())
-        ));
+        let key = serde_json::to_value((FORMAT, key)).map_err(broken)?;
+        let path = folder.join(format!("{}.json", fingerprint(&key.to_string())));
         if !self.renew
             && !path.is_symlink()
             && let Ok(Some(text)) = record::read(&path)
             && let Ok(entry) = serde_json::from_slice::<Entry>(&text)
             && entry.key == key
-            && entry.is_whole()
+            && entry.sum == entry.checksum()
             && let Ok(value) = serde_json::from_value(entry.value)
         {
             return Ok(value);
@@ -114,7 +95,9 @@ impl Cache {
         let value = serde_json::to_value(compute()?).map_err(broken)?;
         // Text may change the last digit: what the next run reads is what this one gives.
         let value: Value = serde_json::from_str(&value.to_string()).map_err(broken)?;
-        let entry = Entry::new(key, value);
+        let sum = String::new();
+        let mut entry = Entry { key, value, sum };
+        entry.sum = entry.checksum();
         let text = serde_json::to_vec(&entry).map_err(broken)?;
         let mut output = Output::create_own(&path)?;
         output.write_all(&text).map_err(|e| Error::io(&path, e))?;
@@ -123,13 +106,13 @@ impl Cache {
     }
 }
 
-/// A name for any bytes: FNV-1a with 128 bits.
-pub fn fingerprint(bytes: &[u8]) -> u128 {
+/// A name for any text: FNV-1a with 128 bits.
+pub(crate) fn fingerprint(text: &str) -> String {
     let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
-    let add = |hash: u128, &byte: &u8| {
+    let add = |hash: u128, byte: u8| {
         (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
     };
-    bytes.iter().fold(start, add)
+    format!("{:032x}", text.bytes().fold(start, add))
 }
 
 /// The identity of a graph in the key of a cell.

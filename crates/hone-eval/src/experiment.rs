@@ -13,10 +13,10 @@ use crate::labels::NodeLabels;
 use crate::method::{Kind, Method};
 use crate::pairs::PairOperator;
 use crate::report::{Failure, Report, SEEDS, Table};
-use crate::save::Save;
 use crate::task::{
     LinkCell, LinkConfig, NodeScore, NodesCell, NodesConfig, Outcome, Setting, link, nodes,
 };
+use crate::vectors::Save;
 
 /// A graph and the name it has in tables.
 #[derive(Debug, Clone)]

@@ -6,15 +6,12 @@
 //! | link prediction, node labels, roles | [`task`] |
 //! | methods by name | [`method`] |
 //! | the best settings for one graph | [`tune`] |
-//! | vectors of other tools; leak detection | [`foreign`] |
-//! | saved vectors | [`save`] |
+//! | vectors of other tools and saved ones; leak detection | [`vectors`] |
 //! | DeepWalk, node2vec, LINE, GraRep, NetMF, ProNE, Spectral, RolX, GraphWave, features, heuristics | [`baseline`] |
-//! | edge-removal splits that cannot leak | [`split`] |
-//! | splits as files for other tools | [`export`] |
+//! | edge-removal splits that cannot leak, and their files | [`split`] |
 //! | node labels | [`labels`] |
 //! | edge features, scaling | [`pairs`] |
-//! | L2 logistic regression, binary and one-vs-rest | [`logistic`] |
-//! | k-fold cross-validation, choice of C | [`validate`] |
+//! | L2 logistic regression, binary and one-vs-rest, and the choice of C | [`classify`] |
 //! | clusters | [`kmeans`] |
 //! | AUC, average precision, accuracy, F1, NMI | [`metrics`] |
 //! | gains, ranks, significance over many graphs | [`compare`] |
@@ -24,24 +21,22 @@
 
 pub mod baseline;
 pub mod cache;
+pub mod classify;
 pub mod compare;
 pub mod experiment;
-pub mod export;
-pub mod foreign;
 pub mod kmeans;
 pub mod labels;
-pub mod logistic;
 pub mod method;
 pub mod metrics;
 pub mod pairs;
+mod plot;
 pub mod random;
 pub mod report;
-pub mod save;
 pub mod split;
 pub mod stats;
 pub mod task;
 pub mod tune;
-pub mod validate;
+pub mod vectors;
 
 /// A value by its name in files.
 fn named<T: serde::de::DeserializeOwned>(field: &str, text: &str, names: &str) -> hone::Result<T> {

@@ -15,8 +15,8 @@ use crate::baseline::{
     Baseline, Degree, GraRep, GraphWave, Heuristic, Hope, Line, NetMf, Node2Vec, ProNe, Random,
     RolX, Spectral,
 };
-use crate::foreign::{self, Vectors};
 use crate::split::TrainGraph;
+use crate::vectors::{self, Vectors};
 
 /// One method: candidates among which validation chooses, or an untrained score.
 #[derive(Debug, Clone, PartialEq)]
@@ -359,7 +359,7 @@ impl Embedder {
         let graph = train.graph();
         self.check()?;
         let block = match self {
-            Embedder::File(path) => return foreign::read(&file_of_seed(path, seed), graph),
+            Embedder::File(path) => return vectors::read(&file_of_seed(path, seed), graph),
             Embedder::Hone(config) => {
                 let mut config = Config::clone(config);
                 config.seed = seed;

@@ -144,48 +144,33 @@ pub struct Tuned {
 }
 
 /// Score and seconds of each candidate, or why it has none.
-type Scores = std::vec::IntoIter<Result<(f64, f64)>>;
+type Scores = Vec<Result<(f64, f64)>>;
 
 /// The choice and its reason, in a sentence.
 fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
-    let name = |row: usize| &rows[row].name;
-    let size = |row: usize| {
-        let error = rows[row]
-            .error
-            .map_or(String::new(), |error| format!(" ± {error:.3}"));
-        format!("{:.3}{error}", rows[row].difference.unwrap_or_default())
+    let size = |row: &Row| {
+        let difference = row.difference.unwrap_or_default();
+        match row.error {
+            Some(error) => format!("{difference:.3} ± {error:.3}"),
+            None => format!("{difference:.3}"),
+        }
     };
-    if rounds == 0 {
-        return format!(
-            "{} stays: no round was completed in the given time",
-            name(0)
-        );
-    }
-    if chosen > 0 {
-        return format!(
-            "{} is chosen: better by {}, more than chance explains",
-            name(chosen),
-            size(chosen)
-        );
-    }
-    if best == 0 {
-        return format!("{} stays: no other candidate did better", name(0));
-    }
-    match rows[best].p {
-        None => format!(
-            "{} stays: {} leads by {}, but {rounds} round{} cannot tell this from chance",
-            name(0),
-            name(best),
-            size(best),
-            if rounds == 1 { "" } else { "s" }
+    let (first, leader) = (&rows[0].name, &rows[best].name);
+    let s = if rounds == 1 { "" } else { "s" };
+    let reason = match (&rows[best], rounds) {
+        (_, 0) => "no round was completed in the given time".to_owned(),
+        _ if chosen > 0 => {
+            let (name, size) = (&rows[chosen].name, size(&rows[chosen]));
+            return format!("{name} is chosen: better by {size}, more than chance explains");
+        }
+        _ if best == 0 => "no other candidate did better".to_owned(),
+        (row, _) if row.p.is_none() => format!(
+            "{leader} leads by {}, but {rounds} round{s} cannot tell this from chance",
+            size(row)
         ),
-        Some(_) => format!(
-            "{} stays: {} leads by {}, which may be chance",
-            name(0),
-            name(best),
-            size(best)
-        ),
-    }
+        (row, _) => format!("{leader} leads by {}, which may be chance", size(row)),
+    };
+    format!("{first} stays: {reason}")
 }
 
 /// Progress that also stops the work when the time is up.
@@ -228,55 +213,64 @@ impl TuneOptions {
             progress,
             end: time.and_then(|time| Instant::now().checked_add(time)),
         };
+        let (none, link_config) = (Cache::none(), self.link_config(graph)?);
+        let setting = Setting::new(&none, &limited);
+        let nodes_config = NodesConfig {
+            shares: vec![self.share],
+            ..NodesConfig::classification()
+        };
+        let links = |methods: &[Method], seed| -> Result<Scores> {
+            let scored = |cell: LinkCell| {
+                let auc = cell.validated().map_or(0.5, |outcome| outcome.auc);
+                (auc, cell.seconds)
+            };
+            let cells = link(graph, methods, &link_config, seed, setting)?.into_iter();
+            Ok(cells.map(|cell| cell.map(scored)).collect())
+        };
+        let labelled = |labels, methods: &[Method], seed| -> Result<Scores> {
+            let scored = |cell: NodesCell| (cell.scores[0].micro_f1, cell.seconds);
+            let cells = nodes(graph, labels, methods, &nodes_config, seed, setting)?.into_iter();
+            Ok(cells.map(|cell| cell.map(scored)).collect())
+        };
+        let tasks = if by == By::Both { 2 } else { 1 };
+        let units = self.rounds * tasks * methods.len() as u64;
+        progress.stage("comparing candidates", units);
         let mut rows: Vec<Row> = methods
             .iter()
             .map(|method| Row::new(&method.name))
             .collect();
-        let tasks = if by == By::Both { 2 } else { 1 };
-        progress.stage(
-            "comparing candidates",
-            self.rounds * tasks * methods.len() as u64,
-        );
         let (mut rounds, mut first_failure) = (0, None);
         for seed in self.first_seed..last {
-            let present: Vec<usize> = (0..rows.len())
-                .filter(|&at| rows[at].failure.is_none())
-                .collect();
+            let present = |at: &usize| rows[*at].failure.is_none();
+            let present: Vec<usize> = (0..rows.len()).filter(present).collect();
             let left: Vec<Method> = present.iter().map(|&at| methods[at].clone()).collect();
-            let links = || self.links(graph, &left, seed, &limited);
-            let labelled = |labels| self.labels(graph, labels, &left, seed, &limited);
-            let round = (|| {
-                let links = (by != By::Labels).then(links).transpose()?;
-                let labelled = labels
-                    .filter(|_| by != By::Links)
-                    .map(labelled)
-                    .transpose()?;
-                Ok([links, labelled])
-            })();
-            let [mut links, mut labelled] = match round {
+            let round = || {
+                let links = (by != By::Labels).then(|| links(&left, seed)).transpose()?;
+                let labels = labels.filter(|_| by != By::Links);
+                let labelled = labels.map(|labels| labelled(labels, &left, seed));
+                Ok([links, labelled.transpose()?].map(|scores| scores.map(Vec::into_iter)))
+            };
+            let mut scores = match round() {
                 Err(Error::Interrupted) if limited.is_over() && !progress.cancelled() => break,
                 other => other?,
             };
-            let mut next = || -> Result<[Option<(f64, f64)>; 2]> {
-                let links = links.as_mut().and_then(Iterator::next);
-                let labelled = labelled.as_mut().and_then(Iterator::next);
-                Ok([links.transpose()?, labelled.transpose()?])
-            };
             for at in present {
                 let row = &mut rows[at];
-                match next() {
-                    Ok([links, labelled]) => {
+                match scores
+                    .each_mut()
+                    .map(|scores| scores.as_mut().and_then(Iterator::next).transpose())
+                {
+                    [Ok(links), Ok(labelled)] => {
                         row.links.extend(links.map(|(score, _)| score));
                         row.labels.extend(labelled.map(|(score, _)| score));
                         let seconds = [links, labelled].into_iter().flatten();
                         row.seconds += seconds.map(|(_, time)| time).sum::<f64>() / tasks as f64;
                     }
-                    Err(error) if at == 0 => return Err(error),
-                    Err(error) => {
-                        *row = Row {
-                            failure: Some(error.to_string()),
-                            ..Row::new(&row.name)
-                        };
+                    [Err(error), _] | [_, Err(error)] if at == 0 => return Err(error),
+                    [Err(error), _] | [_, Err(error)] => {
+                        let mut failed = Row::new(&row.name);
+                        failed.failure = Some(error.to_string());
+                        *row = failed;
                         first_failure.get_or_insert(error);
                     }
                 }
@@ -291,27 +285,22 @@ impl TuneOptions {
 
     /// The candidates as methods, one configuration each.
     fn methods(&self) -> Result<Vec<Method>> {
+        let refuse = |message: String| Err(Error::config("candidates", message));
         let mut methods: Vec<Method> = Vec::new();
         for text in &self.candidates {
-            let preset = text
-                .split_once(':')
-                .map_or(text.as_str(), |(preset, _)| preset);
+            let preset = text.split(':').next().unwrap_or_default();
             if !PRESETS.iter().any(|known| known.0 == preset) {
                 let hint = spelling::hint(preset, PRESETS.iter().map(|known| known.0));
-                return Err(Error::config(
-                    "candidates",
-                    format!("`{preset}` is not a preset{hint}"),
-                ));
+                return refuse(format!("`{preset}` is not a preset{hint}"));
             }
             let parsed = Method::parse(text).map_err(|error| match error {
                 Error::Config { message, .. } => Error::config("candidates", message),
                 other => other,
             })?;
             for (options, embedder) in parsed.candidates() {
-                let name = if options.is_empty() {
-                    preset.to_owned()
-                } else {
-                    format!("{preset}:{options}")
+                let name = match options.as_str() {
+                    "" => preset.to_owned(),
+                    _ => format!("{preset}:{options}"),
                 };
                 let Embedder::Hone(config) = embedder else {
                     unreachable!("a preset is a configuration")
@@ -319,46 +308,28 @@ impl TuneOptions {
                 let mut config = config.clone();
                 config.global.dim = self.dim.unwrap_or(config.global.dim);
                 config.check()?;
-                methods.push(Method {
-                    name,
-                    kind: Kind::Vectors(vec![(String::new(), Embedder::Hone(config))]),
-                });
+                let kind = Kind::Vectors(vec![(String::new(), Embedder::Hone(config))]);
+                if methods.iter().any(|other| other.kind == kind) {
+                    return refuse(format!("`{name}` is given twice"));
+                }
+                methods.push(Method { name, kind });
             }
         }
-        let twice = (1..methods.len()).find(|&at| {
-            methods[..at]
-                .iter()
-                .any(|other| other.kind == methods[at].kind)
-        });
-        if let Some(at) = twice {
-            return Err(Error::config(
-                "candidates",
-                format!("`{}` is given twice", methods[at].name),
-            ));
-        }
-        let few = || {
-            Error::config(
-                "candidates",
-                "give at least two: the first is the default, others have to beat it",
-            )
-        };
         if methods.len() < 2 {
-            Err(few())
-        } else {
-            Ok(methods)
+            let few = "give at least two: the first is the default, others have to beat it";
+            return refuse(few.to_owned());
         }
+        Ok(methods)
     }
 
     fn decided_by(&self, labels: Option<&NodeLabels>) -> Result<By> {
         if self.rounds == 0 {
             return Err(Error::config("rounds", "must be at least 1"));
         }
-        if let Some(few) = labels
-            .map(|labels| labels.nodes.len())
-            .filter(|&nodes| nodes < LABELLED)
-        {
+        let nodes = labels.map_or(LABELLED, |labels| labels.nodes.len());
+        if nodes < LABELLED {
             let message = format!(
-                "{few} labelled nodes cannot tell settings apart; give at least {LABELLED}"
+                "{nodes} labelled nodes cannot tell settings apart; give at least {LABELLED}"
             );
             return Err(Error::config("labels", message));
         }
@@ -380,100 +351,48 @@ impl TuneOptions {
     /// How links are predicted: as `hone eval link` does it for directed graphs, against random pairs where no arc can be
     /// turned around.
     fn link_config(&self, graph: &Graph) -> Result<LinkConfig> {
-        let operators = if graph.is_directed() {
-            PairOperator::usual_directed()
-        } else {
-            OPERATORS
-                .iter()
-                .map(|text| text.parse())
-                .collect::<Result<Vec<PairOperator>>>()?
+        let parsed = OPERATORS.iter().map(|text| text.parse());
+        let operators = match graph.is_directed() {
+            true => PairOperator::usual_directed(),
+            false => parsed.collect::<Result<_>>()?,
         };
-        let negatives = Negatives::usual(graph);
-        let pairs = 2.0 * self.removed * graph.edges() as f64;
-        let selection = LinkConfig::default()
-            .selection
-            .min(SELECTED / pairs.max(1.0));
+        let (pairs, usual) = (
+            2.0 * self.removed * graph.edges() as f64,
+            LinkConfig::default(),
+        );
         Ok(LinkConfig {
             removed: self.removed,
             operators,
-            selection,
-            negatives,
-            ..LinkConfig::default()
+            selection: usual.selection.min(SELECTED / pairs.max(1.0)),
+            negatives: Negatives::usual(graph),
+            ..usual
         })
-    }
-
-    /// AUC and seconds of each candidate on one split.
-    fn links(
-        &self,
-        graph: &Graph,
-        methods: &[Method],
-        seed: u64,
-        progress: &dyn Progress,
-    ) -> Result<Scores> {
-        let config = self.link_config(graph)?;
-        let cells = link(
-            graph,
-            methods,
-            &config,
-            seed,
-            Setting::new(&Cache::none(), progress),
-        )?;
-        let scored = |cell: LinkCell| {
-            let auc = cell.validated().map_or(0.5, |outcome| outcome.auc);
-            (auc, cell.seconds)
-        };
-        let scores: Vec<_> = cells.into_iter().map(|cell| cell.map(scored)).collect();
-        Ok(scores.into_iter())
-    }
-
-    /// Micro F1 and seconds of each candidate with one choice of training nodes.
-    fn labels(
-        &self,
-        graph: &Graph,
-        labels: &NodeLabels,
-        methods: &[Method],
-        seed: u64,
-        progress: &dyn Progress,
-    ) -> Result<Scores> {
-        let config = NodesConfig {
-            shares: vec![self.share],
-            ..NodesConfig::classification()
-        };
-        let cells = nodes(
-            graph,
-            labels,
-            methods,
-            &config,
-            seed,
-            Setting::new(&Cache::none(), progress),
-        )?;
-        let scored = |cell: NodesCell| (cell.scores[0].micro_f1, cell.seconds);
-        let scores: Vec<_> = cells.into_iter().map(|cell| cell.map(scored)).collect();
-        Ok(scores.into_iter())
     }
 
     fn judge(&self, mut rows: Vec<Row>, methods: &[Method], by: By, rounds: u64) -> Tuned {
         let scores: Vec<Vec<f64>> = rows.iter().map(|row| row.scores(by)).collect();
         let mean = |row: usize| scores[row].iter().sum::<f64>() / scores[row].len().max(1) as f64;
-        let best = (0..rows.len())
-            .rev()
-            .filter(|&row| rows[row].failure.is_none())
-            .max_by(|&a, &b| mean(a).total_cmp(&mean(b)))
-            .unwrap_or(0);
-        let tested = match by {
-            By::Links => self.removed / (1.0 - self.removed),
-            By::Labels => (1.0 - self.share) / self.share,
-            By::Both => (self.removed / (1.0 - self.removed)).max((1.0 - self.share) / self.share),
+        // The first of the highest.
+        let highest = |among: &dyn Fn(&usize) -> bool| {
+            let among = (0..scores.len()).rev().filter(among);
+            among
+                .max_by(|&a, &b| mean(a).total_cmp(&mean(b)))
+                .unwrap_or(0)
         };
-        rows.iter_mut()
-            .for_each(|row| row.seconds /= rounds.max(1) as f64);
-        for (at, row) in rows.iter_mut().enumerate().skip(1) {
-            let differences: Vec<f64> = scores[at]
-                .iter()
-                .zip(&scores[0])
-                .map(|(own, first)| own - first)
-                .collect();
-            let Some(Summary { mean, std, count }) = Summary::of(&differences) else {
+        let best = highest(&|&row| rows[row].failure.is_none());
+        let links = self.removed / (1.0 - self.removed);
+        let labels = (1.0 - self.share) / self.share;
+        let tested = match by {
+            By::Links => links,
+            By::Labels => labels,
+            By::Both => links.max(labels),
+        };
+        for (at, row) in rows.iter_mut().enumerate() {
+            row.seconds /= rounds.max(1) as f64;
+            let pairs = scores[at].iter().zip(&scores[0]);
+            let differences: Vec<f64> = pairs.map(|(own, first)| own - first).collect();
+            let summary = Summary::of(&differences).filter(|_| at > 0);
+            let Some(Summary { mean, std, count }) = summary else {
                 continue;
             };
             let error = std.max(LEAST_STD) * (1.0 / count as f64 + tested).sqrt();
@@ -482,23 +401,21 @@ impl TuneOptions {
             row.p = (count >= ROUNDS).then(|| stats::student_p(mean / error, count - 1));
         }
         let level = LEVEL / (rows.len() - 1) as f64;
-        let sure = |&row: &usize| {
-            rows[row].difference > Some(0.0) && rows[row].p.is_some_and(|p| p < level)
+        let chosen = highest(&|&row| {
+            let Row { difference, p, .. } = rows[row];
+            difference > Some(0.0) && p.is_some_and(|p| p < level)
+        });
+        let Embedder::Hone(config) = &methods[chosen].candidates()[0].1 else {
+            unreachable!("candidates are presets of HONE")
         };
-        let chosen = (1..rows.len())
-            .rev()
-            .filter(sure)
-            .max_by(|&a, &b| mean(a).total_cmp(&mean(b)))
-            .unwrap_or(0);
-        let verdict = verdict(&rows, best, chosen, rounds);
         Tuned {
             by,
             rounds,
             level,
             best,
             chosen,
-            verdict,
-            config: config_of(&methods[chosen]),
+            verdict: verdict(&rows, best, chosen, rounds),
+            config: Config::clone(config),
             rows,
         }
     }
@@ -534,12 +451,226 @@ impl Row {
     }
 }
 
-fn config_of(method: &Method) -> Config {
-    match &method.candidates()[0].1 {
-        Embedder::Hone(config) => Config::clone(config),
-        _ => unreachable!("candidates are presets of HONE"),
+#[cfg(test)]
+mod tests {
+    use hone::graph::GraphBuilder;
+
+    use super::*;
+
+    fn judged(scores: &[&[f64]]) -> Tuned {
+        let options = TuneOptions {
+            candidates: vec!["hone".into(), "hone-p".into(), "hone-w".into()],
+            ..Default::default()
+        };
+        let methods = options.methods().expect("presets");
+        let rows = scores.iter().zip(&methods);
+        let rows = rows
+            .map(|(links, m)| Row {
+                links: links.to_vec(),
+                ..Row::new(&m.name)
+            })
+            .collect();
+        options.judge(rows, &methods, By::Links, scores[0].len() as u64)
+    }
+
+    #[test]
+    fn a_clear_lead_is_taken_and_noise_is_not() {
+        let first: &[f64] = &[0.80, 0.81, 0.79, 0.80, 0.82];
+        let clear = judged(&[first, &[0.70; 5], &[0.850, 0.861, 0.841, 0.849, 0.870]]);
+        assert_eq!((clear.best, clear.chosen), (2, 2));
+        assert_eq!(clear.config, Config::preset("hone-w").expect("a preset"));
+        assert!(
+            clear
+                .verdict
+                .starts_with("hone-w is chosen: better by 0.050"),
+            "{}",
+            clear.verdict
+        );
+        let noise = judged(&[first, &[0.70; 5], &[0.85, 0.78, 0.83, 0.79, 0.83]]);
+        assert_eq!((noise.best, noise.chosen), (2, 0));
+        assert!(noise.verdict.contains("may be chance"), "{}", noise.verdict);
+        let worse = judged(&[first, &[0.70; 5], &[0.75; 5]]);
+        assert_eq!((worse.best, worse.chosen), (0, 0));
+        for rounds in [1, 2] {
+            let short = judged(&[&first[..rounds], &[0.7; 2][..rounds], &[0.9; 2][..rounds]]);
+            assert_eq!((short.best, short.chosen), (2, 0));
+            assert!(short.verdict.contains("cannot tell"), "{}", short.verdict);
+        }
+    }
+
+    #[test]
+    fn a_noisy_leader_does_not_hide_a_sure_one() {
+        let sure = [0.845, 0.846, 0.844, 0.845, 0.846];
+        let tuned = judged(&[&[0.8; 5], &sure, &[0.95, 0.75, 0.90, 0.80, 0.87]]);
+        assert_eq!((tuned.best, tuned.chosen), (2, 1));
+    }
+
+    #[test]
+    fn every_rival_makes_the_test_stricter() {
+        // p lies between .025 and .05: enough against one rival, not against two.
+        let (first, rival): ([f64; 5], _) = ([0.8; 5], [0.844, 0.824, 0.834, 0.854, 0.814]);
+        let two = judged(&[&first, &[0.7; 5], &rival]);
+        let p = two.rows[2].p.expect("five rounds");
+        assert!(p > 0.025 && p < 0.05, "{p}");
+        assert_eq!((two.level, two.chosen), (0.025, 0));
+    }
+
+    #[test]
+    fn equal_scores_keep_the_default_and_no_spread_is_no_proof() {
+        let tied = judged(&[&[0.8, 0.8], &[0.8, 0.8], &[0.8, 0.8]]);
+        assert_eq!((tied.best, tied.chosen), (0, 0));
+        let constant = judged(&[&[0.8; 3], &[0.7; 3], &[0.802; 3]]);
+        assert_eq!(
+            (constant.best, constant.chosen),
+            (2, 0),
+            "{:?}",
+            constant.rows
+        );
+    }
+
+    /// Rivals that differ by noise alone are chosen in few of many trials.
+    #[test]
+    fn noise_is_rarely_chosen() {
+        let mut stream = crate::random::Stream::new(5, "noise", 0);
+        let mut scores = || -> Vec<f64> {
+            (0..5)
+                .map(|_| 0.8 + 1e-4 * stream.below(200) as f64)
+                .collect()
+        };
+        let chosen = (0..400)
+            .filter(|_| judged(&[&scores(), &scores(), &scores()]).chosen > 0)
+            .count();
+        assert!(chosen < 20, "{chosen} of 400");
+    }
+
+    #[test]
+    fn errors_are_those_of_repeated_splits() {
+        let tuned = judged(&[&[0.8, 0.8, 0.8, 0.8], &[0.81, 0.83, 0.81, 0.83], &[0.7; 4]]);
+        let (mean, error) = tuned.rows[1]
+            .difference
+            .zip(tuned.rows[1].error)
+            .expect("a rival");
+        // std² = 4/3 · 1e-4; 1/4 for four rounds, 1/4 for one edge hidden of each four that are left.
+        assert!(
+            (mean - 0.02).abs() < 1e-12 && (error - (4.0e-4f64 / 3.0 * 0.5).sqrt()).abs() < 1e-12
+        );
+    }
+
+    #[test]
+    fn slips_are_named() {
+        let with = |candidates: &[&str]| {
+            let candidates = candidates.iter().map(|&text| text.to_owned()).collect();
+            TuneOptions {
+                candidates,
+                ..Default::default()
+            }
+            .methods()
+            .expect_err("refused")
+            .to_string()
+        };
+        for other in ["node2vec", "katz", "degrees", "file:x"] {
+            assert!(
+                with(&["hone", other]).contains("is not a preset; use one of hone, hone-w"),
+                "{other}"
+            );
+        }
+        assert!(with(&["hone"]).contains("at least two"));
+        assert!(with(&["hone", "hone:step=3"]).starts_with("candidates: "));
+        assert!(with(&["hone", "hone:steps=3"]).contains("`hone:steps=3` is given twice"));
+        let labels = |nodes: u32| {
+            let rows: Vec<_> = (0..nodes)
+                .map(|i| (i, vec![["a", "b"][i as usize % 2]]))
+                .collect();
+            NodeLabels::new(&rows).expect("two labels")
+        };
+        let by = |by, nodes: Option<u32>| {
+            TuneOptions {
+                by,
+                ..Default::default()
+            }
+            .decided_by(nodes.map(labels).as_ref())
+        };
+        assert!(by(Some(By::Labels), None).is_err() && by(Some(By::Labels), Some(20)).is_ok());
+        assert!(by(Some(By::Links), Some(20)).is_err() && by(None, Some(19)).is_err());
+        assert_eq!(
+            (
+                by(None, Some(20)).expect("labels"),
+                by(None, None).expect("links")
+            ),
+            (By::Both, By::Links)
+        );
+    }
+
+    /// Directed graphs are judged as `hone eval link --directed` judges them, by the direction of arcs too.
+    #[test]
+    fn directed_graphs_are_judged_by_directions() {
+        let build = |directed, both: bool| {
+            let arcs = (2..120u32).flat_map(|i| [(i, i / 2), (i, i * 7 % (i - 1)), (i, i / 3)]);
+            let arcs = arcs
+                .flat_map(|(u, v)| {
+                    if both {
+                        vec![(u, v), (v, u)]
+                    } else {
+                        vec![(u, v)]
+                    }
+                })
+                .collect();
+            let builder = if directed {
+                GraphBuilder::directed(120)
+            } else {
+                GraphBuilder::undirected(120)
+            };
+            builder.edges(arcs).build().expect("in range")
+        };
+        let candidates = ["hone:dim=8", "hone:dim=4"].map(str::to_owned).to_vec();
+        let options = TuneOptions {
+            candidates,
+            rounds: 1,
+            ..Default::default()
+        };
+        let config = |graph: &Graph| options.link_config(graph).expect("operators are known");
+        let graph = build(true, false);
+        assert_eq!(
+            (config(&graph).negatives, config(&graph).operators),
+            (Negatives::Mixed, PairOperator::usual_directed())
+        );
+        let judged = |config: LinkConfig| {
+            let (methods, seed) = (options.methods().expect("presets"), options.first_seed);
+            let cells = link(
+                &graph,
+                &methods,
+                &config,
+                seed,
+                Setting::new(&Cache::none(), &hone::Silent),
+            )
+            .expect("judged");
+            cells
+                .iter()
+                .filter_map(|cell| cell.as_ref().expect("no method fails").validated())
+                .map(|outcome| outcome.auc)
+                .collect::<Vec<_>>()
+        };
+        let tuned = options
+            .run(&graph, None, None, &hone::Silent)
+            .expect("tuned");
+        let found: Vec<f64> = tuned.rows.iter().map(|row| row.links[0]).collect();
+        assert_eq!(found, judged(config(&graph)));
+        assert_ne!(
+            found,
+            judged(LinkConfig {
+                negatives: Negatives::Random,
+                ..config(&graph)
+            })
+        );
+        assert_eq!(
+            config(&build(true, true)).negatives,
+            Negatives::Random,
+            "no arc can be turned around"
+        );
+        let plain = config(&build(false, false));
+        assert_eq!(
+            (plain.negatives, plain.operators.len()),
+            (Negatives::Random, OPERATORS.len())
+        );
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -8,10 +8,10 @@ use hone_eval::cache::Cache;
 use hone_eval::labels::NodeLabels;
 use hone_eval::method::{Embedder, Kind, Method, registry};
 use hone_eval::pairs::{PairOperator, Scaling};
-use hone_eval::save::Save;
 use hone_eval::split::{LabeledPairs, LinkSplit, Negatives, Removal};
 use hone_eval::task::{LinkConfig, Setting, link};
 use hone_eval::tune::{CANDIDATES, TuneOptions};
+use hone_eval::vectors::Save;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -172,7 +172,7 @@ pub(crate) fn evaluate_link(
 type Pairs<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<bool>>);
 
 fn pairs_to_python<'py>(py: Python<'py>, pairs: LabeledPairs) -> PyResult<Pairs<'py>> {
-    let rows = pairs.len();
+    let rows = pairs.pairs.len();
     let flat: Vec<i64> = pairs
         .pairs
         .iter()

@@ -10,9 +10,8 @@ use hone::store::factors::{ArrayEntry, Folder, Manifest};
 use hone::{Config, Error, Hone, Result, Silent, config::Layers};
 use hone_eval::baseline::Random;
 use hone_eval::cache::Cache;
-use hone_eval::foreign;
 use hone_eval::method::Embedder;
-use hone_eval::save::{Save, Whose};
+use hone_eval::vectors::{self, Save, Whose};
 
 use crate::karate::karate;
 
@@ -46,7 +45,7 @@ fn make(folder: &Path) -> Result<()> {
     read.files.clear();
     fs::write(&manifest, serde_json::to_vec(&read).expect("plain data"))
         .map_err(|e| Error::io(&manifest, e))?;
-    let save = Save::open(folder.join(SAVED), Existing::Replace)?;
+    let save = Save::open(&folder.join(SAVED), Existing::Replace)?;
     save.keep(&whose(), karate(), &Block::zeros(karate().nodes(), 2))?;
     save.finish()?;
     cell(&folder.join(CELLS)).map(drop)
@@ -169,7 +168,7 @@ fn read_factors() -> Result<String> {
 
 pub(crate) fn saved_manifest(path: &Path) -> Result<String> {
     replace(&made().join(SAVED).join(MANIFEST), path)?;
-    let save = Save::open(made().join(SAVED), Existing::Replace)?;
+    let save = Save::open(&made().join(SAVED), Existing::Replace)?;
     save.finish().map(|count| format!("{} files", count.min(9)))
 }
 
@@ -179,9 +178,9 @@ pub(crate) fn saved_record(path: &Path) -> Result<String> {
         &made().join(SAVED).join(format!("{VECTORS}.run.json")),
         path,
     )?;
-    let has = Save::open(made().join(SAVED), Existing::Replace)?.has(&whose(), karate())?;
-    let origin = foreign::origin(&vectors).is_some();
-    foreign::read(&vectors, karate())
+    let has = Save::open(&made().join(SAVED), Existing::Replace)?.has(&whose(), karate())?;
+    let origin = vectors::origin(&vectors).is_some();
+    vectors::read(&vectors, karate())
         .map(|read| format!("{has} {origin} {} notes", read.notes.len().min(9)))
 }
 

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use hone::Progress;
-use hone_eval::report::{Bold, Report};
+use hone_eval::report::Report;
 
 /// The tables and figures of this project: the paper's experiments, run times, scaling.
 #[derive(Debug, Parser)]
@@ -60,7 +60,7 @@ impl OutputArgs {
     /// Prints the tables and writes the files.
     #[allow(clippy::print_stdout)]
     fn write(&self, report: &Report) -> anyhow::Result<()> {
-        print!("{}", report.text(Bold::Never));
+        print!("{}", report.text(false));
         let write = |path: &Option<PathBuf>, render: fn(&Report) -> String| match path {
             Some(path) => {
                 fs::write(path, render(report)).with_context(|| path.display().to_string())

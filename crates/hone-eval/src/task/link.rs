@@ -14,14 +14,13 @@ use serde::{Deserialize, Serialize};
 use super::Setting;
 use crate::baseline::Heuristic;
 use crate::cache::graph_key;
-use crate::foreign;
-use crate::logistic::{self, Model, Stop, Task};
+use crate::classify::{self, Model, Stop, Task};
 use crate::method::{Embedder, Kind, Method, file_of_seed};
 use crate::metrics;
 use crate::named;
 use crate::pairs::{PairOperator, Scaler, Scaling};
 use crate::split::{LabeledPairs, LinkSplit, Negatives, Removal, TrainGraph};
-use crate::validate::{self, Selection};
+use crate::vectors;
 
 /// What labelled pairs are used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -247,7 +246,7 @@ impl<'a> Bench<'a> {
         for (_, embedder) in candidates {
             if let Embedder::File(path) = embedder {
                 let path = file_of_seed(path, self.seed);
-                warnings.extend(foreign::refuse_leak(
+                warnings.extend(vectors::refuse_leak(
                     &path,
                     whole,
                     self.train.graph(),
@@ -297,10 +296,10 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn choose(&self, z: &Block, operator: &PairOperator) -> validate::Chosen {
+    fn choose(&self, z: &Block, operator: &PairOperator) -> classify::Chosen {
         let features = operator.features(z, &self.select.pairs);
         let x = Scaler::learn(&features, self.config.scaling).apply(features);
-        validate::choose(&x, &self.select.labels, &Selection::default(), self.seed)
+        classify::choose(&x, &self.select.labels, self.seed)
     }
 
     fn test(&self, z: &Block, outcome: &Outcome) -> Result<(f64, f64)> {
@@ -322,7 +321,7 @@ impl<'a> Bench<'a> {
     ) -> Result<(f64, f64)> {
         const FOLDS: usize = 10;
         let class: Vec<u32> = self.test.labels.iter().map(|&l| u32::from(l)).collect();
-        let fold = validate::folds(&class, FOLDS, self.seed);
+        let fold = classify::folds(&class, FOLDS, self.seed);
         let (mut auc, mut precision) = (0.0, 0.0);
         for f in 0..FOLDS as u32 {
             let (held, rest): (Vec<u32>, Vec<u32>) =
@@ -347,13 +346,13 @@ impl<'a> Bench<'a> {
         let features = operator.features(z, &fit.pairs);
         let scaler = Scaler::learn(&features, self.config.scaling);
         let x = scaler.apply(features);
-        let rows: Vec<u32> = (0..fit.len() as u32).collect();
+        let rows: Vec<u32> = (0..fit.pairs.len() as u32).collect();
         let task = Task {
             x: &x,
             y: &fit.labels,
             rows: &rows,
         };
-        let model = logistic::fit(task, c, &Model::zero(x.cols()), Stop::default());
+        let model = classify::fit(task, c, &Model::zero(x.cols()), Stop::default());
         let part = |range: Range<usize>| {
             model.scores(&scaler.apply(operator.features(z, &test.pairs[range])))
         };

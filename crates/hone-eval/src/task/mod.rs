@@ -14,10 +14,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cache::Cache;
-use crate::foreign::Vectors;
+
 use crate::method::{Embedder, Method};
-use crate::save::{Save, Whose};
 use crate::split::TrainGraph;
+use crate::vectors::{Save, Vectors, Whose};
 
 /// What every task needs besides what it is about.
 #[derive(Clone, Copy)]

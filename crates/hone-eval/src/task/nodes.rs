@@ -15,16 +15,15 @@ use serde::{Deserialize, Serialize};
 
 use super::Setting;
 use crate::cache::{fingerprint, graph_key};
-use crate::foreign;
+use crate::classify::{self, Model, Stop};
 use crate::kmeans::kmeans;
 use crate::labels::NodeLabels;
-use crate::logistic::{self, Model, Stop};
 use crate::method::{Embedder, Kind, Method, file_of_seed};
 use crate::metrics::{self, F1};
 use crate::pairs::{Features, Scaler, Scaling};
 use crate::random::Stream;
 use crate::split::TrainGraph;
-use crate::validate;
+use crate::vectors;
 
 /// How node labels are predicted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,8 +126,7 @@ pub fn nodes(
         return Err(Error::config("methods", message));
     }
     let labelling = format!("{:?}", (&labels.names, &labels.nodes, &labels.of));
-    let fingerprint = format!("{:032x}", fingerprint(labelling.as_bytes()));
-    let name = (graph_key(graph), fingerprint);
+    let name = (graph_key(graph), fingerprint(&labelling));
     let train = TrainGraph::whole(graph.clone());
     let key = |method| {
         let embedders: Vec<&Embedder> = Method::candidates(method).iter().map(|c| &c.1).collect();
@@ -163,7 +161,7 @@ impl Bench<'_> {
             notes.extend(z.notes);
             if let Embedder::File(path) = &candidate.1 {
                 let path = file_of_seed(path, self.seed);
-                notes.extend(foreign::note_other_graph(&path, train.graph()));
+                notes.extend(vectors::note_other_graph(&path, train.graph()));
             }
             candidates.push((candidate.0.clone(), take_rows(&z.block, &self.labels.nodes)));
         }
@@ -270,7 +268,7 @@ impl Bench<'_> {
             .iter()
             .map(|&i| self.labels.of[i as usize][0])
             .collect();
-        let fold = validate::folds(&class, FOLDS, self.seed);
+        let fold = classify::folds(&class, FOLDS, self.seed);
         let rough = Stop {
             tolerance: 1e-3,
             iterations: 50,
@@ -353,7 +351,7 @@ impl Trial {
 
     fn fit(&self, c: f64, start: &[Model], stop: Stop) -> Vec<Model> {
         let rows: Vec<u32> = (0..self.train.rows() as u32).collect();
-        logistic::fit_each(&self.train, &self.classes, &rows, c, start, stop)
+        classify::fit_each(&self.train, &self.classes, &rows, c, start, stop)
     }
 
     /// Labels of the held nodes: as many as each has, those with the highest scores, ascending.

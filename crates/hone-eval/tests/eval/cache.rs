@@ -9,7 +9,7 @@ use hone_eval::cache::Cache;
 #[test]
 fn cells_are_computed_once_and_survive_damage() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let cache = Cache::open(folder.path().join("deep/er")).expect("made");
+    let cache = Cache::open(&folder.path().join("deep/er")).expect("made");
     let calls = Cell::new(0);
     let compute = || {
         calls.set(calls.get() + 1);

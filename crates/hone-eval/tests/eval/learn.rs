@@ -4,11 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 use hone::dense::Block;
+use hone_eval::classify::{self, Model, Stop, Task, choose, folds, sigmoid};
 use hone_eval::kmeans::kmeans;
-use hone_eval::logistic::{self, Model, Stop, Task, sigmoid};
 use hone_eval::metrics::{accuracy, auc, average_precision, f1, nmi};
 use hone_eval::random::Stream;
-use hone_eval::validate::{Selection, choose, choose_and_fit, folds};
 use proptest::prelude::*;
 
 fn formula(n: usize, d: usize, shift: f64, scale: f64) -> (Block, Vec<bool>) {
@@ -28,7 +27,7 @@ fn formula(n: usize, d: usize, shift: f64, scale: f64) -> (Block, Vec<bool>) {
 
 fn fit_all(x: &Block, y: &[bool], c: f64) -> Model {
     let rows: Vec<u32> = (0..y.len() as u32).collect();
-    logistic::fit(
+    classify::fit(
         Task { x, y, rows: &rows },
         c,
         &Model::zero(x.cols()),
@@ -154,13 +153,13 @@ fn the_start_does_not_matter_and_rows_select() {
         y: &y,
         rows: &rows,
     };
-    let cold = logistic::fit(task, 1.0, &Model::zero(5), Stop::default());
+    let cold = classify::fit(task, 1.0, &Model::zero(5), Stop::default());
     let start = Model {
         weights: vec![3.0; 5],
         intercept: -7.0,
         converged: false,
     };
-    let warm = logistic::fit(task, 1.0, &start, Stop::default());
+    let warm = classify::fit(task, 1.0, &start, Stop::default());
     let (head, truth) = (
         Block::from_vec(60, 5, x.as_slice()[..300].to_vec()),
         &y[..60],
@@ -232,18 +231,12 @@ fn metrics_at_the_borders() {
 #[test]
 fn a_penalty_is_chosen_and_repeats() {
     let (x, y) = formula(120, 6, 0.0, 1.0);
-    let chosen = choose(&x, &y, &Selection::default(), 3);
-    assert_eq!(chosen, choose(&x, &y, &Selection::default(), 3));
+    let chosen = choose(&x, &y, 3);
+    assert_eq!(chosen, choose(&x, &y, 3));
     assert!(chosen.score > 0.75, "{chosen:?}");
-    let (again, model) = choose_and_fit(&x, &y, &Selection::default(), 3);
-    assert_eq!(again, chosen);
+    let model = fit_all(&x, &y, chosen.c);
     assert!(auc(&model.scores(&x), &y).unwrap() > 0.8);
-    let few = choose(
-        &Block::zeros(3, 1),
-        &[true, false, false],
-        &Selection::default(),
-        1,
-    );
+    let few = choose(&Block::zeros(3, 1), &[true, false, false], 1);
     assert_eq!(few.score, 0.5);
 }
 
@@ -290,7 +283,7 @@ fn both_ways_to_a_direction_lead_to_the_same_model() {
     let all: Vec<u32> = (0..rows as u32).collect();
     for c in [0.01, 1.0, 1000.0] {
         let [a, b] = [&few, &many].map(|x| {
-            logistic::fit(
+            classify::fit(
                 Task {
                     x,
                     y: &y,

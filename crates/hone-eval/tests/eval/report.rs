@@ -1,6 +1,6 @@
 //! Tables and plots in every format.
 
-use hone_eval::report::{Bold, Plot, Style, Table};
+use hone_eval::report::{Plot, Report, SEEDS, Style, Table};
 use hone_eval::stats::Summary;
 
 fn table() -> Table {
@@ -13,14 +13,23 @@ fn table() -> Table {
     table
 }
 
+fn csv(table: Table) -> String {
+    let report = Report {
+        settings: vec![(SEEDS.into(), "1, 2".into())],
+        tables: vec![table],
+        ..Report::default()
+    };
+    report.csv()
+}
+
 #[test]
 fn text_is_aligned_and_marks_the_best() {
-    let text = table().text(Bold::Ansi);
+    let text = table().text(true);
     assert!(
         text.contains("\x1b[1m0.700 ± 0.141\x1b[0m") && text.contains("\x1b[1m0.750\x1b[0m"),
         "{text}"
     );
-    let plain = table().text(Bold::Never);
+    let plain = table().text(false);
     let widths: Vec<usize> = plain.lines().skip(1).map(|l| l.chars().count()).collect();
     assert!(widths.iter().all(|w| *w == widths[0]), "{plain}");
 }
@@ -33,12 +42,9 @@ fn markdown_and_csv() {
         "{markdown}"
     );
     assert!(markdown.contains("b\\|c"));
-    assert_eq!(table().csv_lines("").lines().count(), 3);
-    assert!(
-        table()
-            .csv_lines("1, 2")
-            .starts_with("\"AUC\",\"x\",\"a\",0.5,0,1,\"\",\"1, 2\"\n")
-    );
+    let csv = csv(table());
+    assert_eq!(csv.lines().count(), 4);
+    assert!(csv.contains("\n\"AUC\",\"x\",\"a\",0.5,0,1,\"\",\"1, 2\"\n"));
 }
 
 #[test]
@@ -47,14 +53,14 @@ fn choices_are_shown_everywhere() {
     table.chosen = vec![("longer".into(), vec!["q=1|2 (2 of 3), q=4 (1)".into()])];
     assert!(
         table
-            .text(Bold::Never)
+            .text(false)
             .contains("longer was chosen with a: q=1|2 (2 of 3), q=4 (1)\n")
     );
     let markdown = table.markdown();
     assert!(markdown.contains(
         "\n\n| chosen by validation | a |\n|---|---|\n| longer | q=1\\|2 (2 of 3), q=4 (1) |"
     ));
-    let csv = table.csv_lines("1");
+    let csv = csv(table);
     assert!(csv.contains("\"longer\",\"a\",0.7") && csv.contains(",\"q=1|2 (2 of 3)"));
 }
 
@@ -62,7 +68,7 @@ fn choices_are_shown_everywhere() {
 fn a_table_without_rows_is_its_notes() {
     let mut table = Table::new("p", vec!["a".into()]);
     table.notes.push("Not tested.".into());
-    assert_eq!(table.text(Bold::Never), "p\nNot tested.\n");
+    assert_eq!(table.text(false), "p\nNot tested.\n");
     assert_eq!(table.markdown(), "**p**\n\nNot tested.\n");
 }
 

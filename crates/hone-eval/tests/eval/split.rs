@@ -5,8 +5,7 @@ use std::fs;
 use hone::Error;
 use hone::graph::{Graph, GraphBuilder, GraphFacts, NodeIds};
 use hone::output::Existing;
-use hone_eval::export::{self, Origin};
-use hone_eval::split::{LabeledPairs, LinkSplit, Negatives, Removal};
+use hone_eval::split::{self, LabeledPairs, LinkSplit, Negatives, Removal};
 use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 
@@ -31,9 +30,9 @@ proptest! {
         prop_assert_eq!(train.nodes(), 12);
         let removed = split.pairs.labels.iter().filter(|&&l| l).count();
         prop_assert_eq!(train.edges() + removed, whole.edges());
-        prop_assert_eq!(split.pairs.len(), 2 * removed);
+        prop_assert_eq!(split.pairs.labels.len(), 2 * removed);
         let distinct: FxHashSet<_> = split.pairs.pairs.iter().collect();
-        prop_assert_eq!(distinct.len(), split.pairs.len());
+        prop_assert_eq!(distinct.len(), split.pairs.labels.len());
         for (&(u, v), &edge) in split.pairs.pairs.iter().zip(&split.pairs.labels) {
             prop_assert!(u != v && !train.neighbors(u).contains(&v));
             prop_assert_eq!(whole.neighbors(u).contains(&v), edge);
@@ -60,7 +59,7 @@ fn seeds_repeat_and_differ() {
     assert_eq!(split(1).pairs, split(1).pairs);
     assert_ne!(split(1).pairs, split(2).pairs);
     let (split, rest) = (split(1), split(1).remaining.expect("asked for"));
-    assert_eq!(rest.len(), 40);
+    assert_eq!(rest.labels.len(), 40);
     for (pair, &edge) in rest.pairs.iter().zip(&rest.labels) {
         assert_eq!(
             split.train.graph().neighbors(pair.0).contains(&pair.1),
@@ -85,7 +84,7 @@ fn dense_graphs_list_their_non_edges() {
         },
     )
     .expect("20 non-edges suffice");
-    assert_eq!(split.pairs.len(), 16);
+    assert_eq!(split.pairs.labels.len(), 16);
     let complete: Vec<(u32, u32)> = (0..5)
         .flat_map(|u| (u + 1..5).map(move |v| (u, v)))
         .collect();
@@ -227,7 +226,11 @@ fn mutual_arcs_cannot_be_turned_around() {
         );
     }
     assert_eq!(
-        split(&ring, Negatives::Random).expect("splits").pairs.len(),
+        split(&ring, Negatives::Random)
+            .expect("splits")
+            .pairs
+            .labels
+            .len(),
         16
     );
 }
@@ -286,57 +289,30 @@ fn division_keeps_the_classes() {
         labels: [[true; 30].as_slice(), &[false; 50]].concat(),
     };
     let (part, rest) = pairs.divide(0.1, 5);
-    assert_eq!((part.len(), rest.len()), (8, 72));
+    assert_eq!((part.labels.len(), rest.labels.len()), (8, 72));
     assert_eq!(part.labels.iter().filter(|&&l| l).count(), 3);
-}
-
-fn ring_split(ids: NodeIds) -> (LinkSplit, Origin) {
-    let n = ids.len() as u32;
-    let ring = (0..n).map(|i| (i, (i + 1) % n)).collect();
-    let graph = GraphBuilder::undirected(0)
-        .ids(ids)
-        .edges(ring)
-        .build()
-        .expect("in range");
-    let negatives = Negatives::Random;
-    let origin = Origin {
-        graph: GraphFacts::of(&graph),
-        removed: 0.5,
-        seed: 1,
-        negatives,
-    };
-    (
-        LinkSplit::of(
-            graph,
-            &Removal {
-                seed: 1,
-                ..Removal::default()
-            },
-        )
-        .expect("a ring splits"),
-        origin,
-    )
 }
 
 #[test]
 fn a_refused_split_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let deep = folder.path().join("a/b");
-    let (bad, origin) = ring_split(NodeIds::from_texts(&["a\nb", "c", "d", "e", "f", "g"]));
-    assert!(export::write(&bad, &origin, &deep, Existing::Refuse).is_err());
+    let write = |first: &str, existing| {
+        let ids = NodeIds::from_texts(&[first, "c", "d", "e", "f", "g"]);
+        let ring = (0..6).map(|i| (i, (i + 1) % 6)).collect();
+        let graph = GraphBuilder::undirected(0).ids(ids).edges(ring).build();
+        let (graph, removal) = (graph.expect("in range"), Removal::default());
+        let split = LinkSplit::of(graph.clone(), &removal).expect("a ring splits");
+        split::write(&split, &GraphFacts::of(&graph), &removal, &deep, existing)
+    };
+    let files = || fs::read_dir(&deep).expect("listed").count();
+    assert!(write("a\nb", Existing::Refuse).is_err());
     assert!(!folder.path().join("a").exists());
-    let (good, origin) = ring_split(NodeIds::from_texts(&["a", "c", "d", "e", "f", "g"]));
     fs::create_dir_all(&deep).expect("made");
     fs::write(deep.join("split.json"), "mine").expect("written");
-    assert!(matches!(
-        export::write(&good, &origin, &deep, Existing::Refuse),
-        Err(Error::Exists { .. })
-    ));
-    assert_eq!(
-        fs::read_dir(&deep).expect("listed").count(),
-        1,
-        "no file but the one that was there"
-    );
-    export::write(&good, &origin, &deep, Existing::Replace).expect("replaced");
-    assert_eq!(fs::read_dir(&deep).expect("listed").count(), 4);
+    let refused = write("a", Existing::Refuse);
+    assert!(matches!(refused, Err(Error::Exists { .. })));
+    assert_eq!(files(), 1, "no file but the one that was there");
+    write("a", Existing::Replace).expect("replaced");
+    assert_eq!(files(), 4);
 }

@@ -15,11 +15,10 @@ use hone_eval::experiment::{Bench, Named};
 use hone_eval::labels::NodeLabels;
 use hone_eval::method::Method;
 use hone_eval::random::Stream;
-use hone_eval::report::Bold;
-use hone_eval::save::Save;
 use hone_eval::split::{LinkSplit, Removal, TrainGraph};
 use hone_eval::task::{LinkCell, LinkConfig, NodesConfig, Protocol, Setting, link, nodes};
 use hone_eval::tune::{By, TuneOptions};
+use hone_eval::vectors::Save;
 
 /// Four groups of `size` nodes, dense inside and sparse between, and one node without edges.
 fn planted(size: u32) -> Graph {
@@ -552,7 +551,7 @@ fn a_report_is_complete_and_repeats_from_the_cache() {
     let report = bench.link_report(&graphs, &config).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2 * 2 * 3);
     assert_eq!(bench.link_report(&graphs, &config).unwrap(), report);
-    let (text, html) = (report.text(Bold::Never), report.html());
+    let (text, html) = (report.text(false), report.html());
     for part in [
         "AUC, mean operator",
         "AUC, operator chosen by validation",

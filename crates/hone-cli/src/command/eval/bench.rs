@@ -7,7 +7,7 @@ use hone::{Error, Progress};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
 use hone_eval::method::{self, Kind, Method};
-use hone_eval::save::Save;
+use hone_eval::vectors::Save;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};

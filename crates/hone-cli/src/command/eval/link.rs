@@ -6,9 +6,8 @@ use hone::Error;
 use hone::graph::GraphFacts;
 use hone::output::Existing;
 use hone_eval::experiment::Named;
-use hone_eval::export::{self, Origin};
 use hone_eval::pairs::{PairOperator, Scaling};
-use hone_eval::split::{LinkSplit, Negatives, Removal};
+use hone_eval::split::{self, LinkSplit, Negatives, Removal};
 use hone_eval::task::{LinkConfig, Protocol};
 
 use super::bench::{BenchArgs, note_ignored_weights, open};
@@ -232,16 +231,11 @@ pub(crate) struct SplitArgs {
 pub(super) fn split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
     args.read
         .files([&args.input])
-        .write("--output", export::files(&args.output))
+        .write("--output", split::files(&args.output))
         .check_places()?;
     let graph = open(&args.input, &args.read, context)?.graph;
     let negatives = args.negatives.unwrap_or_else(|| Negatives::usual(&graph));
-    let origin = Origin {
-        graph: GraphFacts::of(&graph),
-        removed: args.removed,
-        seed: args.seed,
-        negatives,
-    };
+    let whole = GraphFacts::of(&graph);
     let removal = Removal {
         share: args.removed,
         negatives,
@@ -249,13 +243,9 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
         ..Removal::default()
     };
     let split = LinkSplit::of(graph, &removal).map_err(in_options)?;
-    export::write(
-        &split,
-        &origin,
-        &args.output,
-        Existing::replaced_if(args.force),
-    )?;
-    let (edges, pairs) = (split.train.graph().edges(), split.pairs.len());
+    let existing = Existing::replaced_if(args.force);
+    split::write(&split, &whole, &removal, &args.output, existing)?;
+    let (edges, pairs) = (split.train.graph().edges(), split.pairs.pairs.len());
     context.note(format_args!(
         "wrote {edges} training edges and {pairs} pairs"
     ));

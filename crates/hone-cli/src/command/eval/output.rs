@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hone::Error;
 use hone::output::{Batch, Existing};
-use hone_eval::report::{Bold, Report};
+use hone_eval::report::Report;
 
 use crate::context::Context;
 use crate::exit::Incomplete;
@@ -76,9 +76,9 @@ impl OutputArgs {
         let standard = |path: &Path| path.as_os_str() == "-";
         if !files.iter().any(|(_, path, _)| standard(path)) {
             if color() {
-                context.print_styled(&report.text(Bold::Ansi))?;
+                context.print_styled(&report.text(true))?;
             } else {
-                context.print(report.text(Bold::Never))?;
+                context.print(report.text(false))?;
             }
         }
         for (option, path, render) in files {

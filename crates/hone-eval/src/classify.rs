@@ -1,4 +1,4 @@
-//! L2-penalised logistic regression, converged to tolerance.
+//! L2-penalised logistic regression, converged to tolerance, and the choice of its penalty C by cross-validation.
 //!
 //! Minimises ½ w·w + C Σ log(1 + exp(−y (x·w + b))) over w and b, the objective and the meaning of C of scikit-learn
 //! and LIBLINEAR (the intercept b is not penalised), by Newton's method, each step by backtracking on the margins
@@ -6,12 +6,18 @@
 //! far too ill-conditioned for anything else. With more features they come from conjugate gradients, preconditioned by
 //! the diagonal of the Hessian. Cost: n d² per iteration, or (CG steps) passes over the n rows.
 //!
+//! Folds are stratified and depend on the seed alone. For each fold the models of all C are fitted as one path from small to large C,
+//! each starting where the last one ended; folds run in parallel. Ties go to the smaller C (the simpler model).
+//!
 //! Reference: Galli, Lin. A study on truncated Newton methods for linear classification, 2021.
 
 use faer::{Mat, MatRef};
 use hone::dense::Block;
 use hone::dense::kernels::{add_gram, solve_positive};
 use hone::parallel;
+
+use crate::metrics;
+use crate::random::Stream;
 
 /// Up to this many features the Hessian is formed.
 const DENSE: usize = 1024;
@@ -116,18 +122,82 @@ pub fn fit_each(
     stop: Stop,
 ) -> Vec<Model> {
     assert_eq!(classes.len(), start.len(), "one start a label");
-    parallel::map(classes.len(), |l| {
-        fit(
-            Task {
-                x,
-                y: &classes[l],
-                rows,
-            },
-            c,
-            &start[l],
-            stop,
-        )
-    })
+    let task = |l: usize| Task {
+        x,
+        y: &classes[l],
+        rows,
+    };
+    parallel::map(classes.len(), |l| fit(task(l), c, &start[l], stop))
+}
+
+/// Candidates for C: nine decades around 1.
+const PENALTIES: [f64; 9] = [1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4];
+
+/// Folds that the penalty is chosen on, at most: no more than a class has rows.
+const FOLDS: usize = 10;
+
+/// Gradients of fits to choose a penalty by may shrink less.
+const ROUGH: f64 = 1e-4;
+
+/// What was chosen, and the mean score over folds that made it so.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chosen {
+    /// The penalty parameter.
+    pub c: f64,
+    /// Mean AUC over the folds (0.5 when there were too few rows to validate).
+    pub score: f64,
+}
+
+/// The number of the fold of each row: stratified by `class`, shuffled by seed, as even as can be.
+pub fn folds(class: &[u32], k: usize, seed: u64) -> Vec<u32> {
+    let mut stream = Stream::new(seed, "folds", k as u64);
+    let mut order: Vec<usize> = (0..class.len()).collect();
+    stream.shuffle(&mut order);
+    order.sort_by_key(|&i| class[i]);
+    let mut fold = vec![0; class.len()];
+    for (place, &i) in order.iter().enumerate() {
+        fold[i] = (place % k.max(1)) as u32;
+    }
+    fold
+}
+
+/// Chooses C by the mean AUC over stratified folds of all rows of `x`.
+pub fn choose(x: &Block, y: &[bool], seed: u64) -> Chosen {
+    let positives = y.iter().filter(|&&y| y).count();
+    let k = FOLDS.min(positives).min(y.len() - positives);
+    if k < 2 {
+        let c = PENALTIES[PENALTIES.len() / 2];
+        return Chosen { c, score: 0.5 };
+    }
+    let class: Vec<u32> = y.iter().map(|&y| u32::from(y)).collect();
+    let fold = folds(&class, k, seed);
+    let scores: Vec<[f64; PENALTIES.len()]> = parallel::map(k, |f| {
+        let of_fold = |&i: &u32| fold[i as usize] == f as u32;
+        let (held, rows): (Vec<u32>, Vec<u32>) = (0..y.len() as u32).partition(of_fold);
+        let truth: Vec<bool> = held.iter().map(|&i| y[i as usize]).collect();
+        let mut model = Model::zero(x.cols());
+        let stop = Stop {
+            tolerance: ROUGH,
+            ..Stop::default()
+        };
+        PENALTIES.map(|c| {
+            model = fit(Task { x, y, rows: &rows }, c, &model, stop);
+            let score = |&i: &u32| model.score(x.row(i as usize));
+            let scores: Vec<f64> = held.iter().map(score).collect();
+            metrics::auc(&scores, &truth).expect("each fold holds both classes")
+        })
+    });
+    let mut best = Chosen {
+        c: 1.0,
+        score: f64::NEG_INFINITY,
+    };
+    for (p, c) in PENALTIES.into_iter().enumerate() {
+        let score = scores.iter().map(|s| s[p]).sum::<f64>() / k as f64;
+        if score > best.score + 1e-12 {
+            best = Chosen { c, score };
+        }
+    }
+    best
 }
 
 /// The state of one optimisation. Vectors of parameters hold the intercept last.
