@@ -55,6 +55,16 @@ impl RowKey {
     }
 }
 
+/// A number in 0..n from 64 random bits, up to a bias of n / 2⁶⁴.
+pub fn below(bits: u64, n: u64) -> u64 {
+    ((u128::from(bits) * u128::from(n)) >> 64) as u64
+}
+
+/// A number in [0, 1) from 64 random bits.
+pub fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// The number that SplitMix64 (Steele, Lea, Flood 2014) draws in the state `x`: a bijection that scatters close inputs.
 pub fn splitmix64(x: u64) -> u64 {
     mix64(x.wrapping_add(GOLDEN_GAMMA))

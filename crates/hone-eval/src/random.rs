@@ -3,7 +3,7 @@
 //! Each unit of work (a walk, a batch of samples, a fold) draws from a stream of its own, so that
 //! results depend on the seed alone and never on which thread did what, or when.
 
-use hone::random::Key;
+use hone::random::{Key, below, unit};
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -28,12 +28,12 @@ impl Stream {
     /// When `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         assert!(n > 0, "a choice among nothing");
-        ((u128::from(self.bits()) * n as u128) >> 64) as usize
+        below(self.bits(), n as u64) as usize
     }
 
     /// Uniform in [0, 1).
     pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+        unit(self.bits())
     }
 
     /// Standard normal (Box–Muller, one of the pair).

@@ -11,7 +11,7 @@
 use std::fmt::{self, Display};
 use std::ops::Range;
 
-use rand::Rng;
+use rand_xoshiro::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::{Graph, GraphBuilder};
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::parallel;
 use crate::progress::Progress;
-use crate::random::Key;
+use crate::random::{Key, below, unit};
 
 /// Edges as pairs of node indices.
 pub type Edges = Vec<(u32, u32)>;
@@ -361,7 +361,7 @@ impl<R: Rng> Skips<R> {
     }
 
     fn draw(&mut self) {
-        let uniform = 1.0 - unit(&mut self.rng); // in (0, 1], so that its logarithm is finite
+        let uniform = 1.0 - unit(self.rng.next_u64()); // in (0, 1], so that its logarithm is finite
         self.skip = if self.log == 0.0 {
             u64::MAX
         } else {
@@ -389,7 +389,7 @@ fn fall(n: u32, quadrants: [f64; 4], rng: &mut impl Rng) -> (u32, u32) {
     let [a, b, c, _] = quadrants;
     let (mut u, mut v) = (0..n, 0..n);
     while u.len() > 1 || v.len() > 1 {
-        let r = unit(rng);
+        let r = unit(rng.next_u64());
         halve(&mut u, r >= a + b);
         halve(&mut v, if r < a + b { r >= a } else { r >= a + b + c });
     }
@@ -403,11 +403,6 @@ fn halve(range: &mut Range<u32>, upper: bool) {
     } else {
         range.end = middle;
     }
-}
-
-/// Uniform in [0, 1).
-fn unit(rng: &mut impl Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 /// The edges that every row of a range adds, in order.
@@ -450,7 +445,7 @@ fn attach(
         let earlier = ends.len() as u64;
         for _ in (f64::from(u) * joins) as u64..(f64::from(u + 1) * joins) as u64 {
             let v = loop {
-                let v = ends[below(earlier, &mut rng) as usize];
+                let v = ends[below(rng.next_u64(), earlier) as usize];
                 if joined[v as usize] != u {
                     break v;
                 }
@@ -468,11 +463,6 @@ fn attach(
         }
     }
     sink(&[chunk])
-}
-
-/// Uniform in 0..n, up to a bias of n / 2⁶⁴.
-fn below(n: u64, rng: &mut impl Rng) -> u64 {
-    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
 }
 
 fn check_communities(n: u64, communities: u64, degree: f64, mixing: f64) -> Result<()> {

@@ -20,7 +20,7 @@ use super::triad::{Occurrence, Triads};
 use crate::Graph;
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::random::Key;
+use crate::random::{Key, unit};
 use crate::sparse::Pattern;
 
 /// Orbit counts of all edges of a graph.
@@ -433,7 +433,7 @@ impl Counts {
                     let amounts = node_orbits(estimated.degrees(&self.pattern, i));
                     let row = key.of_row(i as u64);
                     std::array::from_fn(|orbit| {
-                        let part = (row.bits(orbit as u64) >> 11) as f64 / (1u64 << 53) as f64;
+                        let part = unit(row.bits(orbit as u64));
                         (amounts[orbit].max(0.0) + part).floor() as i128
                     })
                 }

@@ -31,7 +31,7 @@ use crate::dense::{Block, Norm, Small, gram_memory};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};
 use crate::parallel;
-use crate::random::Key;
+use crate::random::{Key, below};
 use network::{Adam, Network};
 
 /// Maximum number of rows of a lazy matrix.
@@ -516,7 +516,7 @@ fn finish(
 fn shuffle(rows: &mut [u32], key: Key) {
     let mut rng = key.rng();
     for last in (1..rows.len()).rev() {
-        let other = (u128::from(rng.next_u64()) * (last as u128 + 1)) >> 64;
+        let other = below(rng.next_u64(), last as u64 + 1);
         rows.swap(last, other as usize);
     }
 }

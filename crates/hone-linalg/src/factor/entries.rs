@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::operator::{Operator, Rows};
 use crate::parallel;
-use crate::random::Key;
+use crate::random::{Key, below};
 use crate::sparse::{Csr, Pattern};
 
 /// Bytes per nonzero, by rows and by columns.
@@ -328,7 +328,7 @@ fn draw_zeros(taken: &[u32], cols: usize, negatives: usize, key: Key) -> (Vec<u3
     let mut rng = key.rng();
     let mut drawn = FxHashSet::default();
     while drawn.len() < wanted {
-        let j = ((u128::from(rng.next_u64()) * cols as u128) >> 64) as u32;
+        let j = below(rng.next_u64(), cols as u64) as u32;
         if taken.binary_search(&j).is_err() {
             drawn.insert(j);
         }

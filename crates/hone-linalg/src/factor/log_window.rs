@@ -19,6 +19,7 @@ use super::svd::ZERO;
 use crate::dense::{Block, Eigen, Logs, Small, log_above_one, rows_times};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, Scaled};
+use crate::random::unit;
 use crate::space::{Fold, Map, Space, Workspace, signs, widths};
 use crate::sparse::Diagonal;
 
@@ -348,8 +349,7 @@ impl Chosen {
                 rest += degree;
             }
         }
-        let start =
-            (task.key.with("landmarks", 0).of_row(0).bits(0) >> 11) as f64 / (1u64 << 53) as f64;
+        let start = unit(task.key.with("landmarks", 0).of_row(0).bits(0));
         let (mut nodes, mut scales) = (Vec::new(), Vec::new());
         let (mut passed, mut drawn) = (0.0, 0.0);
         for (i, &degree) in degrees

@@ -22,7 +22,7 @@ use super::{Factors, Method, Shape, Task, WITH_ROOTS};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::operator::Operator;
-use crate::random::Key;
+use crate::random::{Key, unit};
 
 /// Options of stochastic gradient descent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -185,7 +185,7 @@ impl Chances {
     /// A position and its probability.
     fn pick(&self, bits: u64) -> (usize, f64) {
         let last = self.0.len() - 1;
-        let point = (bits >> 11) as f64 / (1u64 << 53) as f64 * self.0[last];
+        let point = unit(bits) * self.0[last];
         let at = self.0.partition_point(|&upto| upto <= point).min(last);
         let chance = self.0[at] - if at > 0 { self.0[at - 1] } else { 0.0 };
         (at, chance.max(0.25 / self.0.len() as f64))

@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use rand_xoshiro::rand_core::Rng;
 
 use crate::parallel::{self, cut};
-use crate::random::Key;
+use crate::random::{Key, below};
 use crate::sparse::{Pattern, prefetch};
 use crate::storage::Pages;
 
@@ -245,8 +245,7 @@ impl Row {
 fn pick(entries: &mut Vec<u64>, size: usize, key: Key) {
     let mut rng = key.rng();
     for at in 0..size {
-        let left = (entries.len() - at) as u128;
-        let other = at + ((u128::from(rng.next_u64()) * left) >> 64) as usize;
+        let other = at + below(rng.next_u64(), (entries.len() - at) as u64) as usize;
         entries.swap(at, other);
     }
     entries.truncate(size);
