@@ -83,6 +83,8 @@ pub fn resident() -> Option<u64> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
     limit: Option<u64>,
+    /// Whether what is read may have no end, and thus use up all it may.
+    endless: bool,
 }
 
 /// Bytes by which the memory of a process varies from one run to the next: no reason to refuse a limit that was enough.
@@ -97,6 +99,15 @@ impl Allowance {
         let free = || Some(available()?.saturating_add(resident().unwrap_or(0)));
         Allowance {
             limit: limit.or_else(free),
+            endless: false,
+        }
+    }
+
+    /// The same while a stream is read: it is refused before the limit is reached, not a little after.
+    pub fn of_stream(self) -> Self {
+        Allowance {
+            endless: true,
+            ..self
         }
     }
 
@@ -110,9 +121,12 @@ impl Allowance {
     /// What the process would hold with `more` bytes beyond those held now, and the limit, where that is too much.
     pub fn exceeded(&self, more: u64) -> Option<(u64, u64)> {
         let need = resident().unwrap_or(0).saturating_add(more);
-        self.limit
-            .filter(|limit| need > limit.saturating_add(SLACK))
-            .map(|limit| (need, limit))
+        let limit = self.limit?;
+        let exceeded = match self.endless {
+            true => need.saturating_add(SLACK) > limit,
+            false => need > limit.saturating_add(SLACK),
+        };
+        exceeded.then_some((need.max(limit), limit))
     }
 
     /// Refuses work that needs `more` bytes beyond those held now.
@@ -159,10 +173,11 @@ impl Allowance {
         let mut bytes = Vec::new();
         loop {
             let held = bytes.len() as u64;
-            let all = length.max(held).saturating_mul(each);
-            // A stream without an end uses up all it may.
-            let next = if length > 0 { 0 } else { WATCH + SLACK };
-            self.check(path, all.saturating_sub(held) + next)?;
+            let more = length.max(held).saturating_mul(each).saturating_sub(held);
+            match length {
+                0 => self.of_stream().check(path, more + WATCH)?,
+                _ => self.check(path, more)?,
+            }
             if held == 0 {
                 let room = bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX));
                 room.map_err(|_| wrong(std::io::ErrorKind::OutOfMemory.into()))?;

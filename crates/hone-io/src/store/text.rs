@@ -235,6 +235,10 @@ pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<
             );
         }
         ids.push(std::mem::take(&mut fields[0]));
+        // Many short rows take far more memory than their text.
+        if ids.len().is_multiple_of(1 << 13) {
+            records.reader.get_ref().allowance().check(path, 0)?;
+        }
     }
     if let Some(promised) = promised.filter(|&promised| promised != ids.len()) {
         let message = format!(

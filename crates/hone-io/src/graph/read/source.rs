@@ -57,7 +57,7 @@ impl Source {
     pub fn open(input: &Path, allowance: Allowance) -> Result<Source> {
         let path = input.to_path_buf();
         if input == Path::new("-") {
-            return Source::stream(path, Box::new(io::stdin()), allowance);
+            return Source::stream(path, Box::new(io::stdin()), allowance.of_stream());
         }
         let io_error = |error| Error::io(&path, error);
         let mut file = File::open(&path).map_err(io_error)?;
@@ -70,7 +70,7 @@ impl Source {
             ));
         }
         if !metadata.is_file() {
-            return Source::stream(path, Box::new(file), allowance);
+            return Source::stream(path, Box::new(file), allowance.of_stream());
         }
         let mut magic = Vec::new();
         (&mut file)
@@ -418,5 +418,27 @@ pub fn extension(path: &Path) -> Option<String> {
     match lower(path)?.as_str() {
         "gz" | "zst" | "zstd" | "bgz" => lower(Path::new(path.file_stem()?)),
         other => Some(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory;
+
+    /// All of it is kept, as a line without an end would be.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_stream_without_an_end_is_refused_below_the_limit() {
+        let limit = memory::resident().expect("Linux says") + (64 << 20);
+        let allowance = Allowance::new(Some(limit));
+        let mut source = Source::open(Path::new("/dev/zero"), allowance).expect("it opens");
+        let error = source.take_all().expect_err("it has no end").to_string();
+        assert!(
+            error.contains("reading /dev/zero needs more than"),
+            "{error}"
+        );
+        let peak = memory::peak().expect("Linux says");
+        assert!(peak <= limit, "{peak} of {limit}");
     }
 }
