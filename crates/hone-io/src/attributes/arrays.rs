@@ -1,14 +1,14 @@
 //! Attributes from arrays (NumPy files, and the archives that `hone features` and `hone embed` write) and from Parquet tables:
 //! an id column of integers or text, others of numbers, booleans or text.
 
-use super::columns::{Refusal, Values, is_missing, listed};
+use super::columns::{Refusal, Values, is_missing};
 use super::text::{ID_NAMES, NEEDS};
 use super::{Raw, Request, Rows};
 use crate::columnar::{Column as Stored, Nullable, TableReader};
 use crate::dense::Block;
 use crate::error::{Error, Result};
+use crate::graph::NodeIds;
 use crate::graph::read::{header::find, source::Source};
-use crate::graph::{Column, NodeIds};
 use crate::store::{self, Embedding};
 
 /// Reads a `.npy` array: rows in node order, or of the ids in `NAME.ids.txt`; columns named by `NAME.npy.columns.txt`.
@@ -101,7 +101,10 @@ pub(super) fn read_parquet(request: &Request) -> Result<Raw> {
     }
     let table = TableReader::open(request.path, request.allowance)?;
     let all = table.columns();
-    let id = id_column(all, request)?;
+    let named = request.id_column(all);
+    let named = named.map_err(|(message, remedy)| request.fail(message, remedy))?;
+    let known = ID_NAMES.iter().find_map(|name| find(all, name));
+    let id = named.or(known).unwrap_or(0);
     let used = request.used(all, Some(id))?;
     if used.is_empty() {
         return Err(request.fail(
@@ -145,28 +148,6 @@ fn optional(mut error: Error, name: &str) -> Error {
     error
 }
 
-fn id_column(names: &[String], request: &Request) -> Result<usize> {
-    let listed = || format!("the columns are {}", listed(names));
-    match &request.options.id {
-        None => Ok(ID_NAMES
-            .iter()
-            .find_map(|name| find(names, name))
-            .unwrap_or(0)),
-        Some(Column::Position(position)) if *position < names.len() => Ok(*position),
-        Some(Column::Position(position)) => Err(request.fail(
-            format!("there is no column {position}"),
-            format!("positions count from 0; {}", listed()),
-        )),
-        Some(Column::Name(name)) => names
-            .iter()
-            .position(|known| known == name)
-            .or_else(|| find(names, name))
-            .ok_or_else(|| {
-                request.fail(format!("there is no column `{name}` for the ids"), listed())
-            }),
-    }
-}
-
 fn ids(table: &TableReader, name: &str, request: &Request) -> Result<NodeIds> {
     let Nullable { values, present } = table.nullable(name)?;
     if let Some(row) = present
@@ -192,13 +173,8 @@ fn ids(table: &TableReader, name: &str, request: &Request) -> Result<NodeIds> {
 }
 
 /// The values of the rows that are kept.
-fn values(column: &Nullable, kept: &[usize], name: &str, request: &Request) -> Result<Values> {
-    let words = request.words
-        || request
-            .options
-            .categorical
-            .iter()
-            .any(|known| known == name);
+fn values(column: &Nullable, kept: &[usize], name: &String, request: &Request) -> Result<Values> {
+    let words = request.is_categorical(name);
     // Where the value of each row is among those present.
     let mut places = Vec::new();
     if let Some(present) = &column.present {

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dense::Block;
 use crate::error::{Error, Result};
-use crate::graph::read::{delimiter, extension, source::Source};
+use crate::graph::read::{delimiter, extension, header::find, source::Source};
 use crate::graph::{Column, NodeIds};
 use crate::memory::Allowance;
 use crate::output::{Written, companions, parts};
@@ -367,6 +367,31 @@ impl Request<'_> {
         let remedy = "this format needs one row per node, in the order of the graph's nodes; a table with an id column \
                       (.csv, .tsv, .parquet) may have any rows";
         Err(self.fail(message, remedy))
+    }
+
+    /// Whether all values of a column are categories.
+    fn is_categorical(&self, name: &String) -> bool {
+        self.words || self.options.categorical.contains(name)
+    }
+
+    /// The column of the ids where one is named, of those called `names`; else a message and a remedy.
+    fn id_column(&self, names: &[String]) -> std::result::Result<Option<usize>, (String, String)> {
+        match &self.options.id {
+            None => Ok(None),
+            Some(Column::Position(position)) if *position < names.len() => Ok(Some(*position)),
+            Some(Column::Position(position)) => {
+                let last = names.len().saturating_sub(1);
+                let message = format!("there is no column {position}, only 0 to {last}");
+                Err((message, "positions count from 0".into()))
+            }
+            Some(Column::Name(name)) => {
+                let exact = names.iter().position(|known| known == name);
+                let found = exact.or_else(|| find(names, name));
+                let message = || format!("there is no column `{name}` for the ids");
+                let remedy = || format!("the columns are {}", listed(names));
+                found.map(Some).ok_or_else(|| (message(), remedy()))
+            }
+        }
     }
 
     /// Positions of the columns that are used, of those called `names`; `id` is not one of them.

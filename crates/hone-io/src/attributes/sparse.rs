@@ -18,6 +18,7 @@ use crate::graph::read::mtx::{first_line, next_line};
 use crate::graph::read::source::Source;
 
 /// What banner and size line say.
+#[derive(Default)]
 struct Head {
     coordinate: bool,
     pattern: bool,
@@ -56,136 +57,110 @@ fn raw(names: &[String], used: &[usize], mut columns: Vec<Vec<(u32, f32)>>, rows
 /// (row, value) of every column.
 fn values(source: Source, head: &Head, request: &Request) -> Result<Vec<Vec<(u32, f32)>>> {
     let mut columns = vec![Vec::new(); head.columns as usize];
-    let (found, expected) = if head.coordinate {
-        let chunks = blocks::parse(source, request.progress, |lines| entries(lines, head))?;
-        let found = chunks.iter().map(Vec::len).sum::<usize>() as u64;
-        for (row, column, value) in chunks.into_iter().flatten() {
-            columns[column as usize].push((row, value));
-            if head.symmetric && row != column {
-                columns[row as usize].push((column, value));
-            }
+    let mut put = |row: u32, column: u32, value| {
+        columns[column as usize].push((row, value));
+        if head.symmetric && row != column {
+            columns[row as usize].push((column, value));
         }
-        (found, head.entries)
-    } else {
-        let chunks = blocks::parse(source, request.progress, numbers)?;
-        let found = chunks.iter().map(Vec::len).sum::<usize>() as u64;
-        let expected = head.values();
-        if found == expected {
-            spread(chunks.into_iter().flatten(), head, &mut columns);
-        }
-        (found, expected)
     };
-    if found != expected {
+    let promised = |found: usize, expected: u64| {
+        if found as u64 == expected {
+            return Ok(());
+        }
         let message = format!("the header promises {expected} entries, but there are {found}");
-        return Err(request.fail(message, "the file is truncated or its size line is wrong"));
+        Err(request.fail(message, "the file is truncated or its size line is wrong"))
+    };
+    if head.coordinate {
+        let chunks = blocks::parse(source, request.progress, |lines| entries(lines, head))?;
+        promised(chunks.iter().map(Vec::len).sum(), head.entries)?;
+        for (row, column, value) in chunks.into_iter().flatten() {
+            put(row, column, value);
+        }
+        return Ok(columns);
+    }
+    // Column after column; of a symmetric matrix only the lower triangle stands there.
+    let chunks = blocks::parse(source, request.progress, numbers)?;
+    let expected = match head.symmetric {
+        true => head.rows * (head.rows + 1) / 2,
+        false => head.rows.saturating_mul(head.columns),
+    };
+    promised(chunks.iter().map(Vec::len).sum(), expected)?;
+    let mut values = chunks.into_iter().flatten();
+    for j in 0..head.columns as u32 {
+        for i in if head.symmetric { j } else { 0 }..head.rows as u32 {
+            put(i, j, values.next().unwrap_or(0.0));
+        }
     }
     Ok(columns)
 }
 
-impl Head {
-    /// Values of an array file: of a symmetric one only the lower triangle stands there.
-    fn values(&self) -> u64 {
-        if self.symmetric {
-            self.rows * (self.rows + 1) / 2
-        } else {
-            self.rows.saturating_mul(self.columns)
-        }
-    }
-}
-
-/// Gives the values of an array, column after column, their places.
-fn spread(mut values: impl Iterator<Item = f32>, head: &Head, columns: &mut [Vec<(u32, f32)>]) {
-    let (rows, symmetric) = (head.rows as usize, head.symmetric);
-    for j in 0..head.columns as usize {
-        for i in if symmetric { j } else { 0 }..rows {
-            let value = values.next().unwrap_or(0.0);
-            columns[j].push((i as u32, value));
-            if symmetric && i != j {
-                columns[i].push((j as u32, value));
-            }
-        }
-    }
-}
-
 /// Reads banner and size line.
 fn head(source: &mut Source) -> Result<Head> {
-    let banner = first_line(source)?;
-    let text = String::from_utf8_lossy(&banner).to_ascii_lowercase();
+    let line = first_line(source)?;
+    let mut head = banner(&line).map_err(|fault| fault.into_error(source, source.lines()))?;
+    source.skip(next_line(source));
+    skip_idle(source, b"%", |_| {})?;
+    let line = first_line(source)?;
+    sizes(&line, &mut head).map_err(|fault| fault.into_error(source, source.lines()))?;
+    source.skip(next_line(source));
+    Ok(head)
+}
+
+fn banner(line: &[u8]) -> Result<Head, Fault> {
+    let text = String::from_utf8_lossy(line).to_ascii_lowercase();
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let fault = |source: &Source, line: &[u8], message: &str, remedy: &str| {
-        Err(Fault::new(line, message, remedy).into_error(source, source.lines()))
-    };
-    let [
-        "%%matrixmarket",
-        "matrix",
-        format @ ("coordinate" | "array"),
-        field,
-        symmetry,
-    ] = words[..]
-    else {
-        let remedy = "a Matrix Market file begins with `%%MatrixMarket matrix coordinate real general` or the like";
-        return fault(
-            source,
-            &banner,
-            "this is not a Matrix Market banner",
-            remedy,
-        );
+    let fault = |message, remedy| Err(Fault::new(line, message, remedy));
+    let (format, field, symmetry) = match words[..] {
+        [
+            "%%matrixmarket",
+            "matrix",
+            format @ ("coordinate" | "array"),
+            field,
+            symmetry,
+        ] => (format, field, symmetry),
+        _ => {
+            let remedy = "a Matrix Market file begins with `%%MatrixMarket matrix coordinate real general` or the like";
+            return fault("this is not a Matrix Market banner", remedy);
+        }
     };
     let (coordinate, pattern) = (format == "coordinate", field == "pattern");
     let readable = matches!(field, "real" | "double" | "integer") || pattern && coordinate;
     if !readable {
-        let remedy = "drop the imaginary parts";
-        return fault(
-            source,
-            &banner,
-            "only real, integer and pattern matrices can be read",
-            remedy,
-        );
+        let message = "only real, integer and pattern matrices can be read";
+        return fault(message, "drop the imaginary parts");
     }
     if !matches!(symmetry, "general" | "symmetric") {
-        return fault(
-            source,
-            &banner,
-            "only general and symmetric matrices can be read",
-            "write it as general",
-        );
+        let message = "only general and symmetric matrices can be read";
+        return fault(message, "write it as general");
     }
-    let symmetric = symmetry == "symmetric";
-    source.skip(next_line(source));
-    skip_idle(source, b"%", |_| {})?;
-    let line = first_line(source)?;
-    let Some((rows, columns, entries)) = sizes(&line, coordinate) else {
-        let remedy = "it must be whole numbers: rows, columns and, of a coordinate file, entries";
-        return fault(source, &line, "this is not a size line", remedy);
-    };
-    if symmetric && rows != columns {
-        return fault(
-            source,
-            &line,
-            "a symmetric matrix that is not square",
-            "write it as general",
-        );
-    }
-    source.skip(next_line(source));
     Ok(Head {
         coordinate,
         pattern,
-        symmetric,
-        rows,
-        columns,
-        entries,
+        symmetric: symmetry == "symmetric",
+        ..Head::default()
     })
 }
 
-/// Rows, columns and, of a coordinate file, entries.
-fn sizes(line: &[u8], coordinate: bool) -> Option<(u64, u64, u64)> {
-    let words = str::from_utf8(line).ok()?.split_ascii_whitespace();
-    let numbers: Vec<u64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
-    match *numbers {
-        [rows, columns, entries] if coordinate => Some((rows, columns, entries)),
-        [rows, columns] if !coordinate => Some((rows, columns, 0)),
-        _ => None,
+/// Adds rows, columns and, of a coordinate file, entries.
+fn sizes(line: &[u8], head: &mut Head) -> Result<(), Fault> {
+    let words = str::from_utf8(line)
+        .unwrap_or_default()
+        .split_ascii_whitespace();
+    let numbers: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
+    (head.rows, head.columns, head.entries) = match numbers.as_deref() {
+        Some(&[rows, columns, entries]) if head.coordinate => (rows, columns, entries),
+        Some(&[rows, columns]) if !head.coordinate => (rows, columns, 0),
+        _ => {
+            let remedy =
+                "it must be whole numbers: rows, columns and, of a coordinate file, entries";
+            return Err(Fault::new(line, "this is not a size line", remedy));
+        }
+    };
+    if head.symmetric && head.rows != head.columns {
+        let message = "a symmetric matrix that is not square";
+        return Err(Fault::new(line, message, "write it as general"));
     }
+    Ok(())
 }
 
 /// Entries of whole lines, counted from 0.
@@ -322,50 +297,35 @@ fn parse_svmlight(lines: &[u8]) -> Result<Chunk, Fault> {
 
 /// Adds the row of one line.
 fn add_svmlight(line: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
-    let text = str::from_utf8(line)
-        .map_err(|_| Fault::new(line, "text that is not UTF-8", "save it as UTF-8"))?;
-    let mut words = text
-        .split('#')
-        .next()
-        .unwrap_or_default()
-        .split_ascii_whitespace();
+    let fault = |at: &[u8], message, remedy| Err(Fault::new(at, message, remedy));
+    let Ok(text) = str::from_utf8(line) else {
+        return fault(line, "text that is not UTF-8", "save it as UTF-8");
+    };
+    let text = text.split('#').next().unwrap_or_default();
+    let mut words = text.split_ascii_whitespace();
     if words.next().is_some_and(|label| label.contains(':')) {
-        return Err(Fault::new(
-            line,
-            "a line without a label",
-            "begin it with a label, 0 if there is none",
-        ));
+        let remedy = "begin it with a label, 0 if there is none";
+        return fault(line, "a line without a label", remedy);
     }
     let mut last = None;
     for word in words {
+        let at = word.as_bytes();
         let Some((index, value)) = word.split_once(':') else {
-            return Err(Fault::new(
-                word.as_bytes(),
-                "this is not index:value",
-                "write for instance 3:0.5",
-            ));
+            return fault(at, "this is not index:value", "write for instance 3:0.5");
         };
         if index == "qid" {
             continue;
         }
         let Some(index) = index.parse::<u32>().ok().filter(|&index| index < u32::MAX) else {
-            return Err(Fault::new(
-                word.as_bytes(),
-                "an index that is not a whole number",
-                "indices count from 1",
-            ));
+            let message = "an index that is not a whole number";
+            return fault(at, message, "indices count from 1");
         };
         if last.is_some_and(|last| index <= last) {
-            return Err(Fault::new(
-                word.as_bytes(),
-                "indices do not ascend",
-                "sort them, each once per line",
-            ));
+            let remedy = "sort them, each once per line";
+            return fault(at, "indices do not ascend", remedy);
         }
         last = Some(index);
-        chunk
-            .entries
-            .push((chunk.rows, index, number(word.as_bytes(), value)?));
+        chunk.entries.push((chunk.rows, index, number(at, value)?));
     }
     chunk.rows += 1;
     Ok(())

@@ -6,7 +6,7 @@
 
 use std::str;
 
-use super::columns::{Values, listed};
+use super::columns::Values;
 use super::{Raw, Request, Rows};
 use crate::error::{Error, Result};
 use crate::graph::read::blocks::{self, Fault};
@@ -258,59 +258,31 @@ impl Layout {
         } else {
             &lines[1..]
         };
-        let (delimiter, first) = match index_header(head, below, cut(below)?, ids) {
-            Some(names) => (cut(below)?, names),
+        let delimiter = cut(below)?;
+        let (delimiter, first) = match index_header(head, below, delimiter, ids) {
+            Some(names) => (delimiter, Ok(names)),
             None => {
                 let delimiter = cut(&lines)?;
-                (
-                    delimiter,
-                    row(head, delimiter)
-                        .map_err(|fault| fault.into_error(source, source.lines()))?,
-                )
+                (delimiter, row(head, delimiter))
             }
         };
-        let fault = |message: String, remedy: &str| {
-            Err(Fault::new(head, message, remedy).into_error(source, source.lines()))
-        };
-        if head.contains(&b'\r') {
-            return fault(
-                "carriage returns without line feeds".into(),
-                "end lines with LF or CRLF",
-            );
-        }
-        if first.len() < 2 {
-            let remedy = "an id and at least one attribute are needed; if something unusual separates them, set \
-                          attributes.table.delimiter";
-            return fault("only one column".into(), remedy);
-        }
-        let found = id_and_header(request, &first, ids);
-        let found = found.and_then(|(id, header)| Ok((id, header, column_names(&first, header)?)));
-        let (id, header, names) = match found {
-            Ok(found) => found,
-            Err((message, remedy)) => return fault(message, &remedy),
-        };
+        let decided = first.and_then(|first| decide(head, &first, request, ids));
+        let (id, header, all) =
+            decided.map_err(|fault| fault.into_error(source, source.lines()))?;
         if header {
-            let end =
-                memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
-            source.skip(end);
+            let end = memchr::memchr(b'\n', source.ahead());
+            source.skip(end.map_or(source.ahead().len(), |at| at + 1));
         }
-        Layout::new(request, delimiter, id, &names)
-    }
-
-    fn new(request: &Request, delimiter: Delimiter, id: usize, all: &[String]) -> Result<Layout> {
-        let used = request.used(all, Some(id))?;
+        let used = request.used(&all, Some(id))?;
         let names: Vec<String> = used.iter().map(|&j| all[j].clone()).collect();
-        let categorical = names
-            .iter()
-            .map(|name| request.words || request.options.categorical.contains(name))
-            .collect();
+        let categorical = names.iter().map(|name| request.is_categorical(name));
         Ok(Layout {
             delimiter,
             fields: all.len(),
             id,
             used,
+            categorical: categorical.collect(),
             names,
-            categorical,
         })
     }
 }
@@ -335,65 +307,44 @@ fn index_header(
     is_table.then(|| [vec![String::new()], names].concat())
 }
 
-/// The position of the id, and whether the first line is a header; else a message and a remedy.
-fn id_and_header(
-    request: &Request,
+/// The position of the id, whether the first line is a header, and the names: `x` and the position for columns without one.
+fn decide(
+    head: &[u8],
     first: &[String],
+    request: &Request,
     ids: &IdIndex,
-) -> Result<(usize, bool), (String, String)> {
+) -> Result<(usize, bool, Vec<String>), Fault> {
+    if head.contains(&b'\r') {
+        let message = "carriage returns without line feeds";
+        return Err(Fault::new(head, message, "end lines with LF or CRLF"));
+    }
+    if first.len() < 2 {
+        let remedy = "an id and at least one attribute are needed; if something unusual separates them, set \
+                      attributes.table.delimiter";
+        return Err(Fault::new(head, "only one column", remedy));
+    }
     let asked = request.options.header;
+    let named = request.id_column(first);
+    let named = named.map_err(|(message, remedy)| Fault::new(head, message, remedy))?;
     let known = ID_NAMES.iter().find_map(|name| find(first, name));
-    let id = match &request.options.id {
-        Some(Column::Position(position)) if *position < first.len() => *position,
-        Some(Column::Position(position)) => {
-            let message = format!(
-                "there is no column {position}, only 0 to {}",
-                first.len() - 1
-            );
-            return Err((message, "positions count from 0".into()));
-        }
-        Some(Column::Name(name)) => {
-            let found = first
-                .iter()
-                .position(|field| field == name)
-                .or_else(|| find(first, name));
-            return found.map(|id| (id, true)).ok_or_else(|| {
-                (
-                    format!("there is no column `{name}` for the ids"),
-                    format!("the columns are {}", listed(first)),
-                )
-            });
-        }
-        None => known.filter(|_| asked != Some(false)).unwrap_or(0),
-    };
+    let id = named
+        .or(known.filter(|_| asked != Some(false)))
+        .unwrap_or(0);
     let is_node = ids.find(&first[id]).is_some();
-    let has_numbers = first
-        .iter()
-        .enumerate()
-        .any(|(j, field)| j != id && field.parse::<f64>().is_ok());
+    let mut others = first.iter().enumerate().filter(|&(j, _)| j != id);
+    let has_numbers = others.any(|(_, field)| field.parse::<f64>().is_ok());
     let looks_so = known == Some(id) || first[id].is_empty() || !is_node && !has_numbers;
-    Ok((id, asked.unwrap_or(looks_so)))
-}
-
-/// The names in the header; `x` and the position for columns without one.
-fn column_names(first: &[String], header: bool) -> Result<Vec<String>, (String, String)> {
-    let name = |(j, field): (usize, &String)| {
-        if header && !field.is_empty() {
-            field.clone()
-        } else {
-            format!("x{j}")
-        }
+    let header = matches!(request.options.id, Some(Column::Name(_))) || asked.unwrap_or(looks_so);
+    let name = |(j, field): (usize, &String)| match header && !field.is_empty() {
+        true => field.clone(),
+        false => format!("x{j}"),
     };
     let names: Vec<String> = first.iter().enumerate().map(name).collect();
     let mut seen = SeededSet::default();
-    match names.iter().find(|name| !seen.insert(name.as_str())) {
-        Some(twice) => {
-            let message = format!("two columns are called `{twice}`");
-            Err((
-                message,
-                "rename one of them; or use attributes.table.header = false".into(),
-            ))
-        }
-        None => Ok(names),
+    if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
+        let message = format!("two columns are called `{twice}`");
+        let remedy = "rename one of them; or use attributes.table.header = false";
+        return Err(Fault::new(head, message, remedy));
     }
+    Ok((id, header, names))
 }

@@ -29,9 +29,8 @@ impl Place {
     /// Looks at a name; fails for folders and for what cannot be looked at.
     pub(super) fn of(path: &Path) -> Result<Place> {
         let target = match follow(path) {
-            Followed::Stdout => return Ok(Place::Stdout),
-            Followed::Descriptor => return Ok(Place::Stream),
-            Followed::Name(target) => target,
+            Place::File { target, .. } => target,
+            stream => return Ok(stream),
         };
         match fs::metadata(&target) {
             Ok(m) if m.is_dir() => Err(Error::input(
@@ -93,9 +92,8 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
 /// The canonical path: absolute, links resolved as far as it exists, the rest without `.` and `..`. Two names with the
 /// same one refer to the same location, even if nothing exists there yet.
 pub fn spelled_out(path: &Path) -> PathBuf {
-    let target = match follow(path) {
-        Followed::Name(target) => target,
-        Followed::Stdout | Followed::Descriptor => return path.to_path_buf(),
+    let Place::File { target, .. } = follow(path) else {
+        return path.to_path_buf();
     };
     let whole = std::path::absolute(&target).unwrap_or(target);
     let known = whole
@@ -121,34 +119,28 @@ pub fn plain(path: &Path) -> PathBuf {
     out.into_iter().collect()
 }
 
-enum Followed {
-    Stdout,
-    Descriptor,
-    /// The end of a chain of symbolic links; a dangling one gives the name to create.
-    Name(PathBuf),
-}
-
-/// Follows symbolic links by hand. What the link of a descriptor says is no name (`pipe:[4711]`), so it is not
-/// followed.
-fn follow(path: &Path) -> Followed {
+/// The end of a chain of symbolic links, or the stream that it leads to; a dangling link gives the name to create. What the
+/// link of a descriptor says is no name (`pipe:[4711]`), so it is not followed.
+fn follow(path: &Path) -> Place {
     if path == Path::new("-") {
-        return Followed::Stdout;
+        return Place::Stdout;
     }
     let mut target = path.to_path_buf();
     for _ in 0..MAX_LINKS {
-        if let Some(number) = descriptor(&target) {
-            return if number == "1" {
-                Followed::Stdout
-            } else {
-                Followed::Descriptor
-            };
+        match descriptor(&target).as_deref() {
+            Some("1") => return Place::Stdout,
+            Some(_) => return Place::Stream,
+            None => {}
         }
         let Ok(next) = fs::read_link(&target) else {
             break;
         };
         target = target.parent().unwrap_or(Path::new("")).join(next);
     }
-    Followed::Name(target)
+    Place::File {
+        target,
+        existing: None,
+    }
 }
 
 /// The number of an open descriptor of this process, as text: that of `/dev/fd/3`, `/proc/self/fd/3` and the like.
@@ -179,8 +171,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 /// Why nothing can be written there, and what to do. If the system is at fault, not the name, its own error.
 pub(super) fn refused(path: &Path, error: io::Error) -> Error {
     let target = match follow(path) {
-        Followed::Name(target) => target,
-        Followed::Stdout | Followed::Descriptor => path.to_path_buf(),
+        Place::File { target, .. } => target,
+        _ => path.to_path_buf(),
     };
     let link = match target == path {
         true => String::new(),

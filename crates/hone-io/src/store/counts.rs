@@ -17,7 +17,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::table::{Column, Kind, Layout, Table, TableReader};
 use super::text::Records;
@@ -276,7 +276,8 @@ impl<'a> CountTable<'a> {
         };
         let table = match Layout::of(path)? {
             Layout::Parquet => read_parquet(path, graph, allowance)?,
-            Layout::Text(separator) => read_text(path, separator, graph, allowance)?,
+            Layout::Text(',') => read_text(path, Format::Csv, graph, allowance)?,
+            Layout::Text(_) => read_text(path, Format::Tsv, graph, allowance)?,
             Layout::Npy => {
                 let message = "counts in .npy have no names of columns";
                 return Err(Error::input(
@@ -296,195 +297,113 @@ impl<'a> CountTable<'a> {
 
 const REMEDY: &str = "give exact counts by edge of this graph, with all motifs";
 
-/// What the record of counts says that matters here.
-#[derive(Deserialize)]
-struct Recorded {
-    #[serde(default)]
-    by: Option<String>,
-    #[serde(default)]
-    exact: Option<bool>,
-}
-
 /// Refuses what its record says is not exact, or not by edge.
 fn check_record(path: &Path) -> Result<()> {
     let Some(beside) = record::path(path) else {
-        return Err(Error::input(
-            path,
-            "counts cannot be read from a stream",
-            "give a file",
-        ));
-    };
-    let Some(recorded) = record::read(&beside)? else {
-        return Ok(());
+        let message = "counts cannot be read from a stream";
+        return Err(Error::input(path, message, "give a file"));
     };
     // Other files say nothing about counts.
-    let Ok(recorded) = serde_json::from_slice::<Recorded>(&recorded) else {
-        return Ok(());
+    let text = record::read(&beside)?.unwrap_or_default();
+    let recorded: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let what = match (recorded["exact"].as_bool(), recorded["by"].as_str()) {
+        (Some(false), _) => "these counts are estimates",
+        (_, Some("node" | "total")) => "these counts are not by edge",
+        _ => return Ok(()),
     };
-    let refused = |what: &str| {
-        Err(Error::input(
-            path,
-            format!("{what} (according to {})", beside.display()),
-            REMEDY,
-        ))
-    };
-    match (recorded.exact, recorded.by.as_deref()) {
-        (Some(false), _) => refused("these counts are estimates"),
-        (_, Some("node" | "total")) => refused("these counts are not by edge"),
-        _ => Ok(()),
-    }
+    let message = format!("{what} (according to {})", beside.display());
+    Err(Error::input(path, message, REMEDY))
 }
 
 /// The motifs that columns are called, which come after the ids.
 fn motifs(path: &Path, names: &[String]) -> Result<Vec<Motif>> {
-    let ids = ["source", "target"];
-    if names.len() < 2 || names[..2] != ids {
-        let first = names
-            .iter()
-            .take(2)
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
-        let message = format!("the first two columns are `{first}`, not `source` and `target`");
-        return Err(Error::input(path, message, REMEDY));
+    let wrong = |message: String| Error::input(path, message, REMEDY);
+    if names.len() < 2 || names[..2] != ["source", "target"] {
+        let first = names[..names.len().min(2)].join(", ");
+        return Err(wrong(format!(
+            "the first two columns are `{first}`, not `source` and `target`"
+        )));
     }
     let motif = |name: &String| match name.parse::<Motif>() {
-        Ok(motif) if motif.is_directed() => Err(Error::input(
-            path,
-            format!("`{name}` is a directed motif, whose counts cannot be updated"),
-            REMEDY,
-        )),
+        Ok(motif) if motif.is_directed() => Err(wrong(format!(
+            "`{name}` is a directed motif, whose counts cannot be updated"
+        ))),
         Ok(motif) => Ok(motif),
-        Err(_) => Err(Error::input(
-            path,
-            format!("no motif is called `{name}`"),
-            REMEDY,
-        )),
+        Err(_) => Err(wrong(format!("no motif is called `{name}`"))),
     };
     let found = names[2..].iter().map(motif).collect::<Result<Vec<_>>>()?;
-    let enough = OrbitTable::check_motifs(&found);
-    enough
-        .map(|()| found)
-        .map_err(|error| Error::input(path, error.to_string(), REMEDY))
-}
-
-/// Finds the nodes of ids.
-struct Nodes<'a> {
-    path: PathBuf,
-    index: IdIndex<'a>,
-}
-
-impl Nodes<'_> {
-    fn find(&self, id: NodeId<'_>) -> Result<u32> {
-        let found = match (&self.index, id) {
-            (IdIndex::Integers(nodes), NodeId::Integer(id)) => nodes.get(&id).copied(),
-            (index, NodeId::Text(id)) => index.find(id),
-            (index, NodeId::Integer(id)) => index.find(&id.to_string()),
-        };
-        found.ok_or_else(|| {
-            let message = format!("not the exact counts of this graph: it has no node `{id}`");
-            Error::input(&self.path, message, REMEDY)
-        })
-    }
-
-    fn column(&self, column: &Column) -> Result<Vec<u32>> {
-        match column {
-            Column::Integers(ids) => ids
-                .iter()
-                .map(|&id| self.find(NodeId::Integer(id)))
-                .collect(),
-            Column::Texts(ids) => ids.iter().map(|id| self.find(NodeId::Text(id))).collect(),
-            _ => Err(Error::input(
-                &self.path,
-                "the ids are neither integers nor text",
-                REMEDY,
-            )),
-        }
-    }
+    OrbitTable::check_motifs(&found).map_err(|error| wrong(error.to_string()))?;
+    Ok(found)
 }
 
 fn read_parquet(path: &Path, graph: &Graph, allowance: Allowance) -> Result<OrbitTable> {
     let table = TableReader::open(path, allowance)?;
     let motifs = motifs(path, table.columns())?;
-    let nodes = Nodes {
-        path: path.to_path_buf(),
-        index: graph.ids().index(),
+    let wrong = |message: String| Error::input(path, message, REMEDY);
+    let index = graph.ids().index();
+    let find = |id: NodeId| {
+        let found = match (&index, id) {
+            (IdIndex::Integers(nodes), NodeId::Integer(id)) => nodes.get(&id).copied(),
+            (index, NodeId::Text(id)) => index.find(id),
+            (index, NodeId::Integer(id)) => index.find(&id.to_string()),
+        };
+        let message = || format!("not the exact counts of this graph: it has no node `{id}`");
+        found.ok_or_else(|| wrong(message()))
     };
-    let [sources, targets] = ["source", "target"].map(|name| nodes.column(&table.column(name)?));
-    let edges = sources?.into_iter().zip(targets?).collect();
+    let nodes = |name: &str| -> Result<Vec<u32>> {
+        match table.column(name)? {
+            Column::Integers(ids) => ids.iter().map(|&id| find(NodeId::Integer(id))).collect(),
+            Column::Texts(ids) => ids.iter().map(|id| find(NodeId::Text(id))).collect(),
+            _ => Err(wrong("the ids are neither integers nor text".into())),
+        }
+    };
     let counts = |motif: Motif| match table.column(motif.name())? {
         Column::Counts(counts) => Ok((motif, counts)),
         Column::Integers(counts) => {
-            let counts = counts
-                .into_iter()
-                .map(u64::try_from)
-                .collect::<Result<_, _>>();
-            counts.map(|counts| (motif, counts)).map_err(|_| {
-                Error::input(
-                    path,
-                    format!("column `{motif}` has a negative number"),
-                    REMEDY,
-                )
-            })
+            let counts = counts.into_iter().map(u64::try_from);
+            let message = || format!("column `{motif}` has a negative number");
+            let counts = counts.collect::<Result<_, _>>();
+            Ok((motif, counts.map_err(|_| wrong(message()))?))
         }
-        _ => Err(Error::input(
-            path,
-            format!("column `{motif}` has no whole numbers"),
-            REMEDY,
-        )),
+        _ => Err(wrong(format!("column `{motif}` has no whole numbers"))),
     };
     Ok(OrbitTable {
-        edges,
+        edges: nodes("source")?.into_iter().zip(nodes("target")?).collect(),
         columns: motifs.into_iter().map(counts).collect::<Result<_>>()?,
     })
 }
 
 fn read_text(
     path: &Path,
-    separator: char,
+    format: Format,
     graph: &Graph,
     allowance: Allowance,
 ) -> Result<OrbitTable> {
-    let format = if separator == ',' {
-        Format::Csv
-    } else {
-        Format::Tsv
-    };
     let mut records = Records::open(path, format, allowance)?;
     let mut fields = Vec::new();
     if !records.next(&mut fields)? {
         return Err(Error::input(path, "the file is empty", REMEDY));
     }
     let motifs = motifs(path, &fields)?;
-    let nodes = Nodes {
-        path: path.to_path_buf(),
-        index: graph.ids().index(),
-    };
+    let index = graph.ids().index();
     let mut table = OrbitTable {
         edges: Vec::new(),
         columns: motifs.into_iter().map(|m| (m, Vec::new())).collect(),
     };
     while records.next(&mut fields)? {
-        if fields.len() != table.columns.len() + 2 {
-            let message = format!(
-                "expected {} fields, found {}",
-                table.columns.len() + 2,
-                fields.len()
-            );
+        let expected = table.columns.len() + 2;
+        if fields.len() != expected {
+            let message = format!("expected {expected} fields, found {}", fields.len());
             return Err(records.wrong(&fields.join(" "), &message));
         }
         let node = |id: &str| {
-            nodes.index.find(id).ok_or_else(|| {
-                records.wrong(id, "not the counts of this graph: it has no such node")
-            })
+            let message = "not the counts of this graph: it has no such node";
+            index.find(id).ok_or_else(|| records.wrong(id, message))
         };
         table.edges.push((node(&fields[0])?, node(&fields[1])?));
         for ((_, counts), field) in table.columns.iter_mut().zip(&fields[2..]) {
-            counts.push(
-                field
-                    .parse()
-                    .map_err(|_| records.wrong(field, "not a count"))?,
-            );
+            let count = field.parse();
+            counts.push(count.map_err(|_| records.wrong(field, "not a count"))?);
         }
     }
     Ok(table)
