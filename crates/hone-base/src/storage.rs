@@ -315,16 +315,6 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
-/// Reads at a place, one thread at a time because the file's own position is used.
-#[cfg(not(any(unix, windows)))]
-pub fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    use std::io::{Read, Seek, SeekFrom};
-    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock();
-    file.seek(SeekFrom::Start(offset))?;
-    file.read(buffer)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

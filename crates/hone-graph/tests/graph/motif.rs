@@ -2,6 +2,7 @@
 
 mod oracle;
 
+mod around;
 mod estimates;
 mod laws;
 mod named;
