@@ -377,34 +377,3 @@ fn tame(w: &Operator, room: f64) -> (f64, Operator) {
     let scale = (-excess).clamp(-STEEPEST, STEEPEST).exp2();
     (scale, Operator::multiple(scale, w.clone()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What is said of symmetry without a graph is what the operator of any graph says.
-    #[test]
-    fn symmetry_is_that_of_the_operator() {
-        let path = Pattern::new(vec![0, 1, 3, 4], vec![1, 0, 2, 1], 3);
-        let w = Operator::symmetric("W", Csr::new(Arc::new(path), vec![2.0f32; 4].into()));
-        for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm, Psi::LRw, Psi::ANorm] {
-            for order in [Order::Auto, Order::PsiOfPower, Order::PowerOfPsi] {
-                for k in 1..4 {
-                    let matrix = MotifMatrix {
-                        psi,
-                        order,
-                        ..MotifMatrix::default()
-                    };
-                    let s = matrix.operator(&w, k).expect("in range");
-                    assert_eq!(
-                        matrix.keeps_symmetry(k),
-                        s.is_symmetric(),
-                        "{}",
-                        s.formula()
-                    );
-                    assert_eq!(s.is_symmetric(), psi != Psi::P && psi != Psi::LRw);
-                }
-            }
-        }
-    }
-}

@@ -103,7 +103,7 @@ impl Ranks {
         let range = y.range.clone();
         let product = |all: &Block| {
             own(then, |then| {
-                own_rows(a.matrix).multiply_part(range, all, &mut y.block, then);
+                own_rows(a.matrix).multiply_rows(range, all, &mut y.block, then);
             });
         };
         if self.world.size() == 1 {
@@ -139,7 +139,7 @@ impl Ranks {
         };
         let rounded = Rounded::from_words(all, cols);
         own(then, |then| {
-            own_rows(a.matrix).multiply_rounded_part(range, &rounded, &mut y.block, then);
+            own_rows(a.matrix).multiply_rounded(range, &rounded, &mut y.block, then);
         });
         if alone {
             words.block = rounded.into_block();

@@ -41,7 +41,8 @@ fn main() {
         (0..n).map(|i| 1.0 / (1 + i % 7) as f32).collect::<Vec<_>>(),
     );
     best("product, left", || {
-        matrix.multiply_fused(
+        matrix.multiply_rows(
+            0..n,
             &x,
             &mut y,
             &Fused {
@@ -57,7 +58,7 @@ fn main() {
     });
     let rounded = rounded.expect("rounded above");
     let half = best("rounded product", || {
-        matrix.multiply_rounded(&rounded, &mut y, &Fused::default());
+        matrix.multiply_rounded(0..n, &rounded, &mut y, &Fused::default());
     });
     println!("  {:.2} x the product", half / product);
     let plain = best("plain loop, one thread", || plain(&matrix, &x, &mut y));

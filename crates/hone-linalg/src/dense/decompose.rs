@@ -42,6 +42,19 @@ pub struct SmallSvd {
 }
 
 impl Eigen {
+    /// The `count` largest in magnitude, first to last.
+    pub(crate) fn by_magnitude(&self, count: usize) -> Eigen {
+        let size = |i: usize| self.values[i].abs();
+        let mut order: Vec<usize> = (0..self.values.len()).collect();
+        order.sort_by(|&i, &j| size(j).total_cmp(&size(i)));
+        Eigen {
+            values: order[..count].iter().map(|&i| self.values[i]).collect(),
+            vectors: Small::from_fn(self.vectors.rows(), count, |i, j| {
+                self.vectors.get(i, order[j])
+            }),
+        }
+    }
+
     /// V f(Λ) Vᵀ.
     pub fn function(&self, f: impl Fn(f64) -> f64) -> Small {
         let mut scaled = self.vectors.clone();
@@ -91,16 +104,6 @@ impl Small {
         let mut found = first_right(methods, |found| svd_is_right(&scaled, found))?;
         found.sigma.iter_mut().for_each(|sigma| *sigma /= scale);
         Ok(found)
-    }
-
-    /// The lower triangular L with L Lᵀ = self, or `None` when self is not positive definite.
-    pub fn cholesky(&self) -> Option<Small> {
-        assert_eq!(self.rows(), self.cols(), "a symmetric matrix is square");
-        let found = self.as_faer().llt(Side::Lower).ok()?;
-        let lower = found.L();
-        Some(Small::from_fn(self.rows(), self.rows(), |i, j| {
-            if j <= i { lower[(i, j)] } else { 0.0 }
-        }))
     }
 
     /// The power of two that scales the Frobenius norm into (½, 1]; 0 for a zero matrix.

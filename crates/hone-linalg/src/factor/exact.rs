@@ -114,15 +114,14 @@ fn occupied(matrix: &Small) -> [Vec<bool>; 2] {
 
 /// Singular triplets of a symmetric matrix: |λ|, the eigenvectors, and those with the sign of λ.
 pub(super) fn of_symmetric(matrix: &Small) -> Result<SmallSvd> {
-    let eigen = matrix.eigen()?;
-    let n = matrix.rows();
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&i, &j| eigen.values[j].abs().total_cmp(&eigen.values[i].abs()));
-    let sign = |j: usize| if eigen.values[j] < 0.0 { -1.0 } else { 1.0 };
+    let eigen = matrix.eigen()?.by_magnitude(matrix.rows());
+    let sign = |value: &f64| if *value < 0.0 { -1.0 } else { 1.0 };
+    let mut v = eigen.vectors.clone();
+    v.scale_columns(&eigen.values.iter().map(sign).collect::<Vec<_>>());
     Ok(SmallSvd {
-        u: Small::from_fn(n, n, |i, j| eigen.vectors.get(i, order[j])),
-        sigma: order.iter().map(|&j| eigen.values[j].abs()).collect(),
-        v: Small::from_fn(n, n, |i, j| sign(order[j]) * eigen.vectors.get(i, order[j])),
+        u: eigen.vectors,
+        sigma: eigen.values.iter().map(|value| value.abs()).collect(),
+        v,
     })
 }
 

@@ -346,13 +346,7 @@ impl<'a, S: Space> Subspace<'a, S> {
 
 /// The `count` leading eigenpairs by magnitude (of the mean with the transpose: its halves differ by rounding).
 fn leading(h: &Small, count: usize) -> Result<Eigen> {
-    let eigen = h.symmetrized().eigen()?;
-    let mut order: Vec<usize> = (0..h.rows()).collect();
-    order.sort_by(|&i, &j| eigen.values[j].abs().total_cmp(&eigen.values[i].abs()));
-    Ok(Eigen {
-        values: order[..count].iter().map(|&i| eigen.values[i]).collect(),
-        vectors: Small::from_fn(h.rows(), count, |i, j| eigen.vectors.get(i, order[j])),
-    })
+    Ok(h.symmetrized().eigen()?.by_magnitude(count))
 }
 
 /// The largest of the first residuals ‖F E_last‖, each relative to its value, from the Gram matrix of F; minus what rounding

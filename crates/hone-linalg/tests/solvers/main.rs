@@ -4,6 +4,7 @@ mod autoencoder;
 mod components;
 mod dense;
 mod log_window;
+mod matrix;
 mod norm;
 mod svd;
 

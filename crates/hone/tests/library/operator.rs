@@ -65,7 +65,7 @@ proptest! {
         ];
         let mut y = before.clone();
         let fused = Fused { scale: 0.5, left: Some(&left_diagonal), plus: &plus, accumulate: true };
-        sparse.multiply_fused(&x, &mut y, &fused);
+        sparse.multiply_rows(0..sparse.rows(), &x, &mut y, &fused);
         let mut expected = times(&dense, &wide(&x));
         for i in 0..rows {
             for j in 0..width {
@@ -88,7 +88,7 @@ proptest! {
         let (before, left) = (block(rows, width, seed ^ 3), Diagonal::new("d", vec![0.5; rows]));
         let mut y = before.clone();
         let fused = Fused { scale: -2.0, left: Some(&left), plus: &[], accumulate: true };
-        csr(&dense, cols).multiply_rounded(&rounded, &mut y, &fused);
+        csr(&dense, cols).multiply_rounded(0..dense.len(), &rounded, &mut y, &fused);
         let near: Matrix = (0..cols)
             .map(|i| x.row(i).iter().map(|&x| eight_bits(f64::from(factors[i] * x))).collect())
             .collect();
@@ -311,7 +311,7 @@ fn same_bits_for_any_number_of_threads() {
                 Block::zeros(n, Rounded::words(width)),
             );
             let mut y = Block::zeros(n, width);
-            sparse.multiply_rounded(&x, &mut y, &Fused::default());
+            sparse.multiply_rounded(0..n, &x, &mut y, &Fused::default());
             y.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>()
         });
         (
