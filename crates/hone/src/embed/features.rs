@@ -4,7 +4,7 @@ use super::attributes::{self, X};
 use super::context::Context;
 use super::counts::count;
 use super::notes;
-use super::plan::{self, work::Work};
+use super::plan::{self, Demand};
 use super::weighted::weighted;
 use crate::dense::{Columns, Group};
 use crate::error::{Error, Result};
@@ -29,19 +29,15 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     } else {
         Vec::new()
     };
-    let work = Work::new(run, graph, &motifs, own.columns());
+    let demand = Demand::new(run, graph, &motifs, own.columns());
     let needed = config.structure.enabled || !motifs.is_empty();
     if needed {
-        plan::check_features_least(run, &work)?;
+        plan::check_features_least(run, &demand)?;
     }
     let before = memory::resident().unwrap_or(0);
     let counts = needed.then(|| count(run, graph)).transpose();
-    let counts = counts.map_err(|error| plan::naming_all(error, &work))?;
-    let counted = counts.as_ref().map_or(0, |counts| counts.bytes() as u64);
-    plan::check_features(run, &work, before.saturating_add(counted))?;
-    if let Some(counts) = counts.as_ref().filter(|_| !motifs.is_empty()) {
-        plan::check_diffusion(run, &work, counts)?;
-    }
+    let counts = counts.map_err(|error| plan::naming_all(run, error, &demand))?;
+    plan::check_features(run, &demand, before, counts.as_ref())?;
     let x = run.time("features", |run| attributes::x(run, counts.as_ref(), &own))?;
     drop(own);
     let Some(x) = x else {

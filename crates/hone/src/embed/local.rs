@@ -14,7 +14,7 @@ use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
 use super::weighted::{Counted, Lazily, Weighted};
-use crate::config::{Combine, LOG, TARGET, ViewWeight};
+use crate::config::{Combine, Config, LOG, Model, TARGET, ViewWeight};
 use crate::dense::panels::Own;
 use crate::dense::{Group, Panels};
 use crate::diffuse::Diffusion;
@@ -24,7 +24,7 @@ use crate::factor::log_window::{Landmarks, View};
 use crate::factor::{Factors, Info, Task};
 use crate::graph::Graph;
 use crate::matrix::MotifMatrix;
-use crate::motif::Motif;
+use crate::motif::{Counts, Motif, Pairs};
 use crate::operator::Operator;
 use crate::random::Key;
 use crate::report::LocalFacts;
@@ -79,6 +79,33 @@ pub(super) fn all(
     locals.sort_by_key(|part| part.step);
     run.report.local.sort_by_key(|facts| facts.step);
     Ok((locals, diffused))
+}
+
+/// Refuses motif graphs with more rows than the solver can read, before any is embedded.
+pub(super) fn check_rows(config: &Config, counts: &Counts, motifs: &[Motif]) -> Result<()> {
+    let (solver, all) = (&config.local.solver, 0..counts.pattern().rows());
+    let most = solver.most_rows();
+    if config.model != Model::Separate || all.end <= most {
+        return Ok(());
+    }
+    let delta = |motif: Motif| config.delta.of(motif).max(1);
+    let mut rows = counts.touched(&all, motifs, delta);
+    if config.pairs == Pairs::Occurrences {
+        // A pair may reach delta even if no edge of its nodes does. All nodes of an occurrence have an edge in it.
+        let some = counts.touched(&all, motifs, |_| 1);
+        for (&motif, some) in motifs.iter().zip(some) {
+            if some > most as u64 {
+                rows.push(counts.pair_nodes(motif, config.delta.of(motif))? as u64);
+            }
+        }
+    }
+    match rows.into_iter().max() {
+        Some(rows) if rows > most as u64 => {
+            let error = solver.too_many(rows as usize);
+            Err(locate(error, "local", "local embeddings"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The local embeddings of one motif, one per step, computed or from the shelf.

@@ -44,7 +44,7 @@ use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::features::Named;
 use crate::graph::Graph;
-use crate::memory;
+use crate::memory::{self, Allowance};
 use crate::motif::Motif;
 use crate::output::{Batch, Existing};
 use crate::progress::Progress;
@@ -58,7 +58,7 @@ pub use context::Shortage;
 use model::Draft;
 pub use model::{Model, ModelFacts, ViewFacts, ViewSide};
 pub use place::Like;
-use plan::work::Work;
+use plan::Demand;
 use storage::checkpoint::Begin;
 use storage::shelf::Shelf;
 use uncovered::Uncovered;
@@ -309,14 +309,21 @@ impl Hone {
         let motifs = self.config.motifs.motifs();
         let mut checkpoint = resume::open(&run, graph, &own)?;
         let factors = self.factors_of(graph)?;
-        let mut work = Work::new(&run, graph, &motifs, own.columns());
-        self.engine.plan(&work.largest())?;
-        run.own = work.own_rows(&*self.engine);
-        plan::check_least(&run, &work, checkpoint.as_ref().is_some_and(counts::are_in))?;
+        let mut demand = Demand::new(&run, graph, &motifs, own.columns());
+        self.engine.plan(&demand.largest())?;
+        if let Some(shared) = demand.shared_by(self.engine.processes() as u64) {
+            demand = shared;
+            run.own = self.engine.own(graph.nodes());
+        }
+        plan::check_least(
+            &run,
+            &demand,
+            checkpoint.as_ref().is_some_and(counts::are_in),
+        )?;
         let counts = counts::count_or_load(&mut run, graph, checkpoint.as_mut());
-        let counts = counts.map_err(|error| plan::naming_all(error, &work))?;
-        let room = plan::make(&mut run, &mut work, &counts)?;
-        plan::check_rows(&self.config, &counts, &motifs)?;
+        let counts = counts.map_err(|error| plan::naming_all(&run, error, &demand))?;
+        let room = plan::make(&mut run, &mut demand, &counts)?;
+        local::check_rows(&self.config, &counts, &motifs)?;
         let mut shelf = Shelf::new(room, run.temp_folder.clone(), checkpoint, factors);
         let x = run.time("features", |run| attributes::x(run, Some(&counts), &own))?;
         drop(own);
@@ -330,8 +337,8 @@ impl Hone {
                 .for_each(|draft| draft.counts(&counted.counts));
             separate(&mut run, counted, &motifs, x, &mut shelf)?
         } else {
-            let hold =
-                self.shortage != Some(Shortage::Slices) && work.holds_slices(self.memory_limit);
+            let hold = self.shortage != Some(Shortage::Slices)
+                && demand.holds_slices(Allowance::new(self.memory_limit).remaining());
             let sources = joint::Sources {
                 config: &self.config,
                 graph,
