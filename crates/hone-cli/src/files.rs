@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hone::Error;
 use hone::output::parts::{check_target, is_folder};
 use hone::output::{
-    Batch, Existing, Output, TemporaryFolder, companions, is_stream, same_file, spelled_out,
+    Batch, Existing, Output, Temporary, companions, is_stream, same_file, spelled_out,
 };
 use hone::record;
 
@@ -160,7 +160,7 @@ impl Files {
         let parts = self.folders.iter().filter(|(_, used)| *used == Use::Parts);
         for (Named { path, .. }, _) in parts {
             check_target(path, existing)?;
-            TemporaryFolder::beside(path)?;
+            Temporary::folder(path)?;
         }
         Ok(Batch::new(existing))
     }

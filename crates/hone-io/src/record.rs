@@ -19,9 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result, human_bytes};
 use crate::output::companions::{LARGEST, is_record, record as beside};
 use crate::output::parts::{files as parts, is_part};
-use crate::output::{
-    Batch, Existing, Written, WrittenFolder, checksum, is_stream, plain, same_file,
-};
+use crate::output::{Batch, Existing, Written, WrittenFolder, is_stream, plain, same_file};
 
 /// What a record says about files, and everything else in it.
 #[derive(Serialize)]
@@ -54,13 +52,14 @@ impl Listed {
             (None, None) => Ok(None),
             _ if output.is_dir() => {
                 // That of this name, else a table that was renamed.
-                let mut folders = self.folders;
+                let folders = &self.folders;
+                let named = folders
+                    .iter()
+                    .find(|folder| folder.path.file_name() == Some(now));
                 let of_parts =
-                    |folder: &WrittenFolder| folder.files.iter().all(|file| is_part(&file.name));
-                let named = |folder: &WrittenFolder| folder.path.file_name() == Some(now);
-                let found = folders.iter().position(named);
-                match found.or_else(|| folders.iter().position(of_parts)) {
-                    Some(at) => Ok(Some(folders.swap_remove(at).files)),
+                    |folder: &&WrittenFolder| folder.files.iter().all(|file| is_part(&file.name));
+                match named.or_else(|| folders.iter().find(of_parts)) {
+                    Some(folder) => Ok(Some(folder.files.clone())),
                     None => Err("it lists no folder of parts".into()),
                 }
             }
@@ -224,27 +223,14 @@ pub fn locate(record: &Path, folder: Option<&Path>, named: &str) -> Result<Strin
         Some(place) if there.exists() => Ok(place.to_owned()),
         _ if path.exists() => Ok(named.to_owned()),
         _ => {
-            let place = |folder: &Path| match folder.as_os_str().is_empty() {
-                true => "this folder".to_owned(),
-                false => folder.display().to_string(),
-            };
             let beside = plain(&beside);
-            let here = if beside.as_os_str().is_empty() {
-                ""
-            } else {
-                " nor in this folder"
+            let place = match beside.as_os_str().is_empty() {
+                true => "not in this folder".to_owned(),
+                false => format!("neither in {} nor in this folder", beside.display()),
             };
-            let neither = if here.is_empty() { "not" } else { "neither" };
-            let message = format!(
-                "{} names this file, which is {neither} in {}{here}",
-                record.display(),
-                place(&beside)
-            );
-            Err(Error::input(
-                named,
-                message,
-                "give the file by its present name, or put it back",
-            ))
+            let message = format!("{} names this file, which is {place}", record.display());
+            let remedy = "give the file by its present name, or put it back";
+            Err(Error::input(named, message, remedy))
         }
     }
 }
@@ -274,26 +260,23 @@ pub fn verify(output: &Path) -> Result<()> {
         let remedy = "write them again, or delete the .run.json if the change is meant";
         Err(Error::input(output, message, remedy))
     };
-    // Never a path that leads elsewhere.
-    let name = |file: &Written| Path::new(&file.name).file_name().map(OsStr::to_owned);
-    let folder = match output.is_dir() {
-        true => output,
-        false => output.parent().unwrap_or(Path::new("")),
-    };
+    let mut folder = output.parent().unwrap_or(Path::new(""));
     if output.is_dir() {
-        let listed: Vec<_> = files.iter().map(name).collect();
-        let other = |path: &PathBuf| !listed.contains(&path.file_name().map(OsStr::to_owned));
-        if let Some(other) = parts(output)?.iter().find(|path| other(path)) {
-            let shown = other.file_name().unwrap_or_default().display();
-            return mixed(format!("{shown} is not listed"));
+        folder = output;
+        let listed = |name: &OsStr| files.iter().any(|file| name == file.name.as_str());
+        for part in parts(output)? {
+            let name = part.file_name().unwrap_or_default();
+            if !listed(name) {
+                return mixed(format!("{} is not listed", name.display()));
+            }
         }
     }
     for file in &files {
-        let Some(name) = name(file) else {
+        // Never a path that leads elsewhere.
+        let Some(name) = Path::new(&file.name).file_name() else {
             return mixed("it lists no name".into());
         };
-        let place = folder.join(name);
-        if let Some(how) = file.difference(&place).map_err(|e| Error::io(&place, e))? {
+        if let Some(how) = file.difference(&folder.join(name))? {
             return mixed(how);
         }
     }
@@ -303,29 +286,17 @@ pub fn verify(output: &Path) -> Result<()> {
 /// What a file is called after the main one beside it, and all with it, was renamed: `z.ids.txt` is `y.ids.txt` where
 /// `z.npy` is `y.npy`.
 fn renamed(name: &str, main: &str, now: &str) -> String {
-    let stem = |name: &str| {
-        Path::new(name)
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .unwrap_or(name)
-            .len()
-    };
+    fn stem(name: &str) -> &str {
+        let stem = Path::new(name).file_stem();
+        stem.and_then(OsStr::to_str).unwrap_or(name)
+    }
     if let Some(rest) = name.strip_prefix(main) {
         return format!("{now}{rest}");
     }
-    match name.strip_prefix(&main[..stem(main)]) {
-        Some(rest) if rest.is_empty() || rest.starts_with('.') => {
-            format!("{}{rest}", &now[..stem(now)])
-        }
+    match name.strip_prefix(stem(main)) {
+        Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("{}{rest}", stem(now)),
         _ => name.to_owned(),
     }
-}
-
-/// Length and checksum of an existing file, in one pass over it.
-pub fn content(path: &Path) -> Result<Written> {
-    let read = File::open(path).and_then(|mut file| checksum(&mut file));
-    read.map(|sum| Written::new(path, &sum))
-        .map_err(|error| Error::io(path, error))
 }
 
 /// The text of a record or of a manifest, when there is one; refuses what is too large to be one, or no regular file.
@@ -355,39 +326,5 @@ pub fn read(record: &Path) -> Result<Option<Vec<u8>>> {
         Err(refused())
     } else {
         Ok(Some(text))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn companions_are_renamed_with_the_main_file() {
-        for (name, main, now, new) in [
-            ("z.npy", "z.npy", "y.npy", "y.npy"),
-            ("z.ids.txt", "z.npy", "y.npy", "y.ids.txt"),
-            ("z.npy.columns.txt", "z.npy", "y.npy", "y.npy.columns.txt"),
-            ("z.tsv", "z.tsv.gz", "y.tsv.gz", "y.tsv"),
-            ("zoo.txt", "z.npy", "y.npy", "zoo.txt"),
-        ] {
-            assert_eq!(renamed(name, main, now), new, "{name}");
-        }
-    }
-
-    #[test]
-    fn ways_between_folders_are_relative() {
-        for (from, to, way) in [
-            ("/a/b", "/a/b", "."),
-            ("/a/b", "/a", ".."),
-            ("/a", "/a/b/c", "b/c"),
-            ("/a/b", "/c", "../../c"),
-        ] {
-            assert_eq!(
-                relative(Path::new(from), Path::new(to)),
-                Path::new(way),
-                "{from} {to}"
-            );
-        }
     }
 }

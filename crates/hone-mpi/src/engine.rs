@@ -17,7 +17,6 @@ use hone::factor::{Factors, Solver, Task};
 use hone::graph::Graph;
 use hone::motif::{Counts, Motif, MotifGraph, MotifRows, Weighting, overflow, shares_pattern};
 use hone::operator::Operator;
-use hone::output::Writers;
 use hone::space::{Fold, Space};
 use hone::sparse::{Csr, Diagonal, Pattern, RemoteValues};
 
@@ -172,10 +171,6 @@ impl Engine for Ranks {
         let mut all = Block::zeros(rows, matrix.cols());
         self.world.gather(&own, &mut all);
         Ok(all)
-    }
-
-    fn writers(&self) -> &dyn Writers {
-        &self.world
     }
 
     fn totals(&self, counts: &mut [u64]) {

@@ -12,7 +12,6 @@ use std::ops::Range;
 
 use hone::communicator;
 use hone::dense::{Block, lane_rows};
-use hone::output::Writers;
 use mpi::collective::SystemOperation;
 use mpi::datatype::PartitionMut;
 use mpi::topology::SimpleCommunicator;
@@ -150,7 +149,8 @@ impl World {
     }
 }
 
-/// All processes read a graph and count its motifs together: each parses a part, and does a share of the sweeps.
+/// All processes read a graph and count its motifs together: each parses a part, and does a share of the sweeps. Process 0
+/// creates the files, and receives rows that only it can write.
 impl communicator::Communicator for World {
     fn rank(&self) -> usize {
         self.rank
@@ -212,10 +212,7 @@ impl communicator::Communicator for World {
         };
         lengths.iter().enumerate().map(of).collect()
     }
-}
 
-/// All processes write files together: process 0 creates them, and receives rows that only it can write.
-impl Writers for World {
     fn send(&self, values: &[f32]) {
         let (world, piece) = (SimpleCommunicator::world(), self.most.min(PIECE));
         values

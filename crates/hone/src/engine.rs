@@ -34,7 +34,6 @@ use crate::graph::Graph;
 use crate::memory::Allowance;
 use crate::motif::{Counts, Motif, MotifGraph, Sample, Weighting};
 use crate::operator::Operator;
-use crate::output::Writers;
 use crate::progress::Progress;
 use crate::space::Host;
 
@@ -62,7 +61,8 @@ pub trait Engine: Debug + Send + Sync {
     /// Waits for all processes that work together.
     fn meet(&self) {}
 
-    /// The processes that work together, for reading their graph ([`read_divided`](crate::graph::read_divided)).
+    /// The processes that work together: they divide the reading of their graph ([`read_divided`](crate::graph::read_divided)),
+    /// and each writes the rows of the result that it holds.
     fn communicator(&self) -> &dyn Communicator {
         &SingleProcess
     }
@@ -80,11 +80,6 @@ pub trait Engine: Debug + Send + Sync {
     /// Lengths of the columns of a matrix, given the rows that this process holds.
     fn lengths(&self, x: &Block, _own: &Own) -> Vec<f64> {
         x.column_norms(Norm::L2)
-    }
-
-    /// The processes that write the result, each the rows that it holds.
-    fn writers(&self) -> &dyn Writers {
-        &SingleProcess
     }
 
     /// Sums of integers over all processes.

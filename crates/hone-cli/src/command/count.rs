@@ -369,7 +369,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         record::add_to(&mut batch, &args.output, &record)
     };
     let written = if engine.leads() { write() } else { Ok(()) };
-    engine.writers().agree(&args.output, written)?;
+    engine.communicator().agree(&args.output, written)?;
     if !engine.leads() {
         return Ok(());
     }

@@ -246,7 +246,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     // Every process writes the vectors that it has, one of them all else.
     progress.stage("writing", 0);
     report.time("write", |_| {
-        embedding.add_shared(&mut batch, &args.output, format, engine.writers())
+        embedding.add_shared(&mut batch, &args.output, format, engine.communicator())
     })?;
     let describe = || {
         if let (Some(model), Some(path)) = (model, &args.model) {
@@ -255,7 +255,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         record::add_to(&mut batch, &args.output, &report)
     };
     let described = if engine.leads() { describe() } else { Ok(()) };
-    engine.writers().agree(&args.output, described)?;
+    engine.communicator().agree(&args.output, described)?;
     if !engine.leads() {
         return Ok(());
     }

@@ -271,7 +271,7 @@ pub fn content(file: impl AsRef<Path>) -> Result<Vec<Written>> {
     let files = parts.into_iter().chain(beside);
     files
         .filter(|path| path.is_file())
-        .map(|path| crate::record::content(&path))
+        .map(|path| Written::of(&path))
         .collect()
 }
 

@@ -13,35 +13,30 @@
 //!
 //! A batch is written and synced under temporary names first, which is when a full disk shows. Only renames remain. The
 //! registry of temporary files is locked meanwhile, so that an interrupt waits; if a rename fails, everything is undone
-//! (`exchange`). A process that is killed between two renames leaves no mixture that looks complete: the file added first,
+//! (`temporary`). A process that is killed between two renames leaves no mixture that looks complete: the file added first,
 //! which is the one that is opened later, is moved away first and put in place last; folders come before all files.
 //! Companions of a replaced file that the new ones do not replace are removed with it; files that are not the record of a
 //! run stay. A record of checksums among the files ([`crate::record`]) shows what a crash of the machine may leave.
 
 pub mod companions;
-mod exchange;
 pub mod parts;
 mod place;
 mod temporary;
-mod writers;
-mod written;
 
 pub use companions::companions;
 pub use place::{is_stream, may_replace, plain, same_file, spelled_out};
-pub use temporary::{Frozen, NewFolder, TemporaryFolder, is_temporary, remove_unfinished};
-pub use writers::Writers;
-pub(crate) use written::Measured;
-pub use written::{Sum, Written, WrittenFolder, checksum};
+pub use temporary::{Frozen, NewFolder, Temporary, is_temporary, remove_unfinished};
 
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Seek, SeekFrom, Write};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::terminal::Results;
-use exchange::{New, exchange};
 use place::{Place, folder_of, sync};
-use temporary::{Temporary, registry};
+use temporary::{Pending, exchange, registry};
 
 /// Large enough that system calls do not count.
 const BUFFER: usize = 256 * 1024;
@@ -85,7 +80,6 @@ pub struct Output {
     /// As the user named it.
     path: PathBuf,
     sink: Sink,
-    existing: Existing,
     /// Of what was written; of no use once a part was written over.
     sum: Sum,
     rewritten: bool,
@@ -95,25 +89,9 @@ pub struct Output {
 enum Sink {
     Stdout(BufWriter<Results<io::Stdout>>),
     /// A device, a pipe or a descriptor: no temporary, nothing to replace.
-    Direct(BufWriter<Results<File>>),
-    /// And where it goes.
-    Temporary(BufWriter<File>, Temporary, PathBuf),
-}
-
-impl Sink {
-    fn temporary(path: &Path, target: PathBuf, existing: Option<Metadata>) -> Result<Sink> {
-        let (file, temporary) = Temporary::file(path, &target, existing)?;
-        let file = BufWriter::with_capacity(BUFFER, file);
-        Ok(Sink::Temporary(file, temporary, target))
-    }
-
-    fn writer(&mut self) -> &mut dyn Write {
-        match self {
-            Sink::Stdout(out) => out,
-            Sink::Direct(stream) => stream,
-            Sink::Temporary(file, ..) => file,
-        }
-    }
+    Stream(BufWriter<Results<File>>),
+    /// And where it goes; nowhere if it is in a temporary folder.
+    File(BufWriter<File>, Option<Pending>),
 }
 
 impl Output {
@@ -123,46 +101,69 @@ impl Output {
     /// [`Error::Exists`] when there is a file already that may not be replaced; an error with a remedy
     /// when the path is a folder, or its folder is missing or cannot be written to.
     pub fn create(path: &Path, existing: Existing) -> Result<Self> {
-        let (path, replaces) = (path.to_path_buf(), existing);
-        let sink = match Place::of(&path)? {
-            Place::Stdout => Sink::Stdout(stream(io::stdout())),
-            Place::Stream => direct(&path)?,
-            Place::File { target, existing } => {
-                existing
-                    .iter()
-                    .try_for_each(|file| may_replace(&path, file, replaces))?;
-                Sink::temporary(&path, target, existing)?
+        match Place::of(path)? {
+            Place::Stdout => Ok(Output::new(path, Sink::Stdout(buffered(io::stdout())))),
+            Place::Stream => {
+                // What is behind a descriptor may be a file, which is added to: the shell has emptied it where that was
+                // requested.
+                let regular = path.is_file();
+                let file = OpenOptions::new()
+                    .write(!regular)
+                    .append(regular)
+                    .open(path)
+                    .map_err(|e| place::refused(path, e))?;
+                Ok(Output::new(path, Sink::Stream(buffered(file))))
             }
-        };
-        Ok(Output::new(path, sink, replaces))
-    }
-
-    fn new(path: PathBuf, sink: Sink, existing: Existing) -> Self {
-        Output {
-            path,
-            sink,
-            existing,
-            sum: Sum::default(),
-            rewritten: false,
+            Place::File { target, found } => {
+                if let Some(file) = &found {
+                    may_replace(path, file, existing)?;
+                }
+                Output::temporary(path, target, found, existing)
+            }
         }
     }
 
     /// Opens a file in a folder that hone manages, such as a checkpoint: an existing file is replaced, and so is a
     /// symbolic link itself, not its target.
     pub fn create_own(path: &Path) -> Result<Self> {
-        let path = path.to_path_buf();
-        let existing = match std::fs::symlink_metadata(&path) {
-            Ok(found) if found.is_dir() => {
-                return Err(Error::input(
-                    path,
-                    "is a folder",
-                    "move it away, or name another place",
-                ));
-            }
-            found => found.ok().filter(Metadata::is_file),
+        let found = fs::symlink_metadata(path).ok();
+        if found.as_ref().is_some_and(Metadata::is_dir) {
+            let remedy = "move it away, or name another place";
+            return Err(Error::input(path, "is a folder", remedy));
+        }
+        let found = found.filter(Metadata::is_file);
+        Output::temporary(path, path.to_path_buf(), found, Existing::Replace)
+    }
+
+    /// Creates a file in a temporary folder, or empties it.
+    pub(crate) fn inside(path: &Path) -> io::Result<Self> {
+        let file = BufWriter::with_capacity(BUFFER, File::create(path)?);
+        Ok(Output::new(path, Sink::File(file, None)))
+    }
+
+    fn temporary(
+        path: &Path,
+        target: PathBuf,
+        found: Option<Metadata>,
+        existing: Existing,
+    ) -> Result<Self> {
+        let (file, temporary) = Temporary::file(path, &target, found)?;
+        let pending = Pending {
+            temporary,
+            target,
+            existing,
         };
-        let sink = Sink::temporary(&path, path.clone(), existing)?;
-        Ok(Output::new(path, sink, Existing::Replace))
+        let file = BufWriter::with_capacity(BUFFER, file);
+        Ok(Output::new(path, Sink::File(file, Some(pending))))
+    }
+
+    fn new(path: &Path, sink: Sink) -> Self {
+        Output {
+            path: path.to_path_buf(),
+            sink,
+            sum: Sum::default(),
+            rewritten: false,
+        }
     }
 
     /// The path as given to [`Output::create`].
@@ -172,7 +173,7 @@ impl Output {
 
     /// Whether [`Seek`] works: not so for standard output, pipes and devices.
     pub fn can_seek(&self) -> bool {
-        matches!(self.sink, Sink::Temporary(..))
+        matches!(self.sink, Sink::File(..))
     }
 
     /// Length and checksum of what was written, as long as none of it was written over.
@@ -184,17 +185,55 @@ impl Output {
     pub fn error(&self, error: io::Error) -> Error {
         Error::io(shown(&self.path), error)
     }
+
+    /// Finishes: all data is on disk, and the target is complete under its own name.
+    pub fn commit(self) -> Result<()> {
+        let mut alone = Batch::default();
+        if let Sink::File(_, Some(pending)) = &self.sink {
+            alone.existing = pending.existing;
+        }
+        alone.add(self)?;
+        alone.commit().map(drop)
+    }
+
+    /// Brings all data to disk, or through a stream; returns what a file has become, and where it goes.
+    pub(crate) fn finish(self) -> io::Result<Option<(Written, Option<Pending>)>> {
+        let (buffer, pending) = match self.sink {
+            Sink::Stdout(mut out) => return out.flush().map(|()| None),
+            Sink::Stream(mut out) => return out.flush().map(|()| None),
+            Sink::File(buffer, pending) => (buffer, pending),
+        };
+        let mut file = buffer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        let sum = if self.rewritten {
+            file.rewind()?;
+            checksum(&mut file)?
+        } else {
+            self.sum
+        };
+        Ok(Some((Written::new(&self.path, &sum), pending)))
+    }
 }
 
 impl Write for Output {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let written = self.sink.writer().write(data)?;
+        let written = match &mut self.sink {
+            Sink::Stdout(out) => out.write(data),
+            Sink::Stream(out) => out.write(data),
+            Sink::File(out, _) => out.write(data),
+        }?;
         self.sum.add(&data[..written]);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.sink.writer().flush()
+        match &mut self.sink {
+            Sink::Stdout(out) => out.flush(),
+            Sink::Stream(out) => out.flush(),
+            Sink::File(out, _) => out.flush(),
+        }
     }
 }
 
@@ -202,7 +241,7 @@ impl Seek for Output {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.rewritten |= to != SeekFrom::Current(0);
         match &mut self.sink {
-            Sink::Temporary(file, ..) => file.seek(to),
+            Sink::File(file, _) => file.seek(to),
             _ => Err(io::Error::new(
                 ErrorKind::NotSeekable,
                 "this output cannot be rewound; write to a file",
@@ -211,38 +250,16 @@ impl Seek for Output {
     }
 }
 
+fn buffered<W: Write + IsTerminal>(out: W) -> BufWriter<Results<W>> {
+    BufWriter::with_capacity(BUFFER, Results::new(out))
+}
+
 /// The name of an output in errors.
 fn shown(path: &Path) -> &Path {
     if path == Path::new("-") {
         Path::new("standard output")
     } else {
         path
-    }
-}
-
-fn stream<W: Write + IsTerminal>(out: W) -> BufWriter<Results<W>> {
-    BufWriter::with_capacity(BUFFER, Results::new(out))
-}
-
-/// Opens a device, a pipe or a descriptor. What is behind a descriptor may be a file, which is added to: the shell
-/// has emptied it where that was requested.
-fn direct(path: &Path) -> Result<Sink> {
-    let regular = path.is_file();
-    let file = OpenOptions::new()
-        .write(!regular)
-        .append(regular)
-        .open(path)
-        .map_err(|e| place::refused(path, e))?;
-    Ok(Sink::Direct(stream(file)))
-}
-
-/// Flushes and syncs a file; its checksum is the one given, or that of a second look.
-fn synced(file: BufWriter<File>, sum: Option<Sum>) -> io::Result<Sum> {
-    let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()?;
-    match sum {
-        Some(sum) => Ok(sum),
-        None => file.rewind().and_then(|()| checksum(&mut file)),
     }
 }
 
@@ -268,19 +285,11 @@ pub struct Batch {
     existing: Existing,
     /// As named by the caller.
     paths: Vec<PathBuf>,
-    ready: Vec<Ready>,
-    ready_folders: Vec<Ready>,
+    /// Complete under temporary names.
+    pending: Vec<Pending>,
     written: Vec<Written>,
     folders: Vec<WrittenFolder>,
     obsolete: Vec<PathBuf>,
-}
-
-/// What is complete under a temporary name, and where it goes.
-#[derive(Debug)]
-struct Ready {
-    temporary: Temporary,
-    target: PathBuf,
-    existing: Existing,
 }
 
 impl Batch {
@@ -302,27 +311,17 @@ impl Batch {
 
     /// Takes a complete file: its data is on disk, but not yet under its name. Streams are flushed.
     pub fn add(&mut self, output: Output) -> Result<()> {
-        let (path, sum) = (output.path, output.sum);
-        let failed = |e| Error::io(shown(&path), e);
-        match output.sink {
-            Sink::Stdout(mut out) => out.flush().map_err(failed)?,
-            Sink::Direct(mut file) => file.flush().map_err(failed)?,
-            Sink::Temporary(file, temporary, target) => {
-                let sum = synced(file, (!output.rewritten).then_some(sum)).map_err(failed)?;
-                if self.ready.iter().any(|other| other.target == target) {
-                    let message = format!(
-                        "two outputs go to {}; give each its own path",
-                        path.display()
-                    );
-                    return Err(Error::config("output", message));
-                }
-                self.written.push(Written::new(&path, &sum));
-                self.ready.push(Ready {
-                    temporary,
-                    target,
-                    existing: self.existing,
-                });
+        let path = output.path.clone();
+        let finished = output.finish().map_err(|e| Error::io(shown(&path), e))?;
+        if let Some((written, Some(pending))) = finished {
+            let same = |other: &Pending| other.target == pending.target;
+            if self.pending.iter().any(same) {
+                let path = path.display();
+                let message = format!("two outputs go to {path}; give each its own path");
+                return Err(Error::config("output", message));
             }
+            self.written.push(written);
+            self.pending.push(pending);
         }
         self.paths.push(path);
         Ok(())
@@ -341,7 +340,7 @@ impl Batch {
     /// Takes a complete folder, whose files are on disk.
     pub fn add_folder(
         &mut self,
-        folder: TemporaryFolder,
+        folder: Temporary,
         target: PathBuf,
         existing: Existing,
         files: Vec<Written>,
@@ -350,8 +349,8 @@ impl Batch {
             path: target.clone(),
             files,
         });
-        self.ready_folders.push(Ready {
-            temporary: folder.0,
+        self.pending.push(Pending {
+            temporary: folder,
             target,
             existing,
         });
@@ -369,7 +368,7 @@ impl Batch {
     pub fn obsolete(&mut self, path: &Path) -> Result<()> {
         if let Place::File {
             target,
-            existing: Some(file),
+            found: Some(file),
         } = Place::of(path)?
         {
             may_replace(path, &file, self.existing)?;
@@ -380,19 +379,19 @@ impl Batch {
 
     /// Schedules the removal of companions of replaced files, unless they are written anew or are files of others.
     fn obsolete_companions(&mut self) -> Result<()> {
-        for at in 0..self.ready.len() {
-            let of = self.ready[at].target.clone();
-            for path in companions(&of) {
-                if path == companions::record(&of) && !companions::is_record(&path) {
-                    continue;
-                }
+        let pending = &self.pending;
+        for of in pending.iter().filter(|one| !one.temporary.is_folder()) {
+            let record = companions::record(&of.target);
+            let mut beside = companions(&of.target);
+            beside.retain(|path| *path != record || companions::is_record(path));
+            for path in beside {
                 // A companion may be a link to a file that is replaced.
                 if let Ok(Place::File {
                     target,
-                    existing: Some(file),
+                    found: Some(file),
                 }) = Place::of(&path)
                     && !self.obsolete.contains(&target)
-                    && self.ready.iter().all(|file| file.target != target)
+                    && pending.iter().all(|one| one.target != target)
                 {
                     may_replace(&path, &file, self.existing)?;
                     self.obsolete.push(path);
@@ -411,39 +410,112 @@ impl Batch {
         if self.existing == Existing::Replace {
             self.obsolete_companions()?;
         }
-        let (mut paths, mut registry) = (self.paths, registry());
+        let (mut paths, mut pending) = (self.paths, self.pending);
         paths.extend(self.folders.into_iter().map(|folder| folder.path));
-        let ready = self.ready.into_iter().chain(self.ready_folders);
-        let new: Vec<New> = ready
-            .map(|ready| New {
-                thing: ready.temporary.take(&mut registry),
-                target: ready.target,
-                existing: ready.existing,
-            })
-            .collect();
-        let mut within: Vec<PathBuf> = new
-            .iter()
-            .map(|one| folder_of(&one.target).to_path_buf())
-            .collect();
-        within.dedup();
-        exchange(new, self.obsolete).map_err(|(path, error)| match error.kind() {
+        pending.sort_by_key(|one| one.temporary.is_folder());
+        // Released before the temporary files are, which need it.
+        let mut registry = registry();
+        exchange(&pending, &self.obsolete).map_err(|(path, error)| match error.kind() {
             ErrorKind::AlreadyExists => Error::Exists { path },
             _ => Error::io(path, error),
         })?;
         registry.publish(&paths);
         drop(registry);
-        for folder in &within {
+        let mut folders: Vec<&Path> = pending.iter().map(|one| folder_of(&one.target)).collect();
+        folders.dedup();
+        for folder in folders {
             sync(folder).map_err(|e| Error::io(folder, e))?;
         }
         Ok(paths)
     }
 }
 
-impl Output {
-    /// Finishes: all data is on disk, and the target is complete under its own name.
-    pub fn commit(self) -> Result<()> {
-        let mut alone = Batch::new(self.existing);
-        alone.add(self)?;
-        alone.commit().map(drop)
+/// A file that was written: its name within its folder, length and checksum.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// File name, without folders.
+    pub name: String,
+    /// Length.
+    pub bytes: u64,
+    /// CRC-32 (IEEE 802.3) of the content, in hexadecimal.
+    pub crc32: String,
+}
+
+/// A folder that was written, with all files in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenFolder {
+    /// The folder as the user named it.
+    pub path: PathBuf,
+    /// Its files.
+    pub files: Vec<Written>,
+}
+
+impl Written {
+    fn new(path: &Path, sum: &Sum) -> Self {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Written {
+            name: name.to_string_lossy().into_owned(),
+            bytes: sum.bytes(),
+            crc32: format!("{:08x}", sum.crc32()),
+        }
+    }
+
+    /// The file at a path, in one pass over it.
+    pub fn of(path: &Path) -> Result<Self> {
+        let sum = File::open(path).and_then(|mut file| checksum(&mut file));
+        let sum = sum.map_err(|error| Error::io(path, error))?;
+        Ok(Written::new(path, &sum))
+    }
+
+    /// How the file at `path` differs from this one, as text; nothing if it is the same.
+    pub fn difference(&self, path: &Path) -> Result<Option<String>> {
+        let shown = path.file_name().unwrap_or(path.as_os_str()).display();
+        let Ok(file) = File::open(path) else {
+            return Ok(Some(format!("{shown} is missing")));
+        };
+        let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
+        if length != self.bytes {
+            let how = format!("{shown} has {length} bytes, not {}", self.bytes);
+            return Ok(Some(how));
+        }
+        let same = Written::of(path)?.crc32 == self.crc32;
+        Ok((!same).then(|| format!("{shown} has different content")))
+    }
+}
+
+/// Length and CRC-32 (IEEE 802.3) of the bytes so far.
+#[derive(Debug, Clone, Default)]
+pub struct Sum {
+    bytes: u64,
+    hasher: crc32fast::Hasher,
+}
+
+impl Sum {
+    fn add(&mut self, data: &[u8]) {
+        self.hasher.update(data);
+        self.bytes += data.len() as u64;
+    }
+
+    /// Number of bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Their checksum.
+    pub fn crc32(&self) -> u32 {
+        self.hasher.clone().finalize()
+    }
+}
+
+/// That of all that is left to read.
+fn checksum(reader: &mut dyn Read) -> io::Result<Sum> {
+    let (mut sum, mut buffer) = (Sum::default(), vec![0; 1 << 16]);
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(sum),
+            Ok(read) => sum.add(&buffer[..read]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }

@@ -21,7 +21,7 @@ pub(super) enum Place {
     /// A regular file, links resolved, with what is known of it when it exists.
     File {
         target: PathBuf,
-        existing: Option<Metadata>,
+        found: Option<Metadata>,
     },
 }
 
@@ -41,11 +41,11 @@ impl Place {
             Ok(m) if !m.is_file() => Ok(Place::Stream),
             Ok(m) => Ok(Place::File {
                 target,
-                existing: Some(m),
+                found: Some(m),
             }),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(Place::File {
                 target,
-                existing: None,
+                found: None,
             }),
             Err(e) => Err(refused(path, e)),
         }
@@ -139,7 +139,7 @@ fn follow(path: &Path) -> Place {
     }
     Place::File {
         target,
-        existing: None,
+        found: None,
     }
 }
 

@@ -25,9 +25,7 @@ use super::npy;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::{
-    Batch, Existing, Measured, TemporaryFolder, Written, may_replace, spelled_out,
-};
+use crate::output::{Batch, Existing, Output, Temporary, Written, may_replace, spelled_out};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
@@ -194,7 +192,7 @@ impl Folder {
         let Some(listed) = self.manifest.files.iter().find(|file| file.name == name) else {
             return Ok(path);
         };
-        match listed.difference(&path).map_err(|e| Error::io(&path, e))? {
+        match listed.difference(&path)? {
             None => Ok(path),
             Some(how) => {
                 let message =
@@ -208,7 +206,7 @@ impl Folder {
 /// A folder under construction.
 #[derive(Debug)]
 pub struct Writer {
-    folder: TemporaryFolder,
+    folder: Temporary,
     target: PathBuf,
     existing: Existing,
     /// What the folder holds.
@@ -286,7 +284,7 @@ impl Writer {
             ids: "ids.npy".into(),
             ..Manifest::default()
         };
-        let folder = TemporaryFolder::beside(target)?;
+        let folder = Temporary::folder(target)?;
         let mut writer = Writer {
             folder,
             target: target.to_path_buf(),
@@ -396,13 +394,13 @@ impl Writer {
     ) -> Result<()> {
         let path = self.folder.path().join(name);
         let to_disk = || {
-            let mut out = Measured::create(&path)?;
+            let mut out = Output::inside(&path)?;
             write(&mut out)?;
-            Ok(Written::new(&path, &out.finish()?))
+            out.finish()
         };
         let written = to_disk().map_err(|e| self.error(e))?;
-        self.manifest.files.retain(|file| file.name != written.name);
-        self.manifest.files.push(written);
+        self.manifest.files.retain(|file| file.name != name);
+        self.manifest.files.extend(written.map(|(file, _)| file));
         Ok(())
     }
 

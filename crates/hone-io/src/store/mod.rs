@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::communicator::SingleProcess;
+use crate::communicator::{Communicator, SingleProcess};
 use crate::dense::Block;
 use crate::dense::panels::Own;
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ use crate::graph::NodeIds;
 use crate::memory::Allowance;
 use crate::output::companions::columns as names_path;
 use crate::output::parts::is_folder;
-use crate::output::{Batch, Existing, Output, Writers, is_stream};
+use crate::output::{Batch, Existing, Output, is_stream};
 use crate::record;
 
 pub use counts::{CountTable, CountsBy};
@@ -170,7 +170,7 @@ impl Embedding {
         batch: &mut Batch,
         path: impl AsRef<Path>,
         format: Option<Format>,
-        writers: &dyn Writers,
+        writers: &dyn Communicator,
     ) -> Result<()> {
         assert!(
             writers.size() > 1 || self.own.is_all(),

@@ -12,10 +12,11 @@ use std::path::Path;
 
 use super::{Embedding, Format, parquet};
 use crate::columnar::ROW_GROUP;
+use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::output::parts::{check_target, part_name};
-use crate::output::{Batch, Measured, TemporaryFolder, Writers, Written};
+use crate::output::{Batch, Output, Temporary, Written};
 
 /// Values in a piece.
 const PIECE: usize = 1 << 20;
@@ -37,7 +38,7 @@ pub(super) struct Rows<'a> {
     /// Those that are written.
     range: Range<usize>,
     /// The processes, and the rows that each of them holds; none if all rows are here.
-    owners: Option<(&'a dyn Writers, Vec<Range<usize>>)>,
+    owners: Option<(&'a dyn Communicator, Vec<Range<usize>>)>,
     /// Rows in a piece.
     piece: usize,
     /// The first row that was not read yet.
@@ -46,7 +47,11 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// All rows, for process 0, and what the others send.
-    pub(super) fn all(embedding: &'a Embedding, format: Format, writers: &'a dyn Writers) -> Self {
+    pub(super) fn all(
+        embedding: &'a Embedding,
+        format: Format,
+        writers: &'a dyn Communicator,
+    ) -> Self {
         let own = &embedding.own;
         let owners = (!own.is_all()).then(|| {
             let [start, end] = [own.range.start as u64, own.range.end as u64].map(u64::to_le_bytes);
@@ -69,7 +74,7 @@ impl<'a> Rows<'a> {
     fn of(
         embedding: &'a Embedding,
         range: Range<usize>,
-        owners: Option<(&'a dyn Writers, Vec<Range<usize>>)>,
+        owners: Option<(&'a dyn Communicator, Vec<Range<usize>>)>,
         format: Format,
     ) -> Self {
         let (piece, next) = (
@@ -189,7 +194,7 @@ pub(super) fn write_parts(
     batch: &mut Batch,
     path: &Path,
     format: Format,
-    writers: &dyn Writers,
+    writers: &dyn Communicator,
 ) -> Result<()> {
     if format != Format::Parquet {
         let remedy = "leave out the `/` at the end, or use .parquet";
@@ -202,7 +207,7 @@ pub(super) fn write_parts(
     let target = path.components().as_path();
     let begun = match writers.leads() {
         true => check_target(target, batch.existing())
-            .and_then(|()| TemporaryFolder::beside(target))
+            .and_then(|()| Temporary::folder(target))
             .map(Some),
         false => Ok(None),
     };
@@ -222,7 +227,7 @@ pub(super) fn write_parts(
         }
         write_part(embedding, path, &place.join(part_name(writers.rank())))
     };
-    let part = writers.agree(path, if writes { write().map(Some) } else { Ok(None) })?;
+    let part = writers.agree(path, if writes { write() } else { Ok(None) })?;
     let parts = writers.gather_bytes(&serde_json::to_vec(&part).expect("plain data"));
     if let Some(folder) = folder {
         let parts = parts
@@ -239,9 +244,10 @@ pub(super) fn write_parts(
 }
 
 /// Writes a part; `path` is what the user calls the folder.
-fn write_part(embedding: &Embedding, path: &Path, part: &Path) -> Result<Written> {
-    let mut out = Measured::create(part).map_err(|e| Error::io(path, e))?;
+fn write_part(embedding: &Embedding, path: &Path, part: &Path) -> Result<Option<Written>> {
+    let failed = |e| Error::io(path, e);
+    let mut out = Output::inside(part).map_err(failed)?;
     parquet::write(&Rows::own(embedding, Format::Parquet), path, &mut out)?;
-    let sum = out.finish().map_err(|e| Error::io(path, e))?;
-    Ok(Written::new(part, &sum))
+    let written = out.finish().map_err(failed)?;
+    Ok(written.map(|(file, _)| file))
 }

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use hone::Error;
-use hone::output::{Batch, Existing, Output, TemporaryFolder};
+use hone::output::{Batch, Existing, Output, Temporary};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
@@ -221,13 +221,13 @@ mod unix {
 #[test]
 fn temporary_folders_go_with_all_in_them() {
     let parent = tempfile::tempdir().expect("a temporary folder");
-    let folder = TemporaryFolder::beside(&parent.path().join("f")).expect("writable");
+    let folder = Temporary::folder(&parent.path().join("f")).expect("writable");
     fs::write(folder.path().join("file"), "text").expect("writable");
     let path = folder.path().to_path_buf();
     assert!(path.starts_with(parent.path()) && path.is_dir());
     drop(folder);
     assert!(!path.exists());
-    let error = TemporaryFolder::beside(&parent.path().join("absent/f")).expect_err("no folder");
+    let error = Temporary::folder(&parent.path().join("absent/f")).expect_err("no folder");
     assert!(error.to_string().contains("there is no folder"), "{error}");
 }
 
@@ -383,4 +383,81 @@ fn checksums_are_of_the_file_also_where_it_was_written_over() {
         (batch.written()[0].bytes, batch.written()[0].crc32.as_str()),
         (9, "6a6b90ab")
     );
+}
+
+/// A folder `f` with one file in it, added to a batch.
+fn add_folder(batch: &mut Batch, dir: &Path, existing: Existing) {
+    let new = Temporary::folder(&dir.join("f")).expect("writable");
+    fs::write(new.path().join("y"), "new").expect("writable");
+    batch.add_folder(new, dir.join("f"), existing, Vec::new());
+}
+
+#[test]
+fn folders_and_files_are_replaced_together_or_not_at_all() {
+    let dir = folder();
+    fs::create_dir(dir.path().join("f")).expect("writable");
+    fs::create_dir(dir.path().join("sub")).expect("writable");
+    for name in ["a", "b", "f/x", "gone"] {
+        fs::write(dir.path().join(name), "old").expect("writable");
+    }
+    let new = |last: &str| {
+        let mut batch = batch(dir.path(), &[("a", "new"), (last, "new")]).expect("writable");
+        add_folder(&mut batch, dir.path(), Existing::Replace);
+        batch.obsolete(&dir.path().join("gone")).expect("there");
+        batch
+    };
+    // The second file cannot be put where a folder is missing; the folder was in place by then.
+    let stuck = new("sub/b");
+    fs::remove_dir_all(dir.path().join("sub")).expect("there");
+    stuck.commit().expect_err("no such folder");
+    assert_eq!(listing(dir.path()), ["a", "b", "f", "gone"]);
+    assert_eq!(fs::read(dir.path().join("a")).expect("back"), b"old");
+    assert_eq!(listing(&dir.path().join("f")), ["x"]);
+    new("b").commit().expect("all can be replaced");
+    assert_eq!(listing(dir.path()), ["a", "b", "f"]);
+    assert_eq!(fs::read(dir.path().join("b")).expect("there"), b"new");
+    assert_eq!(listing(&dir.path().join("f")), ["y"]);
+}
+
+#[test]
+fn where_one_name_is_taken_nothing_is_put() {
+    let dir = folder();
+    let new = Batch::new(Existing::Refuse);
+    let mut new = ["b", "c"].into_iter().fold(new, |mut new, name| {
+        let output = new.begin(&dir.path().join(name)).expect("writable");
+        new.add(output).expect("on disk");
+        new
+    });
+    add_folder(&mut new, dir.path(), Existing::Refuse);
+    fs::create_dir_all(dir.path().join("f/inside")).expect("writable");
+    assert!(matches!(new.commit(), Err(Error::Exists { .. })));
+    assert_eq!(listing(dir.path()), ["f"]);
+    assert_eq!(listing(&dir.path().join("f")), ["inside"]);
+    #[cfg(unix)]
+    {
+        let link = dir.path().join("link");
+        let late = Output::create(&link, Existing::Refuse).expect("writable");
+        std::os::unix::fs::symlink("nowhere", &link).expect("links");
+        assert!(matches!(late.commit(), Err(Error::Exists { .. })));
+        assert_eq!(listing(dir.path()), ["f", "link"]);
+    }
+}
+
+#[test]
+fn runs_that_replace_the_same_files_take_turns() {
+    let dir = folder();
+    let run = |text: &str| {
+        for _ in 0..50 {
+            let mut files = batch(dir.path(), &[("a", text), ("b", text)]).expect("writable");
+            files.obsolete(&dir.path().join("c")).expect("nothing");
+            files.commit().expect("all can be replaced");
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| run("one"));
+        scope.spawn(|| run("two"));
+    });
+    let [a, b] = ["a", "b"].map(|name| fs::read(dir.path().join(name)).expect("there"));
+    assert_eq!(a, b, "files of one run");
+    assert_eq!(listing(dir.path()), ["a", "b"]);
 }

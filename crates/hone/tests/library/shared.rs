@@ -12,7 +12,7 @@ use hone::communicator::Communicator;
 use hone::dense::Block;
 use hone::dense::panels::Own;
 use hone::graph::NodeIds;
-use hone::output::{Batch, Existing, Writers};
+use hone::output::{Batch, Existing};
 use hone::store::{Embedding, Format};
 use hone::{Error, Result};
 
@@ -51,7 +51,7 @@ impl Desk {
     }
 
     /// Runs all four.
-    fn run<T: Send>(&self, work: impl Fn(&dyn Writers) -> T + Sync) -> Vec<T> {
+    fn run<T: Send>(&self, work: impl Fn(&dyn Communicator) -> T + Sync) -> Vec<T> {
         std::thread::scope(|scope| {
             let thread = |rank| {
                 scope.spawn({
@@ -92,9 +92,7 @@ impl Communicator for Thread<'_> {
         self.desk.all.wait();
         all
     }
-}
 
-impl Writers for Thread<'_> {
     fn send(&self, values: &[f32]) {
         self.desk.sent[self.rank].send(values.to_vec()).unwrap();
     }
@@ -119,7 +117,7 @@ fn part(of: &Embedding, rank: usize) -> Embedding {
     Embedding::part(of.ids.clone(), own, vectors, of.columns.clone())
 }
 
-fn write(embedding: &Embedding, path: &Path, writers: &dyn Writers) -> Result<()> {
+fn write(embedding: &Embedding, path: &Path, writers: &dyn Communicator) -> Result<()> {
     let mut batch = Batch::new(Existing::Refuse);
     part(embedding, writers.rank()).add_shared(&mut batch, path, None, writers)?;
     if writers.leads() {
