@@ -410,4 +410,30 @@ mod tests {
         let kept = old.folders[place.path()].join("a");
         assert_eq!(fs::read(kept).expect("kept"), b"the only copy");
     }
+    #[test]
+    fn runs_that_replace_the_same_files_take_turns() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let run = |text: &str| {
+            for _ in 0..50 {
+                let files = ["a", "b"].map(|name| {
+                    let target = place.path().join(name);
+                    let made = Temporary::file(&target, &target, None).expect("writable");
+                    fs::write(made.1.path(), text).expect("writable");
+                    Pending {
+                        temporary: made.1,
+                        target,
+                        existing: Existing::Replace,
+                    }
+                });
+                exchange(&files, &[place.path().join("c")]).expect("all can be replaced");
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| run("one"));
+            scope.spawn(|| run("two"));
+        });
+        let [a, b] = ["a", "b"].map(|name| fs::read(place.path().join(name)).expect("there"));
+        assert_eq!(a, b, "files of one run");
+        assert_eq!(fs::read_dir(place.path()).expect("there").count(), 2);
+    }
 }

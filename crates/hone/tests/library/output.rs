@@ -442,22 +442,3 @@ fn where_one_name_is_taken_nothing_is_put() {
         assert_eq!(listing(dir.path()), ["f", "link"]);
     }
 }
-
-#[test]
-fn runs_that_replace_the_same_files_take_turns() {
-    let dir = folder();
-    let run = |text: &str| {
-        for _ in 0..50 {
-            let mut files = batch(dir.path(), &[("a", text), ("b", text)]).expect("writable");
-            files.obsolete(&dir.path().join("c")).expect("nothing");
-            files.commit().expect("all can be replaced");
-        }
-    };
-    std::thread::scope(|scope| {
-        scope.spawn(|| run("one"));
-        scope.spawn(|| run("two"));
-    });
-    let [a, b] = ["a", "b"].map(|name| fs::read(dir.path().join(name)).expect("there"));
-    assert_eq!(a, b, "files of one run");
-    assert_eq!(listing(dir.path()), ["a", "b"]);
-}
