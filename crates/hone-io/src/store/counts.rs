@@ -280,11 +280,8 @@ impl<'a> CountTable<'a> {
             Layout::Text(_) => read_text(path, Format::Tsv, graph, allowance)?,
             Layout::Npy => {
                 let message = "counts in .npy have no names of columns";
-                return Err(Error::input(
-                    path,
-                    message,
-                    "give them as .parquet, .tsv or .csv",
-                ));
+                let remedy = "give them as .parquet, .tsv or .csv";
+                return Err(Error::input(path, message, remedy));
             }
         };
         progress.check()?;
@@ -391,11 +388,7 @@ fn read_text(
         columns: motifs.into_iter().map(|m| (m, Vec::new())).collect(),
     };
     while records.next(&mut fields)? {
-        let expected = table.columns.len() + 2;
-        if fields.len() != expected {
-            let message = format!("expected {expected} fields, found {}", fields.len());
-            return Err(records.wrong(&fields.join(" "), &message));
-        }
+        records.check_fields(&fields, table.columns.len() + 2)?;
         let node = |id: &str| {
             let message = "not the counts of this graph: it has no such node";
             index.find(id).ok_or_else(|| records.wrong(id, message))

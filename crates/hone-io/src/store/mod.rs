@@ -115,17 +115,24 @@ impl Embedding {
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         check_size(path, format, allowance)?;
         record::verify(path)?;
+        let mut lines = Vec::new();
         let embedding = match format {
-            Format::Tsv | Format::Csv | Format::Word2vec => text::read(path, format, allowance),
             Format::Npy => npy::read_npy(path, allowance),
             Format::Npz => npy::read_npz(path, allowance),
             Format::Parquet => parquet::read(path, allowance),
             Format::Safetensors => tensors::read(path, allowance),
+            text => text::read(path, text, allowance, &mut lines),
         }?;
-        match embedding.ids.repeated() {
-            Some(rows) => Err(two_vectors(path, format, &embedding.ids, rows, allowance)),
-            None => Ok(embedding),
-        }
+        let Some((a, b)) = embedding.ids.repeated() else {
+            return Ok(embedding);
+        };
+        let place = match lines.is_empty() {
+            true => format!("rows {a} and {b}, from 0"),
+            false => format!("lines {} and {}", lines[a], lines[b]),
+        };
+        let id = embedding.ids.get(a as u32);
+        let message = format!("node `{id}` has two vectors, in {place}");
+        Err(Error::input(path, message, "write one row per node"))
     }
 
     /// Writes the embedding, all files of it or none, and returns what was written. The record of an earlier run beside
@@ -195,15 +202,15 @@ impl Embedding {
             Some(mut out) => {
                 let done = write_rows(&rows, path, format, &mut out);
                 rows.drain();
-                done.and_then(|()| self.finish(batch, out, path, format))
+                done.and_then(|()| batch.add(out))
+                    .and_then(|()| self.add_beside(batch, path, format))
             }
         };
         writers.agree(path, done)
     }
 
-    /// Adds the complete file, and those beside it.
-    fn finish(&self, batch: &mut Batch, out: Output, path: &Path, format: Format) -> Result<()> {
-        batch.add(out)?;
+    /// Adds the files beside the main one.
+    fn add_beside(&self, batch: &mut Batch, path: &Path, format: Format) -> Result<()> {
         for sidecar in &Self::files(path, Some(format))?[1..] {
             let mut beside = batch.begin(sidecar)?;
             if *sidecar == names_path(path) {
@@ -233,14 +240,11 @@ impl Embedding {
 
 /// Refuses a file whose header promises more than fits, before anything else is read of it.
 fn check_size(path: &Path, format: Format, allowance: Allowance) -> Result<()> {
-    let Ok(found) = std::fs::metadata(path).map(|found| found.is_file().then_some(found.len()))
-    else {
-        return Ok(());
-    };
-    match (format, found) {
-        (Format::Npy, Some(_)) => npy::check_size(path, allowance),
-        (Format::Safetensors, Some(length)) => {
-            allowance.check(path, length.saturating_mul(tensors::EACH))
+    match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() => Ok(()),
+        Ok(_) if format == Format::Npy => npy::check_size(path, allowance),
+        Ok(found) if format == Format::Safetensors => {
+            allowance.check(path, found.len().saturating_mul(tensors::EACH))
         }
         _ => Ok(()),
     }
@@ -250,11 +254,8 @@ fn check_size(path: &Path, format: Format, allowance: Allowance) -> Result<()> {
 fn begin(batch: &Batch, path: &Path, format: Format) -> Result<Output> {
     let out = batch.begin(path)?;
     if format == Format::Npz && !out.can_seek() {
-        return Err(Error::input(
-            path,
-            "an .npz archive cannot be written to a pipe",
-            "name a file",
-        ));
+        let message = "an .npz archive cannot be written to a pipe";
+        return Err(Error::input(path, message, "name a file"));
     }
     Ok(out)
 }
@@ -270,26 +271,6 @@ fn write_rows(rows: &Rows, path: &Path, format: Format, out: &mut Output) -> Res
         Format::Parquet => parquet::write(rows, path, out),
         Format::Safetensors => tensors::write(rows, path, out),
     }
-}
-
-/// What is wrong with a file that has two vectors of one node, in `rows` from 0.
-fn two_vectors(
-    path: &Path,
-    format: Format,
-    ids: &NodeIds,
-    (a, b): (usize, usize),
-    allowance: Allowance,
-) -> Error {
-    let lines = format
-        .is_text()
-        .then(|| text::lines_of([a, b], path, format, allowance))
-        .flatten();
-    let place = lines.map_or_else(
-        || format!("rows {a} and {b}, from 0"),
-        |[first, second]| format!("lines {first} and {second}"),
-    );
-    let message = format!("node `{}` has two vectors, in {place}", ids.get(a as u32));
-    Error::input(path, message, "write one row per node")
 }
 
 /// File formats of embeddings.
@@ -411,11 +392,8 @@ fn extension_error(path: &Path, extension: &str, message: &str, remedy: &str) ->
 }
 
 fn not_text(path: &Path) -> Error {
-    Error::input(
-        path,
-        "only text formats can be compressed",
-        "drop the .gz or .zst",
-    )
+    let message = "only text formats can be compressed";
+    Error::input(path, message, "drop the .gz or .zst")
 }
 
 /// Writes names of columns, one per line. They may hold anything, so `\`, line feeds and carriage returns are written as
@@ -438,27 +416,20 @@ pub(crate) fn read_names(of: &Path, columns: usize) -> Result<Option<Vec<String>
     if !path.exists() {
         return Ok(None);
     }
+    let wrong = |message: String| {
+        let remedy = "write both files again, or remove this one";
+        Error::input(&path, message, remedy)
+    };
     // A line of one byte is a name of thirty.
     let bytes = Allowance::new(None).read(&path, 32, |_, _| Ok(()))?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        Error::input(
-            &path,
-            "text that is not valid UTF-8",
-            "write both files again, or remove this one",
-        )
-    })?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| wrong("text that is not valid UTF-8".into()))?;
     let names: Vec<String> = text.lines().map(unescaped).collect();
     if names.len() != columns {
-        let message = format!(
-            "{} names for {columns} columns of {}",
-            names.len(),
-            of.display()
-        );
-        return Err(Error::input(
-            &path,
-            message,
-            "write both files again, or remove this one",
-        ));
+        let (count, of) = (names.len(), of.display());
+        return Err(wrong(format!(
+            "{count} names for {columns} columns of {of}"
+        )));
     }
     Ok(Some(names))
 }

@@ -76,20 +76,18 @@ pub(super) fn write_npz(rows: &Rows, path: &Path, out: &mut Output) -> Result<()
 }
 
 pub(super) fn write_ids(ids: &NodeIds, out: &mut dyn Write) -> io::Result<()> {
-    let NodeIds::Text { .. } = ids else {
-        write_header("<i8", &[ids.len()], out)?;
-        let mut buffer = io::BufWriter::new(out);
-        for i in 0..ids.len() as u32 {
-            if let NodeId::Integer(id) = ids.get(i) {
-                buffer.write_all(&id.to_le_bytes())?;
-            }
+    if let NodeIds::Text { .. } = ids {
+        let texts = || (0..ids.len() as u32).map(|i| ids.get(i).to_string());
+        return write_texts(texts, out);
+    }
+    write_header("<i8", &[ids.len()], out)?;
+    let mut buffer = io::BufWriter::new(out);
+    for i in 0..ids.len() as u32 {
+        if let NodeId::Integer(id) = ids.get(i) {
+            buffer.write_all(&id.to_le_bytes())?;
         }
-        return buffer.flush();
-    };
-    write_texts(
-        || (0..ids.len() as u32).map(|i| ids.get(i).to_string()),
-        out,
-    )
+    }
+    buffer.flush()
 }
 
 /// Texts as an array of the width of the longest.
@@ -97,235 +95,183 @@ fn write_texts<T: AsRef<str>, I: Iterator<Item = T>>(
     texts: impl Fn() -> I,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let width = texts()
-        .map(|t| t.as_ref().chars().count())
-        .max()
-        .unwrap_or(0)
-        .max(1);
+    let lengths = texts().map(|text| text.as_ref().chars().count());
+    let width = lengths.max().unwrap_or(0).max(1);
     write_header(&format!("<U{width}"), &[texts().count()], out)?;
     let mut buffer = io::BufWriter::new(out);
     for text in texts() {
-        let padded = text
-            .as_ref()
-            .chars()
-            .map(u32::from)
-            .chain(std::iter::repeat(0))
-            .take(width);
-        for code in padded {
+        let codes = text.as_ref().chars().map(u32::from);
+        for code in codes.chain(std::iter::repeat(0)).take(width) {
             buffer.write_all(&code.to_le_bytes())?;
         }
     }
     buffer.flush()
 }
 
-/// What the header of an array says.
-struct Header {
-    dtype: String,
-    shape: Vec<usize>,
-    fortran: bool,
-}
-
 /// An array that is being read: its values are decoded as they come, and only as many as the header promises.
 struct Array<'a> {
     path: &'a Path,
-    header: Header,
+    dtype: String,
+    shape: Vec<usize>,
+    fortran: bool,
     reader: &'a mut dyn Read,
     allowance: Allowance,
 }
 
 impl<'a> Array<'a> {
+    /// Reads magic, version and header.
     fn open(path: &'a Path, reader: &'a mut dyn Read, allowance: Allowance) -> Result<Self> {
         let broken =
             |what: &str| Error::input(path, format!("not a NumPy array: {what}"), "save it again");
-        let mut start = [0; 8];
         let short = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof => broken("the file is too short"),
             _ => unwrapped(path, error),
         };
+        let mut start = [0; 8];
         reader.read_exact(&mut start).map_err(short)?;
         if &start[..6] != MAGIC {
             return Err(broken("the magic bytes are missing"));
         }
-        if !(1..=3).contains(&start[6]) {
-            return Err(broken(&format!(
-                "version {} of the format is not known",
-                start[6]
-            )));
+        let version = start[6];
+        if !(1..=3).contains(&version) {
+            let what = format!("version {version} of the format is not known");
+            return Err(broken(&what));
         }
         let mut length = [0; 4];
-        reader
-            .read_exact(&mut length[..if start[6] >= 2 { 4 } else { 2 }])
-            .map_err(short)?;
+        let digits = if version >= 2 { 4 } else { 2 };
+        reader.read_exact(&mut length[..digits]).map_err(short)?;
         let length = u32::from_le_bytes(length);
         if length > LONGEST_HEADER {
             return Err(broken("its header is too long"));
         }
-        let mut text = vec![0; length as usize];
-        reader.read_exact(&mut text).map_err(short)?;
-        let header = Header::parse(&String::from_utf8_lossy(&text)).map_err(broken)?;
-        Ok(Array {
-            path,
-            header,
-            reader,
-            allowance,
-        })
-    }
-
-    /// All values, of `size` bytes each, which take `kept` bytes in memory.
-    fn values<T>(&mut self, size: usize, kept: u64, value: impl Fn(&[u8]) -> T) -> Result<Vec<T>> {
-        let shape = self
-            .header
-            .shape
-            .iter()
-            .map(usize::to_string)
-            .collect::<Vec<_>>()
-            .join(" × ");
-        let wrong = |found: String| {
-            let message = format!("the array should have {shape} values, the file has {found}");
-            Error::input(self.path, message, "save it again")
-        };
-        let Some(count) = self.header.count() else {
-            return Err(wrong("fewer".into()));
-        };
-        self.allowance
-            .check(self.path, (count as u64).saturating_mul(kept))?;
-        let piece = (PIECE / size).max(1);
-        let mut bytes = vec![0; size * piece.min(count)];
-        // Grows with what is there: a shape that lies takes no memory.
-        let mut values = Vec::new();
-        while values.len() < count {
-            let wanted = size * piece.min(count - values.len());
-            let found =
-                fill(self.reader, &mut bytes[..wanted]).map_err(|e| unwrapped(self.path, e))?;
-            self.allowance.check(self.path, 0)?;
-            values.extend(bytes[..found].chunks_exact(size).map(&value));
-            if found < wanted {
-                return Err(wrong(values.len().to_string()));
-            }
-        }
-        if fill(self.reader, &mut [0]).map_err(|e| unwrapped(self.path, e))? > 0 {
-            return Err(wrong("more".into()));
-        }
-        values.shrink_to_fit();
-        Ok(values)
-    }
-}
-
-/// The array as numbers, one row each.
-fn block_of(mut array: Array<'_>) -> Result<Block> {
-    let path = array.path;
-    let wrong = |message: String| {
-        Error::input(
-            path,
-            message,
-            "save a two-dimensional array of float32, float64, integers or booleans",
-        )
-    };
-    let (rows, cols) = match *array.header.shape.as_slice() {
-        [rows, cols] => (rows, cols),
-        [rows] => (rows, 1),
-        _ => {
-            return Err(wrong(format!(
-                "the array has {} dimensions, not 2",
-                array.header.shape.len()
-            )));
-        }
-    };
-    let Some((size, number)) = decoder(&array.header.dtype) else {
-        return Err(wrong(format!(
-            "the array has type {}, not a plain number",
-            array.header.dtype
-        )));
-    };
-    if rows > u32::MAX as usize {
-        return Err(wrong(format!(
-            "{rows} rows are more than 32 bits can number"
-        )));
-    }
-    let fortran = array.header.fortran;
-    let values: Vec<f32> = array.values(size, if fortran { 8 } else { 4 }, number)?;
-    if !fortran {
-        return Ok(Block::from_vec(rows, cols, values));
-    }
-    let c_order = (0..values.len())
-        .map(|e| values[e % cols * rows + e / cols])
-        .collect();
-    Ok(Block::from_vec(rows, cols, c_order))
-}
-
-/// The array as ids.
-fn ids_of(mut array: Array<'_>) -> Result<NodeIds> {
-    if array.header.dtype == "<i8" {
-        let id = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-        return array.values(8, 16, id).map(NodeIds::from_integers);
-    }
-    texts_of(array).map(|ids| NodeIds::from_texts(&ids))
-}
-
-/// The array as texts.
-fn texts_of(mut array: Array<'_>) -> Result<Vec<String>> {
-    let width = array
-        .header
-        .dtype
-        .strip_prefix("<U")
-        .and_then(|w| w.parse::<usize>().ok())
-        .filter(|&w| w > 0);
-    let Some(width) = width.filter(|&width| width <= LONGEST_TEXT) else {
-        let message = format!("ids have type {}", array.header.dtype);
-        return Err(Error::input(array.path, message, "use int64 or text ids"));
-    };
-    let text = |bytes: &[u8]| -> String {
-        let codes = bytes
-            .chunks_exact(4)
-            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        codes
-            .take_while(|&c| c != 0)
-            .filter_map(char::from_u32)
-            .collect()
-    };
-    // A text and its copy among the ids; few are as long as the longest.
-    array.values(4 * width, 2 * 64, text)
-}
-
-impl Header {
-    fn parse(header: &str) -> Result<Self, &'static str> {
+        let mut header = vec![0; length as usize];
+        reader.read_exact(&mut header).map_err(short)?;
+        let header = String::from_utf8_lossy(&header);
         // The text after `'key':`, within what opens and closes a value.
         let entry = |key: &str, open: &str, close| {
             let after = header.split_once(&format!("'{key}'"))?.1.trim_start();
             let value = after.strip_prefix(':')?.trim_start();
             value.strip_prefix(open)?.split(close).next()
         };
-        let dtype = entry("descr", "'", '\'').ok_or("the header has no `descr` of a plain type")?;
-        let shape = entry("shape", "(", ')').ok_or("the header has no `shape`")?;
+        let dtype = entry("descr", "'", '\'')
+            .ok_or_else(|| broken("the header has no `descr` of a plain type"))?;
+        let shape = entry("shape", "(", ')').ok_or_else(|| broken("the header has no `shape`"))?;
         let sizes = shape.split(',').map(str::trim).filter(|d| !d.is_empty());
         let shape: Result<Vec<usize>, _> = sizes.map(str::parse).collect();
-        Ok(Header {
+        Ok(Array {
+            path,
             dtype: dtype.to_owned(),
-            shape: shape.map_err(|_| "`shape` is not a tuple")?,
+            shape: shape.map_err(|_| broken("`shape` is not a tuple"))?,
             fortran: entry("fortran_order", "True", ',').is_some(),
+            reader,
+            allowance,
         })
     }
 
-    /// Number of values.
-    fn count(&self) -> Option<usize> {
-        self.shape
-            .iter()
-            .try_fold(1usize, |product, &d| product.checked_mul(d))
+    fn wrong(&self, message: String, remedy: &str) -> Error {
+        Error::input(self.path, message, remedy)
+    }
+
+    /// All values, of `size` bytes each, which take `kept` bytes in memory.
+    fn values<T>(&mut self, size: usize, kept: u64, value: impl Fn(&[u8]) -> T) -> Result<Vec<T>> {
+        let wrong = |shape: &[usize], found: String| {
+            let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
+            let shape = shape.join(" × ");
+            let message = format!("the array should have {shape} values, the file has {found}");
+            Error::input(self.path, message, "save it again")
+        };
+        let Some(count) = product(&self.shape) else {
+            return Err(wrong(&self.shape, "fewer".into()));
+        };
+        let all = (count as u64).saturating_mul(kept);
+        self.allowance.check(self.path, all)?;
+        let piece = (PIECE / size).max(1);
+        // Grows with what is there: a shape that lies takes no memory.
+        let (mut values, mut bytes) = (Vec::new(), Vec::new());
+        let failed = |e| unwrapped(self.path, e);
+        while values.len() < count {
+            let wanted = piece.min(count - values.len());
+            bytes.clear();
+            let mut next = (&mut *self.reader).take((size * wanted) as u64);
+            next.read_to_end(&mut bytes).map_err(failed)?;
+            self.allowance.check(self.path, 0)?;
+            values.extend(bytes.chunks_exact(size).map(&value));
+            if bytes.len() < size * wanted {
+                return Err(wrong(&self.shape, values.len().to_string()));
+            }
+        }
+        bytes.clear();
+        let mut rest = (&mut *self.reader).take(1);
+        if rest.read_to_end(&mut bytes).map_err(failed)? > 0 {
+            return Err(wrong(&self.shape, "more".into()));
+        }
+        values.shrink_to_fit();
+        Ok(values)
+    }
+
+    /// The array as numbers, one row each.
+    fn block(&mut self) -> Result<Block> {
+        let remedy = "save a two-dimensional array of float32, float64, integers or booleans";
+        let (rows, cols) = match *self.shape.as_slice() {
+            [rows, cols] => (rows, cols),
+            [rows] => (rows, 1),
+            _ => {
+                let message = format!("the array has {} dimensions, not 2", self.shape.len());
+                return Err(self.wrong(message, remedy));
+            }
+        };
+        let Some((size, number)) = decoder(&self.dtype) else {
+            let message = format!("the array has type {}, not a plain number", self.dtype);
+            return Err(self.wrong(message, remedy));
+        };
+        if rows > u32::MAX as usize {
+            let message = format!("{rows} rows are more than 32 bits can number");
+            return Err(self.wrong(message, remedy));
+        }
+        let values: Vec<f32> = self.values(size, if self.fortran { 8 } else { 4 }, number)?;
+        if !self.fortran {
+            return Ok(Block::from_vec(rows, cols, values));
+        }
+        let c_order = (0..values.len()).map(|e| values[e % cols * rows + e / cols]);
+        Ok(Block::from_vec(rows, cols, c_order.collect()))
+    }
+
+    /// The array as ids.
+    fn ids(&mut self) -> Result<NodeIds> {
+        if self.dtype == "<i8" {
+            let id = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+            return self.values(8, 16, id).map(NodeIds::from_integers);
+        }
+        self.texts().map(|ids| NodeIds::from_texts(&ids))
+    }
+
+    /// The array as texts.
+    fn texts(&mut self) -> Result<Vec<String>> {
+        let width = self.dtype.strip_prefix("<U").and_then(|w| w.parse().ok());
+        let Some(width) = width.filter(|width| (1..=LONGEST_TEXT).contains(width)) else {
+            let message = format!("ids have type {}", self.dtype);
+            return Err(self.wrong(message, "use int64 or text ids"));
+        };
+        let text = |bytes: &[u8]| -> String {
+            let codes = bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&code| u32::from_le_bytes(code));
+            codes
+                .take_while(|&code| code != 0)
+                .filter_map(char::from_u32)
+                .collect()
+        };
+        // A text and its copy among the ids; few are as long as the longest.
+        self.values(4 * width, 2 * 64, text)
     }
 }
 
-/// Reads until the buffer is full or nothing is left; returns how much there was.
-fn fill(reader: &mut dyn Read, mut to: &mut [u8]) -> io::Result<usize> {
-    let wanted = to.len();
-    while !to.is_empty() {
-        match reader.read(to) {
-            Ok(0) => break,
-            Ok(read) => to = &mut to[read..],
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(wanted - to.len())
+/// Number of values of an array of this shape.
+fn product(shape: &[usize]) -> Option<usize> {
+    let mut sizes = shape.iter();
+    sizes.try_fold(1usize, |product, &size| product.checked_mul(size))
 }
 
 /// How the bytes of a value become a float.
@@ -366,7 +312,7 @@ fn decoder(dtype: &str) -> Option<(usize, Decode)> {
 pub(super) fn check_size(path: &Path, allowance: Allowance) -> Result<()> {
     match Array::open(path, &mut opened(path)?, allowance) {
         Ok(array) => {
-            let count = array.header.count().unwrap_or(usize::MAX) as u64;
+            let count = product(&array.shape).unwrap_or(usize::MAX) as u64;
             allowance.check(path, count.saturating_mul(size_of::<f32>() as u64))
         }
         Err(_) => Ok(()),
@@ -391,20 +337,17 @@ fn opened(path: &Path) -> Result<BufReader<File>> {
 pub(super) fn read_rows(path: &Path) -> Result<Block> {
     let mut reader = opened(path)?;
     let mut array = Array::open(path, &mut reader, Allowance::new(None))?;
-    if let [outer @ .., last] = array.header.shape.as_slice()
+    if let [outer @ .., last] = array.shape.as_slice()
         && outer.len() > 1
     {
-        let rows = outer
-            .iter()
-            .try_fold(1usize, |product, &d| product.checked_mul(d));
-        array.header.shape = vec![rows.unwrap_or(usize::MAX), *last];
+        array.shape = vec![product(outer).unwrap_or(usize::MAX), *last];
     }
-    block_of(array)
+    array.block()
 }
 
 /// An array of ids.
 pub(super) fn read_ids(path: &Path) -> Result<NodeIds> {
-    ids_of(Array::open(path, &mut opened(path)?, Allowance::new(None))?)
+    Array::open(path, &mut opened(path)?, Allowance::new(None))?.ids()
 }
 
 /// An array of numbers, a row each, and the ids beside it, if there are any.
@@ -413,28 +356,24 @@ pub fn read_npy_array(
     reader: &mut dyn Read,
     allowance: Allowance,
 ) -> Result<(Block, Option<NodeIds>)> {
-    let vectors = block_of(Array::open(path, reader, allowance)?)?;
+    let vectors = Array::open(path, reader, allowance)?.block()?;
     let sidecar = ids_path(path);
-    let ids = sidecar
-        .exists()
-        .then(|| text::read_ids(&sidecar, allowance))
-        .transpose()?;
-    if let Some(ids) = ids.as_ref().filter(|ids| ids.len() != vectors.rows()) {
-        let message = format!(
-            "{} ids for {} rows of {}",
-            ids.len(),
-            vectors.rows(),
-            path.display()
-        );
+    if !sidecar.exists() {
+        return Ok((vectors, None));
+    }
+    let ids = text::read_ids(&sidecar, allowance)?;
+    if ids.len() != vectors.rows() {
+        let (count, rows, path) = (ids.len(), vectors.rows(), path.display());
+        let message = format!("{count} ids for {rows} rows of {path}");
         return Err(Error::input(&sidecar, message, "write both files again"));
     }
-    Ok((vectors, ids))
+    Ok((vectors, Some(ids)))
 }
 
 /// Reads an archive, stored or compressed (`numpy.savez`, `numpy.savez_compressed`).
 pub(super) fn read_npz(path: &Path, allowance: Allowance) -> Result<Embedding> {
-    let wrong = |error| Error::io(path, error);
-    if std::fs::metadata(path).map_err(wrong)?.is_file() {
+    let found = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+    if found.is_file() {
         return read_archive(path, opened(path)?, allowance);
     }
     // An archive is read from its end.
@@ -452,25 +391,19 @@ fn read_archive(path: &Path, archive: impl Read + Seek, allowance: Allowance) ->
     let broken = |what: String| Error::input(path, what, NPZ);
     let mut archive = zip::ZipArchive::new(archive).map_err(|e| broken(e.to_string()))?;
     let named = archive.index_for_name("columns.npy").is_some();
-    let ids = member(&mut archive, path, "ids.npy", allowance, ids_of)?;
-    let vectors = member(&mut archive, path, "embedding.npy", allowance, block_of)?;
-    if ids.len() != vectors.rows() {
-        return Err(broken(format!(
-            "{} ids for {} rows",
-            ids.len(),
-            vectors.rows()
-        )));
+    let ids = member(&mut archive, path, "ids.npy", allowance, Array::ids)?;
+    let vectors = member(&mut archive, path, "embedding.npy", allowance, Array::block)?;
+    let (rows, cols) = (vectors.rows(), vectors.cols());
+    if ids.len() != rows {
+        return Err(broken(format!("{} ids for {rows} rows", ids.len())));
     }
     if !named {
         return Ok(Embedding::new(ids, vectors));
     }
-    let columns = member(&mut archive, path, "columns.npy", allowance, texts_of)?;
-    if columns.len() != vectors.cols() {
-        return Err(broken(format!(
-            "{} names for {} columns",
-            columns.len(),
-            vectors.cols()
-        )));
+    let columns = member(&mut archive, path, "columns.npy", allowance, Array::texts)?;
+    if columns.len() != cols {
+        let names = columns.len();
+        return Err(broken(format!("{names} names for {cols} columns")));
     }
     Ok(Embedding::with_columns(ids, vectors, columns))
 }
@@ -481,12 +414,11 @@ fn member<T>(
     path: &Path,
     name: &str,
     allowance: Allowance,
-    read: impl FnOnce(Array<'_>) -> Result<T>,
+    read: impl FnOnce(&mut Array<'_>) -> Result<T>,
 ) -> Result<T> {
-    let mut member = archive
-        .by_name(name)
-        .map_err(|e| Error::input(path, format!("{name}: {e}"), NPZ))?;
-    read(Array::open(path, &mut member, allowance)?)
+    let member = archive.by_name(name);
+    let mut member = member.map_err(|e| Error::input(path, format!("{name}: {e}"), NPZ))?;
+    read(&mut Array::open(path, &mut member, allowance)?)
 }
 
 /// A sink that fails once: when dropped, the archive's writer tries to finish the abandoned archive, and prints to

@@ -366,7 +366,7 @@ pub fn may_begin(bytes: &[u8]) -> bool {
 /// Writes an embedding.
 pub(super) fn write(rows: &Rows, path: &Path, out: &mut dyn Write) -> Result<()> {
     let ids = rows.ids();
-    text::check_plain_ids(ids, path)?;
+    text::check_ids(ids, path, |c| c == '\n' || c == '\r', "a line break")?;
     let length = |i| match ids.get(i) {
         NodeId::Text(id) => id.len() + 1,
         NodeId::Integer(_) => size_of::<i64>(),

@@ -46,13 +46,7 @@ pub(super) fn write(rows: &Rows, path: &Path, format: Format, out: &mut dyn Writ
     };
     let mut head = "id".to_owned();
     if format == Format::Word2vec {
-        refuse(
-            ids,
-            path,
-            char::is_whitespace,
-            "white space",
-            "choose .tsv, .npz or .parquet",
-        )?;
+        check_ids(ids, path, char::is_whitespace, "white space")?;
         head = format!("{} {cols}", rows.len());
     } else {
         for name in rows.names() {
@@ -127,17 +121,6 @@ pub(super) fn write_plain_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -
     .map_err(|e| Error::io(path, e))
 }
 
-/// Refuses ids that do not fit on one line.
-pub(super) fn check_plain_ids(ids: &NodeIds, path: &Path) -> Result<()> {
-    refuse(
-        ids,
-        path,
-        |c| c == '\n' || c == '\r',
-        "a line break",
-        "choose .tsv, .npz or .parquet",
-    )
-}
-
 /// Formats rows `0..n` of `width` values by `row` in parallel and writes them in order.
 fn in_chunks(
     n: usize,
@@ -160,26 +143,21 @@ fn in_chunks(
     Ok(())
 }
 
-fn refuse(
+/// Refuses ids that are empty or have what is `bad`, and that a format without quotes cannot hold.
+pub(super) fn check_ids(
     ids: &NodeIds,
     path: &Path,
     bad: impl Fn(char) -> bool,
     what: &str,
-    remedy: &str,
 ) -> Result<()> {
-    let NodeIds::Text { .. } = ids else {
-        return Ok(());
-    };
     for i in 0..ids.len() as u32 {
-        if let NodeId::Text(id) = ids.get(i)
-            && (id.contains(&bad) || id.is_empty())
-        {
+        let NodeId::Text(id) = ids.get(i) else {
+            return Ok(());
+        };
+        if id.is_empty() || id.contains(&bad) {
             let what = if id.is_empty() { "no character" } else { what };
-            return Err(Error::input(
-                path,
-                format!("node id {id:?} has {what}, which this format cannot hold"),
-                remedy,
-            ));
+            let message = format!("node id {id:?} has {what}, which this format cannot hold");
+            return Err(Error::input(path, message, "choose .tsv, .npz or .parquet"));
         }
     }
     Ok(())
@@ -205,136 +183,66 @@ pub(super) fn read_ids(path: &Path, allowance: Allowance) -> Result<NodeIds> {
 const ENDS: [char; 2] = ['\n', '\r'];
 /// More columns than any embedding has.
 const MOST_COLUMNS: usize = 1 << 20;
+/// What columns of ids are called.
+const OF_IDS: [&str; 11] = [
+    "", "id", "ids", "index", "key", "label", "name", "node", "vertex", "user", "word",
+];
 
-pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<Embedding> {
+/// Reads an embedding; `lines` gets the line, from 1, on which each row begins.
+pub(super) fn read(
+    path: &Path,
+    format: Format,
+    allowance: Allowance,
+    lines: &mut Vec<u64>,
+) -> Result<Embedding> {
     let mut records = Records::open(path, format, allowance)?;
     let mut fields = Vec::new();
     if !records.next(&mut fields)? {
         return Err(Error::input(path, "the file is empty", "write it again"));
     }
-    let Head {
-        promised,
-        columns,
-        mut ahead,
-    } = head(&records, &mut fields, format)?;
-    let (mut ids, mut values) = (Vec::new(), Vec::new());
-    while std::mem::take(&mut ahead) || records.next(&mut fields)? {
-        if fields.len() != columns.len() + 1 {
-            let message = format!(
-                "expected {} fields, found {}",
-                columns.len() + 1,
-                fields.len()
-            );
-            return Err(records.wrong(&fields.join(" "), &message));
+    let numbered = |dim: usize| (0..dim).map(|j| format!("z{j}")).collect::<Vec<String>>();
+    let (mut promised, mut is_row) = (None, false);
+    let columns = if format == Format::Word2vec {
+        let (rows, dim) = records.sizes(&fields)?;
+        promised = Some(rows);
+        read_names(path, dim)?.unwrap_or_else(|| numbered(dim))
+    } else {
+        records.check_separator(&fields)?;
+        // A row and not a header: all but its id are numbers, and its id does not name a column.
+        let (id, values) = fields.split_first().expect("a record has a field");
+        is_row = !values.is_empty()
+            && values.iter().all(|field| field.parse::<f32>().is_ok())
+            && !OF_IDS.iter().any(|name| id.eq_ignore_ascii_case(name));
+        match is_row {
+            true => numbered(values.len()),
+            false => values.to_vec(),
         }
+    };
+    let (mut ids, mut values) = (Vec::new(), Vec::new());
+    while std::mem::take(&mut is_row) || records.next(&mut fields)? {
+        let expected = columns.len() + 1;
+        records.check_fields(&fields, expected)?;
         for field in &fields[1..] {
-            values.push(
-                field
-                    .parse::<f32>()
-                    .map_err(|_| records.wrong(field, "not a number"))?,
-            );
+            let value = field.parse::<f32>();
+            values.push(value.map_err(|_| records.wrong(field, "not a number"))?);
         }
         ids.push(std::mem::take(&mut fields[0]));
+        lines.push(records.first);
         // Many short rows take far more memory than their text.
         if ids.len().is_multiple_of(1 << 13) {
             records.reader.get_ref().allowance().check(path, 0)?;
         }
     }
     if let Some(promised) = promised.filter(|&promised| promised != ids.len()) {
-        let message = format!(
-            "the first line promises {promised} rows, but there are {}",
-            ids.len()
-        );
-        return Err(Error::input(
-            path,
-            message,
-            "the file is truncated or its first line is wrong",
-        ));
+        let rows = ids.len();
+        let message = format!("the first line promises {promised} rows, but there are {rows}");
+        let remedy = "the file is truncated or its first line is wrong";
+        return Err(Error::input(path, message, remedy));
     }
     allowance.check(path, ids.iter().map(|id| 2 * (id.len() as u64 + 16)).sum())?;
     let ids = NodeIds::from_texts(&ids);
     let vectors = Block::from_vec(ids.len(), columns.len(), values);
     Ok(Embedding::with_columns(ids, vectors, columns))
-}
-
-/// The lines, from 1, on which rows from 0 begin.
-pub(super) fn lines_of(
-    rows: [usize; 2],
-    path: &Path,
-    format: Format,
-    allowance: Allowance,
-) -> Option<[u64; 2]> {
-    let mut records = Records::open(path, format, allowance).ok()?;
-    let mut fields = Vec::new();
-    records.next(&mut fields).ok()?;
-    let mut lines = if head(&records, &mut fields, format).ok()?.ahead {
-        vec![records.first]
-    } else {
-        Vec::new()
-    };
-    while lines.len() <= rows[1] && records.next(&mut fields).ok()? {
-        lines.push(records.first);
-    }
-    Some([*lines.get(rows[0])?, *lines.get(rows[1])?])
-}
-
-/// What the first record says.
-struct Head {
-    /// Rows that there should be.
-    promised: Option<usize>,
-    columns: Vec<String>,
-    /// Whether it is a row already.
-    ahead: bool,
-}
-
-/// Understands the first record; its fields stay where it is a row.
-fn head(records: &Records, fields: &mut Vec<String>, format: Format) -> Result<Head> {
-    let numbered = |dim: usize| (0..dim).map(|j| format!("z{j}")).collect::<Vec<String>>();
-    if format == Format::Word2vec {
-        let (rows, dim) = records.sizes(fields)?;
-        let columns = read_names(&records.path, dim)?.unwrap_or_else(|| numbered(dim));
-        return Ok(Head {
-            promised: Some(rows),
-            columns,
-            ahead: false,
-        });
-    }
-    if fields.len() == 1 && fields[0].contains([' ', '\t', ',', ';', '|']) {
-        let what = if records.separator == ',' {
-            "commas"
-        } else {
-            "tabs"
-        };
-        return Err(records.wrong(
-            &fields[0],
-            &format!("only one column: this format has {what} between columns"),
-        ));
-    }
-    let ahead = is_row(fields);
-    let columns = if ahead {
-        numbered(fields.len() - 1)
-    } else {
-        fields.drain(1..).collect()
-    };
-    Ok(Head {
-        promised: None,
-        columns,
-        ahead,
-    })
-}
-
-/// What columns of ids are called.
-const OF_IDS: [&str; 11] = [
-    "", "id", "ids", "index", "key", "label", "name", "node", "vertex", "user", "word",
-];
-
-/// Whether the first line is a row and not a header: all but its id are numbers, and its id does not name a column.
-fn is_row(fields: &[String]) -> bool {
-    let Some((id, rest)) = fields.split_first() else {
-        return false;
-    };
-    let values = !rest.is_empty() && rest.iter().all(|field| field.parse::<f32>().is_ok());
-    values && !OF_IDS.iter().any(|name| id.eq_ignore_ascii_case(name))
 }
 
 /// Cuts a text into records of fields.
@@ -364,13 +272,30 @@ impl Records {
     }
 
     pub(super) fn wrong(&self, text: &str, message: &str) -> Error {
-        Error::input_at(
-            &self.path,
-            self.first,
-            text.as_bytes(),
-            message,
-            "fix the line, or write the file again",
-        )
+        let remedy = "fix the line, or write the file again";
+        Error::input_at(&self.path, self.first, text.as_bytes(), message, remedy)
+    }
+
+    /// Refuses a record of another number of fields.
+    pub(super) fn check_fields(&self, fields: &[String], expected: usize) -> Result<()> {
+        if fields.len() == expected {
+            return Ok(());
+        }
+        let message = format!("expected {expected} fields, found {}", fields.len());
+        Err(self.wrong(&fields.join(" "), &message))
+    }
+
+    /// Refuses a first line that something else separates.
+    fn check_separator(&self, fields: &[String]) -> Result<()> {
+        if fields.len() > 1 || !fields[0].contains([' ', '\t', ',', ';', '|']) {
+            return Ok(());
+        }
+        let what = match self.separator {
+            ',' => "commas",
+            _ => "tabs",
+        };
+        let message = format!("only one column: this format has {what} between columns");
+        Err(self.wrong(&fields[0], &message))
     }
 
     /// The numbers of rows and columns that the first line of a word2vec file has.
@@ -419,14 +344,8 @@ impl Records {
     /// A line as text.
     fn text<'a>(&self, line: &'a [u8]) -> Result<&'a str> {
         let text = std::str::from_utf8(line).map_err(|_| {
-            let remedy = "save the file as UTF-8";
-            Error::input_at(
-                &self.path,
-                self.line,
-                line,
-                "text that is not valid UTF-8",
-                remedy,
-            )
+            let (message, remedy) = ("text that is not valid UTF-8", "save the file as UTF-8");
+            Error::input_at(&self.path, self.line, line, message, remedy)
         })?;
         Ok(if self.quotes { text } else { text.trim_end() })
     }
