@@ -391,8 +391,12 @@ fn read_archive(path: &Path, archive: impl Read + Seek, allowance: Allowance) ->
     let broken = |what: String| Error::input(path, what, NPZ);
     let mut archive = zip::ZipArchive::new(archive).map_err(|e| broken(e.to_string()))?;
     let named = archive.index_for_name("columns.npy").is_some();
-    let ids = member(&mut archive, path, "ids.npy", allowance, Array::ids)?;
-    let vectors = member(&mut archive, path, "embedding.npy", allowance, Array::block)?;
+    let ids = member(&mut archive, path, "ids.npy", allowance, |array| {
+        array.ids()
+    })?;
+    let vectors = member(&mut archive, path, "embedding.npy", allowance, |array| {
+        array.block()
+    })?;
     let (rows, cols) = (vectors.rows(), vectors.cols());
     if ids.len() != rows {
         return Err(broken(format!("{} ids for {rows} rows", ids.len())));
@@ -400,7 +404,9 @@ fn read_archive(path: &Path, archive: impl Read + Seek, allowance: Allowance) ->
     if !named {
         return Ok(Embedding::new(ids, vectors));
     }
-    let columns = member(&mut archive, path, "columns.npy", allowance, Array::texts)?;
+    let columns = member(&mut archive, path, "columns.npy", allowance, |array| {
+        array.texts()
+    })?;
     if columns.len() != cols {
         let names = columns.len();
         return Err(broken(format!("{names} names for {cols} columns")));
