@@ -508,7 +508,7 @@ impl Sum {
 }
 
 /// That of all that is left to read.
-fn checksum(reader: &mut dyn Read) -> io::Result<Sum> {
+pub fn checksum(reader: &mut dyn Read) -> io::Result<Sum> {
     let (mut sum, mut buffer) = (Sum::default(), vec![0; 1 << 16]);
     loop {
         match reader.read(&mut buffer) {
