@@ -176,7 +176,6 @@ pub(crate) fn of_option(error: Error, option: &str) -> Error {
 
 /// A text in terms of a command with these options.
 pub(crate) fn worded(text: &str, options: &[Known]) -> String {
-    const NAMED: &str = "the option `";
     let in_name = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
     let (mut out, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
@@ -201,9 +200,9 @@ pub(crate) fn worded(text: &str, options: &[Known]) -> String {
                 out.push_str("use ");
             }
             out.push_str(&given);
-        } else if let Some(before) = out.strip_suffix(NAMED) {
-            out.truncate(before.len());
-            out.push_str(own.unwrap_or(name));
+        } else if let Some((before, is)) = named(&out, name, own) {
+            out.truncate(before);
+            out.push_str(is);
             rest = rest.strip_prefix('`').unwrap_or(rest);
         } else {
             // Names without a dot are ordinary words.
@@ -212,6 +211,14 @@ pub(crate) fn worded(text: &str, options: &[Known]) -> String {
         }
     }
     out + rest
+}
+
+/// What a text that ends before a name says of it, "the option `" or "the setting `": where that begins, and the option that it
+/// is. A setting may have none.
+fn named<'a>(text: &str, name: &'a str, own: Option<&'a str>) -> Option<(usize, &'a str)> {
+    let before = |end| Some(text.strip_suffix(end)?.len());
+    let option = || Some((before("the option `")?, own.unwrap_or(name)));
+    option().or_else(|| Some((before("the setting `")?, own?)))
 }
 
 /// How a setting is given a value: with its own option, else with `--set` where others may be.

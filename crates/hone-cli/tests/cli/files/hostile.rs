@@ -34,7 +34,7 @@ fn records_that_are_none_are_refused_with_the_field() {
         (r#"{"version": "0.1.0"}"#, "`files`"),
         (r#"{"version": "0.1.0", "files": []}"#, "`files`"),
         (r#"{"files": 7}"#, "`files`"),
-        (r#"{"files": [{"name": 7}]}"#, "`files`"),
+        (r#"{"files": [{"name": 7}]}"#, "`files[0].name`"),
     ] {
         fs::write(&record, text).expect("writable");
         hone(folder.path(), "similar z.npy --node n0")
