@@ -227,7 +227,7 @@ fn own<'then>(then: &Fused<'then, Rows>, go: impl FnOnce(&Fused)) {
         left: then.left,
         plus: &plus,
         accumulate: then.accumulate,
-    })
+    });
 }
 
 impl Space for Ranks {

@@ -308,7 +308,7 @@ impl<'a> Source<'a> {
 const USUAL: f64 = 40.0;
 
 /// The factor of edge weights in W_t: 1, or the power of two that scales the largest of them into (½, 1] if it is beyond
-/// 2^±[`USUAL`].
+/// 2^±`USUAL`.
 pub fn unit_of_weights(weights: &[f32]) -> f64 {
     let largest = parallel::stretches(weights.len(), 1 << 16, |range| {
         weights[range].iter().copied().fold(0.0, f32::max)

@@ -1,7 +1,7 @@
 //! Triads: exact counts of the 13 connected directed motifs of three nodes, for each arc, and of the two dyads.
 //!
 //! For the arc s → t the nodes w around it fall into 16 cases, by the relation of s and of t to w (`orbit`). Nine of
-//! these are triangles, found by one sweep ([`Swept`]); in the others w is linked to one end only, and their number is
+//! these are triangles, found by one sweep (`Swept`); in the others w is linked to one end only, and their number is
 //! the degree of that end minus the triangles. So only nine numbers per arc in triangles and three degrees per node are
 //! stored, in narrow columns. All counts are below 2³², and integers: the same for any number of threads.
 //!

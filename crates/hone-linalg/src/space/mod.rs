@@ -171,7 +171,7 @@ pub enum Map<'a> {
 #[derive(Debug)]
 pub struct Workspace<T = Block> {
     free: Vec<T>,
-    /// Whether sparse products may round the values that they gather, see [`Rounded`](crate::sparse::Rounded).
+    /// Whether sparse products may round the values that they gather, see [`Rounded`].
     pub rounds: bool,
 }
 
