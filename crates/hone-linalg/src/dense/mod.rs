@@ -25,8 +25,8 @@ pub use group::{Group, Stored};
 pub use lanes::{gram_memory, lane_rows};
 pub use logs::{Logs, log_above_one};
 pub use norms::Norm;
-pub use ortho::orthonormalize;
-pub(crate) use ortho::orthonormalize_in;
+pub(crate) use norms::larger;
+pub use ortho::{orthonormalize, orthonormalize_in};
 pub use panels::Panels;
 pub use small::{Small, rows_times};
 

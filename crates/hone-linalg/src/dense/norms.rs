@@ -24,7 +24,7 @@ pub enum Norm {
 }
 
 /// The norm of each column, in f64; ones for [`Norm::None`].
-pub(super) fn column_norms(x: &impl Stored, norm: Norm) -> Vec<f64> {
+pub(super) fn column_norms(x: &dyn Stored, norm: Norm) -> Vec<f64> {
     match norm {
         Norm::L2 => fold_columns(x, |sum, x| sum + x * x, |a, b| a + b)
             .into_iter()
@@ -37,7 +37,7 @@ pub(super) fn column_norms(x: &impl Stored, norm: Norm) -> Vec<f64> {
 }
 
 /// The mean of each column; zeros when there is no row.
-pub(super) fn column_means(x: &impl Stored) -> Vec<f64> {
+pub(super) fn column_means(x: &dyn Stored) -> Vec<f64> {
     let rows = x.rows().max(1) as f64;
     fold_columns(x, |sum, x| sum + x, |a, b| a + b)
         .into_iter()
@@ -46,7 +46,7 @@ pub(super) fn column_means(x: &impl Stored) -> Vec<f64> {
 }
 
 fn fold_columns(
-    x: &impl Stored,
+    x: &dyn Stored,
     add: impl Fn(f64, f64) -> f64 + Sync,
     join: impl Fn(f64, f64) -> f64,
 ) -> Vec<f64> {
@@ -63,7 +63,7 @@ fn fold_columns(
 
 /// Folds of the columns of each lane present, in order.
 fn fold_parts(
-    x: &impl Stored,
+    x: &dyn Stored,
     own: &Own,
     add: impl Fn(f64, f64) -> f64 + Sync,
     join: impl FnMut(Vec<f64>),
@@ -156,6 +156,6 @@ impl Block {
 }
 
 /// The one of larger absolute value, the first of equals.
-fn larger(most: f64, x: f64) -> f64 {
+pub(crate) fn larger(most: f64, x: f64) -> f64 {
     if x.abs() > most.abs() { x } else { most }
 }

@@ -15,9 +15,6 @@ use crate::factor::Task;
 use crate::operator::Workspace;
 use crate::random::Key;
 
-/// Rounds spent on the start.
-const ROUNDS: usize = 6;
-
 /// Eigenvalues below this fraction of the largest are not inverted: f32 factors do not distinguish them from zero.
 const ZERO: f64 = 1e-7;
 
@@ -48,11 +45,8 @@ struct Factors {
 /// `task.rank` components of a tensor.
 pub fn cp(tensor: &Tensor, regularization: f64, limits: Limits, task: &Task) -> Result<Cp> {
     let (a, b) = start(tensor, task)?;
-    let mut factors = Factors {
-        c: Small::zeros(tensor.count(), task.rank),
-        a,
-        b,
-    };
+    let c = Small::zeros(tensor.count(), task.rank);
+    let mut factors = Factors { a, b, c };
     let total = tensor.energy();
     let mut descent: Option<Descent> = None;
     loop {
@@ -63,26 +57,18 @@ pub fn cp(tensor: &Tensor, regularization: f64, limits: Limits, task: &Task) -> 
         let done = match &mut descent {
             Some(descent) => descent.note(loss, limits, "cp")?,
             none => {
-                let first = Descent {
-                    converged: total == 0.0,
-                    ..Descent::start(loss)
-                };
-                none.replace(first);
+                none.insert(Descent::start(loss)).converged = total == 0.0;
                 limits.iterations == 0 || total == 0.0
             }
         };
         if done {
             break;
         }
-        factors.a = left.times(&inverse(
-            &hadamard(&factors.b.gram(), &gram(&factors.c)),
-            regularization,
-        )?);
+        let around = hadamard(&factors.b.gram(), &gram(&factors.c));
+        factors.a = left.times(&inverse(&around, regularization)?);
         let right = factors.right(tensor, task)?;
-        factors.b = right.times(&inverse(
-            &hadamard(&factors.a.gram(), &gram(&factors.c)),
-            regularization,
-        )?);
+        let around = hadamard(&factors.a.gram(), &gram(&factors.c));
+        factors.b = right.times(&inverse(&around, regularization)?);
         factors.balance();
         task.progress.advance(1);
     }
@@ -92,7 +78,7 @@ pub fn cp(tensor: &Tensor, regularization: f64, limits: Limits, task: &Task) -> 
 /// Paired directions to start from; random ones where the slices have fewer.
 fn start(tensor: &Tensor, task: &Task) -> Result<(Block, Block)> {
     let width = task.rank.min(tensor.nodes());
-    let (u, v) = tensor.node_spaces(width, ROUNDS, task)?;
+    let (u, v) = tensor.node_spaces(width, task)?;
     let mut sum = Small::zeros(width, width);
     let mut work = Workspace::default();
     tensor.visit(task, &mut |_, slice| {
@@ -138,10 +124,8 @@ impl Factors {
         c.as_mut_slice().fill(0.0);
         tensor.visit(task, &mut |s, slice| {
             let image = slice.times(b, false, &mut work);
-            let along = Small::from_fn(1, image.cols(), {
-                let sums = column_products(&slice.rows(a), &image);
-                move |_, r| sums[r]
-            });
+            let sums = column_products(&slice.rows(a), &image);
+            let along = Small::from_fn(1, image.cols(), |_, r| sums[r]);
             let own = along.times(&solve);
             overlap += along.inner(&own);
             c.row_mut(s).copy_from_slice(own.as_slice());
@@ -192,19 +176,28 @@ impl Factors {
         ]
     }
 
+    /// Multiplies the columns of A, B and C by `of` of their length.
+    fn scale(&mut self, lengths: &[Vec<f64>; 3], of: impl Fn(usize, f64) -> f64) {
+        let [a, b, c] = lengths.each_ref().map(|lengths| {
+            let lengths = lengths.iter().enumerate();
+            lengths
+                .map(|(r, &length)| of(r, length))
+                .collect::<Vec<f64>>()
+        });
+        self.a.scale_columns(&a);
+        self.b.scale_columns(&b);
+        self.c.scale_columns(&c);
+    }
+
     /// Gives the columns of all three the same length.
     fn balance(&mut self) {
-        let [a, b, c] = self.lengths();
+        let lengths = self.lengths();
+        let [a, b, c] = &lengths;
         let even: Vec<f64> = (0..a.len()).map(|r| (a[r] * b[r] * c[r]).cbrt()).collect();
-        let to = |own: &[f64]| -> Vec<f64> {
-            own.iter()
-                .zip(&even)
-                .map(|(own, even)| if *even > 0.0 { even / own } else { 1.0 })
-                .collect()
-        };
-        self.a.scale_columns(&to(&a));
-        self.b.scale_columns(&to(&b));
-        self.c.scale_columns(&to(&c));
+        self.scale(&lengths, |r, own| match even[r] {
+            even if even > 0.0 => even / own,
+            _ => 1.0,
+        });
     }
 
     /// Columns of length one, the largest component first, signs as for singular vectors.
@@ -217,49 +210,27 @@ impl Factors {
                 .sum::<f64>()
         };
         let captured = (0..self.c.rows()).map(captured).collect();
-        let [a, b, c] = self.lengths();
+        let lengths = self.lengths();
+        let [a, b, c] = &lengths;
         let weights: Vec<f64> = (0..a.len()).map(|r| a[r] * b[r] * c[r]).collect();
-        let unit = |own: &[f64]| -> Vec<f64> {
-            own.iter()
-                .zip(&weights)
-                .map(|(own, w)| if *w > 0.0 { 1.0 / own } else { 0.0 })
-                .collect()
-        };
-        self.a.scale_columns(&unit(&a));
-        self.b.scale_columns(&unit(&b));
-        self.c.scale_columns(&unit(&c));
-        let (of_a, of_b) = (self.a.column_signs(), self.b.column_signs());
-        self.a.scale_columns(&of_a);
-        self.b.scale_columns(&of_b);
-        self.c.scale_columns(
-            &of_a
-                .iter()
-                .zip(&of_b)
-                .map(|(a, b)| a * b)
-                .collect::<Vec<_>>(),
-        );
+        self.scale(&lengths, |r, own| match weights[r] {
+            weight if weight > 0.0 => 1.0 / own,
+            _ => 0.0,
+        });
+        let (of_a, of_b) = (self.a.normalize_signs(), self.b.normalize_signs());
+        let of_c: Vec<f64> = of_a.iter().zip(&of_b).map(|(a, b)| a * b).collect();
+        self.c.scale_columns(&of_c);
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&i, &j| weights[j].total_cmp(&weights[i]));
         Cp {
-            a: picked(&self.a, &order),
-            b: picked(&self.b, &order),
+            a: self.a.select(&order),
+            b: self.b.select(&order),
             motifs: Small::from_fn(self.c.rows(), order.len(), |s, r| self.c.get(s, order[r])),
             weights: order.iter().map(|&r| weights[r]).collect(),
             captured,
             descent,
         }
     }
-}
-
-/// The columns in another order.
-fn picked(block: &Block, order: &[usize]) -> Block {
-    let mut out = Block::zeros(block.rows(), order.len());
-    out.update_rows(|i, row| {
-        row.iter_mut()
-            .zip(order)
-            .for_each(|(to, &j)| *to = block.get(i, j));
-    });
-    out
 }
 
 /// Σ_i a_ir b_ir for every column.
@@ -300,20 +271,8 @@ fn inverse(gram: &Small, regularization: f64) -> Result<Small> {
             .values
             .first()
             .map_or(0.0, |most| most.max(0.0) + regularization);
-    let of = |value: f64| {
-        if value + regularization > floor {
-            1.0 / (value + regularization)
-        } else {
-            0.0
-        }
-    };
-    let mut scaled = eigen.vectors.clone();
-    scaled.scale_columns(
-        &eigen
-            .values
-            .iter()
-            .map(|&value| of(value))
-            .collect::<Vec<_>>(),
-    );
-    Ok(scaled.times(&eigen.vectors.transposed()))
+    Ok(eigen.function(|value| match value + regularization {
+        sum if sum > floor => 1.0 / sum,
+        _ => 0.0,
+    }))
 }

@@ -18,7 +18,7 @@ use crate::dense::{Block, orthonormalize};
 use crate::error::{Error, Result};
 use crate::factor::Task;
 use crate::factor::svd::{Svd, svd};
-use crate::operator::{Energy, Operator, Workspace};
+use crate::operator::{Operator, Workspace};
 use crate::random::Key;
 use crate::space::Host;
 
@@ -143,20 +143,16 @@ impl<'a> Tensor<'a> {
 
     /// The leading `width` directions of rows (X_s X_sᵀ) and columns (X_sᵀ X_s), summed over the slices: the
     /// first two factors of the higher-order SVD.
-    fn node_spaces(&self, width: usize, rounds: usize, task: &Task) -> Result<(Block, Block)> {
+    fn node_spaces(&self, width: usize, task: &Task) -> Result<(Block, Block)> {
         let space = |transpose: bool| {
             let mut work = Workspace::default();
             let key = task.key.with("space", u64::from(transpose));
-            leading(self.nodes(), width, rounds, key, |q| {
+            leading(self.nodes(), width, key, |q| {
                 let mut sum = Block::zeros(q.rows(), q.cols());
                 self.visit(task, &mut |_, slice| {
                     let inner = slice.times(q, !transpose, &mut work);
                     let outer = slice.operator.image(&Host, transpose, &inner, &mut work);
-                    slice.change_rows(&mut sum, |i, row| {
-                        row.iter_mut()
-                            .zip(outer.row(i))
-                            .for_each(|(to, x)| *to += x);
-                    });
+                    slice.add_rows(&mut sum, &outer);
                     work.give(inner);
                     work.give(outer);
                     Ok(())
@@ -250,6 +246,13 @@ impl Slice {
         }
     }
 
+    /// Adds to the rows of a block that the slice has.
+    fn add_rows(&self, sum: &mut Block, rows: &Block) {
+        self.change_rows(sum, |i, row| {
+            row.iter_mut().zip(rows.row(i)).for_each(|(to, x)| *to += x);
+        });
+    }
+
     /// X_s B or X_sᵀ B on the slice's own rows, B given on all nodes.
     fn times(&self, b: &Block, transpose: bool, work: &mut Workspace) -> Block {
         self.operator.image(&Host, transpose, &self.rows(b), work)
@@ -277,31 +280,24 @@ const DIRECTIONS: usize = 16;
 fn measure(slice: &Slice, scaling: Scaling, task: &Task) -> Result<SliceNorm> {
     let s = &slice.operator;
     let start = || Block::random(s.cols(), DIRECTIONS, task.key.with("directions", 0));
-    let Energy {
-        value: energy,
-        exact,
-    } = s.energy(task.key, || s.apply_transposed(&s.apply(&start())));
-    let frobenius = energy.sqrt();
+    let energy = s.energy(task.key, || s.apply_transposed(&s.apply(&start())));
+    let (norm, exact) = (energy.value.sqrt(), energy.exact);
     let size = match scaling {
-        _ if energy == 0.0 => 0.0,
-        Scaling::Frobenius => frobenius,
+        _ if norm == 0.0 => 0.0,
+        Scaling::Frobenius => norm,
         Scaling::Spectral => {
-            svd(
-                s,
-                &Svd::default(),
-                &Task {
-                    rank: 1,
-                    right: false,
-                    ..*task
-                },
-            )?
-            .sigma[0]
+            let task = Task {
+                rank: 1,
+                right: false,
+                ..*task
+            };
+            svd(s, &Svd::default(), &task)?.sigma[0]
         }
         Scaling::None => slice.scale,
     };
     let (inverse, frobenius) = (
         if size == 0.0 { 0.0 } else { 1.0 / size },
-        frobenius / slice.scale,
+        norm / slice.scale,
     );
     let factor = inverse * slice.scale;
     let in_range =
@@ -322,6 +318,9 @@ fn measure(slice: &Slice, scaling: Scaling, task: &Task) -> Result<SliceNorm> {
     })
 }
 
+/// Rounds spent on the start.
+const ROUNDS: usize = 6;
+
 /// Columns beyond those requested.
 const OVERSAMPLING: usize = 8;
 
@@ -336,26 +335,20 @@ const GAIN: f64 = 1e-7;
 fn leading(
     nodes: usize,
     width: usize,
-    rounds: usize,
     key: Key,
     mut apply: impl FnMut(&Block) -> Result<Block>,
 ) -> Result<Block> {
     let mut q = Block::random(nodes, (width + OVERSAMPLING).min(nodes), key);
     orthonormalize(&mut q);
     let mut before = 0.0;
-    for _ in 0..rounds.max(1) {
+    for _ in 0..ROUNDS {
         let mut image = apply(&q)?;
-        let h = q.cross(&image);
-        let eigen = h.symmetrized().eigen()?;
+        let eigen = q.cross(&image).symmetrized().eigen()?;
         image.transform(&eigen.vectors);
         orthonormalize(&mut image);
         q = image;
-        let sum: f64 = eigen
-            .values
-            .iter()
-            .take(width)
-            .map(|value| value.max(0.0))
-            .sum();
+        let leading = eigen.values.iter().take(width);
+        let sum: f64 = leading.map(|value| value.max(0.0)).sum();
         if sum - before <= GAIN * sum {
             break;
         }

@@ -9,13 +9,10 @@
 //! Cost: 4 products with each slice per sweep; memory of some N × D blocks and S D² for the K_s.
 
 use super::{Descent, Limits, Tensor};
-use crate::dense::{Block, Small, orthonormalize};
+use crate::dense::{Block, Small, larger, orthonormalize};
 use crate::error::Result;
 use crate::factor::Task;
 use crate::operator::Workspace;
-
-/// Rounds spent on the start.
-const ROUNDS: usize = 6;
 
 /// A Tucker decomposition.
 #[derive(Debug, Clone)]
@@ -44,49 +41,39 @@ enum Side {
     Right,
 }
 
-/// `task.rank` node factors and at most `motif_rank` motif factors of a tensor.
-pub fn tucker(tensor: &Tensor, motif_rank: usize, limits: Limits, task: &Task) -> Result<Tucker> {
-    start(tensor, motif_rank, ROUNDS, task)?
-        .sweeps(tensor, limits, task)?
-        .finish(tensor, task.rank)
-}
-
 /// Factors and the projected slices.
-pub(super) struct State {
-    pub(super) u: Block,
-    pub(super) v: Block,
-    pub(super) c: Small,
+struct State {
+    u: Block,
+    v: Block,
+    c: Small,
     /// K_s = Uᵀ X_s V.
     k: Vec<Small>,
     total: f64,
-    pub(super) captured: f64,
-    descent: Option<Descent>,
+    captured: f64,
 }
 
-/// The higher-order SVD.
-pub(super) fn start(
-    tensor: &Tensor,
-    motif_rank: usize,
-    rounds: usize,
-    task: &Task,
-) -> Result<State> {
-    let (u, v) = tensor.node_spaces(task.rank.min(tensor.nodes()), rounds, task)?;
-    let rank = motif_rank.min(tensor.count());
-    let (c, k) = (
-        Small::zeros(tensor.count(), rank),
-        project(tensor, &u, &v, task)?,
-    );
+/// `task.rank` node factors and at most `motif_rank` motif factors of a tensor.
+pub fn tucker(tensor: &Tensor, motif_rank: usize, limits: Limits, task: &Task) -> Result<Tucker> {
+    let (u, v) = tensor.node_spaces(task.rank.min(tensor.nodes()), task)?;
     let mut state = State {
+        c: Small::zeros(tensor.count(), motif_rank.min(tensor.count())),
+        k: project(tensor, &u, &v, task)?,
         u,
         v,
-        c,
-        k,
         total: tensor.energy(),
         captured: 0.0,
-        descent: None,
     };
     state.improve_motifs()?;
-    Ok(state)
+    let mut descent = Descent::start(state.loss());
+    descent.converged = state.captured <= 0.0;
+    let mut done = limits.iterations == 0 || descent.converged;
+    while !done {
+        state.improve_nodes(Side::Left, tensor, task)?;
+        state.improve_nodes(Side::Right, tensor, task)?;
+        done = descent.note(state.loss(), limits, "tucker")?;
+        task.progress.advance(1);
+    }
+    state.finish(task.rank, descent)
 }
 
 /// Uᵀ X_s V of every slice.
@@ -104,16 +91,14 @@ fn project(tensor: &Tensor, u: &Block, v: &Block, task: &Task) -> Result<Vec<Sma
 
 /// Σ_s C_sr K_s, one per column of C.
 fn core(c: &Small, k: &[Small]) -> Vec<Small> {
-    let of = |r: usize| {
-        let mut sum = k
-            .first()
-            .map_or(Small::zeros(0, 0), |k| Small::zeros(k.rows(), k.cols()));
-        k.iter()
-            .enumerate()
-            .for_each(|(s, k)| sum.add_scaled(c.get(s, r), k));
-        sum
-    };
-    (0..c.cols()).map(of).collect()
+    let (rows, cols) = k.first().map_or((0, 0), |k| (k.rows(), k.cols()));
+    let mut core = vec![Small::zeros(rows, cols); c.cols()];
+    for (r, sum) in core.iter_mut().enumerate() {
+        for (s, k) in k.iter().enumerate() {
+            sum.add_scaled(c.get(s, r), k);
+        }
+    }
+    core
 }
 
 /// ⟨A_i, A_j⟩ of matrices.
@@ -157,9 +142,7 @@ impl State {
                 .for_each(|(r, core)| mixed.add_scaled(self.c.get(s, r), core));
             let image = slice.times(other, !left, &mut work);
             let part = image.times(&if left { mixed.transposed() } else { mixed });
-            slice.change_rows(&mut sum, |i, row| {
-                row.iter_mut().zip(part.row(i)).for_each(|(to, x)| *to += x);
-            });
+            slice.add_rows(&mut sum, &part);
             work.give(image);
             Ok(())
         })?;
@@ -169,23 +152,8 @@ impl State {
         self.improve_motifs()
     }
 
-    /// HOOI until a sweep gains too little.
-    fn sweeps(mut self, tensor: &Tensor, limits: Limits, task: &Task) -> Result<State> {
-        let mut descent = Descent::start(self.loss());
-        let mut done = limits.iterations == 0 || self.captured <= 0.0;
-        descent.converged = self.captured <= 0.0;
-        while !done {
-            self.improve_nodes(Side::Left, tensor, task)?;
-            self.improve_nodes(Side::Right, tensor, task)?;
-            done = descent.note(self.loss(), limits, "tucker")?;
-            task.progress.advance(1);
-        }
-        self.descent = Some(descent);
-        Ok(self)
-    }
-
     /// Rotates the factors so that the core is orthogonal in every mode, largest first.
-    fn finish(mut self, tensor: &Tensor, rank: usize) -> Result<Tucker> {
+    fn finish(mut self, rank: usize, descent: Descent) -> Result<Tucker> {
         let mut core = core(&self.c, &self.k);
         let (mut rows, mut columns) = (
             Small::zeros(self.u.cols(), self.u.cols()),
@@ -211,15 +179,10 @@ impl State {
             });
         }
         let between = grams(&core);
-        let captured = |s: usize| -> f64 {
-            let c = self.c.row(s);
-            (0..c.len())
-                .map(|r| {
-                    (0..c.len())
-                        .map(|q| c[r] * c[q] * between.get(r, q))
-                        .sum::<f64>()
-                })
-                .sum()
+        let captured = |s: usize| {
+            let (c, between) = (self.c.row(s), &between);
+            let of = |r: usize| (0..c.len()).map(move |q| c[r] * c[q] * between.get(r, q));
+            (0..c.len()).map(|r| of(r).sum::<f64>()).sum()
         };
         let mut weights: Vec<f64> = rows
             .values
@@ -228,29 +191,24 @@ impl State {
             .collect();
         weights.resize(rank, 0.0);
         Ok(Tucker {
-            captured: (0..tensor.count()).map(captured).collect(),
+            captured: (0..self.c.rows()).map(captured).collect(),
             u: self.u.widened(rank),
             v: self.v.widened(rank),
             motifs: self.c,
             core,
             weights,
-            descent: self.descent.unwrap_or_else(|| Descent::start(0.0)),
+            descent,
         })
     }
 }
 
 /// The sign of each column's entry of largest absolute value.
 fn signs(matrix: &Small) -> Vec<f64> {
-    let largest = |j: usize| {
-        (0..matrix.rows())
-            .map(|i| matrix.get(i, j))
-            .fold(0.0f64, larger)
-    };
-    (0..matrix.cols())
-        .map(|j| if largest(j) < 0.0 { -1.0 } else { 1.0 })
-        .collect()
-}
-
-fn larger(most: f64, x: f64) -> f64 {
-    if x.abs() > most.abs() { x } else { most }
+    let mut most = vec![0.0; matrix.cols()];
+    for i in 0..matrix.rows() {
+        for (most, &x) in most.iter_mut().zip(matrix.row(i)) {
+            *most = larger(*most, x);
+        }
+    }
+    crate::space::signs(&most)
 }
