@@ -4,18 +4,14 @@
 //! triangles by edge (`triangles.cu`), cliques by node (`cliques.cu`). Nodes are sorted into classes by their
 //! work, so that hubs have a block of threads and most nodes a warp. All concurrent additions are of integers,
 //! so their order does not matter. The results are copied back in narrow columns, and also stay on the device,
-//! where W_t and features are computed from them. Memory: 60 bytes per position at the peak, 12 and 24 per
-//! position
+//! where W_t and features are computed from them. Memory: 60 bytes per position at the peak, 12 and 24 per position
 //! in a triangle after that.
 //!
 //! [`Counted`]: the numbers from which the counts of a graph follow, kept on the device.
 //!
-//! The graph with its nodes renumbered by degree, on the device (`kernels/ranked.cu`).
-//!
-//! Ranks come from a histogram of degrees. Rows are renumbered and sorted by a warp, by a block in shared memory or, if
-//! they are longer, with a bitmap of all nodes.
-//!
-//! Columns of integers, narrowed on the device and copied to this process.
+//! [`Ranked`]: the graph with its nodes renumbered by degree (`kernels/renumber.cu`). Ranks come from a histogram of
+//! degrees. Rows are renumbered and sorted by a warp, by a block in shared memory or, if they are longer, with a bitmap of
+//! all nodes.
 
 use std::sync::{Arc, PoisonError, Weak};
 
@@ -27,10 +23,9 @@ use hone::motif::{Column, Counts, Primitives, Sizes};
 use hone::progress::Progress;
 use hone::sparse::Pattern;
 
-use crate::Cuda;
-use crate::driver::{Arg, Memory};
+use crate::driver::{Arg, Memory, args};
 use crate::resident::Positions;
-use crate::space::{count, wide};
+use crate::{Cuda, THREADS};
 
 /// Blocks per multiprocessor of kernels with dynamic scheduling: wedges of a block, of all nodes; small and large local
 /// graphs.
@@ -42,11 +37,69 @@ const LARGE_BLOCKS: usize = 2;
 /// Counters of all nodes, and bit rows of large local graphs, may take one part in this many of the free memory.
 const PART: u64 = 2;
 
+/// Length of the longest row that a warp sorts, and of the longest that a block sorts.
+const SHORT: usize = 32;
+const MEDIUM: usize = 4096;
+
+/// Blocks that sort long rows, with one bitmap each.
+const BITMAPS: usize = 264;
+
+/// Blocks that scan all values.
+const BLOCKS: usize = 2048;
+
+/// A graph in the order of degrees.
+struct Ranked {
+    nodes: usize,
+    edges: usize,
+    rank: Memory<u32>,
+    heads: Memory<u64>,
+    splits: Memory<u64>,
+    first_edges: Memory<u64>,
+    columns: Memory<u32>,
+}
+
+impl Ranked {
+    /// Heads, splits, first edges and columns, in the order of kernel arguments.
+    fn rows(&self) -> Arg {
+        args![&self.heads, &self.splits, &self.first_edges, &self.columns]
+            .to_vec()
+            .into()
+    }
+}
+
 /// Sums over triangles, by edge of the ranked graph.
 struct Triangles {
     t: Memory<u32>,
     q: Memory<u64>,
     r: Memory<u64>,
+}
+
+/// The numbers from which counts follow, on the device, in the order of a pattern.
+pub(crate) struct Counted {
+    pattern: Weak<Pattern>,
+    pub(crate) nodes: usize,
+    pub(crate) slots: usize,
+    pub(crate) positions: Arc<Positions>,
+    t: Memory<u32>,
+    c: Memory<u64>,
+    /// Positions in triangles before each row.
+    inside: Memory<u64>,
+    kqr: [Memory<u64>; 3],
+    triangles: Memory<u64>,
+    s: Memory<u64>,
+}
+
+impl Counted {
+    /// The arguments of kernels that read counts.
+    pub(crate) fn args(&self) -> Arg {
+        let Positions {
+            offsets, columns, ..
+        } = &*self.positions;
+        let of_edges = args![offsets, columns, &self.t, &self.c, &self.inside];
+        let [k, q, r] = &self.kqr;
+        let of_nodes = args![k, q, r, &self.triangles, &self.s];
+        [of_edges, of_nodes].concat().into()
+    }
 }
 
 impl Cuda {
@@ -87,42 +140,28 @@ impl Cuda {
         progress.check()?;
         let cycles = self.cycles(&graph, slots)?;
         progress.check()?;
-        let found = self.triangles(&graph);
-        let cliques = self.cliques(&graph, &found.t)?;
+        let Triangles { t: ranked_t, q, r } = self.triangles(&graph);
+        let cliques = self.cliques(&graph, &ranked_t)?;
         progress.check()?;
         let (t, c) = (driver.reserve::<u32>(slots), driver.reserve::<u64>(slots));
-        let (inside, triangles, s) = (
-            driver.reserve::<u64>(nodes + 1),
-            driver.reserve::<u64>(nodes),
-            driver.reserve::<u64>(nodes),
-        );
-        let of = [
-            positions.offsets.address(),
-            positions.columns.address(),
-            graph.rank.address(),
-        ];
-        let rows = [&[wide(nodes)], &of[..], &graph.rows()].concat();
-        let to = [
-            t.address(),
-            c.address(),
-            inside.address(),
-            triangles.address(),
-            s.address(),
-        ];
-        let args = [&rows[..], &[found.t.address(), cycles.address()], &to].concat();
-        self.start("arrange", nodes.div_ceil(WARPS), &args);
+        let inside = driver.reserve::<u64>(nodes + 1);
+        let [triangles, s] = [(); 2].map(|()| driver.reserve::<u64>(nodes));
+        let (offsets, columns) = (&positions.offsets, &positions.columns);
+        let mut rows = args![offsets, columns, &graph.rank].to_vec();
+        rows.extend(args![
+            &graph.heads,
+            &graph.splits,
+            &graph.first_edges,
+            &graph.columns
+        ]);
+        let to = args![&t, &c, &inside, &triangles, &s].to_vec();
+        let args = args![rows.clone(), &ranked_t, &cycles, to];
+        self.per_row("arrange", nodes, &args);
         self.sum_before(&inside, nodes);
-        let all = self.value(&inside, nodes);
-        let kqr = [(); 3].map(|()| driver.reserve::<u64>(all));
-        let from = [
-            t.address(),
-            inside.address(),
-            cliques.address(),
-            found.q.address(),
-            found.r.address(),
-        ];
-        let args = [&rows[..], &from, &kqr.each_ref().map(Memory::address)].concat();
-        self.start("arrange_inside", nodes.div_ceil(WARPS), &args);
+        let kqr = [(); 3].map(|()| driver.reserve::<u64>(self.value(&inside, nodes)));
+        let [to_k, to_q, to_r] = &kqr;
+        let args = args![rows, &t, &inside, &cliques, &q, &r, to_k, to_q, to_r];
+        self.per_row("arrange_inside", nodes, &args);
         Ok(Counted {
             pattern: Arc::downgrade(pattern),
             nodes,
@@ -146,55 +185,26 @@ impl Cuda {
     /// 4-cycles through each position of the ranked graph, to be added for both positions of an edge.
     fn cycles(&self, graph: &Ranked, slots: usize) -> Result<Memory<u64>> {
         let (driver, nodes, processors) = (&self.driver, graph.nodes, self.driver.processors);
-        let (work, list, listed) = (
-            driver.reserve::<u64>(nodes),
-            driver.reserve::<u32>(nodes),
-            driver.zeros::<u64>(2),
-        );
-        let rows = graph.plain_rows();
-        let args = [
-            &[wide(nodes)],
-            &rows[..],
-            &[work.address(), list.address(), listed.address()],
-        ]
-        .concat();
-        self.start("wedge_work", nodes.div_ceil(WARPS), &args);
-        let cycles = driver.zeros::<u64>(slots);
-        let args = [
-            &[wide(nodes)],
-            &rows[..],
-            &[work.address(), cycles.address()],
-        ]
-        .concat();
-        self.start("wedges_few", nodes.div_ceil(WARPS), &args);
+        let (work, list) = (driver.reserve::<u64>(nodes), driver.reserve::<u32>(nodes));
+        let (listed, cycles) = (driver.zeros::<u64>(2), driver.zeros::<u64>(slots));
+        let rows = args![&graph.heads, &graph.splits, &graph.columns].to_vec();
+        let args = args![rows.clone(), &work, &list, &listed];
+        self.per_row("wedge_work", nodes, &args);
+        let args = args![rows.clone(), &work, &cycles];
+        self.per_row("wedges_few", nodes, &args);
         let [many, most] = [self.value(&listed, 0), self.value(&listed, 1)];
         if many > 0 {
             let taken = driver.zeros::<u64>(1);
-            let of = [wide(many), list.address()];
-            let args = [
-                &of,
-                &rows[..],
-                &[work.address(), taken.address(), cycles.address()],
-            ]
-            .concat();
-            self.start("wedges_many", many.min(MANY_BLOCKS * processors), &args);
+            let args = args![many, &list, rows.clone(), &work, &taken, &cycles];
+            let blocks = many.min(MANY_BLOCKS * processors);
+            self.launch("wedges_many", (blocks, 1), THREADS, &args);
         }
         if most > 0 {
             let blocks = self.room_for(most.min(MOST_BLOCKS * processors), 4 * nodes)?;
             let (taken, counts) = (driver.zeros::<u64>(1), driver.zeros::<u32>(blocks * nodes));
-            let of = [wide(most), list.address_at(nodes - most), wide(nodes)];
-            let to = [
-                work.address(),
-                taken.address(),
-                counts.address(),
-                cycles.address(),
-            ];
-            driver.launch(
-                self.programs.kernel("wedges_most"),
-                (blocks, 1),
-                1024,
-                &[&of, &rows[..], &to].concat(),
-            );
+            let of = args![most, list.at(nodes - most), nodes, rows].to_vec();
+            let args = [of, args![&work, &taken, &counts, &cycles].to_vec()].concat();
+            self.launch("wedges_most", (blocks, 1), 1024, &args);
         }
         Ok(cycles)
     }
@@ -202,30 +212,17 @@ impl Cuda {
     fn triangles(&self, graph: &Ranked) -> Triangles {
         let (driver, edges) = (&self.driver, graph.edges);
         let owner = driver.reserve::<u32>(edges);
-        let first = [
-            graph.heads.address(),
-            graph.splits.address(),
-            graph.first_edges.address(),
-            owner.address(),
-        ];
-        self.start(
-            "owners",
-            graph.nodes.div_ceil(WARPS),
-            &[&[wide(graph.nodes)], &first[..]].concat(),
-        );
+        let args = args![&graph.heads, &graph.splits, &graph.first_edges, &owner];
+        self.per_row("owners", graph.nodes, &args);
         let found = Triangles {
             t: driver.zeros(edges),
-            q: driver.zeros::<u64>(edges),
-            r: driver.zeros::<u64>(edges),
+            q: driver.zeros(edges),
+            r: driver.zeros(edges),
         };
+        let Triangles { t, q, r } = &found;
         for second in [false, true] {
-            let of = [wide(edges), flag(second), owner.address()];
-            let to = [found.t.address(), found.q.address(), found.r.address()];
-            self.start(
-                "triangles",
-                edges.div_ceil(THREADS),
-                &[&of, &graph.rows()[..], &to].concat(),
-            );
+            let args = args![second, &owner, graph.rows(), t, q, r];
+            self.per_value("triangles", edges, &args);
         }
         found
     }
@@ -233,37 +230,16 @@ impl Cuda {
     /// 4-cliques on each edge.
     fn cliques(&self, graph: &Ranked, t: &Memory<u32>) -> Result<Memory<u64>> {
         let (driver, nodes, processors) = (&self.driver, graph.nodes, self.driver.processors);
-        let (sizes, list, found) = (
-            driver.reserve::<u32>(nodes),
-            driver.reserve::<u32>(nodes),
-            driver.zeros::<u64>(3),
-        );
-        let to = [
-            t.address(),
-            sizes.address(),
-            list.address(),
-            found.address(),
-        ];
-        let args = [&[wide(nodes), graph.first_edges.address()], &to[..]].concat();
-        self.start("local_sizes", nodes.div_ceil(WARPS), &args);
+        let [sizes, list] = [(); 2].map(|()| driver.reserve::<u32>(nodes));
+        let (found, cliques) = (driver.zeros::<u64>(3), driver.zeros::<u64>(graph.edges));
+        let args = args![&graph.first_edges, t, &sizes, &list, &found];
+        self.per_row("local_sizes", nodes, &args);
         let [small, large, largest] = [0, 1, 2].map(|at| self.value(&found, at));
-        let cliques = driver.zeros::<u64>(graph.edges);
-        let of = [&graph.rows()[..], &[t.address(), sizes.address()]].concat();
         if small > 0 {
             let taken = driver.zeros::<u64>(1);
-            let args = [
-                &[wide(small), list.address()],
-                &of[..],
-                &[taken.address(), cliques.address()],
-            ]
-            .concat();
+            let args = args![small, &list, graph.rows(), t, &sizes, &taken, &cliques];
             let blocks = small.min(SMALL_BLOCKS * processors);
-            driver.launch(
-                self.programs.kernel("cliques_small"),
-                (blocks, 1),
-                128,
-                &args,
-            );
+            self.launch("cliques_small", (blocks, 1), 128, &args);
         }
         if large > 0 {
             // Sums in 8 bytes, nodes and positions in 4, and the bit rows; blocks begin at a multiple of 8 bytes.
@@ -273,19 +249,9 @@ impl Cuda {
                 driver.zeros::<u64>(1),
                 driver.reserve::<u32>(blocks * words),
             );
-            let first = [
-                wide(large),
-                list.address_at(nodes - large),
-                wide(largest),
-                wide(words),
-            ];
-            let to = [taken.address(), scratch.address(), cliques.address()];
-            driver.launch(
-                self.programs.kernel("cliques_large"),
-                (blocks, 1),
-                512,
-                &[&first, &of[..], &to].concat(),
-            );
+            let of = args![large, list.at(nodes - large), largest, words, graph.rows()].to_vec();
+            let args = [of, args![t, &sizes, &taken, &scratch, &cliques].to_vec()].concat();
+            self.launch("cliques_large", (blocks, 1), 512, &args);
         }
         Ok(cliques)
     }
@@ -307,103 +273,37 @@ impl Cuda {
             s: self.narrowed(&of.s, of.nodes),
         }
     }
-}
 
-/// The numbers from which counts follow, on the device, in the order of a pattern.
-pub(crate) struct Counted {
-    pub(crate) pattern: Weak<Pattern>,
-    pub(crate) nodes: usize,
-    pub(crate) slots: usize,
-    pub(crate) positions: Arc<Positions>,
-    pub(crate) t: Memory<u32>,
-    pub(crate) c: Memory<u64>,
-    /// Positions in triangles before each row.
-    pub(crate) inside: Memory<u64>,
-    pub(crate) kqr: [Memory<u64>; 3],
-    pub(crate) triangles: Memory<u64>,
-    pub(crate) s: Memory<u64>,
-}
-
-impl Counted {
-    /// The arguments of kernels that read counts.
-    pub(crate) fn args(&self) -> Vec<Arg> {
-        let [k, q, r] = &self.kqr;
-        let (offsets, columns) = (
-            self.positions.offsets.address(),
-            self.positions.columns.address(),
-        );
-        let of_edges = [
-            offsets,
-            columns,
-            self.t.address(),
-            self.c.address(),
-            self.inside.address(),
-        ];
-        let of_nodes = [
-            k.address(),
-            q.address(),
-            r.address(),
-            self.triangles.address(),
-            self.s.address(),
-        ];
-        [of_edges, of_nodes].concat()
-    }
-}
-
-/// Length of the longest row that a warp sorts, and of the longest that a block sorts.
-const SHORT: usize = 32;
-const MEDIUM: usize = 4096;
-
-/// Blocks that sort long rows, with one bitmap each.
-const BITMAPS: usize = 264;
-
-/// Threads of a block.
-pub(crate) const THREADS: usize = 256;
-
-/// Rows that a block takes, one warp each.
-pub(crate) const WARPS: usize = THREADS / 32;
-
-/// A graph in the order of degrees.
-pub(crate) struct Ranked {
-    pub(crate) nodes: usize,
-    pub(crate) edges: usize,
-    pub(crate) rank: Memory<u32>,
-    pub(crate) heads: Memory<u64>,
-    pub(crate) splits: Memory<u64>,
-    pub(crate) first_edges: Memory<u64>,
-    pub(crate) ranked: Memory<u32>,
-}
-
-impl Cuda {
-    /// Starts a kernel of blocks of [`THREADS`] threads.
-    pub(crate) fn start(&self, kernel: &str, blocks: usize, args: &[Arg]) {
-        if blocks > 0 {
-            self.driver.launch(
-                self.programs.kernel(kernel),
-                (blocks, 1),
-                THREADS as u32,
-                args,
-            );
-        }
+    /// The first values of u32 or u64 as a column.
+    fn narrowed<T: DeviceRepr>(&self, values: &Memory<T>, length: usize) -> Column {
+        let (driver, eight) = (&self.driver, size_of::<T>() == 8);
+        let over = driver.zeros::<u64>(3);
+        let blocks = length.div_ceil(THREADS).min(BLOCKS);
+        let args = args![length, eight, values, &over];
+        self.launch("sizes", (blocks, 1), THREADS, &args);
+        let sizes = [0, 1, 2].map(|at| self.value(&over, at));
+        let (bytes, beyond) = Sizes::new(sizes).width(length);
+        let [places, listed] = [(); 2].map(|()| driver.reserve::<u64>(beyond));
+        let (out, next) = (driver.reserve::<u8>(length * bytes), driver.zeros::<u64>(1));
+        let args = args![eight, values, bytes, &out, &places, &listed, &next];
+        self.per_value("narrow", length, &args);
+        let places = driver.read(&places, beyond).into_iter();
+        let beyond = places
+            .map(|place| place as usize)
+            .zip(driver.read(&listed, beyond));
+        let beyond = beyond.collect();
+        Column::of(bytes, driver.read(&out, length * bytes), beyond)
     }
 
     /// Replaces values by their exclusive prefix sums, followed by the total.
     pub(crate) fn sum_before(&self, values: &Memory<u64>, length: usize) {
         let blocks = length.div_ceil(1024).max(1);
         let totals = self.driver.reserve::<u64>(blocks);
-        self.start(
-            "scan_blocks",
-            blocks,
-            &[wide(length), values.address(), totals.address()],
-        );
-        let args = [wide(blocks), totals.address(), values.address_at(length)];
-        self.driver
-            .launch(self.programs.kernel("scan_totals"), (1, 1), 1024, &args);
-        self.start(
-            "scan_add",
-            length.div_ceil(THREADS),
-            &[wide(length), values.address(), totals.address()],
-        );
+        let args = args![length, values, &totals];
+        self.launch("scan_blocks", (blocks, 1), THREADS, &args);
+        let args = args![blocks, &totals, values.at(length)];
+        self.launch("scan_totals", (1, 1), 1024, &args);
+        self.per_value("scan_add", length, &args![values, &totals]);
     }
 
     /// One value of many.
@@ -414,24 +314,15 @@ impl Cuda {
     }
 
     /// Renumbers a symmetric pattern.
-    pub(crate) fn ranked(&self, positions: &Positions, nodes: usize, slots: usize) -> Ranked {
-        let (driver, per_node) = (&self.driver, nodes.div_ceil(THREADS));
-        let offsets = positions.offsets.address();
-        let mut largest = [0u32];
+    fn ranked(&self, positions: &Positions, nodes: usize, slots: usize) -> Ranked {
+        let (driver, offsets) = (&self.driver, &positions.offsets);
         let most = driver.zeros::<u32>(1);
-        self.start(
-            "largest_degree",
-            per_node.min(1024),
-            &[wide(nodes), offsets, most.address()],
-        );
-        driver.download(&most, &mut largest);
-        let degrees = largest[0] as usize + 1;
+        let blocks = nodes.div_ceil(THREADS).min(1024);
+        let args = args![nodes, offsets, &most];
+        self.launch("largest_degree", (blocks, 1), THREADS, &args);
+        let degrees = driver.read(&most, 1)[0] as usize + 1;
         let first = driver.zeros::<u64>(degrees + 1);
-        self.start(
-            "histogram",
-            per_node,
-            &[wide(nodes), offsets, first.address()],
-        );
+        self.per_value("histogram", nodes, &args![offsets, &first]);
         self.sum_before(&first, degrees);
         // Ranks from which on rows are longer.
         let longer = |length: usize| {
@@ -442,130 +333,36 @@ impl Cuda {
             }
         };
         let (medium, long) = (longer(SHORT), longer(MEDIUM));
-        let (rank, order) = (driver.reserve::<u32>(nodes), driver.reserve::<u32>(nodes));
-        let args = [
-            wide(nodes),
-            offsets,
-            first.address(),
-            rank.address(),
-            order.address(),
-        ];
-        self.start("give_ranks", per_node, &args);
+        let [rank, order] = [(); 2].map(|()| driver.reserve::<u32>(nodes));
+        let args = args![offsets, &first, &rank, &order];
+        self.per_value("give_ranks", nodes, &args);
         let heads = driver.reserve::<u64>(nodes + 1);
-        self.start(
-            "lengths",
-            per_node,
-            &[wide(nodes), offsets, order.address(), heads.address()],
-        );
+        self.per_value("lengths", nodes, &args![offsets, &order, &heads]);
         self.sum_before(&heads, nodes);
-        let ranked = driver.reserve::<u32>(slots);
-        let rows = [
-            offsets,
-            positions.columns.address(),
-            rank.address(),
-            order.address(),
-            heads.address(),
-        ];
-        let args = |first: &[Arg]| [first, &rows, &[ranked.address()]].concat();
-        self.start("sort_short", medium.div_ceil(WARPS), &args(&[wide(medium)]));
-        self.start("sort_medium", long - medium, &args(&[wide(medium)]));
+        let columns = driver.reserve::<u32>(slots);
+        let rows = args![offsets, &positions.columns, &rank, &order, &heads].to_vec();
+        self.per_row("sort_short", medium, &args![rows.clone(), &columns]);
+        let args = args![medium, rows.clone(), &columns];
+        self.launch("sort_medium", (long - medium, 1), THREADS, &args);
         if nodes > long {
             let (blocks, words) = ((nodes - long).min(BITMAPS), nodes.div_ceil(32));
             let bitmaps = driver.zeros::<u32>(blocks * words);
-            let of_all = [wide(long), wide(nodes), wide(words)];
-            let args = [&of_all, &rows[..], &[bitmaps.address(), ranked.address()]].concat();
-            driver.launch(self.programs.kernel("sort_long"), (blocks, 1), 1024, &args);
+            let args = args![long, nodes, words, rows, &bitmaps, &columns];
+            self.launch("sort_long", (blocks, 1), 1024, &args);
         }
-        let (splits, first_edges) = (
-            driver.reserve::<u64>(nodes),
-            driver.reserve::<u64>(nodes + 1),
-        );
-        let args = [
-            wide(nodes),
-            heads.address(),
-            ranked.address(),
-            splits.address(),
-            first_edges.address(),
-        ];
-        self.start("split_rows", per_node, &args);
+        let splits = driver.reserve::<u64>(nodes);
+        let first_edges = driver.reserve::<u64>(nodes + 1);
+        let args = args![&heads, &columns, &splits, &first_edges];
+        self.per_value("split_rows", nodes, &args);
         self.sum_before(&first_edges, nodes);
-        let edges = self.value(&first_edges, nodes);
         Ranked {
             nodes,
-            edges,
+            edges: self.value(&first_edges, nodes),
             rank,
             heads,
             splits,
             first_edges,
-            ranked,
+            columns,
         }
-    }
-}
-
-impl Ranked {
-    /// Heads, splits, first edges and columns, in the order of kernel arguments.
-    pub(crate) fn rows(&self) -> [Arg; 4] {
-        [
-            self.heads.address(),
-            self.splits.address(),
-            self.first_edges.address(),
-            self.ranked.address(),
-        ]
-    }
-
-    /// The same without first edges.
-    pub(crate) fn plain_rows(&self) -> [Arg; 3] {
-        [
-            self.heads.address(),
-            self.splits.address(),
-            self.ranked.address(),
-        ]
-    }
-}
-
-/// A flag of a kernel.
-pub(crate) fn flag(set: bool) -> Arg {
-    count(set.into())
-}
-
-/// Blocks that scan all values.
-const BLOCKS: usize = 2048;
-
-impl Cuda {
-    /// The first values of u32 or u64 as a column.
-    pub(crate) fn narrowed<T: DeviceRepr>(&self, values: &Memory<T>, length: usize) -> Column {
-        let (driver, eight) = (&self.driver, flag(size_of::<T>() == 8));
-        let over = driver.zeros::<u64>(3);
-        let blocks = length.div_ceil(THREADS).min(BLOCKS);
-        self.start(
-            "sizes",
-            blocks,
-            &[wide(length), eight, values.address(), over.address()],
-        );
-        let mut sizes = [0u64; 3];
-        driver.download(&over, &mut sizes);
-        let (bytes, beyond) = Sizes::new(sizes.map(|size| size as usize)).width(length);
-        let (places, listed) = (driver.reserve::<u64>(beyond), driver.reserve::<u64>(beyond));
-        let (out, next) = (driver.reserve::<u8>(length * bytes), driver.zeros::<u64>(1));
-        let to = [
-            count(bytes),
-            out.address(),
-            places.address(),
-            listed.address(),
-            next.address(),
-        ];
-        let args = [&[wide(length), eight, values.address()], &to[..]].concat();
-        self.start("narrow", length.div_ceil(THREADS), &args);
-        let (mut places_here, mut listed_here) = (vec![0u64; beyond], vec![0u64; beyond]);
-        driver.download(&places, &mut places_here);
-        driver.download(&listed, &mut listed_here);
-        let beyond = places_here
-            .into_iter()
-            .map(|place| place as usize)
-            .zip(listed_here)
-            .collect();
-        let mut narrow = vec![0u8; length * bytes];
-        driver.download(&out, &mut narrow);
-        Column::of(bytes, narrow, beyond)
     }
 }

@@ -7,10 +7,10 @@
 //!
 //! Only this file is unsafe: CUDA's libraries are trusted to be what their names say, and kernels to respect their
 //! arguments, whose number and kinds are compared with the source of the kernel at each launch. Shapes are checked before,
-//! in `space.rs` and `sums.rs`; the laws of a space test the kernels.
+//! in `space.rs`; the laws of a space test the kernels.
 #![allow(unsafe_code)]
 
-use std::mem::{Discriminant, discriminant};
+use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -131,75 +131,162 @@ fn copy_bytes(from: &[u8], to: &mut [u8]) {
         .for_each(|(to, from)| to.copy_from_slice(from));
 }
 
-/// An argument of a kernel.
-#[derive(Debug, Clone, Copy)]
+/// An argument of a kernel. Whole numbers and addresses become as wide as the kernel declares them.
+#[derive(Debug, Clone)]
 pub(crate) enum Arg {
     Wide(u64),
     Count(u32),
     Factor(f32),
     Real(f64),
+    /// Several arguments.
+    List(Vec<Arg>),
 }
 
-/// A kernel, and the kinds of arguments that it takes.
-#[derive(Debug, Clone)]
+/// Arguments of a kernel.
+macro_rules! args {
+    ($($arg:expr),* $(,)?) => { [$($crate::driver::Arg::from($arg)),*] };
+}
+pub(crate) use args;
+
+macro_rules! arg_from {
+    ($($of:ty => |$value:ident| $arg:expr),* $(,)?) => {
+        $(impl From<$of> for Arg {
+            fn from($value: $of) -> Arg {
+                $arg
+            }
+        })*
+    };
+}
+
+arg_from! {
+    u64 => |value| Arg::Wide(value),
+    usize => |value| Arg::Wide(value as u64),
+    u32 => |value| Arg::Wide(value.into()),
+    bool => |value| Arg::Wide(value.into()),
+    f32 => |value| Arg::Factor(value),
+    f64 => |value| Arg::Real(value),
+    Vec<Arg> => |list| Arg::List(list),
+}
+
+impl<T> From<&Memory<T>> for Arg {
+    fn from(memory: &Memory<T>) -> Arg {
+        Arg::Wide(memory.at(0))
+    }
+}
+
+/// What is absent is the null address.
+impl<T> From<Option<&T>> for Arg
+where
+    for<'a> &'a T: Into<Arg>,
+{
+    fn from(argument: Option<&T>) -> Arg {
+        argument.map_or(Arg::NULL, Into::into)
+    }
+}
+
+impl Arg {
+    /// The null address.
+    pub(crate) const NULL: Arg = Arg::Wide(0);
+
+    /// The arguments as a kernel takes them.
+    ///
+    /// # Panics
+    /// When it takes others.
+    fn fitted(args: &[Arg], takes: &[Kind]) -> Vec<Arg> {
+        let flat = args.iter().flat_map(|arg| match arg {
+            Arg::List(list) => list.as_slice(),
+            one => std::slice::from_ref(one),
+        });
+        let fitted = flat.zip(takes).map(|(arg, kind)| match (arg, kind) {
+            (Arg::Wide(value), Kind::Count) => u32::try_from(*value).ok().map(Arg::Count),
+            (Arg::Wide(_), Kind::Wide)
+            | (Arg::Factor(_), Kind::Factor)
+            | (Arg::Real(_), Kind::Real) => Some(arg.clone()),
+            _ => None,
+        });
+        let fitted: Option<Vec<Arg>> = fitted.collect();
+        let given: usize = args.iter().map(Arg::count).sum();
+        fitted
+            .filter(|_| given == takes.len())
+            .unwrap_or_else(|| panic!("arguments of a kernel that takes {takes:?}: {args:?}"))
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Arg::List(list) => list.len(),
+            _ => 1,
+        }
+    }
+}
+
+/// What a kernel declares an argument to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Wide,
+    Count,
+    Factor,
+    Real,
+}
+
+/// A kernel, and the arguments that it takes.
+#[derive(Debug)]
 pub(crate) struct Kernel {
     function: CudaFunction,
-    takes: Vec<Discriminant<Arg>>,
+    takes: Vec<Kind>,
 }
 
-/// The kinds of arguments that a kernel takes, as its source declares them.
-fn declared(source: &str, kernel: &str) -> Option<Vec<Discriminant<Arg>>> {
-    let call = format!("{kernel}(");
-    let list = source.split("__global__").skip(1).find_map(|text| {
-        let (before, list) = text.split_once('{')?.0.split_once(&call)?;
-        let whole = before.ends_with(char::is_whitespace);
-        whole.then(|| list.trim_end().strip_suffix(')')).flatten()
-    })?;
-    kinds(source, list)
+/// Kernels by their names.
+pub(crate) type Kernels = HashMap<String, Kernel>;
+
+/// The kernels that a source declares, each with what it takes.
+///
+/// # Panics
+/// When it declares an argument of another kind.
+fn declared(source: &str) -> impl Iterator<Item = (&str, Vec<Kind>)> {
+    source.split("__global__").skip(1).map(move |text| {
+        let head = text.split_once('{').map_or("", |(head, _)| head).trim_end();
+        let list = head
+            .strip_suffix(')')
+            .and_then(|head| head.rsplit_once('('));
+        let (before, list) = list.expect("a kernel has a list of parameters");
+        let name = before
+            .rsplit(char::is_whitespace)
+            .next()
+            .unwrap_or_default();
+        (name, kinds(source, list))
+    })
 }
 
 /// The kinds in a list of parameters; those of a macro follow `#define` on lines that end with a backslash, except the last.
-fn kinds(source: &str, list: &str) -> Option<Vec<Discriminant<Arg>>> {
+fn kinds(source: &str, list: &str) -> Vec<Kind> {
     let kind = |parameter: &str| match parameter.trim().split_once(' ') {
-        _ if parameter.contains('*') => Some(vec![discriminant(&Arg::Wide(0))]),
-        Some(("u64", _)) => Some(vec![discriminant(&Arg::Wide(0))]),
-        Some(("u32", _)) => Some(vec![discriminant(&Arg::Count(0))]),
-        Some(("float", _)) => Some(vec![discriminant(&Arg::Factor(0.0))]),
-        Some(("double", _)) => Some(vec![discriminant(&Arg::Real(0.0))]),
-        Some(_) => None,
+        _ if parameter.contains('*') => vec![Kind::Wide],
+        Some(("u64", _)) => vec![Kind::Wide],
+        Some(("u32", _)) => vec![Kind::Count],
+        Some(("float", _)) => vec![Kind::Factor],
+        Some(("double", _)) => vec![Kind::Real],
+        Some(_) => panic!("a parameter of a kernel: {parameter}"),
         None => {
             let define = format!("#define {} ", parameter.trim());
-            let lines = source.split_once(&define)?.1.lines();
-            let ends = lines.clone().position(|line| !line.ends_with('\\'))?;
-            let text: Vec<&str> = lines
-                .take(ends + 1)
-                .map(|line| line.trim_end_matches('\\'))
-                .collect();
-            kinds(source, &text.concat())
+            let (_, text) = source.split_once(&define).expect("a macro of the source");
+            let mut ends = text.match_indices('\n').map(|(at, _)| at);
+            let end = ends.find(|&at| !text[..at].ends_with('\\'));
+            kinds(source, &text[..end.unwrap_or(text.len())].replace('\\', ""))
         }
     };
-    let found: Option<Vec<_>> = list.split(',').map(kind).collect();
-    found.map(|found| found.concat())
+    list.split(',').flat_map(kind).collect()
 }
-
-/// The null address.
-pub(crate) const NULL: Arg = Arg::Wide(0);
 
 /// Numbers in device memory.
 #[derive(Debug)]
 pub(crate) struct Memory<T>(CudaSlice<T>);
 
 impl<T> Memory<T> {
-    /// Where they are.
-    pub(crate) fn address(&self) -> Arg {
-        // With one stream there is no event to wait for or to record.
-        Arg::Wide(self.0.device_ptr(self.0.stream()).0)
-    }
-
-    /// Their address from index `at` on.
-    pub(crate) fn address_at(&self, at: usize) -> Arg {
+    /// The address of index `at`.
+    pub(crate) fn at(&self, at: usize) -> u64 {
         assert!(at <= self.0.len(), "a place in device memory");
-        Arg::Wide(self.0.device_ptr(self.0.stream()).0 + (at * size_of::<T>()) as u64)
+        // With one stream there is no event to wait for or to record.
+        self.0.device_ptr(self.0.stream()).0 + (at * size_of::<T>()) as u64
     }
 }
 
@@ -260,16 +347,15 @@ impl Driver {
         &self.card.name
     }
 
-    /// Kernels of a program that was compiled from this source.
-    pub(crate) fn load(&self, program: Ptx, source: &str, names: &[&str]) -> Result<Vec<Kernel>> {
+    /// The kernels of a program that was compiled from this source.
+    pub(crate) fn load(&self, program: Ptx, source: &str) -> Result<Kernels> {
         let failed = |error| self.error(error, 0);
         let module = self.context.load_module(program).map_err(failed)?;
-        let kernel = |name: &&str| {
+        let kernel = |(name, takes): (&str, Vec<Kind>)| {
             let function = module.load_function(name).map_err(failed)?;
-            let takes = declared(source, name).expect("a kernel of this source");
-            Ok(Kernel { function, takes })
+            Ok((name.to_owned(), Kernel { function, takes }))
         };
-        names.iter().map(kernel).collect()
+        declared(source).map(kernel).collect()
     }
 
     /// Freed memory is kept for the next allocations: returning it takes milliseconds.
@@ -380,9 +466,15 @@ impl Driver {
         Ok(staging.as_mut().expect("made above"))
     }
 
-    /// Copies numbers to this process, once all earlier work is done.
-    pub(crate) fn download<T: DeviceRepr>(&self, memory: &Memory<T>, to: &mut [T]) {
-        self.download_at(memory, 0, to);
+    /// The first numbers in the memory of this process, once all earlier work is done.
+    pub(crate) fn read<T: DeviceRepr + Default + Clone>(
+        &self,
+        memory: &Memory<T>,
+        count: usize,
+    ) -> Vec<T> {
+        let mut values = vec![T::default(); count];
+        self.download_at(memory, 0, &mut values);
+        values
     }
 
     /// Copies numbers from index `from` on to this process, once all earlier work is done.
@@ -456,18 +548,15 @@ impl Driver {
         threads: u32,
         args: &[Arg],
     ) {
-        let fits = args
-            .iter()
-            .map(discriminant)
-            .eq(kernel.takes.iter().copied());
-        assert!(fits, "arguments of a kernel: {args:?}");
+        let args = Arg::fitted(args, &kernel.takes);
         let mut launch = self.stream.launch_builder(&kernel.function);
-        for arg in args {
+        for arg in &args {
             match arg {
                 Arg::Wide(value) => launch.arg(value),
                 Arg::Count(value) => launch.arg(value),
                 Arg::Factor(value) => launch.arg(value),
                 Arg::Real(value) => launch.arg(value),
+                Arg::List(_) => unreachable!("flat"),
             };
         }
         let [across, down] =
@@ -539,7 +628,7 @@ fn said(error: DriverError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::sources;
+    use crate::programs::{SOURCES, SPMM};
 
     #[test]
     fn cards_that_lack_an_instruction_are_refused_by_name() {
@@ -578,20 +667,14 @@ mod tests {
 
     #[test]
     fn kernels_take_the_arguments_that_they_declare() {
-        let short = |kind: &Discriminant<Arg>| {
-            let kinds = [
-                ('w', Arg::Wide(0)),
-                ('c', Arg::Count(0)),
-                ('f', Arg::Factor(0.0)),
-                ('r', Arg::Real(0.0)),
-            ];
-            let of = kinds.iter().find(|(_, arg)| discriminant(arg) == *kind);
-            of.expect("one of four").0
-        };
         let mut known = 0;
-        for (source, kernel) in sources() {
-            let takes = declared(source, kernel).expect(kernel);
-            let takes: String = takes.iter().map(short).collect();
+        for (kernel, takes) in SOURCES.into_iter().chain([SPMM]).flat_map(declared) {
+            let short = takes.iter().map(|kind| match kind {
+                Kind::Wide => 'w',
+                Kind::Count => 'c',
+                Kind::Factor => 'f',
+                Kind::Real => 'r',
+            });
             let expected = match kernel {
                 "add_parts" => "cww",
                 "shorten" => "wcwrw",
@@ -602,10 +685,9 @@ mod tests {
                 "spmm_long" => "wwwwwwwcfwcfwwfwwfww",
                 _ => continue,
             };
-            assert_eq!(takes, expected, "{kernel}");
+            assert_eq!(short.collect::<String>(), expected, "{kernel}");
             known += 1;
         }
         assert_eq!(known, 6);
-        assert_eq!(declared("__global__ void f(u8 x) {", "f"), None);
     }
 }

@@ -176,7 +176,7 @@ fn memory(largest: &Largest) -> u64 {
 /// Some columns of a tall matrix in device memory.
 pub(crate) struct Kept {
     cuda: Cuda,
-    pub(crate) panels: Vec<Panel>,
+    pub(crate) panels: Vec<Arc<Panel>>,
     lengths: Vec<f64>,
 }
 
@@ -194,7 +194,7 @@ impl Kept {
         let lengths = cuda.fold(&panels, Fold::Length);
         Kept {
             cuda: cuda.clone(),
-            panels,
+            panels: panels.into_iter().map(Arc::new).collect(),
             lengths,
         }
     }

@@ -33,9 +33,13 @@ use std::sync::{Arc, Mutex};
 use hone::Result;
 
 use counting::Counted;
-use driver::Driver;
+use driver::{Arg, Driver, args};
 use programs::Programs;
 use resident::Resident;
+
+/// Threads of a block, unless the work needs others, and of a warp.
+const THREADS: usize = 256;
+const WARP: usize = 32;
 
 /// A GPU: its memory, its kernels, and what it keeps of graphs. Clones are the same device.
 #[derive(Clone)]
@@ -87,6 +91,27 @@ impl Cuda {
     pub fn always_tight(self) -> Self {
         self.always_tight.store(true, Relaxed);
         self
+    }
+
+    /// Starts a kernel; without blocks there is nothing to do.
+    fn launch(&self, kernel: &str, blocks: (usize, usize), threads: usize, args: &[Arg]) {
+        if blocks.0 > 0 {
+            let kernel = self.programs.kernel(kernel);
+            self.driver.launch(kernel, blocks, threads as u32, args);
+        }
+    }
+
+    /// Starts a kernel with a thread for each of `count` values: its first argument is their number.
+    fn per_value(&self, kernel: &str, count: usize, args: &[Arg]) {
+        let (blocks, args) = (count.div_ceil(THREADS), [&args![count][..], args].concat());
+        self.launch(kernel, (blocks, 1), THREADS, &args);
+    }
+
+    /// Starts a kernel with a warp for each of `count` rows: its first argument is their number.
+    fn per_row(&self, kernel: &str, count: usize, args: &[Arg]) {
+        let blocks = count.div_ceil(THREADS / WARP);
+        let args = [&args![count][..], args].concat();
+        self.launch(kernel, (blocks, 1), THREADS, &args);
     }
 
     /// Bytes of free device memory, including memory kept from earlier work.

@@ -4,147 +4,40 @@
 //! no stage of a run waits. Sparse products have one program per shape of a warp's work ([`Shape`]): the usual ones are
 //! compiled at the start, others when the first panel of such a width is multiplied.
 
-use std::collections::HashMap;
 use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use hone::parallel;
 use hone::{Error, Result};
 
-use crate::driver::{Driver, Failure, Kernel};
+use crate::driver::{Driver, Failure, Kernel, Kernels};
 
-const SPMM: &str = concat!(
-    include_str!("../kernels/then.cu"),
-    include_str!("../kernels/spmm.cu")
-);
-
-/// The kernels of a sparse product.
-const PRODUCTS: [&str; 2] = ["spmm", "spmm_long"];
-
-/// A program: its source, and the kernels that it has.
-struct Program {
-    source: &'static str,
-    defined: &'static [&'static str],
-    kernels: &'static [&'static str],
+/// Files of `kernels/`, one after the other.
+macro_rules! source {
+    ($($file:literal),+) => { concat!($(include_str!(concat!("../kernels/", $file, ".cu"))),+) };
 }
 
-const PROGRAMS: [Program; 9] = [
-    Program {
-        source: concat!(
-            include_str!("../kernels/then.cu"),
-            include_str!("../kernels/sums.cu")
-        ),
-        defined: &[],
-        kernels: &["cross_parts", "add_parts", "square_parts", "extreme_parts"],
-    },
-    Program {
-        source: concat!(
-            include_str!("../kernels/then.cu"),
-            include_str!("../kernels/dense.cu")
-        ),
-        defined: &[],
-        kernels: &["combine", "draw", "scale_columns", "scale_rows", "finish"],
-    },
-    Program {
-        source: include_str!("../kernels/ranked.cu"),
-        defined: &["-DRANKED"],
-        kernels: &[
-            "largest_degree",
-            "histogram",
-            "give_ranks",
-            "lengths",
-            "sort_short",
-            "sort_medium",
-            "sort_long",
-            "split_rows",
-            "owners",
-            "scan_blocks",
-            "scan_totals",
-            "scan_add",
-        ],
-    },
-    Program {
-        source: concat!(
-            include_str!("../kernels/ranked.cu"),
-            include_str!("../kernels/wedges.cu")
-        ),
-        defined: &[],
-        kernels: &["wedge_work", "wedges_few", "wedges_many", "wedges_most"],
-    },
-    Program {
-        source: concat!(
-            include_str!("../kernels/ranked.cu"),
-            include_str!("../kernels/triangles.cu")
-        ),
-        defined: &[],
-        kernels: &["triangles"],
-    },
-    Program {
-        source: concat!(
-            include_str!("../kernels/ranked.cu"),
-            include_str!("../kernels/cliques.cu")
-        ),
-        defined: &[],
-        kernels: &["local_sizes", "cliques_small", "cliques_large"],
-    },
-    Program {
-        source: concat!(
-            include_str!("../kernels/ranked.cu"),
-            include_str!("../kernels/arrange.cu")
-        ),
-        defined: &[],
-        kernels: &["arrange", "arrange_inside", "sizes", "narrow"],
-    },
-    Program {
-        source: concat!(
-            include_str!("../kernels/ranked.cu"),
-            include_str!("../kernels/weights.cu")
-        ),
-        defined: &[],
-        kernels: &[
-            "weigh",
-            "summary",
-            "touched",
-            "compact",
-            "scale_both",
-            "times_vector",
-            "motif_degrees",
-        ],
-    },
-    Program {
-        source: concat!(
-            include_str!("../kernels/ranked.cu"),
-            include_str!("../kernels/columns.cu")
-        ),
-        defined: &[],
-        kernels: &[
-            "project",
-            "mark_rows",
-            "fill_none",
-            "gather_rows",
-            "take_columns",
-            "add_squares",
-            "shorten",
-            "take_logs",
-            "logs_above_one",
-            "aggregate",
-            "squares",
-        ],
-    },
+/// The kernels of a sparse product, `spmm` and `spmm_long`.
+pub(crate) const SPMM: &str = source!("then", "spmm");
+
+/// The sources of all other programs.
+pub(crate) const SOURCES: [&str; 9] = [
+    source!("then", "sums"),
+    source!("then", "dense"),
+    source!("ranked", "renumber"),
+    source!("ranked", "wedges"),
+    source!("ranked", "triangles"),
+    source!("ranked", "cliques"),
+    source!("ranked", "arrange"),
+    source!("ranked", "weights"),
+    source!("ranked", "columns"),
 ];
 
 /// All kernels.
 pub(crate) struct Programs {
-    kernels: HashMap<&'static str, Kernel>,
-    products: Mutex<Vec<(Shape, Products)>>,
-}
-
-/// The kernels of sparse products with panels of some widths.
-#[derive(Debug, Clone)]
-pub(crate) struct Products {
-    pub(crate) short: Kernel,
-    pub(crate) long: Kernel,
+    kernels: Kernels,
+    products: Mutex<Vec<(Shape, Arc<Kernels>)>>,
 }
 
 /// How a row of a sparse product is divided: `lanes` threads with `vector` adjacent columns each.
@@ -154,17 +47,8 @@ pub(crate) struct Shape {
     pub(crate) lanes: usize,
 }
 
-/// The shapes of panels of 32, 24, 16 and 4 columns.
-const USUAL: [Shape; 2] = [
-    Shape {
-        vector: 4,
-        lanes: 8,
-    },
-    Shape {
-        vector: 4,
-        lanes: 4,
-    },
-];
+/// Numbers of columns whose programs are compiled at the start.
+const USUAL: [usize; 2] = [32, 16];
 
 impl Shape {
     /// The shape for panels of this many columns: 16-byte reads if rows are aligned to them, and at least four lanes,
@@ -177,40 +61,21 @@ impl Shape {
         }
     }
 
-    fn compiled(self, driver: &Driver) -> Result<(Shape, Products)> {
-        let defined = [
-            format!("-DVEC={}", self.vector),
-            format!("-DLANES={}", self.lanes),
-        ];
-        let mut kernels = compile(driver, SPMM, &defined, &PRODUCTS)?.into_iter();
-        let [short, long] =
-            [kernels.next(), kernels.next()].map(|kernel| kernel.expect("two kernels"));
-        Ok((self, Products { short, long }))
+    fn compiled(self, driver: &Driver) -> Result<(Shape, Arc<Kernels>)> {
+        let Shape { vector, lanes } = self;
+        let defined = [format!("-DVEC={vector}"), format!("-DLANES={lanes}")];
+        Ok((self, Arc::new(compile(driver, SPMM, &defined)?)))
     }
 }
 
 impl Programs {
     pub(crate) fn new(driver: &Driver) -> Result<Self> {
-        let compiled = |program: &Program| {
-            let defined: Vec<String> = program
-                .defined
-                .iter()
-                .map(|&define| define.into())
-                .collect();
-            let kernels = compile(driver, program.source, &defined, program.kernels)?;
-            Ok(program
-                .kernels
-                .iter()
-                .copied()
-                .zip(kernels)
-                .collect::<Vec<_>>())
-        };
         // The compiler takes longer than everything else at the start.
         let (kernels, products) = rayon::join(
-            || parallel::map(PROGRAMS.len(), |at| compiled(&PROGRAMS[at])),
-            || parallel::map(USUAL.len(), |at| USUAL[at].compiled(driver)),
+            || parallel::map(SOURCES.len(), |at| compile(driver, SOURCES[at], &[])),
+            || parallel::map(USUAL.len(), |at| Shape::of(USUAL[at]).compiled(driver)),
         );
-        let kernels: Vec<Vec<_>> = kernels.into_iter().collect::<Result<_>>()?;
+        let kernels: Vec<Kernels> = kernels.into_iter().collect::<Result<_>>()?;
         let products = products.into_iter().collect::<Result<_>>()?;
         Ok(Programs {
             kernels: kernels.into_iter().flatten().collect(),
@@ -224,8 +89,7 @@ impl Programs {
     }
 
     /// The kernels of products with panels of this many columns.
-    pub(crate) fn products(&self, driver: &Driver, cols: usize) -> Products {
-        let shape = Shape::of(cols);
+    pub(crate) fn products(&self, driver: &Driver, shape: Shape) -> Arc<Kernels> {
         let mut known = self.products.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, products)) = known.iter().find(|(of, _)| *of == shape) {
             return products.clone();
@@ -238,25 +102,16 @@ impl Programs {
     }
 }
 
-/// Compiles a program and looks up its kernels.
-fn compile(
-    driver: &Driver,
-    source: &str,
-    defined: &[String],
-    names: &[&str],
-) -> Result<Vec<Kernel>> {
-    let mut options = vec![format!(
-        "--gpu-architecture=compute_{}",
-        driver.card.capability
-    )];
-    options.extend_from_slice(defined);
+/// Compiles a program.
+fn compile(driver: &Driver, source: &str, defined: &[String]) -> Result<Kernels> {
+    let architecture = format!("--gpu-architecture=compute_{}", driver.card.capability);
     let options = CompileOptions {
-        options,
+        options: [&[architecture], defined].concat(),
         ..CompileOptions::default()
     };
     let program =
         compile_ptx_with_opts(source, options).map_err(|error| not_compiled(driver, &error))?;
-    driver.load(program, source, names)
+    driver.load(program, source)
 }
 
 fn not_compiled(driver: &Driver, error: &CompileError) -> Error {
@@ -272,17 +127,6 @@ fn not_compiled(driver: &Driver, error: &CompileError) -> Error {
         device: driver.name().into(),
         message,
     }
-}
-
-/// All kernels, each with its source.
-#[cfg(test)]
-pub(crate) fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let of = |source, kernels: &'static [&str]| kernels.iter().map(move |&kernel| (source, kernel));
-    let all = PROGRAMS
-        .iter()
-        .map(|program| (program.source, program.kernels));
-    all.chain([(SPMM, &PRODUCTS[..])])
-        .flat_map(move |(source, kernels)| of(source, kernels))
 }
 
 #[cfg(test)]
@@ -306,38 +150,7 @@ mod tests {
                 "{cols}: {shape:?}"
             );
         }
-        assert_eq!(
-            Shape::of(24),
-            Shape {
-                vector: 4,
-                lanes: 8
-            }
-        );
-        assert_eq!(
-            Shape::of(1),
-            Shape {
-                vector: 1,
-                lanes: 4
-            }
-        );
-    }
-
-    /// Every kernel that a program lists is in its source, once.
-    #[test]
-    fn kernels_are_in_their_sources() {
-        for (source, kernel) in sources() {
-            let named = |text: &str| {
-                let word =
-                    |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-                text.match_indices(&format!("{kernel}("))
-                    .filter(|&(at, _)| word(at))
-                    .count()
-            };
-            let heads: Vec<&str> = source.split("__global__").skip(1).collect();
-            let heads = heads
-                .iter()
-                .map(|head| head.split('{').next().unwrap_or_default());
-            assert_eq!(heads.map(named).sum::<usize>(), 1, "{kernel}");
-        }
+        let of = |cols| (Shape::of(cols).vector, Shape::of(cols).lanes);
+        assert_eq!((of(24), of(1)), ((4, 8), (1, 4)));
     }
 }

@@ -16,18 +16,17 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
 use hone::Result;
-use hone::dense::panels::Own;
 use hone::dense::{Block, Columns, Logs, Small};
 use hone::random::Key;
 use hone::space::{Fold, Leaf, Map, Space, Workspace};
 use hone::sparse::{Diagonal, Fused, Plus};
 
-use crate::Cuda;
-use crate::driver::{Arg, Kernel, Memory, NULL};
+use crate::driver::{Arg, Memory, args};
+use crate::programs::Shape;
 use crate::resident::LONGEST;
+use crate::{Cuda, THREADS};
 
 /// Terms that a kernel adds to a product.
 const SUMMANDS: usize = 3;
@@ -38,16 +37,57 @@ const AT_ONCE: usize = 4;
 /// Rows that a block multiplies with a small matrix.
 const TILE: usize = 64;
 
-/// Threads of a block.
-const THREADS: usize = 256;
-
 /// Threads of a block that multiplies one long row.
 const LONG_THREADS: u32 = 512;
 
-/// The arguments of a product's epilogue, and the diagonals that they point to.
-struct Then {
-    args: Vec<Arg>,
-    _held: Vec<Arc<Memory<f32>>>,
+/// Columns of the widest panel.
+pub(crate) const SIDE: usize = 32;
+
+/// Some columns of a tall matrix, on a device.
+#[derive(Debug)]
+pub struct Panel {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    /// Empty while the values are aside.
+    pub(crate) values: Memory<f32>,
+    /// The values in the memory of this process, while the device needs its own for others.
+    pub(crate) aside: Option<Vec<f32>>,
+}
+
+impl Panel {
+    pub(crate) fn new(rows: usize, cols: usize, values: Memory<f32>) -> Self {
+        Panel {
+            rows,
+            cols,
+            values,
+            aside: None,
+        }
+    }
+
+    /// Number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// The address of a value.
+    ///
+    /// # Panics
+    /// When the values are aside.
+    pub(crate) fn at(&self, index: usize) -> u64 {
+        assert!(self.aside.is_none(), "a panel in use is on the device");
+        self.values.at(index)
+    }
+}
+
+impl From<&Panel> for Arg {
+    fn from(panel: &Panel) -> Arg {
+        panel.at(0).into()
+    }
+}
+
+/// Columns of all panels.
+pub(crate) fn width(x: &[Panel]) -> usize {
+    x.iter().map(|panel| panel.cols).sum()
 }
 
 impl Cuda {
@@ -56,77 +96,41 @@ impl Cuda {
         Panel::new(rows, cols, self.driver.reserve(rows * cols))
     }
 
-    /// Starts a kernel with one thread per value.
-    fn for_values(&self, kernel: &Kernel, of: &Panel, rest: &[Arg]) {
-        if of.len() > 0 {
-            let args: Vec<Arg> = [wide(of.len()), of.width()]
-                .into_iter()
-                .chain(rest.iter().copied())
-                .collect();
-            self.driver.launch(
-                kernel,
-                (of.len().div_ceil(THREADS), 1),
-                THREADS as u32,
-                &args,
-            );
-        }
+    /// Where a diagonal is. Its copy is kept as long as the diagonal.
+    fn diagonal(&self, diagonal: Option<&Diagonal>) -> Arg {
+        diagonal.map_or(Arg::NULL, |diagonal| {
+            Arg::from(&*self.resident.diagonal(&self.driver, diagonal))
+        })
     }
 
+    /// The arguments of a product's epilogue, with as many terms as a kernel adds.
     fn then(
         &self,
         scale: f32,
         left: Option<&Diagonal>,
         accumulate: bool,
         plus: &[Plus<Panel>],
-    ) -> Then {
-        let mut held = Vec::new();
-        let mut diagonal = |diagonal: Option<&Diagonal>| match diagonal {
-            None => NULL,
-            Some(diagonal) => {
-                let values = self.resident.diagonal(&self.driver, diagonal);
-                held.push(values.clone());
-                values.address()
-            }
-        };
-        let mut args = vec![
-            Arg::Factor(scale),
-            diagonal(left),
-            Arg::Count(accumulate.into()),
-        ];
+    ) -> Arg {
+        let mut then = args![scale, self.diagonal(left), accumulate].to_vec();
         for at in 0..SUMMANDS {
-            match plus.get(at) {
-                None => args.extend([Arg::Factor(0.0), NULL, NULL]),
-                Some(plus) => {
-                    args.extend([
-                        Arg::Factor(plus.factor),
-                        diagonal(plus.diagonal),
-                        plus.block.address(),
-                    ]);
-                }
-            }
+            then.extend(match plus.get(at) {
+                None => [Arg::Factor(0.0), Arg::NULL, Arg::NULL],
+                Some(plus) => args![plus.factor, self.diagonal(plus.diagonal), plus.block],
+            });
         }
-        Then { args, _held: held }
+        then.into()
     }
 
     /// The first part of the epilogue, which the kernel of the product does.
-    fn first(&self, then: &Fused<Panel>) -> Then {
-        self.then(
-            then.scale,
-            then.left,
-            then.accumulate,
-            &then.plus[..then.plus.len().min(SUMMANDS)],
-        )
+    fn first(&self, then: &Fused<Panel>) -> Arg {
+        self.then(then.scale, then.left, then.accumulate, then.plus)
     }
 
     /// Terms beyond those that the kernel of the product adds.
     fn add_rest(&self, y: &Panel, then: &Fused<Panel>) {
         for plus in then.plus.chunks(SUMMANDS).skip(1) {
-            let then = self.then(0.0, None, true, plus);
-            self.for_values(
-                self.programs.kernel("finish"),
-                y,
-                &[&[NULL, y.address()], &*then.args].concat(),
-            );
+            let args = args![y.cols, Arg::NULL, y, self.then(0.0, None, true, plus)];
+            self.per_value("finish", y.len(), &args);
         }
     }
 
@@ -154,61 +158,25 @@ impl Cuda {
         let mut row = 0;
         for (at, some) in x.chunks(AT_ONCE).enumerate() {
             let mut small = vec![0.0f32; some.len() * SIDE * SIDE];
-            let mut args = vec![wide(y.rows)];
+            let mut panels = Vec::new();
             for (panel, small) in some.iter().zip(small.chunks_exact_mut(SIDE * SIDE)) {
                 for k in 0..panel.cols {
-                    (0..y.cols).for_each(|j| {
+                    for j in 0..y.cols {
                         small[k * SIDE + j] = factor * matrix.get(row + k, first + j) as f32;
-                    });
+                    }
                 }
                 row += panel.cols;
-                args.extend([panel.address(), panel.width()]);
+                panels.extend(args![*panel, panel.cols]);
             }
-            (some.len()..AT_ONCE).for_each(|_| args.extend([NULL, Arg::Count(0)]));
+            panels.resize(2 * AT_ONCE, Arg::NULL);
             let small = self.driver.upload(&small);
-            args.extend([
-                small.address(),
-                y.address(),
-                y.width(),
-                Arg::Count((add || at > 0).into()),
-            ]);
-            self.driver.launch(
-                self.programs.kernel("combine"),
-                (y.rows.div_ceil(TILE), 1),
-                THREADS as u32,
-                &args,
-            );
-        }
-    }
-
-    /// Divides each row of all panels together by its length to a power.
-    fn shorten(&self, panels: &[Panel], power: f64) {
-        let rows = panels.first().map_or(0, |panel| panel.rows);
-        let squares = self.driver.zeros::<f64>(rows);
-        for panel in panels.iter().filter(|panel| panel.len() > 0) {
-            let args = [
-                wide(rows),
-                panel.width(),
-                panel.address(),
-                squares.address(),
-            ];
-            self.start("add_squares", rows.div_ceil(THREADS), &args);
-        }
-        for panel in panels.iter().filter(|panel| panel.len() > 0) {
-            let args = [
-                wide(panel.len()),
-                panel.width(),
-                squares.address(),
-                Arg::Real(power),
-                panel.address(),
-            ];
-            self.start("shorten", panel.len().div_ceil(THREADS), &args);
+            let args = args![y.rows, panels, &small, y, y.cols, add || at > 0];
+            self.launch("combine", (y.rows.div_ceil(TILE), 1), THREADS, &args);
         }
     }
 
     /// The same for all panels of Y.
     fn combine_all(&self, y: &[Panel], x: &[Panel], matrix: &Small, factor: f32, add: bool) {
-        let width = |side: &[Panel]| side.iter().map(|panel| panel.cols).sum::<usize>();
         assert_eq!(
             (matrix.rows(), matrix.cols()),
             (width(x), width(y)),
@@ -231,6 +199,20 @@ impl Cuda {
             first += panel.cols;
         }
     }
+
+    /// Divides each row of all panels together by its length to a power.
+    fn shorten(&self, panels: &[Panel], power: f64) {
+        let rows = panels.first().map_or(0, |panel| panel.rows);
+        let squares = self.driver.zeros::<f64>(rows);
+        let panels = || panels.iter().filter(|panel| panel.len() > 0);
+        for panel in panels() {
+            self.per_value("add_squares", rows, &args![panel.cols, panel, &squares]);
+        }
+        for panel in panels() {
+            let args = args![panel.cols, &squares, power, panel];
+            self.per_value("shorten", panel.len(), &args);
+        }
+    }
 }
 
 impl Space for Cuda {
@@ -242,25 +224,14 @@ impl Space for Cuda {
 
     fn random(&self, rows: usize, cols: Range<usize>, key: Key) -> Panel {
         let panel = self.panel(rows, cols.len());
-        self.for_values(
-            self.programs.kernel("draw"),
-            &panel,
-            &[
-                wide(cols.start),
-                Arg::Wide(key.bits()),
-                NULL,
-                panel.address(),
-            ],
-        );
+        let args = args![panel.cols, cols.start, key.bits(), Arg::NULL, &panel];
+        self.per_value("draw", panel.len(), &args);
         panel
     }
 
     fn import(&self, block: &Block) -> Panel {
-        Panel::new(
-            block.rows(),
-            block.cols(),
-            self.driver.upload(block.as_slice()),
-        )
+        let values = self.driver.upload(block.as_slice());
+        Panel::new(block.rows(), block.cols(), values)
     }
 
     fn export(&self, x: Panel) -> Block {
@@ -268,7 +239,7 @@ impl Space for Cuda {
             return Block::from_vec(x.rows, x.cols, values);
         }
         let mut block = Block::zeros(x.rows, x.cols);
-        self.driver.download(&x.values, block.as_mut_slice());
+        self.driver.download_at(&x.values, 0, block.as_mut_slice());
         block
     }
 
@@ -283,8 +254,7 @@ impl Space for Cuda {
 
     fn put_aside(&self, x: &mut Panel, _folder: &Path) -> Result<()> {
         if x.aside.is_none() {
-            let mut values = vec![0.0; x.len()];
-            self.driver.download(&x.values, &mut values);
+            let values = self.driver.read(&x.values, x.len());
             (x.values, x.aside) = (self.driver.reserve(0), Some(values));
         }
         Ok(())
@@ -327,33 +297,27 @@ impl Space for Cuda {
         if y.len() == 0 {
             return;
         }
-        let driver = &self.driver;
-        let matrix = self.resident_matrix(a.matrix);
-        let right = a.right.map(|right| self.resident.diagonal(driver, right));
-        let products = self.programs.products(driver, x.cols);
-        let lanes = crate::programs::Shape::of(x.cols).lanes;
-        let (positions, first) = (&matrix.positions, self.first(then));
-        let right = right.as_ref().map_or(NULL, |right| right.address());
-        let common = [
-            positions.offsets.address(),
-            positions.columns.address(),
-            matrix.values.address(),
-            right,
-            x.address(),
-            y.address(),
-            y.width(),
+        let (matrix, shape) = (self.resident_matrix(a.matrix), Shape::of(x.cols));
+        let products = self.programs.products(&self.driver, shape);
+        let (positions, (which, long)) = (&matrix.positions, &matrix.positions.long);
+        let common = args![
+            &positions.offsets,
+            &positions.columns,
+            &*matrix.values,
+            self.diagonal(a.right),
+            x,
+            &*y,
+            y.cols,
         ];
-        let args = [&[wide(y.rows)], &common[..], &[count(LONGEST)], &first.args].concat();
-        driver.launch(
-            &products.short,
-            (y.rows.div_ceil(THREADS / lanes), 1),
-            THREADS as u32,
-            &args,
-        );
-        let (which, long) = &positions.long;
+        let (common, first) = (common.to_vec(), self.first(then));
+        let blocks = (y.rows.div_ceil(THREADS / shape.lanes), 1);
+        let args = args![y.rows, common.clone(), LONGEST, first.clone()];
+        self.driver
+            .launch(&products["spmm"], blocks, THREADS as u32, &args);
         if *long > 0 {
-            let args = [&[which.address()], &common[..], &first.args].concat();
-            driver.launch(&products.long, (*long, 1), LONG_THREADS, &args);
+            let args = args![which, common, first];
+            self.driver
+                .launch(&products["spmm_long"], (*long, 1), LONG_THREADS, &args);
         }
         self.add_rest(y, then);
     }
@@ -365,12 +329,8 @@ impl Space for Cuda {
             "shape of what follows a product"
         );
         Self::check_summands(then, y);
-        let first = self.first(then);
-        self.for_values(
-            self.programs.kernel("finish"),
-            y,
-            &[&[product.address(), y.address()], &*first.args].concat(),
-        );
+        let args = args![y.cols, product, &*y, self.first(then)];
+        self.per_value("finish", y.len(), &args);
         self.add_rest(y, then);
     }
 
@@ -379,16 +339,8 @@ impl Space for Cuda {
             factors.values().len() == x.rows && (x.rows, x.cols) == (y.rows, y.cols),
             "shapes of scaled rows"
         );
-        let factors = self.resident.diagonal(&self.driver, factors);
-        self.for_values(
-            self.programs.kernel("scale_rows"),
-            x,
-            &[factors.address(), x.address(), y.address()],
-        );
-    }
-
-    fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
-        x.column_extremes()
+        let args = args![x.cols, self.diagonal(Some(factors)), x, &*y];
+        self.per_value("scale_rows", x.len(), &args);
     }
 
     fn gram(&self, x: &[Panel]) -> Small {
@@ -399,8 +351,8 @@ impl Space for Cuda {
         self.gram_of_columns(y)
     }
 
-    fn signed_times(&self, y: &Columns, matrix: &Small) -> (Block, Vec<f64>) {
-        self.signed_product(y, matrix)
+    fn times_of(&self, y: &Columns, matrix: &Small) -> Block {
+        self.product_of_columns(y, matrix)
     }
 
     fn cross(&self, x: &[Panel], y: &[Panel]) -> Small {
@@ -423,17 +375,10 @@ impl Space for Cuda {
 
     fn transform(&self, x: &mut [Panel], matrix: &Small) {
         // A single panel is changed in place; several are read by each other's kernels.
-        if let [only] = x {
-            assert!(
-                only.cols <= SIDE && (matrix.rows(), matrix.cols()) == (only.cols, only.cols),
-                "a square matrix"
-            );
-            if only.len() > 0 {
-                self.combine(only, &[only], matrix, 1.0, 0, false);
-            }
-            return;
+        match x {
+            [_] => self.combine_all(x, x, matrix, 1.0, false),
+            _ => self.transform_in_place(x, matrix),
         }
-        self.transform_in_place(x, matrix);
     }
 
     fn fold(&self, x: &[Panel], fold: Fold) -> Vec<f64> {
@@ -454,25 +399,14 @@ impl Space for Cuda {
                 Map::Zero => self.driver.clear(&mut panel.values),
                 Map::Scale(factors) => {
                     let factors = self.driver.upload(&factors[cols]);
-                    self.for_values(
-                        self.programs.kernel("scale_columns"),
-                        panel,
-                        &[factors.address(), panel.address()],
-                    );
+                    let args = args![panel.cols, &factors, &*panel];
+                    self.per_value("scale_columns", panel.len(), &args);
                 }
                 Map::Redraw(which, key) => {
-                    let marks: Vec<u32> = which[cols.clone()]
-                        .iter()
-                        .map(|&marked| marked.into())
-                        .collect();
-                    let marks = self.driver.upload(&marks);
-                    let args = [
-                        wide(cols.start),
-                        Arg::Wide(key.bits()),
-                        marks.address(),
-                        panel.address(),
-                    ];
-                    self.for_values(self.programs.kernel("draw"), panel, &args);
+                    let marks = which[cols.clone()].iter().map(|&marked| marked.into());
+                    let marks = self.driver.upload(&marks.collect::<Vec<u32>>());
+                    let args = args![panel.cols, cols.start, key.bits(), &marks, &*panel];
+                    self.per_value("draw", panel.len(), &args);
                 }
                 Map::Shorten(_) => unreachable!("done above"),
             }
@@ -493,66 +427,6 @@ impl Space for Cuda {
         self.logs_times(x, logs, matrix, widths)
     }
 }
-
-/// Some columns of a tall matrix, on a device.
-#[derive(Debug)]
-pub struct Panel {
-    pub(crate) rows: usize,
-    pub(crate) cols: usize,
-    /// Empty while the values are aside.
-    pub(crate) values: Memory<f32>,
-    /// The values in the memory of this process, while the device needs its own for others.
-    pub(crate) aside: Option<Vec<f32>>,
-}
-
-impl Panel {
-    pub(crate) fn new(rows: usize, cols: usize, values: Memory<f32>) -> Self {
-        Panel {
-            rows,
-            cols,
-            values,
-            aside: None,
-        }
-    }
-
-    /// Number of values.
-    pub(crate) fn len(&self) -> usize {
-        self.rows * self.cols
-    }
-
-    /// # Panics
-    /// When the values are aside.
-    pub(crate) fn address(&self) -> Arg {
-        assert!(self.aside.is_none(), "a panel in use is on the device");
-        self.values.address()
-    }
-
-    pub(crate) fn width(&self) -> Arg {
-        count(self.cols)
-    }
-}
-
-/// A small number as an argument of a kernel.
-pub(crate) fn count(value: usize) -> Arg {
-    Arg::Count(u32::try_from(value).expect("a count of a kernel"))
-}
-
-/// An address as a number.
-pub(crate) fn number(address: Arg) -> u64 {
-    if let Arg::Wide(address) = address {
-        address
-    } else {
-        0
-    }
-}
-
-/// A number as an argument of a kernel.
-pub(crate) fn wide(value: usize) -> Arg {
-    Arg::Wide(value as u64)
-}
-
-/// Columns of the widest panel.
-pub(crate) const SIDE: usize = 32;
 
 /// Maximum number of parts.
 const PARTS: usize = 1024;
@@ -583,82 +457,56 @@ fn columns(x: &[&Panel]) -> (Vec<usize>, usize) {
 impl Cuda {
     /// XᵀX.
     pub(crate) fn gram_among(&self, x: &[&Panel]) -> Small {
-        let (first, all) = columns(x);
-        let pairs: Vec<(usize, usize)> = (0..x.len())
-            .flat_map(|p| (p..x.len()).map(move |q| (p, q)))
-            .collect();
-        let mut gram = Small::zeros(all, all);
-        self.tiles(x, x, &pairs, |(p, q), i, j, value| {
-            gram.set(first[p] + i, first[q] + j, value);
-            gram.set(first[q] + j, first[p] + i, value);
-        });
-        gram
+        self.products_of(x, x, true)
     }
 
     /// XᵀY.
     pub(crate) fn cross_of(&self, x: &[&Panel], y: &[&Panel]) -> Small {
-        let ((above, a), (before, b)) = (columns(x), columns(y));
         assert!(
             x.is_empty() || y.is_empty() || x[0].rows == y[0].rows,
             "rows of a cross product"
         );
-        let pairs: Vec<(usize, usize)> = (0..x.len())
-            .flat_map(|p| (0..y.len()).map(move |q| (p, q)))
-            .collect();
-        let mut cross = Small::zeros(a, b);
-        self.tiles(x, y, &pairs, |(p, q), i, j, value| {
-            cross.set(above[p] + i, before[q] + j, value);
-        });
-        cross
+        self.products_of(x, y, false)
     }
 
-    /// Products of pairs of panels, entry by entry.
-    fn tiles(
-        &self,
-        x: &[&Panel],
-        y: &[&Panel],
-        pairs: &[(usize, usize)],
-        mut entry: impl FnMut((usize, usize), usize, usize, f64),
-    ) {
+    /// XᵀY, pair of panels by pair; only one of two transposed pairs if it is symmetric.
+    fn products_of(&self, x: &[&Panel], y: &[&Panel], symmetric: bool) -> Small {
         const TILE: usize = SIDE * SIDE;
+        let ((above, a), (before, b)) = (columns(x), columns(y));
+        let first = |p: usize| if symmetric { p } else { 0 };
+        let pairs: Vec<(usize, usize)> = (0..x.len())
+            .flat_map(|p| (first(p)..y.len()).map(move |q| (p, q)))
+            .collect();
+        let mut products = Small::zeros(a, b);
         let rows = x.first().map_or(0, |panel| panel.rows);
         if rows == 0 || pairs.is_empty() {
-            return;
+            return products;
         }
         let (part, parts) = parts(rows);
-        let (driver, sums) = (&self.driver, self.driver.reserve::<f64>(parts * TILE));
-        let totals = driver.reserve::<f64>(pairs.len() * TILE);
+        let sums = self.driver.reserve::<f64>(parts * TILE);
+        let totals = self.driver.reserve::<f64>(pairs.len() * TILE);
         for (at, &(p, q)) in pairs.iter().enumerate() {
-            let (x, y) = (x[p], y[q]);
-            let args = [
-                wide(rows),
-                wide(part),
-                x.address(),
-                x.width(),
-                y.address(),
-                y.width(),
-                sums.address(),
-            ];
-            driver.launch(self.programs.kernel("cross_parts"), (parts, 1), 256, &args);
-            let args = [count(parts), sums.address(), totals.address_at(at * TILE)];
-            driver.launch(
-                self.programs.kernel("add_parts"),
-                (TILE / 256, 1),
-                256,
-                &args,
-            );
+            let args = args![rows, part, x[p], x[p].cols, y[q], y[q].cols, &sums];
+            self.launch("cross_parts", (parts, 1), THREADS, &args);
+            let args = args![parts, &sums, totals.at(at * TILE)];
+            self.launch("add_parts", (TILE / THREADS, 1), THREADS, &args);
         }
-        let mut found = vec![0.0f64; pairs.len() * TILE];
-        driver.download(&totals, &mut found);
+        let found = self.driver.read(&totals, pairs.len() * TILE);
         for (&(p, q), tile) in pairs.iter().zip(found.chunks_exact(TILE)) {
-            for i in 0..x[p].cols {
-                (0..y[q].cols).for_each(|j| entry((p, q), i, j, tile[i * SIDE + j]));
+            for (i, row) in tile.chunks_exact(SIDE).enumerate().take(x[p].cols) {
+                for (j, &sum) in row.iter().enumerate().take(y[q].cols) {
+                    products.set(above[p] + i, before[q] + j, sum);
+                    if symmetric {
+                        products.set(before[q] + j, above[p] + i, sum);
+                    }
+                }
             }
         }
+        products
     }
 
     /// One number per column.
-    pub(crate) fn folded(&self, x: &Panel, fold: Fold) -> Vec<f64> {
+    fn folded(&self, x: &Panel, fold: Fold) -> Vec<f64> {
         let mut folded = vec![0.0f64; x.cols];
         if x.len() == 0 {
             return folded;
@@ -666,20 +514,12 @@ impl Cuda {
         let (part, parts) = parts(x.rows);
         let found = self.driver.reserve::<f64>(parts * x.cols);
         let kernel = match fold {
-            Fold::Length => self.programs.kernel("square_parts"),
-            Fold::Extreme => self.programs.kernel("extreme_parts"),
+            Fold::Length => "square_parts",
+            Fold::Extreme => "extreme_parts",
         };
-        let args = [
-            wide(x.rows),
-            wide(part),
-            x.address(),
-            x.width(),
-            found.address(),
-        ];
-        self.driver
-            .launch(kernel, (parts, x.cols.div_ceil(SIDE)), 256, &args);
-        let mut of_parts = vec![0.0f64; parts * x.cols];
-        self.driver.download(&found, &mut of_parts);
+        let args = args![x.rows, part, x, x.cols, &found];
+        self.launch(kernel, (parts, x.cols.div_ceil(SIDE)), THREADS, &args);
+        let of_parts = self.driver.read(&found, parts * x.cols);
         for of_part in of_parts.chunks_exact(x.cols) {
             for (all, &own) in folded.iter_mut().zip(of_part) {
                 match fold {
@@ -690,10 +530,9 @@ impl Cuda {
             }
         }
         if fold == Fold::Length {
-            folded.into_iter().map(f64::sqrt).collect()
-        } else {
-            folded
+            folded.iter_mut().for_each(|sum| *sum = sum.sqrt());
         }
+        folded
     }
 }
 

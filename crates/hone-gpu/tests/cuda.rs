@@ -4,6 +4,9 @@
 
 #[path = "cuda/counts.rs"]
 mod counts;
+#[allow(dead_code, reason = "a device has bits of its own")]
+#[path = "../../hone/tests/library/laws.rs"]
+mod laws;
 #[path = "../../hone/tests/library/skip.rs"]
 mod skip;
 
@@ -17,7 +20,7 @@ use hone::matrix::{MotifMatrix, Psi};
 use hone::motif::{Motif, Weighting, count};
 use hone::operator::Operator;
 use hone::random::Key;
-use hone::space::{Space, laws};
+use hone::space::Space;
 use hone::{Config, Error, Hone, Silent};
 use hone_gpu::{Cuda, Device};
 

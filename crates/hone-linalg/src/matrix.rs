@@ -21,14 +21,13 @@
 //! f32 are zero there too. A Laplacian of k steps has a zero row where all walks return, and rounding would leave noise of
 //! it: exact zeros are put there.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::operator::{Diagonal, Operator, SQUARABLE, STEEPEST, Scaled};
-use crate::parallel::{self, for_chunks};
+use crate::parallel;
 use crate::sparse::{Csr, Pattern};
 
 /// The motif matrix function (sec. 2.3).
@@ -216,16 +215,9 @@ impl MotifMatrix {
             0.0
         };
         let diagonal = |name: &str, of: &(dyn Fn(f64) -> f64 + Sync)| named(name, &d, of);
-        let inverse = || {
-            diagonal(if tau > 0.0 { "(d+τ)^-1" } else { "d^-1" }, &|d| {
-                1.0 / (d + tau)
-            })
-        };
-        let root = || {
-            diagonal(if tau > 0.0 { "(d+τ)^-1/2" } else { "d^-1/2" }, &|d| {
-                1.0 / (d + tau).sqrt()
-            })
-        };
+        let base = if tau > 0.0 { "(d+τ)" } else { "d" };
+        let inverse = || diagonal(&format!("{base}^-1"), &|d| 1.0 / (d + tau));
+        let root = || diagonal(&format!("{base}^-1/2"), &|d| 1.0 / (d + tau).sqrt());
         let one = || diagonal("1", &|_| 1.0);
         let moves = 1.0 - self.laziness;
         let stays = || {
@@ -304,12 +296,7 @@ fn mean_of_nonzero(d: &[f64]) -> f64 {
 fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diagonal> {
     let zero = |d: f64| d.abs() < f64::from(f32::MIN_POSITIVE);
     let value = |d: f64| if zero(d) { 0.0 } else { of(d) as f32 };
-    let mut values = vec![0f32; d.len()];
-    for_chunks(&mut values, CHUNK, &|at, part| {
-        part.iter_mut()
-            .zip(&d[at * CHUNK..])
-            .for_each(|(to, &d)| *to = value(d));
-    });
+    let values = parallel::collect(d.len(), |i| value(d[i]));
     let wrong = |i: usize| !values[i].is_finite() || (!zero(d[i]) && values[i] == 0.0);
     match parallel::first(d.len(), wrong).map(|i| d[i]) {
         None => Ok(Diagonal::new(name, values)),
@@ -324,27 +311,24 @@ fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diag
 
 /// The degrees of W^k.
 fn degrees(w: &Operator, k: usize, degree: Degree) -> Arc<Vec<f64>> {
-    let longer =
-        |x: Arc<Vec<f64>>, transpose: bool| Arc::new(w.times_vector(&x, transpose, |value| value));
-    let sums = |transpose: bool| (1..k).fold(row_sums(w, transpose), |x, _| longer(x, transpose));
+    let sums = |transpose: bool| {
+        let first = row_sums(w, transpose);
+        (1..k).fold(first, |x, _| {
+            Arc::new(w.times_vector(&x, transpose, |value| value))
+        })
+    };
     if w.is_symmetric() {
         return sums(false);
     }
     match degree {
         Degree::Out | Degree::Auto => sums(false),
         Degree::In => sums(true),
-        Degree::Total => Arc::new(
-            sums(false)
-                .iter()
-                .zip(&*sums(true))
-                .map(|(a, b)| a + b)
-                .collect(),
-        ),
+        Degree::Total => {
+            let (out, into) = (sums(false), sums(true));
+            Arc::new(out.iter().zip(&*into).map(|(a, b)| a + b).collect())
+        }
     }
 }
-
-/// Values per parallel task.
-const CHUNK: usize = 1 << 14;
 
 /// Row or column sums of W, a leaf or a multiple of one, in f64.
 fn row_sums(w: &Operator, transpose: bool) -> Arc<Vec<f64>> {
@@ -357,13 +341,7 @@ fn row_sums(w: &Operator, transpose: bool) -> Arc<Vec<f64>> {
 
 /// c and c·W for a power of two c: 1 when the norm of W, as an exponent of 2, is within ±`room`.
 fn tame(w: &Operator, room: f64) -> (f64, Operator) {
-    let largest = |transpose| {
-        let sums = row_sums(w, transpose);
-        let of = |range: Range<usize>| sums[range].iter().copied().fold(0.0, f64::max);
-        parallel::stretches(sums.len(), CHUNK, of)
-            .into_iter()
-            .fold(0.0, f64::max)
-    };
+    let largest = |transpose| row_sums(w, transpose).iter().copied().fold(0.0, f64::max);
     let norm = largest(false).max(if w.is_symmetric() { 0.0 } else { largest(true) });
     let exponent = norm.log2().ceil();
     if !exponent.is_finite() || exponent.abs() <= room {

@@ -72,63 +72,45 @@ impl<T> Clone for Plus<'_, T> {
 
 impl<T> Copy for Plus<'_, T> {}
 
-/// Products of a sparse matrix with tall blocks.
-pub trait Multiply {
-    /// `y = A x`.
-    ///
-    /// # Panics
-    /// When the shapes do not fit.
-    fn multiply(&self, x: &Block, y: &mut Block);
-
-    /// Rows of `y = A x` with the epilogue in the same pass, see [`Fused`]: y and the added terms have these rows, x and the
-    /// diagonals all rows.
-    ///
-    /// # Panics
-    /// When the shapes do not fit.
-    fn multiply_rows(&self, rows: Range<usize>, x: &Block, y: &mut Block, fused: &Fused);
-
-    /// The same for a rounded x.
-    ///
-    /// # Panics
-    /// When the shapes do not fit.
-    fn multiply_rounded(&self, rows: Range<usize>, x: &Rounded, y: &mut Block, fused: &Fused);
+/// `y = A x`.
+///
+/// # Panics
+/// When the shapes do not fit.
+pub fn multiply(a: &Csr, x: &Block, y: &mut Block) {
+    multiply_rows(a, 0..a.rows(), x, y, &Fused::default());
 }
 
-impl Multiply for Csr {
-    fn multiply(&self, x: &Block, y: &mut Block) {
-        self.multiply_rows(0..self.rows(), x, y, &Fused::default());
-    }
-
-    fn multiply_rows(&self, rows: Range<usize>, x: &Block, y: &mut Block, fused: &Fused) {
-        let (arch, width) = (pulp::Arch::new(), x.cols());
-        product(self, rows, (x, width), y, fused, &|rows, y, then| {
-            // Inlined into code for the widest vectors of this machine.
-            arch.dispatch(
-                #[inline(always)]
-                || multiply_rows(self, rows, x, y, then),
-            );
-        });
-    }
-
-    fn multiply_rounded(&self, rows: Range<usize>, x: &Rounded, y: &mut Block, fused: &Fused) {
-        let arch = pulp::Arch::new();
-        product(
-            self,
-            rows,
-            (&x.words, x.cols),
-            y,
-            fused,
-            &|rows, y, then| {
-                arch.dispatch(Rows {
-                    matrix: self,
-                    rows,
-                    x,
-                    y,
-                    then,
-                });
-            },
+/// Rows of `y = A x` with the epilogue in the same pass, see [`Fused`]: y and the added terms have these rows, x and the
+/// diagonals all rows.
+///
+/// # Panics
+/// When the shapes do not fit.
+pub fn multiply_rows(a: &Csr, rows: Range<usize>, x: &Block, y: &mut Block, fused: &Fused) {
+    let (arch, width) = (pulp::Arch::new(), x.cols());
+    product(a, rows, (x, width), y, fused, &|rows, y, then| {
+        // Inlined into code for the widest vectors of this machine.
+        arch.dispatch(
+            #[inline(always)]
+            || columns(a, rows, x, y, then),
         );
-    }
+    });
+}
+
+/// The same for a rounded x.
+///
+/// # Panics
+/// When the shapes do not fit.
+pub fn multiply_rounded(a: &Csr, rows: Range<usize>, x: &Rounded, y: &mut Block, fused: &Fused) {
+    let arch = pulp::Arch::new();
+    product(a, rows, (&x.words, x.cols), y, fused, &|rows, y, then| {
+        arch.dispatch(Rows {
+            matrix: a,
+            rows,
+            x,
+            y,
+            then,
+        });
+    });
 }
 
 /// Checks shapes, and calls `multiply` for parts of the rows in parallel; rows of x are stored in a block and have `width`
@@ -188,7 +170,7 @@ where
 }
 
 #[inline(always)]
-fn multiply_rows(matrix: &Csr, rows: Range<usize>, x: &Block, y: &mut [f32], then: Then) {
+fn columns(matrix: &Csr, rows: Range<usize>, x: &Block, y: &mut [f32], then: Then) {
     match x.cols() {
         8 => exact::<8>(matrix, rows, x, y, then),
         16 => exact::<16>(matrix, rows, x, y, then),

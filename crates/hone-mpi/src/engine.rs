@@ -23,35 +23,6 @@ use hone::sparse::{Csr, Diagonal, Pattern, RemoteValues};
 use crate::space::Ranks;
 use crate::world::World;
 
-impl Ranks {
-    /// The nonzeros of all processes with their positions, given the values of this one from position `first` on.
-    fn nonzeros(&self, first: usize, values: Vec<f32>) -> Vec<Vec<u8>> {
-        let own = (first as u64..)
-            .zip(&values)
-            .filter(|(_, value)| **value != 0.0);
-        let bytes: Vec<u8> = own
-            .flat_map(|(at, value)| at.to_le_bytes().into_iter().chain(value.to_le_bytes()))
-            .collect();
-        drop(values);
-        self.world.gather_bytes(&bytes)
-    }
-}
-
-/// Positions and values of a message.
-fn entries(message: &[u8]) -> impl Iterator<Item = (usize, f32)> {
-    message.chunks_exact(12).map(|bytes| {
-        let (at, value) = bytes.split_at(8);
-        let at = at
-            .iter()
-            .rev()
-            .fold(0, |at, &byte| at << 8 | usize::from(byte));
-        (
-            at,
-            f32::from_le_bytes([value[0], value[1], value[2], value[3]]),
-        )
-    })
-}
-
 impl Engine for Ranks {
     fn name(&self) -> &str {
         &self.name
@@ -133,12 +104,14 @@ impl Engine for Ranks {
                 total,
                 ..part
             };
-            let messages = self.nonzeros(first, values);
-            return MotifGraph::of_weights(
-                (motif, pattern),
-                messages.iter().flat_map(|bytes| entries(bytes)),
-                &part,
-            );
+            let own = (first as u64..)
+                .zip(values)
+                .filter(|(_, value)| *value != 0.0);
+            let (places, values): (Vec<u64>, Vec<f32>) = own.unzip();
+            let (places, _) = self.world.gather_values(&places);
+            let (values, _) = self.world.gather_values(&values);
+            let places = places.into_iter().map(|place| place as usize);
+            return MotifGraph::of_weights((motif, pattern), places.zip(values), &part);
         }
         let values = Divided::new(self.world, pattern.clone(), values);
         let matrix = Csr::with_remote_values(pattern.clone(), Arc::new(values));
@@ -158,7 +131,7 @@ impl Engine for Ranks {
         if own.is_all() {
             return Ok(x.gram());
         }
-        x.gram_parts_of(&own, |part| parts.push(part));
+        x.gram_parts(&own, |part| parts.push(part));
         Ok(self.summed(x.cols(), x.cols(), &parts))
     }
 
@@ -220,7 +193,7 @@ impl Engine for Ranks {
         let found = svd_there(self, s, options, task)?;
         self.forget();
         let found = request.shaped_in(self, found, task, |panels| {
-            let (rows, lengths) = (panels[0].rows, self.fold(&panels, Fold::Length));
+            let (rows, lengths) = (panels[0].own.rows, self.fold(&panels, Fold::Length));
             let blocks: Vec<Block> = panels.into_iter().map(|panel| panel.block).collect();
             Ok(Group::own_rows(blocks.into(), rows, lengths))
         });
@@ -273,38 +246,12 @@ pub(crate) fn own_rows(matrix: &Csr) -> &Csr {
 
 impl RemoteValues for Divided {
     fn read(&self) -> Vec<f32> {
-        let bytes = self
-            .own
-            .values()
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect::<Vec<u8>>();
-        let value = |bytes: &[u8]| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        self.world
-            .gather_bytes(&bytes)
-            .iter()
-            .flat_map(|bytes| bytes.chunks_exact(4).map(value))
-            .collect()
+        self.world.gather_values(self.own.values()).0
     }
 
     fn times_vector(&self, x: &[f64]) -> Vec<f64> {
-        // Two words per value: nothing is computed with them on the way.
-        let halves = |value: f64| {
-            [value.to_bits() as u32, (value.to_bits() >> 32) as u32].map(f32::from_bits)
-        };
-        let own = self
-            .own
-            .rows_times_vector(self.rows.clone(), x)
-            .into_iter()
-            .flat_map(halves)
-            .collect();
-        let mut all = Block::zeros(x.len(), 2);
-        self.world
-            .gather(&Block::from_vec(self.rows.len(), 2, own), &mut all);
-        let whole = |row: &[f32]| {
-            f64::from_bits(u64::from(row[0].to_bits()) | u64::from(row[1].to_bits()) << 32)
-        };
-        all.as_slice().chunks_exact(2).map(whole).collect()
+        let own = self.own.rows_times_vector(self.rows.clone(), x);
+        self.world.gather_values(&own).0
     }
 
     fn row_sums(&self) -> Arc<Vec<f64>> {

@@ -15,35 +15,25 @@ use std::sync::{Mutex, PoisonError};
 use hone::dense::panels::{self, Own};
 use hone::dense::{Block, Columns, Logs, Small};
 use hone::random::Key;
-use hone::space::{Fold, Leaf, Map, Space, Workspace, shorten};
-use hone::sparse::{Diagonal, Fused, Multiply, Plus, Rounded};
+use hone::space::{Fold, Leaf, Map, Space, Workspace};
+use hone::sparse::{Diagonal, Fused, Plus, Rounded, multiply_rounded, multiply_rows};
 
 use crate::engine::own_rows;
 use crate::world::World;
 
-/// Rows of a tall matrix, with their range and the total number.
+/// Rows of a tall matrix.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    /// Rows of the whole matrix.
-    pub(crate) rows: usize,
-    /// The rows of this process.
-    pub(crate) range: Range<usize>,
+    /// The rows of this process, and of the whole matrix.
+    pub(crate) own: Own,
     pub(crate) block: Block,
 }
 
 impl Rows {
-    fn own(&self) -> Own {
-        Own {
-            rows: self.rows,
-            range: self.range.clone(),
-        }
-    }
-
     /// Blocks with the same rows.
     fn beside(&self, blocks: Vec<Block>) -> Vec<Rows> {
         let rows = |block| Rows {
-            rows: self.rows,
-            range: self.range.clone(),
+            own: self.own.clone(),
             block,
         };
         blocks.into_iter().map(rows).collect()
@@ -92,18 +82,17 @@ impl Ranks {
     fn rows(&self, rows: usize, block: impl FnOnce(Range<usize>) -> Block) -> Rows {
         let range = self.world.own(rows);
         Rows {
-            rows,
             block: block(range.clone()),
-            range,
+            own: Own { rows, range },
         }
     }
 
     /// The product with exact values: all rows of `x` are gathered.
     fn multiply_exact(&self, a: &Leaf, x: &Rows, y: &mut Rows, then: &Fused<Rows>) {
-        let range = y.range.clone();
+        let range = y.own.range.clone();
         let product = |all: &Block| {
             own(then, |then| {
-                own_rows(a.matrix).multiply_rows(range, all, &mut y.block, then);
+                multiply_rows(own_rows(a.matrix), range, all, &mut y.block, then);
             });
         };
         if self.world.size() == 1 {
@@ -123,12 +112,11 @@ impl Ranks {
         then: &Fused<Rows>,
         work: &mut Workspace<Rows>,
     ) {
-        let (cols, range) = (x.block.cols(), y.range.clone());
-        let right = a.right.map(|right| &right.values()[x.range.clone()]);
-        let Rows { block, .. } = work.take(self, x.rows, Rounded::words(cols));
+        let (cols, range) = (x.block.cols(), y.own.range.clone());
+        let right = a.right.map(|right| &right.values()[x.own.range.clone()]);
+        let Rows { block, .. } = work.take(self, x.own.rows, Rounded::words(cols));
         let mut words = Rows {
-            rows: x.rows,
-            range: x.range.clone(),
+            own: x.own.clone(),
             block: Rounded::of(&x.block, right, block).into_block(),
         };
         let alone = self.world.size() == 1;
@@ -139,7 +127,7 @@ impl Ranks {
         };
         let rounded = Rounded::from_words(all, cols);
         own(then, |then| {
-            own_rows(a.matrix).multiply_rounded(range, &rounded, &mut y.block, then);
+            multiply_rounded(own_rows(a.matrix), range, &rounded, &mut y.block, then);
         });
         if alone {
             words.block = rounded.into_block();
@@ -153,10 +141,10 @@ impl Ranks {
     fn gathered(&self, own: &Rows) -> Block {
         let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
         let last = buffer.take();
-        let fits = |block: &Block| (block.rows(), block.cols()) == (own.rows, own.block.cols());
+        let fits = |block: &Block| (block.rows(), block.cols()) == (own.own.rows, own.block.cols());
         let mut all = last
             .filter(fits)
-            .unwrap_or_else(|| Block::zeros(own.rows, own.block.cols()));
+            .unwrap_or_else(|| Block::zeros(own.own.rows, own.block.cols()));
         self.world.gather(&own.block, &mut all);
         all
     }
@@ -252,7 +240,7 @@ impl Space for Ranks {
         if self.world.size() == 1 {
             return x.block;
         }
-        let mut all = Block::zeros(x.rows, x.block.cols());
+        let mut all = Block::zeros(x.own.rows, x.block.cols());
         self.world.gather(&x.block, &mut all);
         all
     }
@@ -262,7 +250,7 @@ impl Space for Ranks {
     }
 
     fn shape(&self, x: &Rows) -> (usize, usize) {
-        (x.rows, x.block.cols())
+        (x.own.rows, x.block.cols())
     }
 
     fn multiply(
@@ -279,7 +267,7 @@ impl Space for Ranks {
         let Some(right) = a.right else {
             return self.multiply_exact(a, x, y, then);
         };
-        let mut scaled = work.take(self, x.rows, x.block.cols());
+        let mut scaled = work.take(self, x.own.rows, x.block.cols());
         self.scale_rows(right, x, &mut scaled);
         self.multiply_exact(a, &scaled, y, then);
         work.give(scaled);
@@ -287,12 +275,17 @@ impl Space for Ranks {
 
     fn finish(&self, product: &Rows, y: &mut Rows, then: &Fused<Rows>) {
         own(then, |then| {
-            then.finish_part(y.rows, y.range.clone(), &product.block, &mut y.block);
+            then.finish_part(
+                y.own.rows,
+                y.own.range.clone(),
+                &product.block,
+                &mut y.block,
+            );
         });
     }
 
     fn scale_rows(&self, factors: &Diagonal, x: &Rows, y: &mut Rows) {
-        let factors = &factors.values()[x.range.clone()];
+        let factors = &factors.values()[x.own.range.clone()];
         let scale = |i: usize, row: &mut [f32]| {
             row.iter_mut()
                 .zip(x.block.row(i))
@@ -306,7 +299,7 @@ impl Space for Ranks {
             return y.gram();
         }
         let mut parts = Vec::new();
-        y.gram_parts(|part| parts.push(part));
+        y.gram_parts(y.own(), |part| parts.push(part));
         self.summed(y.cols(), y.cols(), &parts)
     }
 
@@ -320,13 +313,13 @@ impl Space for Ranks {
 
     fn gram(&self, x: &[Rows]) -> Small {
         let (width, mut parts) = (panels::width(x), Vec::new());
-        panels::gram_parts(x, &x[0].own(), |part| parts.push(part));
+        panels::gram_parts(x, &x[0].own, |part| parts.push(part));
         self.summed(width, width, &parts)
     }
 
     fn cross(&self, x: &[Rows], y: &[Rows]) -> Small {
         let mut parts = Vec::new();
-        panels::cross_parts(x, y, &x[0].own(), |part| parts.push(part));
+        panels::cross_parts(x, y, &x[0].own, |part| parts.push(part));
         self.summed(panels::width(x), panels::width(y), &parts)
     }
 
@@ -345,16 +338,15 @@ impl Space for Ranks {
     fn fold(&self, x: &[Rows], fold: Fold) -> Vec<f64> {
         match fold {
             Fold::Length => {
-                let owned: Vec<Own> = x.iter().map(Rows::own).collect();
-                let blocks = x.iter().map(|panel| &panel.block);
-                self.lengths_of(&blocks.zip(&owned).collect::<Vec<_>>())
+                let blocks = x.iter().map(|panel| (&panel.block, &panel.own));
+                self.lengths_of(&blocks.collect::<Vec<_>>())
             }
             Fold::Extreme => self.extremes(x.iter().map(|panel| &panel.block)),
         }
     }
 
     fn pick(&self, x: &[Rows], rows: &[usize]) -> Block {
-        let (cols, range) = (panels::width(x), x[0].range.clone());
+        let (cols, range) = (panels::width(x), x[0].own.range.clone());
         let (places, own): (Vec<usize>, Vec<usize>) = rows
             .iter()
             .enumerate()
@@ -385,26 +377,12 @@ impl Space for Ranks {
         matrix: &Small,
         widths: &[usize],
     ) -> Vec<Rows> {
-        let factors = &factors.values()[x[0].range.clone()];
+        let factors = &factors.values()[x[0].own.range.clone()];
         x[0].beside(logs.times(x, factors, matrix, widths))
     }
 
     fn map(&self, x: &mut [Rows], map: &Map) {
-        if let Map::Shorten(power) = map {
-            return change(x, |x| panels::update_rows(x, |row| shorten(row, *power)));
-        }
-        let mut first = 0;
-        for Rows { range, block, .. } in x {
-            let cols = first..first + block.cols();
-            first = cols.end;
-            match map {
-                Map::Zero => block.as_mut_slice().fill(0.0),
-                Map::Scale(factors) => block.scale_columns(&factors[cols]),
-                Map::Redraw(which, key) => {
-                    block.redraw(cols.clone(), range.start, &which[cols], *key);
-                }
-                Map::Shorten(_) => unreachable!("done above"),
-            }
-        }
+        let first = x.first().map_or(0, |panel| panel.own.range.start);
+        change(x, |x| map.change(x, first));
     }
 }

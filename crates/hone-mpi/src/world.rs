@@ -86,21 +86,49 @@ impl World {
             (self.own(rows).len(), cols),
             "shape of the rows of a process"
         );
+        let lengths = (0..self.size).map(|rank| self.owned(rows, rank).len() * cols);
+        let lengths: Vec<usize> = lengths.collect();
+        self.gather_into(own.as_slice(), &lengths, all.as_mut_slice());
+    }
+
+    /// The values of all processes, one process after the other, and how many each has.
+    pub(crate) fn gather_values<T>(&self, own: &[T]) -> (Vec<T>, Vec<usize>)
+    where
+        T: Equivalence + Copy + Default,
+    {
+        let mut lengths = vec![0u64; self.size];
+        SimpleCommunicator::world().all_gather_into(&(own.len() as u64), &mut lengths[..]);
+        let lengths: Vec<usize> = lengths.into_iter().map(|length| length as usize).collect();
+        let mut all = vec![T::default(); lengths.iter().sum()];
+        self.gather_into(own, &lengths, &mut all);
+        (all, lengths)
+    }
+
+    /// The same into `all`, given how many values each process has.
+    fn gather_into<T: Equivalence + Copy>(&self, own: &[T], lengths: &[usize], all: &mut [T]) {
         let world = SimpleCommunicator::world();
-        if rows * cols <= self.most {
-            let ranges = (0..self.size).map(|rank| self.owned(rows, rank));
-            let (counts, starts): (Vec<i32>, Vec<i32>) = ranges
-                .map(|range| ((range.len() * cols) as i32, (range.start * cols) as i32))
-                .unzip();
-            let mut all = PartitionMut::new(all.as_mut_slice(), counts, starts);
-            return world.all_gather_varcount_into(own.as_slice(), &mut all);
+        if all.is_empty() {
+            // MPI refuses buffers of no length.
+            return;
         }
-        let mine = self.own(rows);
-        all.as_mut_slice()[mine.start * cols..mine.end * cols].copy_from_slice(own.as_slice());
-        for rank in 0..self.size {
-            let range = self.owned(rows, rank);
+        if all.len() <= self.most {
+            let counts: Vec<i32> = lengths.iter().map(|&length| length as i32).collect();
+            let starts = counts.iter().scan(0, |end, &length| {
+                *end += length;
+                Some(*end - length)
+            });
+            let starts: Vec<i32> = starts.collect();
+            let mut all = PartitionMut::new(all, counts, starts);
+            return world.all_gather_varcount_into(own, &mut all);
+        }
+        let mut rest = all;
+        for (rank, &length) in lengths.iter().enumerate() {
+            let (values, others) = rest.split_at_mut(length);
+            rest = others;
+            if rank == self.rank {
+                values.copy_from_slice(own);
+            }
             let owner = world.process_at_rank(rank as i32);
-            let values = &mut all.as_mut_slice()[range.start * cols..range.end * cols];
             values
                 .chunks_mut(self.most)
                 .for_each(|piece| owner.broadcast_into(piece));
@@ -169,48 +197,10 @@ impl communicator::Communicator for World {
     }
 
     fn gather_bytes(&self, own: &[u8]) -> Vec<Vec<u8>> {
-        let world = SimpleCommunicator::world();
-        let mut lengths = vec![0u64; self.size];
-        world.all_gather_into(&(own.len() as u64), &mut lengths[..]);
-        let total: u64 = lengths.iter().sum();
-        if total == 0 {
-            // MPI refuses buffers of no length.
-            return vec![Vec::new(); self.size];
-        }
-        if total <= self.most as u64 {
-            let starts = lengths.iter().scan(0, |end, &length| {
-                Some(std::mem::replace(end, *end + length as i32))
-            });
-            let (starts, counts): (Vec<i32>, Vec<i32>) =
-                starts.zip(lengths.iter().map(|&n| n as i32)).unzip();
-            let mut all = vec![0u8; total as usize];
-            world.all_gather_varcount_into(
-                own,
-                &mut PartitionMut::new(&mut all[..], counts, starts),
-            );
-            let mut rest = &all[..];
-            return lengths
-                .iter()
-                .map(|&length| {
-                    rest.split_off(..length as usize)
-                        .unwrap_or_default()
-                        .to_vec()
-                })
-                .collect();
-        }
-        let of = |(rank, &length): (usize, &u64)| {
-            let mut bytes = if rank == self.rank {
-                own.to_vec()
-            } else {
-                vec![0; length as usize]
-            };
-            let owner = world.process_at_rank(rank as i32);
-            bytes
-                .chunks_mut(self.most)
-                .for_each(|piece| owner.broadcast_into(piece));
-            bytes
-        };
-        lengths.iter().enumerate().map(of).collect()
+        let (all, lengths) = self.gather_values(own);
+        let mut rest = &all[..];
+        let of = |length| rest.split_off(..length).unwrap_or_default().to_vec();
+        lengths.into_iter().map(of).collect()
     }
 
     fn send(&self, values: &[f32]) {

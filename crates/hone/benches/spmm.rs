@@ -11,7 +11,7 @@ use hone::dense::{Block, orthonormalize};
 use hone::operator::{Diagonal, Operator, Workspace};
 use hone::random::Key;
 use hone::space::Host;
-use hone::sparse::{Csr, Fused, Multiply, Pattern, Rounded};
+use hone::sparse::{Csr, Fused, Pattern, Rounded, multiply, multiply_rounded, multiply_rows};
 use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
 
@@ -34,14 +34,15 @@ fn main() {
     let mut y = Block::zeros(n, b);
     let bytes = matrix.nnz() * (8 + 4 * b) + n * (8 + 4 * b);
     let bound = bytes as f64 / bandwidth;
-    let product = best("product", || matrix.multiply(&x, &mut y));
+    let product = best("product", || multiply(&matrix, &x, &mut y));
     println!("  bound {bound:.4} s, {:.2} x", product / bound);
     let diagonal = Diagonal::new(
         "d",
         (0..n).map(|i| 1.0 / (1 + i % 7) as f32).collect::<Vec<_>>(),
     );
     best("product, left", || {
-        matrix.multiply_rows(
+        multiply_rows(
+            &matrix,
             0..n,
             &x,
             &mut y,
@@ -58,7 +59,7 @@ fn main() {
     });
     let rounded = rounded.expect("rounded above");
     let half = best("rounded product", || {
-        matrix.multiply_rounded(0..n, &rounded, &mut y, &Fused::default());
+        multiply_rounded(&matrix, 0..n, &rounded, &mut y, &Fused::default());
     });
     println!("  {:.2} x the product", half / product);
     let plain = best("plain loop, one thread", || plain(&matrix, &x, &mut y));

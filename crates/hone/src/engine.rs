@@ -7,8 +7,7 @@
 //! engine's functions.
 //!
 //! The method, its settings, the memory plan, checkpoints and output are the same for all engines, and so are the
-//! bits of an engine whose [`Space`](crate::space::Space) has the arithmetic of the host
-//! ([`laws`](crate::space::laws)).
+//! bits of an engine whose [`Space`](crate::space::Space) has the arithmetic of the host.
 //!
 //! To add an engine: implement [`Space`](crate::space::Space) for its tall matrices, let [`Engine::factor`] call
 //! [`svd_in`](crate::factor::svd::svd_in) with it, and refuse the solvers that it lacks with [`Engine::lacks`].

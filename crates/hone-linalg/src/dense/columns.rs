@@ -97,6 +97,24 @@ impl Columns {
         self.groups
     }
 
+    /// Whether a group has values in so few rows that others are not read for its sake.
+    pub fn is_rare(&self, group: &Group) -> bool {
+        group.rows().is_some() && group.whole_rows() < self.own.rows / RARE
+    }
+
+    /// Rows that have values in a rare group, ascending.
+    pub fn rare_rows(&self) -> Vec<u32> {
+        let mut seen = vec![false; self.rows];
+        let rare = self.groups.iter().filter(|group| self.is_rare(group));
+        let rows = rare.filter_map(Group::rows).flatten();
+        rows.for_each(|&row| seen[row as usize] = true);
+        (0..)
+            .zip(seen)
+            .filter(|(_, seen)| *seen)
+            .map(|(row, _)| row)
+            .collect()
+    }
+
     /// The squared length of each column.
     pub fn column_energy(&self) -> Vec<f64> {
         let of = |group: &Group| group.column_norms(Norm::L2);
@@ -120,21 +138,12 @@ impl Columns {
             .sum()
     }
 
-    /// Writes rows `range`, row-major, into `to`; for writers that stream.
-    pub fn read_rows(&self, range: Range<usize>, to: &mut [f32]) {
-        self.window().read(&range, to, |value| value);
-    }
-
     /// Rows whose entries are all zero, ascending.
     pub fn zero_rows(&self) -> Vec<usize> {
-        let chunk = chunk_rows(self.cols);
-        let chunks = (0..self.rows).step_by(chunk);
-        let chunks = chunks.map(|start| start..(start + chunk).min(self.rows));
-        self.map_ranges(chunks.collect(), |range, values| {
-            let first = range.start;
-            let zero = |&i: &usize| self.row_of(values, i - first).iter().all(|&x| x == 0.0);
-            range.filter(zero).collect()
-        })
+        let rows: Vec<usize> = (0..self.rows).collect();
+        let zero = self.map_rows(&rows, |_, row| row.iter().all(|&x| x == 0.0));
+        let rows = rows.into_iter().zip(zero).filter(|(_, zero)| *zero);
+        rows.map(|(row, _)| row).collect()
     }
 
     /// The results of `of` on some rows, ascending; pieces that contain any of them are read completely.
@@ -144,33 +153,16 @@ impl Columns {
         of: impl Fn(usize, &[f32]) -> T + Sync,
     ) -> Vec<T> {
         let chunk = chunk_rows(self.cols);
-        let pieces = rows.chunk_by(|a, b| a / chunk == b / chunk);
-        let ranges = pieces.map(|piece| piece[0]..piece[piece.len() - 1] + 1);
-        self.map_ranges(ranges.collect(), |range, values| {
-            let some = rows.partition_point(|&i| i < range.start)
-                ..rows.partition_point(|&i| i < range.end);
-            let of = |&i: &usize| of(i, self.row_of(values, i - range.start));
-            rows[some].iter().map(of).collect()
-        })
-    }
-
-    fn row_of<'a>(&self, values: &'a [f32], at: usize) -> &'a [f32] {
-        &values[at * self.cols..][..self.cols]
-    }
-
-    /// The joined results of `of` on ranges of rows and their values.
-    fn map_ranges<T: Send>(
-        &self,
-        ranges: Vec<Range<usize>>,
-        of: impl Fn(Range<usize>, &[f32]) -> Vec<T> + Sync,
-    ) -> Vec<T> {
+        let pieces: Vec<&[usize]> = rows.chunk_by(|a, b| a / chunk == b / chunk).collect();
         let start = || (self.window(), Vec::new());
-        let found = ranges
+        let found = pieces
             .into_par_iter()
-            .map_init(start, |(window, values), range| {
+            .map_init(start, |(window, values), piece| {
+                let range = piece[0]..piece[piece.len() - 1] + 1;
                 values.resize(range.len() * self.cols, 0.0);
                 window.read(&range, values, |value| value);
-                of(range, values)
+                let of = |&i: &usize| of(i, &values[(i - range.start) * self.cols..][..self.cols]);
+                piece.iter().map(of).collect::<Vec<T>>()
             });
         found.flatten_iter().collect()
     }
@@ -190,16 +182,13 @@ impl Columns {
 
     /// All in one block: the only one, if it has all rows, else a copy.
     pub fn into_block(mut self) -> Block {
-        match self.groups.pop() {
-            Some(group) if self.groups.is_empty() => group.into_whole().unwrap_or_else(|group| {
-                let groups = vec![group];
-                Columns { groups, ..self }.to_block()
-            }),
-            last => {
-                self.groups.extend(last);
-                self.to_block()
+        if self.groups.len() == 1 {
+            match self.groups.remove(0).into_whole() {
+                Ok(block) => return block,
+                Err(group) => self.groups.push(group),
             }
         }
+        self.to_block()
     }
 
     /// All in one block.
@@ -215,31 +204,24 @@ impl Columns {
     /// The Gram matrix YᵀY of the rows present.
     pub fn gram(&self) -> Small {
         let mut sum = Small::zeros(self.cols, self.cols);
-        self.gram_parts(|part| sum.add(&part));
+        self.gram_parts(&self.own, |part| sum.add(&part));
         sum
     }
 
-    /// Partial sums of YᵀY, one for each lane present; added in order, they are the Gram matrix.
-    pub fn gram_parts(&self, add: impl FnMut(Small)) {
-        self.gram_parts_of(&self.own, add);
-    }
-
-    /// The same for some of the lanes present.
-    pub fn gram_parts_of(&self, own: &Own, mut add: impl FnMut(Small)) {
+    /// Partial sums of YᵀY, one for each of some of the lanes present; added in order, they are the Gram matrix.
+    pub fn gram_parts(&self, own: &Own, mut add: impl FnMut(Small)) {
         let share = own.range.len() as f64 / self.rows.max(1) as f64;
-        timed(
-            Work::Gram,
-            (4.0 * self.stored() as f64 * share) as u64,
-            || self.parts_of_gram(own, &mut add),
-        );
+        let bytes = 4.0 * self.stored() as f64 * share;
+        timed(Work::Gram, bytes as u64, || {
+            self.parts_of_gram(own, &mut add);
+        });
     }
 
     fn parts_of_gram(&self, own: &Own, add: &mut dyn FnMut(Small)) {
         if self.cols == 0 {
             return;
         }
-        let parts = Parts::of(self);
-        let rare_rows = parts.rare_rows(self.rows);
+        let (parts, rare_rows) = (Parts::of(self), self.rare_rows());
         let lane = |lane: Range<usize>| {
             let lane = lane.start - self.own.range.start..lane.end - self.own.range.start;
             let mut window = Window::new(parts.often.iter().copied());
@@ -261,12 +243,8 @@ impl Columns {
                 lower(i.max(j), i.min(j))
             })
         };
-        by_lanes(
-            own,
-            products_at_a_time(own.rows, self.cols, self.cols),
-            lane,
-            add,
-        );
+        let at_a_time = products_at_a_time(own.rows, self.cols, self.cols);
+        by_lanes(own, at_a_time, lane, add);
     }
 
     /// Products of the rare columns with all columns, in the order of the parts, over some rows.
@@ -312,15 +290,10 @@ impl Columns {
             return out;
         }
         let parts = Parts::of(self);
-        let mut factor = vec![0.0; self.cols * b];
-        let rows = narrow(matrix);
-        parts
-            .place
-            .iter()
-            .zip(rows.chunks_exact(b.max(1)))
-            .for_each(|(&to, row)| {
-                factor[to * b..(to + 1) * b].copy_from_slice(row);
-            });
+        let (mut factor, rows) = (vec![0.0; self.cols * b], narrow(matrix));
+        for (&to, row) in parts.place.iter().zip(rows.chunks_exact(b.max(1))) {
+            factor[to * b..(to + 1) * b].copy_from_slice(row);
+        }
         let (wide, factor, parts) = (parts.wide, &factor, &parts);
         self.for_chunks(b, out.as_mut_slice(), || {
             let mut often = Window::new(parts.often.iter().copied());
@@ -365,7 +338,7 @@ impl Columns {
     }
 
     fn window(&self) -> Window<'_> {
-        Window::new(self.groups.iter())
+        Window::new(&self.groups)
     }
 
     /// Cuts an output of `width` columns into chunks of rows, in parallel; `start` makes what fills chunks.
@@ -400,8 +373,7 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn of(columns: &'a Columns) -> Self {
-        let is_rare =
-            |group: &Group| group.rows().is_some() && group.whole_rows() < columns.own.rows / RARE;
+        let is_rare = |group: &Group| columns.is_rare(group);
         let width = |groups: &[&Group]| groups.iter().map(|group| group.cols()).sum();
         let (rare, often): (Vec<&Group>, Vec<&Group>) =
             columns.groups.iter().partition(|group| is_rare(group));
@@ -423,13 +395,5 @@ impl<'a> Parts<'a> {
             wide,
             place,
         }
-    }
-
-    /// Rows that have values in a rare group, ascending.
-    fn rare_rows(&self, rows: usize) -> Vec<u32> {
-        let mut seen = vec![false; rows];
-        let numbers = self.rare.iter().filter_map(|group| group.rows()).flatten();
-        numbers.for_each(|&row| seen[row as usize] = true);
-        (0..rows as u32).filter(|&row| seen[row as usize]).collect()
     }
 }

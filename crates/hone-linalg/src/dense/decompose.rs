@@ -5,17 +5,17 @@
 //! on. If few of many rows are nonzero (Y of a star, a path or a complete graph: 8 of 416) this goes on until squares
 //! underflow, a reflection divides by zero, and the following iteration works on NaN until its limit. The matrix is
 //! therefore scaled to norm 1 and shifted by twice the identity: no vector changes, and noise never falls below that of
-//! the diagonal. Singular values cannot be shifted this way. The fallback of both is Jacobi's method, which always
-//! terminates. Whatever comes out is checked against the matrix: a decomposition that is wrong beyond
+//! the diagonal. Singular values cannot be shifted this way. The fallback of both is Jacobi's method for singular values, which
+//! always terminates. Whatever comes out is checked against the matrix: a decomposition that is wrong beyond
 //! rounding is repeated with Jacobi's method, and is an error if that one is wrong too.
 //!
 //! A decomposition is checked by products with a few random sign vectors in O(n²): A = V diag(λ) Vᵀ holds if both sides agree on
 //! random vectors, unless the error happens to be orthogonal to all of them (Freivalds 1979); VᵀV = I likewise. Finite results
 //! of an iteration need not be correct, and everything computed from them (ranks, residuals, losses) would repeat the mistake.
 
-use faer::Side;
 use rand_xoshiro::rand_core::Rng;
 
+use super::kernels::symmetric_eigen;
 use super::small::dot;
 use super::{Small, jacobi};
 use crate::error::{Error, Result};
@@ -81,7 +81,7 @@ impl Small {
         }
         let even = Small::from_fn(n, n, |i, j| scale * self.get(i.max(j), i.min(j)));
         let methods: [&dyn Fn() -> Option<Eigen>; 2] =
-            [&|| moved(&even), &|| Some(jacobi::eigen(&even))];
+            [&|| iterated_eigen(&even), &|| Some(rotated_eigen(&even))];
         let mut found = first_right(methods, |found| eigen_is_right(&even, found))?;
         found.values.iter_mut().for_each(|value| *value /= scale);
         Ok(found)
@@ -152,18 +152,29 @@ fn failed(message: &str) -> Error {
     }
 }
 
-/// Eigenvalues and vectors of a symmetric matrix of norm at most 1, away from zero; `None` if that fails.
-fn moved(even: &Small) -> Option<Eigen> {
-    let n = even.rows();
-    let away = Small::from_fn(n, n, |i, j| {
+/// A symmetric matrix of norm at most 1, away from zero.
+fn moved(even: &Small) -> Small {
+    Small::from_fn(even.rows(), even.rows(), |i, j| {
         even.get(i, j) + if i == j { AWAY } else { 0.0 }
-    });
-    let found = away.as_faer().self_adjoint_eigen(Side::Lower).ok()?;
-    let (values, vectors) = (found.S(), found.U());
-    let values: Vec<f64> = (0..n).map(|j| values[n - 1 - j] - AWAY).collect();
-    let vectors = Small::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)]);
+    })
+}
+
+/// Eigenvalues and vectors by iteration; `None` if that fails.
+fn iterated_eigen(even: &Small) -> Option<Eigen> {
+    let (values, vectors) = symmetric_eigen(moved(even).as_faer())?;
+    let values: Vec<f64> = values.iter().map(|value| value - AWAY).collect();
+    let vectors = Small::from_faer(&vectors);
     (values.iter().all(|value| value.is_finite()) && vectors.is_finite())
         .then_some(Eigen { values, vectors })
+}
+
+/// The same by rotations: the matrix moved is positive definite, so its singular values are its eigenvalues.
+fn rotated_eigen(even: &Small) -> Eigen {
+    let SmallSvd { u, sigma, .. } = jacobi::svd(&moved(even));
+    Eigen {
+        values: sigma.iter().map(|value| value - AWAY).collect(),
+        vectors: u,
+    }
 }
 
 /// The singular value decomposition by iteration; `None` if that fails.
@@ -287,6 +298,7 @@ mod tests {
             let even = dense(n, n + 3, n as u64).times(&dense(n, n + 3, n as u64).transposed());
             let right = even.eigen().expect("finite");
             assert!(eigen_is_right(&even, &right));
+            assert!(eigen_is_right(&even, &rotated_eigen(&even)));
             let mut wrong = [right.clone(), right.clone(), right.clone(), right.clone()];
             wrong[0].values[0] += 1e-6;
             wrong[1].vectors.set(0, 1, right.vectors.get(0, 1) + 1e-6);

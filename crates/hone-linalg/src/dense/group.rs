@@ -37,13 +37,12 @@ pub trait Stored: Debug + Send + Sync {
     fn lengths(&self) -> Option<Vec<f64>> {
         None
     }
-    /// The concrete type, so that a device can recognise its own values.
+    /// The owner of the rows, for an engine that recognises its own.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 }
 
-/// Panels as columns of a larger matrix.
 impl Stored for Panels {
     fn rows(&self) -> usize {
         Panels::rows(self)
@@ -88,6 +87,7 @@ impl Stored for Block {
 /// Some columns of a tall matrix.
 #[derive(Debug, Clone)]
 pub struct Group {
+    /// The numbers of the rows that have values, when they are not all rows.
     rows: Option<Vec<u32>>,
     values: Values,
     whole: Option<Whole>,
@@ -105,8 +105,13 @@ struct Whole {
 #[derive(Debug, Clone)]
 enum Values {
     Held(Block),
-    /// To be multiplied by the factor, if there is one, in f64.
-    Stored(Arc<dyn Stored>, Option<f64>),
+    Stored {
+        stored: Arc<dyn Stored>,
+        /// The rows of what is stored.
+        range: Range<usize>,
+        /// Multiply the values in f64, one after the other, each with its own rounding as for a block in memory.
+        factors: Vec<f64>,
+    },
 }
 
 impl Group {
@@ -115,16 +120,25 @@ impl Group {
         Group::of(None, Values::Held(block))
     }
 
-    fn of(rows: Option<Vec<u32>>, values: Values) -> Self {
-        if let Some(rows) = &rows {
-            assert_eq!(rows.len(), values.rows(), "one number a stored row");
-            assert!(rows.is_sorted_by(|a, b| a < b), "rows do not ascend");
-        }
-        Group {
-            rows,
-            values,
-            whole: None,
-        }
+    /// Columns that are zero outside `rows`, which strictly ascend: row i of the block is row `rows[i]`.
+    ///
+    /// # Panics
+    /// When there are not as many rows as in the block, or they do not ascend.
+    pub fn partial(rows: Vec<u32>, block: Block) -> Self {
+        Group::of(Some(rows), Values::Held(block))
+    }
+
+    /// Columns kept elsewhere, zero outside `rows` where these are given.
+    ///
+    /// # Panics
+    /// As [`Group::partial`].
+    pub fn stored(rows: Option<Vec<u32>>, stored: Arc<dyn Stored>) -> Self {
+        let values = Values::Stored {
+            range: 0..stored.rows(),
+            stored,
+            factors: Vec::new(),
+        };
+        Group::of(rows, values)
     }
 
     /// Panels that stand for columns of all rows, or of `rows` only.
@@ -132,11 +146,10 @@ impl Group {
     /// # Panics
     /// As [`Group::partial`].
     pub fn panels(rows: Option<Vec<u32>>, panels: Panels) -> Self {
-        let values = match panels.as_slice() {
-            [_] => Values::Held(panels.into_block()),
-            _ => Values::Stored(Arc::new(panels), None),
-        };
-        Group::of(rows, values)
+        match panels.as_slice() {
+            [_] => Group::of(rows, Values::Held(panels.into_block())),
+            _ => Group::stored(rows, Arc::new(panels)),
+        }
     }
 
     /// Rows that a process holds of a matrix with `rows` rows, given the lengths of all columns.
@@ -150,35 +163,17 @@ impl Group {
         }
     }
 
-    /// Columns that are zero outside `rows`, which strictly ascend: row i of the block is row `rows[i]`.
-    ///
-    /// # Panics
-    /// When there are not as many rows as in the block, or they do not ascend.
-    pub fn partial(rows: Vec<u32>, block: Block) -> Self {
-        Group::of(Some(rows), Values::Held(block))
-    }
-
-    /// Where the values of row `i` are stored; nowhere when they are zero.
-    pub fn stored_row(&self, i: usize) -> Option<usize> {
-        self.rows
-            .as_ref()
-            .map_or(Some(i), |rows| rows.binary_search(&(i as u32)).ok())
-    }
-
-    /// Columns kept elsewhere, zero outside `rows` where these are given.
-    ///
-    /// # Panics
-    /// As [`Group::partial`].
-    pub fn stored(rows: Option<Vec<u32>>, values: Arc<dyn Stored>) -> Self {
-        Group::of(rows, Values::Stored(values, None))
-    }
-
-    /// The values, when they are in memory.
-    pub fn block(&self) -> Option<&Block> {
-        match &self.values {
-            Values::Held(block) => Some(block),
-            Values::Stored(..) => None,
+    fn of(rows: Option<Vec<u32>>, values: Values) -> Self {
+        let group = Group {
+            rows,
+            values,
+            whole: None,
+        };
+        if let Some(rows) = &group.rows {
+            assert_eq!(rows.len(), group.stored_rows(), "one number a stored row");
+            assert!(rows.is_sorted_by(|a, b| a < b), "rows do not ascend");
         }
+        group
     }
 
     /// The same columns of all rows as columns that are zero outside `rows`, where these are given.
@@ -193,11 +188,38 @@ impl Group {
         }
     }
 
+    /// Where the values of row `i` are stored; nowhere when they are zero.
+    pub fn stored_row(&self, i: usize) -> Option<usize> {
+        self.rows
+            .as_ref()
+            .map_or(Some(i), |rows| rows.binary_search(&(i as u32)).ok())
+    }
+
+    /// Where the values of rows `range` are stored.
+    fn stored_range(&self, range: &Range<usize>) -> Range<usize> {
+        let Some(rows) = &self.rows else {
+            return range.clone();
+        };
+        let below = |end: usize| move |&row: &u32| (row as usize) < end;
+        let first = rows.partition_point(below(range.start));
+        first..first + rows[first..].partition_point(below(range.end))
+    }
+
+    /// The values, when they are in memory.
+    pub fn block(&self) -> Option<&Block> {
+        match &self.values {
+            Values::Held(block) => Some(block),
+            Values::Stored { .. } => None,
+        }
+    }
+
     /// The values stored elsewhere, and their factor.
     pub fn elsewhere(&self) -> Option<(&dyn Stored, f64)> {
         match &self.values {
             Values::Held(_) => None,
-            Values::Stored(values, factor) => Some((&**values, factor.unwrap_or(1.0))),
+            Values::Stored {
+                stored, factors, ..
+            } => Some((&**stored, factors.iter().product())),
         }
     }
 
@@ -215,12 +237,18 @@ impl Group {
 
     /// Number of columns.
     pub fn cols(&self) -> usize {
-        self.values.cols()
+        match &self.values {
+            Values::Held(block) => block.cols(),
+            Values::Stored { stored, .. } => stored.cols(),
+        }
     }
 
     /// Number of rows that have values.
     pub fn stored_rows(&self) -> usize {
-        self.values.rows()
+        match &self.values {
+            Values::Held(block) => block.rows(),
+            Values::Stored { range, .. } => range.len(),
+        }
     }
 
     /// The numbers of these rows, when they are not all rows.
@@ -230,85 +258,55 @@ impl Group {
 
     /// Bytes in memory.
     pub fn memory(&self) -> usize {
-        self.values.memory() + self.rows.as_ref().map_or(0, |rows| 4 * rows.len())
+        let values = match &self.values {
+            Values::Held(block) => block.memory(),
+            Values::Stored { stored, .. } => stored.memory(),
+        };
+        values + self.rows.as_ref().map_or(0, |rows| 4 * rows.len())
     }
 
     /// The same columns times a factor.
     #[must_use]
-    pub fn scaled(self, factor: f64) -> Self {
-        let lengths = |lengths: Vec<f64>| {
-            lengths
-                .into_iter()
-                .map(|length| length * factor.abs())
-                .collect()
-        };
-        let whole = self.whole.map(|whole| Whole {
-            lengths: lengths(whole.lengths),
-            ..whole
-        });
-        let values = match self.values {
-            Values::Held(mut block) => {
-                block.scale_columns(&vec![factor; block.cols()]);
-                Values::Held(block)
-            }
-            Values::Stored(values, None) => Values::Stored(values, Some(factor)),
-            Values::Stored(values, Some(before)) => {
-                let inner = Group::of(None, Values::Stored(values, Some(before)));
-                Values::Stored(Arc::new(inner), Some(factor))
-            }
-        };
-        Group {
-            rows: self.rows,
-            values,
-            whole,
+    pub fn scaled(mut self, factor: f64) -> Self {
+        let lengths = self.whole.iter_mut().flat_map(|whole| &mut whole.lengths);
+        lengths.for_each(|length| *length *= factor.abs());
+        match &mut self.values {
+            Values::Held(block) => block.scale_columns(&vec![factor; block.cols()]),
+            Values::Stored { factors, .. } => factors.push(factor),
         }
+        self
     }
 
-    /// Only rows `range` of the matrix, renumbered from 0; statistics of the whole are kept.
+    /// Only rows `range` of the matrix, renumbered from 0; statistics of the whole are kept. Values in memory are copied, so that
+    /// the rest can be freed.
     #[must_use]
-    pub fn part(self, range: &Range<usize>) -> Self {
-        let stored = match &self.rows {
-            None => range.clone(),
-            Some(rows) => {
-                let below = |end: usize| rows.partition_point(|&row| (row as usize) < end);
-                below(range.start)..below(range.end)
-            }
-        };
-        let whole = Some(Whole {
+    pub fn part(mut self, range: &Range<usize>) -> Self {
+        let kept = self.stored_range(range);
+        self.whole = Some(Whole {
             stored_rows: self.stored_rows(),
             lengths: self.column_norms(Norm::L2),
         });
-        let rows = self.rows.map(|rows| {
-            rows[stored.clone()]
-                .iter()
-                .map(|row| row - range.start as u32)
-                .collect()
-        });
-        let values = match self.values {
-            Values::Held(block) => Values::Held(Block::from_vec(
-                stored.len(),
-                block.cols(),
-                block.rows_slice(stored).to_vec(),
-            )),
-            // Values in memory are copied, so that the rest can be freed.
-            Values::Stored(values, factor) if values.memory() > 0 => {
-                let mut block = Block::zeros(stored.len(), values.cols());
-                values.read(stored, block.as_mut_slice());
-                Values::Stored(Arc::new(Panels::from(block)), factor)
+        self.values = match self.values {
+            Values::Stored {
+                stored,
+                range: all,
+                factors,
+            } if stored.memory() == 0 => Values::Stored {
+                stored,
+                range: all.start + kept.start..all.start + kept.end,
+                factors,
+            },
+            _ => {
+                let mut block = Block::zeros(kept.len(), self.cols());
+                self.read(kept.clone(), block.as_mut_slice());
+                Values::Held(block)
             }
-            Values::Stored(values, factor) => Values::Stored(
-                Arc::new(Stretch {
-                    values,
-                    rows: stored,
-                }),
-                factor,
-            ),
         };
-        Group {
-            rows,
-            values,
-            whole,
-        }
+        let renumbered = |row: &u32| row - range.start as u32;
+        self.rows = self
+            .rows
+            .map(|rows| rows[kept].iter().map(renumbered).collect());
+        self
     }
 
     /// Whether these are some rows of a larger matrix.
@@ -329,89 +327,40 @@ impl Group {
             assert_eq!(norm, Norm::L2, "of a part, lengths of the whole are known");
             return whole.lengths.clone();
         }
-        let known = self.elsewhere().filter(|_| norm == Norm::L2);
-        let known = known
-            .and_then(|(values, factor)| values.lengths().map(|lengths| (lengths, factor.abs())));
+        let elsewhere = self.elsewhere().filter(|_| norm == Norm::L2);
+        let known = elsewhere.and_then(|(values, factor)| Some((values.lengths()?, factor.abs())));
         match known {
             Some((lengths, factor)) => lengths.into_iter().map(|length| length * factor).collect(),
-            None => norms::column_norms(&self.values, norm),
+            None => norms::column_norms(self, norm),
         }
     }
 
     /// The mean of each column over the rows that have values.
     pub fn column_means(&self) -> Vec<f64> {
-        norms::column_means(&self.values)
+        norms::column_means(self)
     }
 }
 
-/// Some rows of what is stored elsewhere.
-#[derive(Debug)]
-struct Stretch {
-    values: Arc<dyn Stored>,
-    rows: Range<usize>,
-}
-
-impl Stored for Stretch {
-    fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn cols(&self) -> usize {
-        self.values.cols()
-    }
-
-    fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        self.values.read(
-            self.rows.start + range.start..self.rows.start + range.end,
-            to,
-        );
-    }
-
-    fn memory(&self) -> usize {
-        self.values.memory()
-    }
-}
-
-/// Rounds twice, factor by factor, as for a block in memory.
+/// The rows that have values.
 impl Stored for Group {
     fn rows(&self) -> usize {
-        self.values.rows()
+        self.stored_rows()
     }
 
     fn cols(&self) -> usize {
-        self.values.cols()
+        Group::cols(self)
     }
 
-    fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        self.values.read(range, to);
-    }
-
-    fn memory(&self) -> usize {
-        Group::memory(self)
-    }
-}
-
-impl Stored for Values {
-    fn rows(&self) -> usize {
-        match self {
-            Values::Held(block) => block.rows(),
-            Values::Stored(values, _) => values.rows(),
-        }
-    }
-
-    fn cols(&self) -> usize {
-        match self {
-            Values::Held(block) => block.cols(),
-            Values::Stored(values, _) => values.cols(),
-        }
-    }
-
-    fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        match self {
-            Values::Held(block) => Stored::read(block, range, to),
-            Values::Stored(values, factor) => {
-                values.read(range, to);
-                if let Some(factor) = factor {
+    fn read(&self, rows: Range<usize>, to: &mut [f32]) {
+        match &self.values {
+            Values::Held(block) => Stored::read(block, rows, to),
+            Values::Stored {
+                stored,
+                range,
+                factors,
+            } => {
+                stored.read(range.start + rows.start..range.start + rows.end, to);
+                for factor in factors {
                     to.iter_mut()
                         .for_each(|value| *value = (f64::from(*value) * factor) as f32);
                 }
@@ -420,49 +369,49 @@ impl Stored for Values {
     }
 
     fn slice<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
-        match self {
-            Values::Held(block) => block.rows_slice(range),
-            Values::Stored(..) => {
-                buffer.resize(range.len() * self.cols(), 0.0);
-                self.read(range, buffer);
-                buffer
-            }
+        if let Values::Held(block) = &self.values {
+            return block.rows_slice(range);
         }
+        buffer.resize(range.len() * Group::cols(self), 0.0);
+        self.read(range, buffer);
+        buffer
     }
 
     fn memory(&self) -> usize {
-        match self {
-            Values::Held(block) => block.memory(),
-            Values::Stored(values, _) => values.memory(),
-        }
+        Group::memory(self)
     }
 }
 
 /// Groups side by side, read row after row: a window that moves down.
 pub(super) struct Window<'a> {
-    /// Each with its first column in the window.
-    groups: Vec<(Cursor<'a>, usize)>,
+    cursors: Vec<Cursor<'a>>,
     width: usize,
+}
+
+/// A place in a group, with what was read ahead where it is stored elsewhere.
+struct Cursor<'a> {
+    group: &'a Group,
+    /// The first column of the group in the window.
+    first: usize,
+    ahead: Range<usize>,
+    buffer: Vec<f32>,
 }
 
 impl<'a> Window<'a> {
     /// A window on some groups, left to right.
-    pub(super) fn new(groups: impl Iterator<Item = &'a Group>) -> Self {
+    pub(super) fn new(groups: impl IntoIterator<Item = &'a Group>) -> Self {
         let mut width = 0;
-        let place = |group: &'a Group| {
-            let at = width;
+        let cursor = |group: &'a Group| {
             width += group.cols();
-            (
-                Cursor {
-                    group,
-                    ahead: 0..0,
-                    buffer: Vec::new(),
-                },
-                at,
-            )
+            Cursor {
+                group,
+                first: width - group.cols(),
+                ahead: 0..0,
+                buffer: Vec::new(),
+            }
         };
-        let groups = groups.map(place).collect();
-        Window { groups, width }
+        let cursors = groups.into_iter().map(cursor).collect();
+        Window { cursors, width }
     }
 
     /// Writes rows `range` of the matrix into `to`, row-major.
@@ -474,73 +423,46 @@ impl<'a> Window<'a> {
     ) {
         to.fill(T::default());
         let width = self.width;
-        for (cursor, at) in &mut self.groups {
-            cursor.each(range, |i, values| {
-                let to = &mut to[(i - range.start) * width + *at..][..values.len()];
-                to.iter_mut()
-                    .zip(values)
-                    .for_each(|(to, &value)| *to = as_t(value));
-            });
-        }
+        self.each(range, |i, first, values| {
+            let to = &mut to[(i - range.start) * width + first..][..values.len()];
+            to.iter_mut()
+                .zip(values)
+                .for_each(|(to, &value)| *to = as_t(value));
+        });
     }
 
     /// Calls `f` with row, first column and values of all that is stored of rows `range`, group by group.
     pub(super) fn each(&mut self, range: &Range<usize>, mut f: impl FnMut(usize, usize, &[f32])) {
-        self.groups
-            .iter_mut()
-            .for_each(|(cursor, at)| cursor.each(range, |i, values| f(i, *at, values)));
+        for cursor in &mut self.cursors {
+            let (group, first, cols) = (cursor.group, cursor.first, cursor.group.cols());
+            let stored = group.stored_range(range);
+            if cols == 0 || stored.is_empty() {
+                continue;
+            }
+            let values = cursor.slice(stored.clone()).chunks_exact(cols);
+            match &group.rows {
+                None => stored
+                    .zip(values)
+                    .for_each(|(i, values)| f(i, first, values)),
+                Some(rows) => rows[stored]
+                    .iter()
+                    .zip(values)
+                    .for_each(|(&i, values)| f(i as usize, first, values)),
+            }
+        }
     }
-}
-
-/// A place in a group, with what was read ahead where it is stored elsewhere.
-struct Cursor<'a> {
-    group: &'a Group,
-    ahead: Range<usize>,
-    buffer: Vec<f32>,
 }
 
 impl Cursor<'_> {
-    /// Calls `f` with every row of the matrix in `range` that has values.
-    fn each(&mut self, range: &Range<usize>, mut f: impl FnMut(usize, &[f32])) {
-        let (group, cols) = (self.group, self.group.cols());
-        if cols == 0 {
-            return;
-        }
-        let stored = match &group.rows {
-            None => range.clone(),
-            Some(rows) => {
-                let below = |end: usize| move |&row: &u32| (row as usize) < end;
-                let first = rows.partition_point(below(range.start));
-                first..first + rows[first..].partition_point(below(range.end))
-            }
-        };
-        if stored.is_empty() {
-            return;
-        }
-        let values = self.slice(stored.clone()).chunks_exact(cols);
-        match &group.rows {
-            None => stored.zip(values).for_each(|(i, values)| f(i, values)),
-            Some(rows) => rows[stored]
-                .iter()
-                .zip(values)
-                .for_each(|(&i, values)| f(i as usize, values)),
-        }
-    }
-
     fn slice(&mut self, range: Range<usize>) -> &[f32] {
-        let cols = self.group.cols();
         if let Values::Held(block) = &self.group.values {
             return block.rows_slice(range);
         }
+        let cols = self.group.cols();
         if range.start < self.ahead.start || self.ahead.end < range.end {
-            let end = range
-                .end
-                .max(range.start + AHEAD / cols)
-                .min(self.group.stored_rows());
-            self.ahead = range.start..end;
-            self.group
-                .values
-                .slice(self.ahead.clone(), &mut self.buffer);
+            let ahead = range.end.max(range.start + AHEAD / cols);
+            self.ahead = range.start..ahead.min(self.group.stored_rows());
+            self.group.slice(self.ahead.clone(), &mut self.buffer);
         }
         &self.buffer[(range.start - self.ahead.start) * cols..(range.end - self.ahead.start) * cols]
     }

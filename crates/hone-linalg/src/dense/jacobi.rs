@@ -1,14 +1,11 @@
-//! Jacobi's methods for small dense matrices: slow, but always convergent.
+//! Jacobi's method for small dense matrices: slow, but always convergent; the fallback of the faster iterations of `decompose`.
 //!
-//! They are the fallback of the faster iterations of `decompose`. Symmetric matrices are rotated in one plane
-//! after the other until they are diagonal (cyclic Jacobi; Forsythe, Henrici 1960). For the singular value
-//! decomposition the columns themselves are rotated until they are orthogonal (one-sided Jacobi; Hestenes
-//! 1958): their lengths are the singular values, the small ones too, since no Gram matrix is formed.
-//! Cost: O(n³) for each sweep; some ten sweeps.
+//! Columns are rotated, two at a time, until they are orthogonal (one-sided Jacobi; Hestenes 1958): their lengths are the
+//! singular values, the small ones too, since no Gram matrix is formed. Cost: O(n³) for each sweep; some ten sweeps.
 
 use super::Small;
+use super::SmallSvd;
 use super::small::dot;
-use super::{Eigen, SmallSvd};
 
 /// Maximum number of sweeps; convergence is quadratic, and ten are many.
 const SWEEPS: usize = 64;
@@ -36,51 +33,6 @@ fn pair(matrix: &mut Small, p: usize, q: usize) -> (&mut [f64], &mut [f64]) {
     let cols = matrix.cols();
     let (before, after) = matrix.as_mut_slice().split_at_mut(q * cols);
     (&mut before[p * cols..(p + 1) * cols], &mut after[..cols])
-}
-
-/// Eigenvalues, descending, and vectors of a symmetric matrix with finite entries.
-pub(super) fn eigen(matrix: &Small) -> Eigen {
-    let n = matrix.rows();
-    let (mut a, mut vectors) = (matrix.clone(), Small::identity(n));
-    for _ in 0..SWEEPS {
-        let mut turned = false;
-        for p in 0..n {
-            for q in p + 1..n {
-                let (own, across, other) = (a.get(p, p), a.get(p, q), a.get(q, q));
-                // Relative to both, or so small that adding it to the larger one is lost.
-                let size = own.abs().max(other.abs());
-                if across == 0.0
-                    || across.abs() <= TINY * own.abs().min(other.abs())
-                    || size + across.abs() == size
-                {
-                    continue;
-                }
-                turned = true;
-                let by = rotation(own, across, other);
-                let (x, y) = pair(&mut a, p, q);
-                rotate(x, y, by);
-                for k in 0..n {
-                    let (x, y) = (a.get(k, p), a.get(k, q));
-                    a.set(k, p, by.0 * x - by.1 * y);
-                    a.set(k, q, by.1 * x + by.0 * y);
-                }
-                a.set(p, q, 0.0);
-                a.set(q, p, 0.0);
-                let (x, y) = pair(&mut vectors, p, q);
-                rotate(x, y, by);
-            }
-        }
-        if !turned {
-            break;
-        }
-    }
-    let values: Vec<f64> = (0..n).map(|j| a.get(j, j)).collect();
-    let order = descending(&values);
-    Eigen {
-        values: order.iter().map(|&j| values[j]).collect(),
-        // Rows were rotated: row j is the vector of value j.
-        vectors: Small::from_fn(n, n, |i, j| vectors.get(order[j], i)),
-    }
 }
 
 /// The thin singular value decomposition of a matrix with finite entries.
@@ -200,20 +152,6 @@ mod tests {
     }
 
     #[test]
-    fn eigenvectors_are_orthonormal_and_rebuild_the_matrix() {
-        for (n, rank) in [(1, 1), (2, 1), (5, 5), (20, 3), (31, 31), (24, 0)] {
-            let half = deficient(n, n, rank, 7 + n as u64);
-            let a = Small::from_fn(n, n, |i, j| half.get(i, j) + half.get(j, i));
-            let found = eigen(&a);
-            let rebuilt = found.function(|value| value);
-            assert!(off(&rebuilt, &a) < 1e-13 * (1 + n) as f64, "{n} {rank}");
-            let Eigen { values, vectors } = found;
-            assert!(off_identity(&vectors) < 1e-13, "{n} {rank}");
-            assert!(values.is_sorted_by(|a, b| a >= b));
-        }
-    }
-
-    #[test]
     fn singular_vectors_are_orthonormal_and_rebuild_the_matrix() {
         for (rows, cols, rank) in [
             (1, 1, 1),
@@ -250,7 +188,7 @@ mod tests {
     #[test]
     fn small_singular_values_keep_their_digits() {
         let sigma = [1.0, 1e-4, 1e-8, 1e-12];
-        let (left, right) = (eigen(&deficient(4, 4, 4, 5)).vectors, Small::identity(4));
+        let (left, right) = (svd(&deficient(4, 4, 4, 5)).u, Small::identity(4));
         // Columns of an orthonormal matrix, scaled.
         let a = Small::from_fn(4, 4, |i, j| left.get(i, j) * sigma[j]).times(&right);
         for (found, expected) in svd(&a).sigma.iter().zip(sigma) {

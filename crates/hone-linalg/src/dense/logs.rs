@@ -37,30 +37,24 @@ impl Logs<'_> {
         matrix: &Small,
         widths: &[usize],
     ) -> Vec<Block> {
-        let mut out: Vec<Block> = widths
-            .iter()
-            .map(|&cols| Block::zeros(rows(u), cols))
-            .collect();
-        self.times_into(&refs(u), roots, matrix, &mut out);
-        out
-    }
-
-    fn times_into(&self, u: &[&Block], roots: &[f32], matrix: &Small, out: &mut [Block]) {
-        let (count, b) = (self.scales.len(), width(out));
+        let zeros = |&cols: &usize| Block::zeros(rows(u), cols);
+        let mut out: Vec<Block> = widths.iter().map(zeros).collect();
+        let (u, count, b) = (refs(u), self.scales.len(), width(&out));
         assert_eq!(
             (matrix.rows(), matrix.cols()),
             (count, b),
             "shapes of a product with logarithms"
         );
         if count == 0 {
-            return;
+            return out;
         }
         let factor = narrow(matrix);
-        change_chunks(out, TOGETHER, &|range, to| {
+        change_chunks(&mut out, TOGETHER, &|range, to| {
             let mut logs = vec![0.0; range.len() * count];
-            self.fill(u, roots, &range, &mut logs);
+            self.fill(&u, roots, &range, &mut logs);
             times_chunk(&logs, &factor, count, b, to, Accum::Replace);
         });
+        out
     }
 
     /// LᵀL for the rows of `u` and their factors r.

@@ -24,7 +24,7 @@ pub fn orthonormalize(x: &mut Block) -> Vec<bool> {
 }
 
 /// The same for panels in any space.
-pub(crate) fn orthonormalize_in<S: Space>(space: &S, x: &mut [S::Tall]) -> Vec<bool> {
+pub fn orthonormalize_in<S: Space>(space: &S, x: &mut [S::Tall]) -> Vec<bool> {
     let size = |panel: &S::Tall| {
         let (rows, cols) = space.shape(panel);
         (size_of::<f32>() * rows * cols) as u64

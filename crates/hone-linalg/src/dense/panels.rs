@@ -96,15 +96,12 @@ impl Panels {
             widths.iter().sum::<usize>(),
             "widths of panels"
         );
-        let ends = widths.iter().scan(0, |end, width| {
-            *end += width;
-            Some(*end)
-        });
-        Panels(
-            ends.zip(widths)
-                .map(|(end, width)| whole.columns(end - width..end))
-                .collect(),
-        )
+        let mut first = 0;
+        let panel = |width: &usize| {
+            first += width;
+            whole.columns(first - width..first)
+        };
+        Panels(widths.iter().map(panel).collect())
     }
 
     /// Moves all panels to [files](Block::put_aside).
@@ -247,35 +244,25 @@ pub fn cross(x: &[Block], y: &[Block]) -> Small {
 }
 
 /// Partial sums of XᵀX, one for each lane that X has of a larger matrix; added in order, they are its Gram matrix.
-pub fn gram_parts<B: Borrow<Block>>(x: &[B], own: &Own, mut add: impl FnMut(Small)) {
-    parts_of_gram(&refs(x), own, &mut add);
-}
-
-fn parts_of_gram(x: &[&Block], own: &Own, add: &mut dyn FnMut(Small)) {
-    assert_eq!(rows(x), own.range.len(), "rows of a Gram matrix");
-    lanes::gram_parts(
-        own,
-        width(x),
-        || |range, wide: &mut [f64]| read(x, &range, wide, f64::from),
-        add,
-    );
+pub fn gram_parts<B: Borrow<Block>>(x: &[B], own: &Own, add: impl FnMut(Small)) {
+    let x = refs(x);
+    assert_eq!(rows(&x), own.range.len(), "rows of a Gram matrix");
+    let fill = |range, wide: &mut [f64]| read(&x, &range, wide, f64::from);
+    lanes::gram_parts(own, width(&x), || fill, add);
 }
 
 /// Partial sums of XᵀY, one for each lane that X and Y have of larger matrices.
-pub fn cross_parts<B: Borrow<Block>>(x: &[B], y: &[B], own: &Own, mut add: impl FnMut(Small)) {
-    parts_of_cross(&refs(x), &refs(y), own, &mut add);
-}
-
-fn parts_of_cross(x: &[&Block], y: &[&Block], own: &Own, add: &mut dyn FnMut(Small)) {
+pub fn cross_parts<B: Borrow<Block>>(x: &[B], y: &[B], own: &Own, add: impl FnMut(Small)) {
+    let (x, y) = (refs(x), refs(y));
     assert!(
-        rows(x) == own.range.len() && rows(y) == own.range.len(),
+        rows(&x) == own.range.len() && rows(&y) == own.range.len(),
         "rows of a cross product"
     );
     let fill = |range: Range<usize>, left: &mut [f64], right: &mut [f64]| {
-        read(x, &range, left, f64::from);
-        read(y, &range, right, f64::from);
+        read(&x, &range, left, f64::from);
+        read(&y, &range, right, f64::from);
     };
-    lanes::cross_parts(own, width(x), width(y), || fill, add);
+    lanes::cross_parts(own, width(&x), width(&y), || fill, add);
 }
 
 /// X·M in panels of the given widths, for a small matrix M.
@@ -305,11 +292,8 @@ fn combine(y: &mut [Block], x: &[&Block], matrix: &Small, sign: f32, accum: Accu
     if a == 0 {
         return;
     }
-    let factor: Vec<f32> = matrix
-        .as_slice()
-        .iter()
-        .map(|&value| sign * value as f32)
-        .collect();
+    let mut factor = narrow(matrix);
+    factor.iter_mut().for_each(|value| *value *= sign);
     change_rows(y, |range, to| match x {
         [only] => times_chunk(
             only.rows_anywhere(range, &mut Vec::new()),
@@ -379,30 +363,27 @@ pub(super) fn change_chunks(
         .for_each_init(Vec::new, |wide, (at, mut parts)| {
             let range = at * chunk..((at + 1) * chunk).min(rows);
             wide.resize(range.len() * cols, 0.0);
-            gather(&parts, &widths, wide);
+            copy_rows(wide, &mut parts, &widths, |wide, part| {
+                wide.copy_from_slice(part);
+            });
             change(range, wide);
-            scatter(wide, &widths, &mut parts);
+            copy_rows(wide, &mut parts, &widths, |wide, part| {
+                part.copy_from_slice(wide);
+            });
         });
 }
 
-fn gather(parts: &[&mut [f32]], widths: &[usize], wide: &mut [f32]) {
-    let mut at = 0;
-    for (part, &cols) in parts.iter().zip(widths) {
-        let rows = wide
-            .chunks_exact_mut(widths.iter().sum())
-            .zip(part.chunks_exact(cols));
-        rows.for_each(|(to, from)| to[at..at + cols].copy_from_slice(from));
-        at += cols;
-    }
-}
-
-fn scatter(wide: &[f32], widths: &[usize], parts: &mut [&mut [f32]]) {
-    let mut at = 0;
+/// Copies between rows of all panels, `wide`, and the panels' parts.
+fn copy_rows(
+    wide: &mut [f32],
+    parts: &mut [&mut [f32]],
+    widths: &[usize],
+    copy: fn(&mut [f32], &mut [f32]),
+) {
+    let (all, mut at) = (widths.iter().sum(), 0);
     for (part, &cols) in parts.iter_mut().zip(widths) {
-        let rows = wide
-            .chunks_exact(widths.iter().sum())
-            .zip(part.chunks_exact_mut(cols));
-        rows.for_each(|(from, to)| to.copy_from_slice(&from[at..at + cols]));
+        let rows = wide.chunks_exact_mut(all).zip(part.chunks_exact_mut(cols));
+        rows.for_each(|(wide, part)| copy(&mut wide[at..at + cols], part));
         at += cols;
     }
 }

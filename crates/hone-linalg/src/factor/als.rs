@@ -13,7 +13,7 @@ use super::pair::{
     trace,
 };
 use super::{Factors, Method, Shape, Task, WITH_ROOTS};
-use crate::dense::{Block, Norm, Small, orthonormalize};
+use crate::dense::{Block, Norm, Panels, Small, orthonormalize};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE, Workspace};
 use crate::space::Host;
@@ -90,7 +90,7 @@ impl Method for Als {
         }
     }
 
-    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         let name = "alternating least squares";
         let descent = Descent::new(name, self.iterations, self.tolerance, task);
         if self.observed_only {

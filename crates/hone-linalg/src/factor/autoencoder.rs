@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pair::{at_least_one, not_negative};
 use super::{Coded, Factors, Held, Info, Loss, Method, OVERSAMPLING, Shape, Task};
-use crate::dense::{Block, Norm, Small, gram_memory};
+use crate::dense::{Block, Norm, Panels, Small, gram_memory};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};
 use crate::parallel;
@@ -232,7 +232,7 @@ impl Method for Autoencoder {
 
     /// The code of an operator's rows as factors: U has its columns scaled to length one, sigma their lengths. There is
     /// no V, since decoding is not linear; [`encode`] says how well the network does.
-    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         if !matches!(s, Operator::Dense(_)) && s.rows() > LARGEST_LAZY {
             return Err(self.too_many(s.rows()));
         }
@@ -253,7 +253,7 @@ impl Method for Autoencoder {
             ..Info::default()
         };
         Ok(Factors {
-            u,
+            u: u.into(),
             sigma,
             v: None,
             info,

@@ -27,10 +27,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::entries::{EntrySet, Line, SAMPLE_BYTES, add_outer, solve};
+use super::entries::{Entry, EntrySet, SAMPLE_BYTES, add_outer, solve};
 use super::pair::{Descent, Pair, Start, not_negative, nothing, penalty, sensible_negatives};
 use super::{ALONE, Factors, Method, Shape, Task};
-use crate::dense::{Block, Norm};
+use crate::dense::{Block, Norm, Panels};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::parallel;
@@ -112,7 +112,7 @@ impl Method for Bregman {
         ALONE
     }
 
-    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         let few = s.rows().saturating_mul(s.cols()) <= EXACT;
         let entries = match self.entries {
             Entries::Exact => EntrySet::All(s),
@@ -245,14 +245,13 @@ impl Bregman {
                 let mut reader = entries.reader(transpose);
                 let mut sum = 0.0;
                 for (at, row) in rows.chunks_exact_mut(width).enumerate() {
-                    let line = reader.read(piece * CHUNK + at);
-                    sum += Glm {
+                    let model = Glm {
                         loss: self.loss,
                         lambda: self.regularization,
-                        line,
+                        line: reader.read(piece * CHUNK + at),
                         other,
-                    }
-                    .improve(row, step);
+                    };
+                    sum += model.improve(row, step);
                 }
                 sum
             },
@@ -282,7 +281,7 @@ impl Totals {
         let some = |range: Range<usize>| {
             let (mut totals, mut reader) = (none(), entries.reader(false));
             for i in range {
-                for (_, s, weight) in reader.read(i).iter() {
+                for &(_, s, weight) in reader.read(i) {
                     totals.weight += weight;
                     totals.sum += weight * s;
                     totals.constant += weight * loss.constant(loss.clamp(s));
@@ -307,7 +306,7 @@ impl Totals {
 struct Glm<'a> {
     loss: Divergence,
     lambda: f64,
-    line: &'a Line,
+    line: &'a [Entry],
     other: &'a Block,
 }
 
@@ -341,11 +340,9 @@ impl Glm<'_> {
 
     fn value(&self, x: &[f64]) -> f64 {
         let penalty = self.lambda * x.iter().map(|x| x * x).sum::<f64>();
-        let term = |(j, s, weight): (u32, f64, f64)| {
-            weight
-                * self
-                    .loss
-                    .varying(self.loss.clamp(s), product(x, self.other.row(j as usize)))
+        let term = |&(j, s, weight): &Entry| {
+            let theta = product(x, self.other.row(j as usize));
+            weight * self.loss.varying(self.loss.clamp(s), theta)
         };
         penalty + self.line.iter().map(term).sum::<f64>()
     }
@@ -354,17 +351,12 @@ impl Glm<'_> {
     fn newton(&self, x: &[f64]) -> (Vec<f64>, f64) {
         let width = x.len();
         let (mut hessian, mut gradient) = (vec![0.0; width * width], vec![0.0; width]);
-        for (j, s, weight) in self.line.iter() {
+        for &(j, s, weight) in self.line {
             let (s, b) = (self.loss.clamp(s), self.other.row(j as usize));
             let theta = product(x, b);
             let slope = weight * self.loss.gradient(s, theta);
-            add_outer(
-                &mut hessian,
-                &mut gradient,
-                b,
-                weight * self.loss.curvature(s, theta),
-                slope,
-            );
+            let curvature = weight * self.loss.curvature(s, theta);
+            add_outer(&mut hessian, &mut gradient, b, curvature, slope);
         }
         for f in 0..width {
             hessian[f * width + f] += 2.0 * self.lambda;
@@ -372,13 +364,8 @@ impl Glm<'_> {
         }
         let mut direction = gradient.clone();
         solve(&mut hessian, &mut direction);
-        let gain = 0.5
-            * direction
-                .iter()
-                .zip(&gradient)
-                .map(|(d, g)| d * g)
-                .sum::<f64>();
-        (direction, gain)
+        let along: f64 = direction.iter().zip(&gradient).map(|(d, g)| d * g).sum();
+        (direction, 0.5 * along)
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::entries::{ENTRY_BYTES, dot, fit_nonzeros};
 use super::pair::{Descent, Pair, Squared, Start, at_least_one, not_negative, nothing, penalty};
 use super::{Factors, Method, Shape, Task, WITH_ROOTS};
-use crate::dense::{Block, Small};
+use crate::dense::{Block, Panels, Small};
 use crate::error::Result;
 use crate::operator::{Operator, Workspace};
 use crate::parallel;
@@ -67,7 +67,7 @@ impl Method for Ccd {
         WITH_ROOTS
     }
 
-    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         let descent = Descent::new(
             "cyclic coordinate descent",
             self.iterations,
@@ -117,7 +117,7 @@ impl Sweeps {
         mut pair: Pair,
         descent: Descent,
         basis: impl FnOnce(Pair) -> Result<(Block, Vec<f64>, Block)>,
-    ) -> Result<Factors> {
+    ) -> Result<Factors<Panels>> {
         let loss = Squared::of(s, &pair.b, descent.task);
         if loss.is_zero() {
             return Ok(nothing(s, descent.task, loss.measure()));
@@ -181,7 +181,7 @@ impl Sweeps {
 }
 
 impl Ccd {
-    fn observed(&self, s: &Operator, descent: Descent) -> Result<Factors> {
+    fn observed(&self, s: &Operator, descent: Descent) -> Result<Factors<Panels>> {
         // S − A Bᵀ on the nonzeros, by rows and by columns.
         let mut residuals = None;
         fit_nonzeros(

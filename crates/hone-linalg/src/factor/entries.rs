@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use super::Factors;
 use super::pair::{Best, Descent, Pair, Start, nothing, penalty};
-use crate::dense::Block;
+use crate::dense::{Block, Panels};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::operator::{Operator, Rows};
@@ -112,7 +112,7 @@ pub(super) fn fit_nonzeros(
     regularization: f64,
     descent: Descent,
     mut improve: impl FnMut(&Observed, &mut Pair, f64),
-) -> Result<Factors> {
+) -> Result<Factors<Panels>> {
     let mut pair = Pair::start(s, start, descent.task)?;
     let entries = Observed::of(s)?;
     if entries.norm == 0.0 {
@@ -210,32 +210,23 @@ pub(super) const SAMPLE_BYTES: u64 = 48;
 pub(super) enum EntrySet<'a> {
     /// All, read from the expression.
     All(&'a Operator),
-    /// Some, stored by rows and by columns.
+    /// Some, by rows and by columns.
     Stored {
-        rows: Weighted,
-        columns: Weighted,
+        values: [Csr; 2],
+        /// At the same positions; none when all are 1.
+        weights: Option<[Csr; 2]>,
         nonzeros: usize,
     },
-}
-
-/// Values, and weights at the same positions; none when all are 1.
-pub(super) struct Weighted {
-    values: Csr,
-    weights: Option<Csr>,
 }
 
 impl<'a> EntrySet<'a> {
     /// The nonzeros.
     pub(super) fn nonzeros(s: &'a Operator) -> Result<EntrySet<'a>> {
         let Observed { rows, columns, .. } = Observed::of(s)?;
-        let plain = |values| Weighted {
-            values,
-            weights: None,
-        };
         Ok(EntrySet::Stored {
             nonzeros: rows.nnz(),
-            rows: plain(rows),
-            columns: plain(columns),
+            values: [rows, columns],
+            weights: None,
         })
     }
 
@@ -247,9 +238,8 @@ impl<'a> EntrySet<'a> {
             let key = key.with("row", i as u64);
             let (zeros, weight) = draw_zeros(columns, nonzeros.cols(), negatives, key);
             let own = columns.iter().zip(values).map(|(&j, &s)| (j, s, 1.0));
-            let mut row: Vec<(u32, f32, f32)> = own
-                .chain(zeros.into_iter().map(|j| (j, 0.0, weight)))
-                .collect();
+            let zeros = zeros.into_iter().map(|j| (j, 0.0, weight));
+            let mut row: Vec<(u32, f32, f32)> = own.chain(zeros).collect();
             row.sort_unstable_by_key(|&(j, ..)| j);
             row
         };
@@ -263,17 +253,14 @@ impl<'a> EntrySet<'a> {
         let pattern = Arc::new(Pattern::new(offsets, columns, nonzeros.cols()));
         let values: Vec<f32> = all().map(|e| e.1).collect();
         let weights: Vec<f32> = all().map(|e| e.2).collect();
-        let values = Csr::new(pattern.clone(), values.into());
-        let weights = Csr::new(pattern, weights.into());
+        let [values, weights] = [values, weights].map(|of| {
+            let rows = Csr::new(pattern.clone(), of.into());
+            let columns = rows.transposed();
+            [rows, columns]
+        });
         Ok(EntrySet::Stored {
-            columns: Weighted {
-                values: values.transposed(),
-                weights: Some(weights.transposed()),
-            },
-            rows: Weighted {
-                values,
-                weights: Some(weights),
-            },
+            values,
+            weights: Some(weights),
             nonzeros: nonzeros.nnz(),
         })
     }
@@ -282,21 +269,30 @@ impl<'a> EntrySet<'a> {
     pub(super) fn rows(&self) -> usize {
         match self {
             EntrySet::All(s) => s.rows(),
-            EntrySet::Stored { rows, .. } => rows.values.rows(),
+            EntrySet::Stored { values, .. } => values[0].rows(),
         }
     }
 
     /// A reader of rows, or of columns when `transpose`.
     pub(super) fn reader(&self, transpose: bool) -> Reader<'_> {
-        let from = match self {
-            EntrySet::All(s) if transpose => Source::All(s.read_columns(), s.rows(), Vec::new()),
-            EntrySet::All(s) => Source::All(s.read_rows(), s.cols(), Vec::new()),
-            EntrySet::Stored { columns, .. } if transpose => Source::Stored(columns),
-            EntrySet::Stored { rows, .. } => Source::Stored(rows),
-        };
-        Reader {
-            from,
-            line: Line::default(),
+        match self {
+            EntrySet::All(s) => {
+                let (rows, length) = match transpose {
+                    true => (s.read_columns(), s.rows()),
+                    false => (s.read_rows(), s.cols()),
+                };
+                let line = (0..length as u32).map(|j| (j, 0.0, 1.0)).collect();
+                let from = Source::All(rows, Vec::new());
+                Reader { from, line }
+            }
+            EntrySet::Stored {
+                values, weights, ..
+            } => {
+                let side = usize::from(transpose);
+                let weights = weights.as_ref().map(|weights| &weights[side]);
+                let (from, line) = (Source::Stored(&values[side], weights), Vec::new());
+                Reader { from, line }
+            }
         }
     }
 
@@ -304,11 +300,15 @@ impl<'a> EntrySet<'a> {
     pub(super) fn describe(&self) -> String {
         match self {
             EntrySet::All(s) => format!("all {} entries; exact", s.rows() * s.cols()),
-            EntrySet::Stored { rows, nonzeros, .. } if rows.weights.is_none() => {
-                format!("the {nonzeros} nonzeros only; exact")
-            }
-            EntrySet::Stored { rows, nonzeros, .. } => {
-                let zeros = rows.values.nnz() - nonzeros;
+            EntrySet::Stored {
+                nonzeros,
+                weights: None,
+                ..
+            } => format!("the {nonzeros} nonzeros only; exact"),
+            EntrySet::Stored {
+                nonzeros, values, ..
+            } => {
+                let zeros = values[0].nnz() - nonzeros;
                 format!(
                     "trained and measured on {nonzeros} nonzeros and {zeros} sampled zeros; an estimate"
                 )
@@ -338,68 +338,45 @@ fn draw_zeros(taken: &[u32], cols: usize, negatives: usize, key: Key) -> (Vec<u3
     (drawn, (zeros as f64 / wanted as f64) as f32)
 }
 
-/// The entries of a row that are used.
-#[derive(Default)]
-pub(super) struct Line {
-    columns: Vec<u32>,
-    values: Vec<f64>,
-    weights: Vec<f64>,
-}
-
-impl Line {
-    /// Column, entry, weight.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, f64, f64)> + '_ {
-        self.columns
-            .iter()
-            .zip(&self.values)
-            .zip(&self.weights)
-            .map(|((&j, &s), &weight)| (j, s, weight))
-    }
-}
+/// An entry that is used: its column, value and weight.
+pub(super) type Entry = (u32, f64, f64);
 
 enum Source<'a> {
-    /// A reader, the length of its rows, and the nonzeros of one.
-    All(Rows<'a>, usize, Vec<(u32, f64)>),
-    Stored(&'a Weighted),
+    /// A reader of all rows, and the nonzeros of one.
+    All(Rows<'a>, Vec<(u32, f64)>),
+    /// Values and weights.
+    Stored(&'a Csr, Option<&'a Csr>),
 }
 
-/// Reads rows into a [`Line`].
+/// Reads the entries of rows.
 pub(super) struct Reader<'a> {
     from: Source<'a>,
-    line: Line,
+    line: Vec<Entry>,
 }
 
 impl Reader<'_> {
-    pub(super) fn read(&mut self, i: usize) -> &Line {
-        let line = &mut self.line;
+    pub(super) fn read(&mut self, i: usize) -> &[Entry] {
         match &mut self.from {
-            Source::All(rows, length, nonzeros) => {
+            Source::All(rows, nonzeros) => {
                 rows.read(i, nonzeros);
-                if line.columns.len() != *length {
-                    line.columns = (0..*length as u32).collect();
-                    line.weights = vec![1.0; *length];
+                self.line.iter_mut().for_each(|(_, s, _)| *s = 0.0);
+                for &(j, s) in nonzeros.iter() {
+                    self.line[j as usize].1 = s;
                 }
-                line.values.clear();
-                line.values.resize(*length, 0.0);
-                nonzeros
-                    .iter()
-                    .for_each(|&(j, s)| line.values[j as usize] = s);
             }
-            Source::Stored(Weighted { values, weights }) => {
+            Source::Stored(values, weights) => {
                 let (columns, own) = values.row(i);
-                line.columns.clear();
-                line.columns.extend_from_slice(columns);
-                line.values.clear();
-                line.values.extend(own.iter().map(|&s| f64::from(s)));
-                line.weights.clear();
-                match weights {
-                    Some(weights) => line
-                        .weights
-                        .extend(weights.row(i).1.iter().map(|&w| f64::from(w))),
-                    None => line.weights.resize(columns.len(), 1.0),
+                self.line.clear();
+                let entries = columns.iter().zip(own);
+                self.line
+                    .extend(entries.map(|(&j, &s)| (j, f64::from(s), 1.0)));
+                if let Some(weights) = weights {
+                    for (entry, &weight) in self.line.iter_mut().zip(weights.row(i).1) {
+                        entry.2 = f64::from(weight);
+                    }
                 }
             }
         }
-        line
+        &self.line
     }
 }

@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use super::subspace::DEPTH;
-use super::svd::{Svd, floor, multiple_from, residual};
+use super::svd::{Svd, floor, rank, residual};
 use super::{Factors, Info, Task};
 use crate::dense::{Block, Small, SmallSvd, orthonormalize};
 use crate::error::Result;
@@ -58,13 +58,7 @@ pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors>
     } else {
         matrix.svd()?
     };
-    let floor = floor(found.sigma.first().copied().unwrap_or(0.0), s.terms());
-    let rank = found
-        .sigma
-        .iter()
-        .take(task.rank)
-        .filter(|&&sigma| sigma > floor)
-        .count();
+    let (rank, multiple_from) = rank(&found.sigma, task.rank, s.terms());
     // Nodes without an entry have zeros, not rounding noise.
     let [rows, columns] = occupied(&matrix);
     let kept = |side: &Small, any: &[bool]| {
@@ -80,12 +74,12 @@ pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors>
     let (mut u, mut v) = (kept(&found.u, &rows), kept(&found.v, &columns));
     let signs = u.normalize_signs();
     v.scale_columns(&signs);
-    let sigma = (0..task.rank)
-        .map(|j| if j < rank { found.sigma[j] } else { 0.0 })
-        .collect();
+    let mut sigma = found.sigma.clone();
+    sigma.truncate(rank);
+    sigma.resize(task.rank, 0.0);
     let mut info = Info {
         rank,
-        multiple_from: multiple_from(&found.sigma, rank, floor),
+        multiple_from,
         ..Info::default()
     };
     info.measured(
@@ -99,14 +93,10 @@ pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors>
 /// Which rows, and which columns, have an entry.
 fn occupied(matrix: &Small) -> [Vec<bool>; 2] {
     let (mut rows, mut columns) = (vec![false; matrix.rows()], vec![false; matrix.cols()]);
-    for (i, any) in rows.iter_mut().enumerate() {
-        for (j, _) in matrix
-            .row(i)
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| **value != 0.0)
-        {
-            (*any, columns[j]) = (true, true);
+    for (i, row) in rows.iter_mut().enumerate() {
+        for (column, value) in columns.iter_mut().zip(matrix.row(i)) {
+            *row |= *value != 0.0;
+            *column |= *value != 0.0;
         }
     }
     [rows, columns]
@@ -189,26 +179,17 @@ pub(super) fn svd_of_components(
     let decomposed = parallel::stretches(components.len(), AT_ONCE, |range| {
         decompose(s, &components[range])
     });
-    let decomposed: Vec<SmallSvd> = decomposed
-        .into_iter()
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .flatten()
-        .collect();
-    let of = |(component, found): (usize, &SmallSvd)| {
-        let triplet = |(column, &sigma): (usize, &f64)| Triplet {
-            sigma,
-            component,
-            column,
-        };
-        found
-            .sigma
-            .iter()
-            .enumerate()
-            .map(triplet)
-            .collect::<Vec<_>>()
-    };
-    let mut triplets: Vec<Triplet> = decomposed.iter().enumerate().flat_map(of).collect();
+    let decomposed = decomposed.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let mut triplets = Vec::new();
+    for (component, found) in decomposed.iter().enumerate() {
+        for (column, &sigma) in found.sigma.iter().enumerate() {
+            triplets.push(Triplet {
+                sigma,
+                component,
+                column,
+            });
+        }
+    }
     triplets.sort_by(|a, b| b.sigma.total_cmp(&a.sigma));
     let floor = floor(triplets.first().map_or(0.0, |first| first.sigma), s.terms());
     triplets.truncate(triplets.partition_point(|triplet| triplet.sigma > floor));
@@ -231,13 +212,8 @@ fn decompose(s: &Operator, components: &[Vec<u32>]) -> Result<Vec<SmallSvd>> {
         for (i, &node) in nodes.iter().enumerate() {
             rows.read(node as usize, &mut entries);
             for (j, value) in &entries {
-                matrix.set(
-                    i,
-                    nodes
-                        .binary_search(j)
-                        .expect("walks stay in their component"),
-                    *value,
-                );
+                let place = nodes.binary_search(j);
+                matrix.set(i, place.expect("walks stay in their component"), *value);
             }
         }
         if s.is_symmetric() {

@@ -168,7 +168,12 @@ pub fn log_window<S: Space>(
     let ritz = ritz(space, s, u, aside.is_some())?;
     task.progress.check()?;
     let chosen = Chosen::of(&degrees, landmarks(s.rows(), task.rank), task);
-    let rows = chosen.rows(space, u, &roots, &filter(&ritz, steps));
+    let rows = chosen.rows(
+        space,
+        u,
+        &roots,
+        &ritz.function(|value| mean_of_powers(value, steps)),
+    );
     let logs = Logs {
         landmarks: &rows,
         scales: &chosen.scales,
@@ -197,34 +202,26 @@ pub fn log_window<S: Space>(
     })
 }
 
-/// What C is multiplied with. The eigenvalues of CᵀC are σ²: V √Σ = C E Σ^-½.
+/// The square root of an eigenvalue of CᵀC, which is a singular value of M.
+fn sigma(eigen: &Eigen, j: usize) -> f64 {
+    let value = eigen.values.get(j);
+    value.map_or(0.0, |value| value.max(0.0).sqrt())
+}
+
+/// What C is multiplied with: V √Σ = C E Σ^-½.
 fn turn(eigen: &Eigen, landmarks: usize, columns: usize) -> Small {
-    let sigma = |j: usize| {
-        eigen
-            .values
-            .get(j)
-            .map_or(0.0, |value| value.max(0.0).sqrt())
-    };
-    Small::from_fn(landmarks, columns, |i, j| match sigma(j) {
-        own if own > ZERO * sigma(0) => eigen.vectors.get(i, j) / own.sqrt(),
+    let least = ZERO * sigma(eigen, 0);
+    Small::from_fn(landmarks, columns, |i, j| match sigma(eigen, j) {
+        own if own > least => eigen.vectors.get(i, j) / own.sqrt(),
         _ => 0.0,
     })
 }
 
 /// The factors that give columns the length √σ, with the σ of all rows instead of those of a sample.
 fn lengths_of_all(lengths: &[f64], eigen: &Eigen) -> Vec<f64> {
-    let sigma = |j: usize| {
-        eigen
-            .values
-            .get(j)
-            .map_or(0.0, |value| value.max(0.0).sqrt())
-    };
-    let right = |(j, &length): (usize, &f64)| {
-        if length > 0.0 {
-            (sigma(j) / (length * length)).powf(0.25)
-        } else {
-            0.0
-        }
+    let right = |(j, &length): (usize, &f64)| match length {
+        length if length > 0.0 => (sigma(eigen, j) / (length * length)).powf(0.25),
+        _ => 0.0,
     };
     lengths.iter().enumerate().map(right).collect()
 }
@@ -291,32 +288,18 @@ fn ritz<S: Space>(space: &S, s: &Operator, u: &[S::Tall], aside: bool) -> Result
     let size = cols.min(s.rows());
     let (mut h, mut first) = (Small::zeros(size, size), 0);
     for panel in u {
-        let back = if aside {
-            Some(back(space, panel)?)
-        } else {
-            None
-        };
+        let mut back = aside.then(|| space.copy(panel));
+        back.iter_mut()
+            .try_for_each(|panel| space.bring_back(panel))?;
         let x = back.as_ref().unwrap_or(panel);
         let image = s.image(space, false, x, &mut Workspace::default());
         let part = space.cross(u, &[image]);
-        for (i, j) in (0..part.rows()).flat_map(|i| (0..part.cols()).map(move |j| (i, j))) {
-            h.set(i, first + j, part.get(i, j));
+        for i in 0..part.rows() {
+            h.row_mut(i)[first..first + part.cols()].copy_from_slice(part.row(i));
         }
         first += part.cols();
     }
     h.symmetrized().eigen()
-}
-
-/// A copy in memory of what is aside.
-fn back<S: Space>(space: &S, x: &S::Tall) -> Result<S::Tall> {
-    let mut copy = space.copy(x);
-    space.bring_back(&mut copy)?;
-    Ok(copy)
-}
-
-/// f(Λ) in the basis of U.
-fn filter(ritz: &Eigen, steps: usize) -> Small {
-    ritz.function(|value| mean_of_powers(value, steps))
 }
 
 /// (λ + … + λᵀ)/T, at least 0.
@@ -382,16 +365,14 @@ impl Chosen {
         let mut rows = space.pick(u, &self.nodes);
         // Columns beyond the rows of U are zero, and the filter has none for them.
         let width = filter.rows();
+        let values = Small::from(&rows).columns(width).times(filter);
         for (j, &node) in self.nodes.iter().enumerate() {
             let factor = self.volume * f64::from(roots.values()[node]);
-            let own = Small::from_fn(1, width, |_, k| f64::from(rows.row(j)[k]));
-            let values = own.times(filter);
-            let to = rows.row_mut(j);
-            to[..width]
-                .iter_mut()
-                .zip(values.as_slice())
+            let (to, beyond) = rows.row_mut(j).split_at_mut(width);
+            to.iter_mut()
+                .zip(values.row(j))
                 .for_each(|(to, value)| *to = (factor * value) as f32);
-            to[width..].fill(0.0);
+            beyond.fill(0.0);
         }
         rows
     }
@@ -513,14 +494,5 @@ mod tests {
             .map(|scale| f64::from(scale * scale))
             .sum();
         assert!((stands_for - 4998.0).abs() < 0.1, "{stands_for}");
-    }
-
-    #[test]
-    fn weights_follow_the_leading_eigenvalues() {
-        assert_eq!(community_weight(&[]), 0.02);
-        assert_eq!(community_weight(&[0.9]), 0.02);
-        assert_eq!(community_weight(&[0.9, 0.8, -0.8, 0.7, 0.6, 0.6, 0.1]), 1.0);
-        let found = community_weight(&[0.4, 0.9, 0.4, -0.4, 0.4, 0.4, 0.01]);
-        assert!((found - 0.8f64.powi(6)).abs() < 1e-12);
     }
 }

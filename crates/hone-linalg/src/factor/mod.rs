@@ -108,7 +108,7 @@ impl Solver {
             s.rows().min(s.cols())
         };
         let rank = task.rank.min(most.max(1));
-        let found = (**self).factor_panels(s, &Task { rank, ..*task })?;
+        let found = (**self).factor(s, &Task { rank, ..*task })?;
         Ok(found.widened(task.rank))
     }
 
@@ -137,12 +137,7 @@ pub trait Method {
     fn check(&self, field: &str) -> Result<()>;
 
     /// Factors an operator.
-    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors>;
-
-    /// The same in panels, for solvers that compute them so.
-    fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
-        Ok(self.factor(s, task)?.map(Panels::from))
-    }
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>>;
 
     /// Whether a multiple of S has the same factors up to scale: no penalty, and a loss that does not depend
     /// on the scale.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::ccd::Sweeps;
 use super::pair::{Descent, Pair, Start, at_least_one, not_negative};
 use super::{Factors, Method, Task, WITH_ROOTS};
-use crate::dense::{Block, Norm};
+use crate::dense::{Block, Norm, Panels};
 use crate::error::Result;
 use crate::operator::Operator;
 
@@ -61,7 +61,7 @@ impl Method for Nmf {
         WITH_ROOTS
     }
 
-    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         let mut pair = Pair::start(s, self.start, task)?;
         match self.start {
             Start::Svd => nndsvd(&mut pair),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::svd::{Iterations, Svd, svd};
 use super::{Factors, Info, Loss, Task};
-use crate::dense::{Block, Norm, Small, orthonormalize};
+use crate::dense::{Block, Norm, Panels, Small, orthonormalize};
 use crate::error::{Error, Result};
 use crate::operator::{Energy, Operator};
 use crate::parallel;
@@ -120,7 +120,7 @@ impl<'a> Descent<'a> {
         (u, mut sigma, v): (Block, Vec<f64>, Block),
         measure: String,
         loss: impl FnOnce(Pair) -> f64,
-    ) -> Factors {
+    ) -> Factors<Panels> {
         let returned = loss(Pair::balanced(u.clone(), &sigma, v.clone()));
         let returned = Some(returned).filter(|loss| loss.is_finite());
         let least = self.losses.iter().copied().fold(f64::INFINITY, f64::min);
@@ -139,9 +139,9 @@ impl<'a> Descent<'a> {
         let rank = self.task.rank;
         sigma.resize(rank, 0.0);
         Factors {
-            u: u.widened(rank),
+            u: u.widened(rank).into(),
             sigma,
-            v: self.task.right.then(|| v.widened(rank)),
+            v: self.task.right.then(|| v.widened(rank).into()),
             info,
         }
     }
@@ -340,16 +340,16 @@ pub(super) fn inner(x: &Block, y: &Block) -> f64 {
 }
 
 /// The factors of a zero matrix.
-pub(super) fn nothing(s: &Operator, task: &Task, measure: String) -> Factors {
+pub(super) fn nothing(s: &Operator, task: &Task, measure: String) -> Factors<Panels> {
     let loss = Some(Loss {
         measure,
         values: vec![0.0],
         returned: Some(0.0),
     });
     Factors {
-        u: Block::zeros(s.rows(), task.rank),
+        u: Block::zeros(s.rows(), task.rank).into(),
         sigma: vec![0.0; task.rank],
-        v: task.right.then(|| Block::zeros(s.cols(), task.rank)),
+        v: task.right.then(|| Block::zeros(s.cols(), task.rank).into()),
         info: Info {
             converged: true,
             loss,

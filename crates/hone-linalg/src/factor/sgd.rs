@@ -19,7 +19,7 @@ use super::pair::{
     sensible_negatives,
 };
 use super::{Factors, Method, Shape, Task, WITH_ROOTS};
-use crate::dense::Block;
+use crate::dense::{Block, Panels};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::random::{Key, unit};
@@ -91,7 +91,7 @@ impl Method for Sgd {
         WITH_ROOTS
     }
 
-    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         let mut pair = Pair::start(s, self.start, task)?;
         let entries = Observed::of(s)?;
         if entries.norm == 0.0 {
@@ -106,7 +106,10 @@ impl Method for Sgd {
         }
         let first = self.value(s, &entries, &pair);
         let mut best = Best::new(first, &pair);
-        let draw = Draw::new(&entries, self.observed_only);
+        let squares = entries.rows.values().iter().map(|&s| f64::from(s).powi(2));
+        let nonzeros = Chances::of(squares);
+        let full = entries.rows.nnz() == s.rows() * s.cols();
+        let no_zeros = self.observed_only || full;
         let name = "stochastic gradient descent";
         let descent = Descent::new(name, self.iterations, self.tolerance, task);
         let descent = descent.run(first, |iteration| {
@@ -115,11 +118,14 @@ impl Method for Sgd {
             let inverse = |sigma: &f64| (1.0 / (sigma + self.regularization)) as f32;
             let mut pass = Epoch {
                 options: self,
+                entries: &entries,
+                nonzeros: &nonzeros,
+                negatives: if no_zeros { 0 } else { self.negatives },
                 rate: self.step / (1.0 + self.decay * epoch as f64),
                 precondition: sigma.iter().map(inverse).collect(),
                 pair: Pair::balanced(u, &sigma, v),
             };
-            pass.run(&draw, task.key.with("epoch", epoch as u64));
+            pass.run(task.key.with("epoch", epoch as u64));
             pair = pass.pair;
             let loss = self.value(s, &entries, &pair);
             best.note(loss, &pair);
@@ -192,51 +198,14 @@ impl Chances {
     }
 }
 
-/// Draws entries by importance.
-struct Draw<'a> {
-    entries: &'a Observed,
-    nonzeros: Chances,
-    /// Whether there are any zeros that count.
-    zeros: bool,
-}
-
-/// An entry to learn from.
-struct Drawn {
-    i: usize,
-    j: usize,
-    s: f32,
-    weight: f64,
-}
-
-impl<'a> Draw<'a> {
-    fn new(entries: &'a Observed, observed_only: bool) -> Self {
-        let nonzeros = Chances::of(entries.rows.values().iter().map(|&s| f64::from(s).powi(2)));
-        let full = entries.rows.nnz() == entries.rows.rows() * entries.rows.cols();
-        Draw {
-            entries,
-            nonzeros,
-            zeros: !(observed_only || full),
-        }
-    }
-
-    /// A nonzero, with the weight that makes the sum over an epoch unbiased.
-    fn nonzero(&self, bits: u64) -> Drawn {
-        let pattern = self.entries.rows.pattern();
-        let (at, chance) = self.nonzeros.pick(bits);
-        let i = pattern.offsets().partition_point(|&offset| offset <= at) - 1;
-        let weight = 1.0 / (pattern.nnz() as f64 * chance);
-        Drawn {
-            i,
-            j: pattern.columns()[at] as usize,
-            s: self.entries.rows.values()[at],
-            weight,
-        }
-    }
-}
-
 /// One pass.
 struct Epoch<'a> {
     options: &'a Sgd,
+    entries: &'a Observed,
+    /// Of drawing each nonzero.
+    nonzeros: &'a Chances,
+    /// Zeros drawn for every nonzero.
+    negatives: usize,
     rate: f64,
     precondition: Vec<f32>,
     pair: Pair,
@@ -251,42 +220,27 @@ struct Batch {
 }
 
 impl Epoch<'_> {
-    fn run(&mut self, draw: &Draw, key: Key) {
-        let (count, size) = (draw.entries.rows.nnz(), self.options.batch);
-        let negatives = if draw.zeros {
-            self.options.negatives
-        } else {
-            0
-        };
+    fn run(&mut self, key: Key) {
+        let (values, pattern) = (self.entries.rows.values(), self.entries.rows.pattern());
+        let (count, size) = (pattern.nnz(), self.options.batch);
         // Zeros are drawn by the leverage of their row and column: the error of a zero is large if both are.
         let leverages = |x: &Block| Chances::of((0..x.rows()).map(|i| self.leverage(x.row(i))));
         let (rows, columns) = (leverages(&self.pair.a), leverages(&self.pair.b));
-        let share = (negatives as f64 * count as f64).max(1.0);
-        let mut rng = key.rng();
-        let mut batch = Batch::default();
+        let share = (self.negatives as f64 * count as f64).max(1.0);
+        let (mut rng, mut batch) = (key.rng(), Batch::default());
         for start in (0..count).step_by(size) {
             for _ in start..(start + size).min(count) {
-                self.add_step(&draw.nonzero(rng.next_u64()), &mut batch);
-                for _ in 0..negatives {
+                let (at, chance) = self.nonzeros.pick(rng.next_u64());
+                let i = pattern.offsets().partition_point(|&offset| offset <= at) - 1;
+                let j = pattern.columns()[at] as usize;
+                // The weights make the sum over an epoch unbiased.
+                let weight = 1.0 / (count as f64 * chance);
+                self.add_step((i, j), values[at], weight, &mut batch);
+                for _ in 0..self.negatives {
                     let ((i, p), (j, q)) =
                         (rows.pick(rng.next_u64()), columns.pick(rng.next_u64()));
-                    if draw
-                        .entries
-                        .rows
-                        .pattern()
-                        .row(i)
-                        .binary_search(&(j as u32))
-                        .is_err()
-                    {
-                        self.add_step(
-                            &Drawn {
-                                i,
-                                j,
-                                s: 0.0,
-                                weight: 1.0 / (share * p * q),
-                            },
-                            &mut batch,
-                        );
+                    if pattern.row(i).binary_search(&(j as u32)).is_err() {
+                        self.add_step((i, j), 0.0, 1.0 / (share * p * q), &mut batch);
                     }
                 }
             }
@@ -308,20 +262,17 @@ impl Epoch<'_> {
     }
 
     /// The steps that an entry implies for both rows, implicitly damped.
-    fn add_step(&self, drawn: &Drawn, batch: &mut Batch) {
-        let (a, b) = (self.pair.a.row(drawn.i), self.pair.b.row(drawn.j));
-        let error = dot(a, b) - f64::from(drawn.s);
-        let rate = self.rate * drawn.weight;
+    fn add_step(&self, (i, j): (usize, usize), s: f32, weight: f64, batch: &mut Batch) {
+        let (a, b) = (self.pair.a.row(i), self.pair.b.row(j));
+        let error = dot(a, b) - f64::from(s);
+        let rate = self.rate * weight;
         let damped = rate / (1.0 + rate * (self.leverage(a) + self.leverage(b)));
         let scale = (damped * error) as f32;
         let along = |(&x, &p): (&f32, &f32)| scale * x * p;
-        batch.places.push((drawn.i, drawn.j));
-        batch
-            .left
-            .extend(b.iter().zip(&self.precondition).map(along));
-        batch
-            .right
-            .extend(a.iter().zip(&self.precondition).map(along));
+        batch.places.push((i, j));
+        for (to, x) in [(&mut batch.left, b), (&mut batch.right, a)] {
+            to.extend(x.iter().zip(&self.precondition).map(along));
+        }
     }
 
     fn apply(&mut self, batch: &mut Batch) {

@@ -618,42 +618,4 @@ mod tests {
         assert_eq!(one, run(2));
         assert_eq!(one, run(5));
     }
-
-    /// Most of what two iterations miss of the leading space is found.
-    #[test]
-    fn the_filter_sharpens_the_space() {
-        let (task, [w, ..]) = (task(), skewed());
-        let [plain, sharp, best] = [(0, 2), (8, 2), (0, 200)].map(|(filter, limit)| {
-            let options = Svd {
-                iterations: Iterations::AtMost(limit),
-                filter,
-                ..Svd::default()
-            };
-            let values = values(Subspace::new(&Host, &w, &task, WIDTH), &options, limit);
-            values.iter().map(|value| value * value).sum::<f64>()
-        });
-        assert!(
-            best - sharp < 0.05 * (best - plain),
-            "{plain} {sharp} {best}"
-        );
-    }
-
-    #[test]
-    fn a_filter_without_iterations_begins_with_one() {
-        let (task, operators) = (task(), skewed());
-        let options = Svd {
-            iterations: Iterations::AtMost(0),
-            filter: 16,
-            ..Svd::default()
-        };
-        let found = values(
-            Subspace::new(&Host, &operators[0], &task, WIDTH),
-            &options,
-            0,
-        );
-        assert!(
-            found.iter().all(|value| value.is_finite() && *value > 0.0),
-            "{found:?}"
-        );
-    }
 }

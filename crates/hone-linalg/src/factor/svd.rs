@@ -106,11 +106,19 @@ pub(super) fn floor(most: f64, terms: f64) -> f64 {
 }
 
 /// How many singular values come before a multiple one that the cut after `kept` of them divides.
-pub(super) fn multiple_from(sigma: &[f64], kept: usize, floor: f64) -> Option<usize> {
+fn multiple_from(sigma: &[f64], kept: usize, floor: f64) -> Option<usize> {
     let (last, next) = (*sigma.get(kept.checked_sub(1)?)?, *sigma.get(kept)?);
     let same = SAME * sigma[0];
     (next > floor && last - next <= same)
         .then(|| sigma.partition_point(|&sigma| sigma > last + same))
+}
+
+/// How many of the first singular values are not zero, and how many come before a [multiple](multiple_from) one.
+pub(super) fn rank(sigma: &[f64], wanted: usize, terms: f64) -> (usize, Option<usize>) {
+    let floor = floor(sigma.first().copied().unwrap_or(0.0), terms);
+    let leading = sigma.iter().take(wanted);
+    let rank = leading.filter(|&&sigma| sigma > floor).count();
+    (rank, multiple_from(sigma, rank, floor))
 }
 
 impl Method for Svd {
@@ -144,11 +152,7 @@ impl Method for Svd {
         0
     }
 
-    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        Ok(self.factor_panels(s, task)?.map(Panels::into_block))
-    }
-
-    fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         let dense = matches!(s, Operator::Dense(_));
         if !dense && (s.cost() as f64 > MEASURED / 10.0 || s.row_work() > MEASURED) {
             return svd_in(&Host, s, self, task);
@@ -180,18 +184,13 @@ fn squared_error(s: &Operator, found: &Factors<Panels>) -> Result<f64> {
     let [u, v] = [Some(&found.u), found.v.as_ref()]
         .map(|side| side.expect("asked for").clone().into_block());
     let beyond_zeros = s.sum_of_rows(|i, row| {
-        let left: Vec<f64> = u
-            .row(i)
-            .iter()
-            .zip(&found.sigma)
-            .map(|(&u, sigma)| f64::from(u) * sigma)
-            .collect();
-        row.iter()
-            .map(|&(j, value)| {
-                let model = dot(&left, v.row(j as usize));
-                (value - model).powi(2) - model * model
-            })
-            .sum()
+        let left = u.row(i).iter().zip(&found.sigma);
+        let left: Vec<f64> = left.map(|(&u, sigma)| f64::from(u) * sigma).collect();
+        let beyond_zero = |&(j, value): &(u32, f64)| {
+            let model = dot(&left, v.row(j as usize));
+            (value - model).powi(2) - model * model
+        };
+        row.iter().map(beyond_zero).sum()
     });
     let (of_u, of_v, sigma) = (u.gram(), v.gram(), &found.sigma);
     let pairs = (0..sigma.len()).flat_map(|i| (0..sigma.len()).map(move |j| (i, j)));
@@ -288,10 +287,8 @@ pub fn svd_there<S: Space>(
             if let Some(found) = by_components(s, options, task)? {
                 return Ok(found.map(Side::here));
             }
-            let mut found = lazy(space, s, options, task)?
-                .map(|side| Side::There(side).widened(space, task.rank));
-            found.sigma.resize(task.rank.max(found.sigma.len()), 0.0);
-            Ok(found)
+            let found = lazy(space, s, options, task)?;
+            Ok(found.map(|side| Side::There(padded(space, side, task.rank))))
         }
     }
 }
@@ -299,13 +296,8 @@ pub fn svd_there<S: Space>(
 /// The triplets of a matrix whose components are all small, where iterations would converge to the same.
 fn by_components(s: &Operator, options: &Svd, task: &Task) -> Result<Option<Factors>> {
     let products = if s.is_symmetric() { 1 } else { 2 };
-    if s.rows() > MOST_IN_PIECES
-        || !options.keeps_basis(
-            s.cost() * products,
-            s.cols() as u64,
-            options.width(s, task.rank) as u64,
-        )
-    {
+    let (rows, width) = (s.cols() as u64, options.width(s, task.rank) as u64);
+    if s.rows() > MOST_IN_PIECES || !options.keeps_basis(s.cost() * products, rows, width) {
         return Ok(None);
     }
     components(s)
@@ -352,11 +344,8 @@ fn lazy<S: Space>(
         residual(space, s, &mut u, &kept, v.as_deref(), task)?,
         options,
     );
-    let sigma = triplets
-        .padded(task.rank)
-        .into_iter()
-        .map(|sigma| sigma / scale)
-        .collect();
+    let mut sigma = triplets.padded(task.rank);
+    sigma.iter_mut().for_each(|sigma| *sigma /= scale);
     Ok(Factors { u, sigma, v, info })
 }
 
@@ -377,12 +366,12 @@ fn without_empty_columns<S: Space>(
 ) -> Vec<S::Tall> {
     let x = space.random(s.rows(), 0..1, key.with("occupied", 0));
     let image = s.image(space, true, &x, &mut Workspace::default());
-    let occupied: Vec<f32> = space
-        .export(image)
+    let image = space.export(image);
+    let occupied = image
         .as_slice()
         .iter()
-        .map(|&value| f32::from(u8::from(value != 0.0)))
-        .collect();
+        .map(|&value| f32::from(value != 0.0));
+    let occupied: Vec<f32> = occupied.collect();
     if !occupied.contains(&0.0) {
         return v;
     }
@@ -397,6 +386,17 @@ fn without_empty_columns<S: Space>(
     // Triplets at the level of rounding may have had more than noise there.
     orthonormalize_in(space, &mut v);
     v
+}
+
+/// The same columns and zero ones, `cols` in all.
+fn padded<S: Space>(space: &S, mut x: Vec<S::Tall>, cols: usize) -> Vec<S::Tall> {
+    let own: usize = x.iter().map(|panel| space.shape(panel).1).sum();
+    if let (Some(missing @ 1..), Some(first)) = (cols.checked_sub(own), x.first()) {
+        let rows = space.shape(first).0;
+        let zeros = widths(missing).into_iter();
+        x.extend(zeros.map(|width| space.zeros(rows, width)));
+    }
+    x
 }
 
 /// The first `cols` columns.
@@ -453,19 +453,11 @@ impl Triplets {
     /// `terms` is the size of the terms that Y is a sum of ([`Operator::terms`]).
     fn of_gram(gram: &Small, wanted: usize, terms: f64) -> Result<Triplets> {
         let eigen = gram.eigen()?;
-        let sigma: Vec<f64> = eigen
-            .values
-            .iter()
-            .map(|&value| value.max(0.0).sqrt())
-            .collect();
-        let floor = floor(sigma.first().copied().unwrap_or(0.0), terms);
-        let rank = sigma
-            .iter()
-            .take(wanted)
-            .filter(|&&sigma| sigma > floor)
-            .count();
+        let root = |&value: &f64| value.max(0.0).sqrt();
+        let sigma: Vec<f64> = eigen.values.iter().map(root).collect();
+        let (rank, multiple_from) = rank(&sigma, wanted, terms);
         Ok(Triplets {
-            multiple_from: multiple_from(&sigma, rank, floor),
+            multiple_from,
             sigma,
             vectors: eigen.vectors,
             rank,
@@ -515,11 +507,9 @@ impl Triplets {
     /// E diag(1/sigma) with zero columns beyond the rank.
     fn left(&self, columns: usize) -> Small {
         let mut left = self.right(columns);
-        let inverse: Vec<f64> = self
-            .padded(columns)
-            .iter()
-            .map(|&s| if s > 0.0 { 1.0 / s } else { 0.0 })
-            .collect();
+        let mut inverse = self.padded(columns);
+        let invert = |s: &mut f64| *s = if *s > 0.0 { 1.0 / *s } else { 0.0 };
+        inverse.iter_mut().for_each(invert);
         left.scale_columns(&inverse);
         left
     }
@@ -532,7 +522,9 @@ fn dense<S: Space>(space: &S, y: &Columns, task: &Task) -> Result<Factors> {
     }
     let triplets = Triplets::of_gram(&space.gram_of(y), task.rank, 0.0)?;
     task.progress.check()?;
-    let (u, signs) = space.signed_times(y, &triplets.left(task.rank));
+    let mut u = space.times_of(y, &triplets.left(task.rank));
+    let signs = signs(&space.extremes_of(&u, y.own()));
+    u.scale_columns(&signs);
     let v = task.right.then(|| {
         let mut right = triplets.right(task.rank);
         right.scale_columns(&signs);
@@ -614,25 +606,6 @@ impl<T: Send + Sync> Side<T> {
             Side::There(panels) => {
                 let columns = panels.iter().map(|panel| space.shape(panel).1).sum();
                 space.map(panels, &Map::Scale(&vec![-1.0; columns]));
-            }
-        }
-    }
-
-    /// Adds zero columns up to `columns`.
-    fn widened<S: Space<Tall = T>>(self, space: &S, columns: usize) -> Self {
-        match self {
-            Side::Here(panels) => Side::Here(panels.widened(columns)),
-            Side::There(mut panels) => {
-                let own: usize = panels.iter().map(|panel| space.shape(panel).1).sum();
-                let rows = panels.first().map_or(0, |panel| space.shape(panel).0);
-                if own < columns {
-                    panels.extend(
-                        widths(columns - own)
-                            .into_iter()
-                            .map(|width| space.zeros(rows, width)),
-                    );
-                }
-                Side::There(panels)
             }
         }
     }

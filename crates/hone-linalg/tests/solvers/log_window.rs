@@ -7,7 +7,7 @@ use hone_graph::{Generator, Graph, GraphBuilder};
 use hone_linalg::Silent;
 use hone_linalg::dense::{Block, Small, orthonormalize};
 use hone_linalg::factor::Task;
-use hone_linalg::factor::log_window::{Landmarks, landmarks, log_window};
+use hone_linalg::factor::log_window::{Landmarks, community_weight, landmarks, log_window};
 use hone_linalg::factor::svd::{Svd, svd};
 use hone_linalg::matrix::{MotifMatrix, Psi};
 use hone_linalg::operator::Operator;
@@ -278,4 +278,13 @@ fn rows_of_other_nodes() {
         turn: Small::zeros(3, 2),
     };
     assert_eq!(none.extension().rows(&[], &[1.0, 2.0]), [0.0; 4]);
+}
+
+#[test]
+fn weights_follow_the_leading_eigenvalues() {
+    assert_eq!(community_weight(&[]), 0.02);
+    assert_eq!(community_weight(&[0.9]), 0.02);
+    assert_eq!(community_weight(&[0.9, 0.8, -0.8, 0.7, 0.6, 0.6, 0.1]), 1.0);
+    let found = community_weight(&[0.4, 0.9, 0.4, -0.4, 0.4, 0.4, 0.01]);
+    assert!((found - 0.8f64.powi(6)).abs() < 1e-12);
 }

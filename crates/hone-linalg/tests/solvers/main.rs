@@ -3,6 +3,7 @@
 mod autoencoder;
 mod components;
 mod dense;
+mod kernels;
 mod log_window;
 mod matrix;
 mod norm;

@@ -657,3 +657,48 @@ fn a_loss_below_nothing_is_an_error() {
         );
     }
 }
+
+/// W of a graph with hubs.
+fn skewed() -> Operator {
+    let graph = Generator::Rmat {
+        nodes: 1 << 12,
+        degree: 16.0,
+        quadrants: [0.57, 0.19, 0.19, 0.05],
+    };
+    let pattern = graph.graph(3, &Silent).expect("a graph").pattern().clone();
+    let ones = vec![1.0f32; pattern.nnz()];
+    Operator::symmetric("W", Csr::new(pattern, ones.into()))
+}
+
+/// Most of what two iterations miss of the leading space is found.
+#[test]
+fn the_filter_sharpens_the_space() {
+    let w = skewed();
+    let [plain, sharp, best] = [(0, 2), (8, 2), (0, 200)].map(|(filter, limit)| {
+        let options = Svd {
+            iterations: Iterations::AtMost(limit),
+            filter,
+            ..Svd::default()
+        };
+        let found = svd(&w, &options, &task(16)).expect("finite");
+        found.sigma.iter().map(|value| value * value).sum::<f64>()
+    });
+    assert!(
+        best - sharp < 0.05 * (best - plain),
+        "{plain} {sharp} {best}"
+    );
+}
+
+#[test]
+fn a_filter_without_iterations_begins_with_one() {
+    let options = Svd {
+        iterations: Iterations::AtMost(0),
+        filter: 16,
+        ..Svd::default()
+    };
+    let sigma = svd(&skewed(), &options, &task(16)).expect("finite").sigma;
+    assert!(
+        sigma.iter().all(|value| value.is_finite() && *value > 0.0),
+        "{sigma:?}"
+    );
+}

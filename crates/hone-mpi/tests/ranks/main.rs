@@ -7,6 +7,8 @@
 
 mod divided;
 mod faults;
+#[path = "../../../hone/tests/library/laws.rs"]
+mod laws;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +16,6 @@ use std::process::{Command, Output};
 
 use hone::Silent;
 use hone::graph::{Division, ReadOptions, read, read_divided};
-use hone::space::laws;
 use hone::store::Embedding;
 use hone_mpi::{Ranks, World};
 

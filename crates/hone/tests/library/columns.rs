@@ -148,7 +148,7 @@ fn rows_of_several_owners_add_up_to_the_bits_of_all() {
             };
             let groups = groups.iter().map(|group| group.clone().part(&own.range));
             let part = Columns::part(own.clone(), groups.collect());
-            part.gram_parts(|lane| gram.add(&lane));
+            part.gram_parts(part.own(), |lane| gram.add(&lane));
             product.extend_from_slice(part.times(&m).as_slice());
             zero.extend(
                 part.zero_rows()

@@ -242,7 +242,7 @@ fn columns_read_like_one_matrix() {
         let m = Small::from_fn(7, 5, |i, j| (i as f64 - j as f64) / 3.0);
         assert!(distance(&wide(&y.times(&m)), &times(&wide(&whole), &small(&m))) < 1e-6);
         let mut rows_read = vec![9.0; 7];
-        y.read_rows(rows - 1..rows, &mut rows_read);
+        y.read_row(rows - 1, &mut rows_read);
         assert_eq!(rows_read, whole.row(rows - 1));
     }
 }

@@ -7,6 +7,7 @@ mod dense;
 mod divergences;
 mod embed;
 mod entries;
+mod laws;
 mod mangled;
 mod matrix;
 mod naive;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hone::dense::{Block, Columns};
 use hone::operator::{Diagonal, Operator, Scaled, Workspace};
 use hone::space::Host;
-use hone::sparse::{Fused, Multiply, Plus, Rounded};
+use hone::sparse::{Fused, Plus, Rounded, multiply, multiply_rounded, multiply_rows};
 use naive::{Matrix, block, csr, distance, graph, leaf, power, times, transpose, wide};
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ proptest! {
         let sparse = csr(&dense, cols);
         let x = block(cols, width, seed ^ 1);
         let mut y = block(rows, width, 3);
-        sparse.multiply(&x, &mut y);
+        multiply(&sparse, &x, &mut y);
         prop_assert!(close(&y, &times(&dense, &wide(&x))));
 
         let z = block(rows, width, seed ^ 2);
@@ -65,7 +65,7 @@ proptest! {
         ];
         let mut y = before.clone();
         let fused = Fused { scale: 0.5, left: Some(&left_diagonal), plus: &plus, accumulate: true };
-        sparse.multiply_rows(0..sparse.rows(), &x, &mut y, &fused);
+        multiply_rows(&sparse, 0..sparse.rows(), &x, &mut y, &fused);
         let mut expected = times(&dense, &wide(&x));
         for i in 0..rows {
             for j in 0..width {
@@ -88,7 +88,7 @@ proptest! {
         let (before, left) = (block(rows, width, seed ^ 3), Diagonal::new("d", vec![0.5; rows]));
         let mut y = before.clone();
         let fused = Fused { scale: -2.0, left: Some(&left), plus: &[], accumulate: true };
-        csr(&dense, cols).multiply_rounded(0..dense.len(), &rounded, &mut y, &fused);
+        multiply_rounded(&csr(&dense, cols), 0..dense.len(), &rounded, &mut y, &fused);
         let near: Matrix = (0..cols)
             .map(|i| x.row(i).iter().map(|&x| eight_bits(f64::from(factors[i] * x))).collect())
             .collect();
@@ -311,7 +311,7 @@ fn same_bits_for_any_number_of_threads() {
                 Block::zeros(n, Rounded::words(width)),
             );
             let mut y = Block::zeros(n, width);
-            sparse.multiply_rounded(0..n, &x, &mut y, &Fused::default());
+            multiply_rounded(&sparse, 0..n, &x, &mut y, &Fused::default());
             y.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>()
         });
         (

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use hone::config::Layers;
 use hone::dense::panels::{self, Own};
-use hone::dense::{Block, Columns, Logs, Panels, Small, lane_rows};
+use hone::dense::{Block, Logs, Panels, Small, lane_rows};
 use hone::engine::{Engine, Window};
 use hone::factor::log_window::View;
 use hone::factor::svd::svd_in;
@@ -15,9 +15,11 @@ use hone::factor::{Factors, Solver, Task};
 use hone::graph::{Generator, Graph};
 use hone::operator::Operator;
 use hone::random::Key;
-use hone::space::{Fold, Host, Leaf, Map, Space, Workspace, laws};
+use hone::space::{Fold, Host, Leaf, Map, Space, Workspace};
 use hone::sparse::{Diagonal, Fused, Plus};
 use hone::{Error, Hone, Result, Silent};
+
+use super::laws;
 
 /// Rows split among three owners inside one process.
 #[derive(Debug)]
@@ -148,14 +150,6 @@ impl Space for Owners {
         }
     }
 
-    fn gram_of(&self, y: &Columns) -> Small {
-        y.gram()
-    }
-
-    fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
-        x.column_extremes()
-    }
-
     fn gram(&self, x: &[Shared]) -> Small {
         let width: usize = x.iter().map(|panel| panel.cols).sum();
         let mut sum = Small::zeros(width, width);
@@ -232,27 +226,10 @@ impl Space for Owners {
     }
 
     fn map(&self, x: &mut [Shared], map: &Map) {
-        if let Map::Shorten(_) = map {
-            return (0..3).for_each(|o| {
-                let mut own = of_owner(x, o);
-                Host.map(&mut own, map);
-                give_back(x, o, own);
-            });
-        }
-        let mut first = 0;
-        for panel in x {
-            let cols = first..first + panel.cols;
-            first = cols.end;
-            for (range, block) in &mut panel.owned {
-                match map {
-                    Map::Zero => block.as_mut_slice().fill(0.0),
-                    Map::Scale(factors) => block.scale_columns(&factors[cols.clone()]),
-                    Map::Redraw(which, key) => {
-                        block.redraw(cols.clone(), range.start, &which[cols.clone()], *key);
-                    }
-                    Map::Shorten(_) => unreachable!("done above"),
-                }
-            }
+        for o in 0..3 {
+            let (mut blocks, first) = (of_owner(x, o), own(x, o).range.start);
+            map.change(&mut blocks, first);
+            give_back(x, o, blocks);
         }
     }
 

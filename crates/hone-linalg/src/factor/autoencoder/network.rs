@@ -34,22 +34,25 @@ const SECOND: f64 = 0.999;
 /// Keeps Adam's divisions finite.
 const TINY: f64 = 1e-8;
 
-/// Weights and biases, or anything of their shape: gradients, moments.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Parameters {
-    /// One matrix per layer, inputs × outputs; of the encoder alone if the decoder is tied to it.
-    pub(super) weights: Vec<Small>,
-    /// One vector per layer, of encoder and decoder.
-    pub(super) biases: Vec<Vec<f64>>,
-}
-
 /// An encoder and its decoder.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Network {
     pub(super) activation: Activation,
     /// Layers of the encoder; the decoder has as many.
-    pub(super) depth: usize,
-    pub(super) parameters: Parameters,
+    depth: usize,
+    /// One matrix per layer, inputs × outputs, of the encoder alone if the decoder is tied to it; then a row of biases for each
+    /// layer of both.
+    pub(super) parameters: Vec<Small>,
+}
+
+/// Shapes of the parameters of a network, given the sizes of the encoder's layers.
+fn shapes(sizes: &[usize], tied: bool) -> Vec<(usize, usize)> {
+    let encoder = sizes.windows(2).map(|pair| (pair[0], pair[1]));
+    let decoder = encoder.clone().rev().map(|(a, b)| (b, a));
+    let layers: Vec<(usize, usize)> = encoder.clone().chain(decoder).collect();
+    let weights = if tied { encoder.len() } else { layers.len() };
+    let biases = layers.iter().map(|&(_, width)| (1, width));
+    layers[..weights].iter().copied().chain(biases).collect()
 }
 
 impl Activation {
@@ -70,34 +73,6 @@ impl Activation {
             Activation::Relu => f32::from(u8::from(y > 0.0)),
             Activation::Identity => 1.0,
         }
-    }
-}
-
-impl Parameters {
-    /// Zeros of the same shape.
-    fn zeros_like(&self) -> Self {
-        let weights = self
-            .weights
-            .iter()
-            .map(|w| Small::zeros(w.rows(), w.cols()))
-            .collect();
-        Parameters {
-            weights,
-            biases: self.biases.iter().map(|b| vec![0.0; b.len()]).collect(),
-        }
-    }
-
-    /// All values as slices, in a fixed order.
-    fn slices_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
-        let weights = self.weights.iter_mut().map(Small::as_mut_slice);
-        weights.chain(self.biases.iter_mut().map(Vec::as_mut_slice))
-    }
-
-    fn slices(&self) -> impl Iterator<Item = &[f64]> {
-        self.weights
-            .iter()
-            .map(Small::as_slice)
-            .chain(self.biases.iter().map(Vec::as_slice))
     }
 }
 
@@ -139,30 +114,23 @@ impl Network {
     /// Random weights, zero biases.
     fn random(options: &Autoencoder, columns: usize, code: usize, key: Key) -> Network {
         let sizes = options.sizes(columns, code);
-        let mut pairs: Vec<(usize, usize)> =
-            sizes.windows(2).map(|pair| (pair[0], pair[1])).collect();
-        let back: Vec<(usize, usize)> = pairs.iter().rev().map(|&(a, b)| (b, a)).collect();
-        let depth = pairs.len();
-        let widths: Vec<usize> = pairs.iter().chain(&back).map(|pair| pair.1).collect();
-        if !options.tied {
-            pairs.extend(back);
-        }
-        let weights = pairs.iter().enumerate().map(|(layer, &(a, b))| {
+        let (depth, shapes) = (sizes.len() - 1, shapes(&sizes, options.tied));
+        let weights = shapes.len() - 2 * depth;
+        let parameter = |(at, (a, b)): (usize, (usize, usize))| {
+            if at >= weights {
+                return Small::zeros(a, b);
+            }
             let spread = match options.activation {
                 Activation::Relu => (6.0 / a.max(1) as f64).sqrt(),
                 _ => (6.0 / (a + b).max(1) as f64).sqrt(),
             };
-            let drawn = Block::random(a, b, key.with("layer", layer as u64));
+            let drawn = Block::random(a, b, key.with("layer", at as u64));
             Small::from_fn(a, b, |i, j| spread * f64::from(drawn.get(i, j)))
-        });
-        let parameters = Parameters {
-            weights: weights.collect(),
-            biases: widths.iter().map(|&width| vec![0.0; width]).collect(),
         };
         Network {
             activation: options.activation,
             depth,
-            parameters,
+            parameters: shapes.into_iter().enumerate().map(parameter).collect(),
         }
     }
 
@@ -170,9 +138,10 @@ impl Network {
     /// each; the others stay random, with zero weight in the decoder.
     fn set_directions(&mut self, vectors: &Small, rms: &[f64]) {
         let floor = rms.first().map_or(0.0, |most| most * ZERO);
-        let Parameters { weights, biases } = &mut self.parameters;
-        let (encoder, decoders) = weights.split_first_mut().expect("an encoder has a layer");
-        let tied = decoders.is_empty();
+        let tied = self.weights() == self.depth;
+        let [encoder, decoder @ .., biases] = &mut self.parameters[..] else {
+            unreachable!("a network has an encoder and biases")
+        };
         for j in 0..encoder.cols() {
             let rms = rms.get(j).copied().filter(|&rms| rms > floor);
             let (into, out, middle) = factors(self.activation, tied, rms.unwrap_or(1.0));
@@ -181,37 +150,37 @@ impl Network {
                 if rms.is_some() || tied {
                     encoder.set(i, j, into * direction);
                 }
-                if let Some(decoder) = decoders.first_mut() {
-                    decoder.set(j, i, out * direction);
+                if !tied {
+                    decoder[0].set(j, i, out * direction);
                 }
-                biases[1][i] -= middle * out * direction;
+                biases.row_mut(0)[i] -= middle * out * direction;
             }
         }
     }
 
-    fn tied(&self) -> bool {
-        self.parameters.weights.len() == self.depth
-    }
-
+    /// Number of layers.
     fn layers(&self) -> usize {
         2 * self.depth
     }
 
+    /// Number of matrices of weights.
+    fn weights(&self) -> usize {
+        self.parameters.len() - self.layers()
+    }
+
     fn weight(&self, layer: usize) -> Cow<'_, Small> {
-        if layer < self.parameters.weights.len() {
-            Cow::Borrowed(&self.parameters.weights[layer])
+        if layer < self.weights() {
+            Cow::Borrowed(&self.parameters[layer])
         } else {
-            Cow::Owned(self.parameters.weights[self.layers() - 1 - layer].transposed())
+            Cow::Owned(self.parameters[self.layers() - 1 - layer].transposed())
         }
     }
 
     /// The output of one layer.
     fn step(&self, layer: usize, input: &Block) -> Block {
         let mut out = input.times(&self.weight(layer));
-        let bias: Vec<f32> = self.parameters.biases[layer]
-            .iter()
-            .map(|&b| b as f32)
-            .collect();
+        let bias = self.parameters[self.weights() + layer].as_slice().iter();
+        let bias: Vec<f32> = bias.map(|&b| b as f32).collect();
         let activation = if layer + 1 == self.layers() {
             Activation::Identity
         } else {
@@ -238,7 +207,7 @@ impl Network {
     }
 
     /// Mean squared error of a batch, and the derivative of it plus `regularization` times the squared weights.
-    pub(super) fn gradient(&self, batch: &Block, regularization: f64) -> (f64, Parameters) {
+    pub(super) fn gradient(&self, batch: &Block, regularization: f64) -> (f64, Vec<Small>) {
         let mut outputs: Vec<Block> = Vec::with_capacity(self.layers());
         for layer in 0..self.layers() {
             outputs.push(self.step(layer, outputs.last().unwrap_or(batch)));
@@ -248,7 +217,7 @@ impl Network {
         let entries = (batch.rows() * batch.cols()).max(1) as f64;
         let loss = delta.squared_norm() / entries;
         delta.scale_columns(&vec![2.0 / entries; batch.cols()]);
-        let mut gradient = self.parameters.zeros_like();
+        let mut gradient = zeros_like(&self.parameters);
         for layer in (0..self.layers()).rev() {
             let input = if layer == 0 {
                 batch
@@ -266,22 +235,23 @@ impl Network {
                 });
             }
         }
-        for (to, w) in gradient.weights.iter_mut().zip(&self.parameters.weights) {
-            add(to.as_mut_slice(), w.as_slice(), 2.0 * regularization);
+        let weights = &self.parameters[..self.weights()];
+        for (to, w) in gradient.iter_mut().zip(weights) {
+            to.add_scaled(2.0 * regularization, w);
         }
         (loss, gradient)
     }
 
     /// Adds the contribution of one layer to the gradient.
-    fn add_layer(&self, layer: usize, input: &Block, delta: &Block, gradient: &mut Parameters) {
+    fn add_layer(&self, layer: usize, input: &Block, delta: &Block, gradient: &mut [Small]) {
         let (rows, means) = (delta.rows() as f64, delta.column_means());
-        gradient.biases[layer] = means.into_iter().map(|mean| mean * rows).collect();
+        let biases = gradient[self.weights() + layer].as_mut_slice().iter_mut();
+        biases.zip(means).for_each(|(to, mean)| *to = mean * rows);
         let own = input.cross(delta);
-        if self.tied() && layer >= self.depth {
-            let shared = &mut gradient.weights[self.layers() - 1 - layer];
-            add(shared.as_mut_slice(), own.transposed().as_slice(), 1.0);
+        if layer < self.weights() {
+            gradient[layer].add(&own);
         } else {
-            add(gradient.weights[layer].as_mut_slice(), own.as_slice(), 1.0);
+            gradient[self.layers() - 1 - layer].add(&own.transposed());
         }
     }
 }
@@ -301,38 +271,38 @@ pub(super) fn subtract(a: &mut Block, b: &Block) {
     a.update_rows(|i, row| row.iter_mut().zip(b.row(i)).for_each(|(a, b)| *a -= b));
 }
 
-fn add(to: &mut [f64], from: &[f64], factor: f64) {
-    to.iter_mut()
-        .zip(from)
-        .for_each(|(to, from)| *to += factor * from);
+/// Zeros of the same shapes.
+fn zeros_like(parameters: &[Small]) -> Vec<Small> {
+    let zeros = parameters.iter().map(|p| Small::zeros(p.rows(), p.cols()));
+    zeros.collect()
 }
 
 /// Adam: steps along the running mean of the gradient, divided by its running size.
 pub(super) struct Adam {
     rate: f64,
     steps: i32,
-    first: Parameters,
-    second: Parameters,
+    first: Vec<Small>,
+    second: Vec<Small>,
 }
 
 impl Adam {
-    pub(super) fn new(rate: f64, parameters: &Parameters) -> Self {
+    pub(super) fn new(rate: f64, parameters: &[Small]) -> Self {
         Adam {
             rate,
             steps: 0,
-            first: parameters.zeros_like(),
-            second: parameters.zeros_like(),
+            first: zeros_like(parameters),
+            second: zeros_like(parameters),
         }
     }
 
     /// One step against a gradient.
-    pub(super) fn step(&mut self, parameters: &mut Parameters, gradient: &Parameters) {
+    pub(super) fn step(&mut self, parameters: &mut [Small], gradient: &[Small]) {
         self.steps = self.steps.saturating_add(1);
         let (first, second) = (1.0 - FIRST.powi(self.steps), 1.0 - SECOND.powi(self.steps));
-        let moments = self.first.slices_mut().zip(self.second.slices_mut());
-        for ((values, gradient), (m, v)) in
-            parameters.slices_mut().zip(gradient.slices()).zip(moments)
-        {
+        let moments = self.first.iter_mut().zip(&mut self.second);
+        for ((values, gradient), (m, v)) in parameters.iter_mut().zip(gradient).zip(moments) {
+            let (values, gradient) = (values.as_mut_slice(), gradient.as_slice());
+            let (m, v) = (m.as_mut_slice(), v.as_mut_slice());
             for at in 0..values.len() {
                 let g = gradient[at];
                 m[at] = FIRST * m[at] + (1.0 - FIRST) * g;
@@ -353,45 +323,28 @@ mod tests {
     /// A network of arbitrary weights and biases.
     fn arbitrary(sizes: &[usize], activation: Activation, tied: bool, seed: u64) -> Network {
         let depth = sizes.len() - 1;
-        let mut shapes: Vec<(usize, usize)> = sizes.windows(2).map(|p| (p[0], p[1])).collect();
-        let back: Vec<(usize, usize)> = shapes.iter().rev().map(|&(a, b)| (b, a)).collect();
-        let widths: Vec<usize> = shapes.iter().chain(&back).map(|p| p.1).collect();
-        if !tied {
-            shapes.extend(back);
-        }
-        let key = Key::new(seed);
-        let weights = shapes.iter().enumerate().map(|(l, &(a, b))| {
-            let drawn = Block::random(a, b, key.with("w", l as u64));
-            Small::from_fn(a, b, |i, j| f64::from(drawn.get(i, j)))
-        });
-        let biases = widths.iter().enumerate().map(|(l, &width)| {
-            let drawn = Block::random(1, width, key.with("b", l as u64));
-            drawn
-                .as_slice()
-                .iter()
-                .map(|&x| 0.5 * f64::from(x))
-                .collect()
-        });
-        let parameters = Parameters {
-            weights: weights.collect(),
-            biases: biases.collect(),
+        let draw = |(at, (a, b)): (usize, (usize, usize))| {
+            let drawn = Block::random(a, b, Key::new(seed).with("parameters", at as u64));
+            let spread = if a == 1 { 0.5 } else { 1.0 };
+            Small::from_fn(a, b, |i, j| spread * f64::from(drawn.get(i, j)))
         };
+        let shapes = shapes(sizes, tied).into_iter().enumerate();
         Network {
             activation,
             depth,
-            parameters,
+            parameters: shapes.map(draw).collect(),
         }
     }
 
     /// Loss of one network on a batch, example by example, in f64.
     fn naive_loss(network: &Network, batch: &Block, regularization: f64) -> f64 {
-        let Parameters { weights, biases } = &network.parameters;
-        let (depth, layers) = (network.depth, biases.len());
+        let (weights, biases) = network.parameters.split_at(network.weights());
+        let layers = biases.len();
         let weight = |layer: usize, i: usize, j: usize| {
             if layer < weights.len() {
                 weights[layer].get(i, j)
             } else {
-                weights[2 * depth - 1 - layer].get(j, i)
+                weights[layers - 1 - layer].get(j, i)
             }
         };
         let mut sum = 0.0;
@@ -399,13 +352,12 @@ mod tests {
             let input: Vec<f64> = batch.row(row).iter().map(|&x| f64::from(x)).collect();
             let mut a = input.clone();
             for layer in 0..layers {
-                let unit = |j: usize| {
-                    biases[layer][j]
-                        + (0..a.len())
-                            .map(|i| a[i] * weight(layer, i, j))
-                            .sum::<f64>()
+                let unit = |(j, bias): (usize, &f64)| {
+                    let inputs = a.iter().enumerate();
+                    bias + inputs.map(|(i, a)| a * weight(layer, i, j)).sum::<f64>()
                 };
-                let z: Vec<f64> = (0..biases[layer].len()).map(unit).collect();
+                let biases = biases[layer].as_slice().iter().enumerate();
+                let z: Vec<f64> = biases.map(unit).collect();
                 let f = |z: f64| match network.activation {
                     Activation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
                     Activation::Tanh => z.tanh(),
@@ -444,30 +396,17 @@ mod tests {
             (loss - naive_loss(&network, &batch, 0.0)).abs() < 1e-5 * (1.0 + loss),
             "{what}: loss {loss}"
         );
-        let numeric = |change: &dyn Fn(&mut Parameters, f64)| {
-            let at = |h: f64| {
-                let mut moved = network.clone();
-                change(&mut moved.parameters, h);
-                naive_loss(&moved, &batch, 0.01)
-            };
-            (at(H) - at(-H)) / (2.0 * H)
-        };
-        for (layer, own) in gradient.weights.iter().enumerate() {
-            for at in 0..own.as_slice().len() {
-                let truth = numeric(&|p, h| p.weights[layer].as_mut_slice()[at] += h);
-                let found = own.as_slice()[at];
+        for (which, own) in gradient.iter().enumerate() {
+            for (at, found) in own.as_slice().iter().enumerate() {
+                let moved = |h: f64| {
+                    let mut moved = network.clone();
+                    moved.parameters[which].as_mut_slice()[at] += h;
+                    naive_loss(&moved, &batch, 0.01)
+                };
+                let truth = (moved(H) - moved(-H)) / (2.0 * H);
                 assert!(
                     (found - truth).abs() < 2e-5 * (1.0 + loss + truth.abs()),
-                    "{what}: weight {layer} {at} {found} {truth}"
-                );
-            }
-        }
-        for (layer, own) in gradient.biases.iter().enumerate() {
-            for (at, found) in own.iter().enumerate() {
-                let truth = numeric(&|p, h| p.biases[layer][at] += h);
-                assert!(
-                    (found - truth).abs() < 2e-5 * (1.0 + loss + truth.abs()),
-                    "{what}: bias {layer} {at} {found} {truth}"
+                    "{what}: parameter {which} {at} {found} {truth}"
                 );
             }
         }

@@ -20,7 +20,7 @@ use crate::dense::{Block, Eigen, Panels, Small};
 use crate::engine::Shape;
 use crate::error::{Error, Result};
 use crate::sparse::Csr;
-use crate::sparse::Multiply;
+use crate::sparse::multiply;
 
 /// Directions of X with less than this part of the largest variance have no part in R.
 const SMALL: f64 = 1e-6;
@@ -83,7 +83,7 @@ fn walked(a: &Csr, mut x: Block, step: usize) -> Result<(Block, Small)> {
     let mut before = None;
     for _ in 1..step {
         let mut image = Block::zeros(x.rows(), x.cols());
-        a.multiply(&x, &mut image);
+        multiply(a, &x, &mut image);
         before = Some(std::mem::replace(&mut x, image));
     }
     let Some(before) = before else {

@@ -21,7 +21,7 @@ use crate::graph::{Graph, GraphFacts};
 use crate::motif::Counts;
 use crate::parallel;
 use crate::report::Report;
-use crate::sparse::Multiply;
+use crate::sparse::multiply;
 use crate::store::Embedding;
 
 /// Parts of a model, as they are found.
@@ -208,7 +208,7 @@ impl View {
         let x = joined(u);
         let a = normalized(&graph.matrix, graph.scale, &degrees, tau);
         let mut image = Block::zeros(x.rows(), x.cols());
-        a.multiply(&x, &mut image);
+        multiply(&a, &x, &mut image);
         let c = symmetric(&x.cross(&image));
         let residual = relative_residual(image, &x, &c);
         let mut basis = Basis {

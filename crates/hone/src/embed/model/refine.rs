@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::motif::MotifGraph;
 use crate::random::mix64;
 use crate::report::Fitting;
-use crate::sparse::Multiply;
+use crate::sparse::multiply;
 use crate::sparse::{Csr, Pattern};
 
 /// The excess residual up to which factors stay.
@@ -151,7 +151,7 @@ impl Between {
 
 fn product(a: &Csr, x: &Block) -> Block {
     let mut image = Block::zeros(x.rows(), x.cols());
-    a.multiply(x, &mut image);
+    multiply(a, x, &mut image);
     image
 }
 

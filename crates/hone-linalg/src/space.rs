@@ -3,15 +3,13 @@
 //! A tall matrix has one row per node and few columns. It may be in the memory of this process ([`Host`]), on a device,
 //! or divided among processes that own some rows each. Solvers never see its rows: they multiply it with sparse
 //! matrices and with small ones, sum over its rows, and rescale its columns. There are no other operations, so a solver
-//! is written once and runs on every space. Every space has to pass [`laws::check`], a space with the arithmetic of the
-//! host also [`laws::check_bits`].
+//! is written once and runs on every space. Every space has to keep the laws in
+//! `crates/hone/tests/library/laws.rs`: `check`, and with the arithmetic of the host also `check_bits`.
 //!
 //! Wide matrices are lists of *panels*, tall matrices side by side: a sparse product then gathers rows of two cache
 //! lines, with the memory of one panel. Panels are the same for every space ([`panels`]).
 //!
 //! To add a space: implement the trait, pass the laws, and let an engine use it.
-
-pub mod laws;
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,7 +18,7 @@ use crate::dense::panels::{self as side_by_side, Own};
 use crate::dense::{Block, Columns, Logs, Norm, Small};
 use crate::error::Result;
 use crate::random::Key;
-use crate::sparse::{Csr, Diagonal, Fused, Multiply, Rounded};
+use crate::sparse::{Csr, Diagonal, Fused, Rounded, multiply_rounded, multiply_rows};
 
 /// Tall matrices, and the operations on them.
 ///
@@ -77,18 +75,18 @@ pub trait Space: Sync {
     fn scale_rows(&self, factors: &Diagonal, x: &Self::Tall, y: &mut Self::Tall);
 
     /// YᵀY of columns in the memory of this process, or of the rows that it holds.
-    fn gram_of(&self, y: &Columns) -> Small;
+    fn gram_of(&self, y: &Columns) -> Small {
+        y.gram()
+    }
+
+    /// Y·M of such columns for a small matrix M.
+    fn times_of(&self, y: &Columns, matrix: &Small) -> Block {
+        y.times(matrix)
+    }
 
     /// [`Fold::Extreme`] of a block in the memory of this process, which has rows `own` of a larger matrix.
-    fn extremes_of(&self, x: &Block, own: &Own) -> Vec<f64>;
-
-    /// Y·M of such columns for a small matrix M, each column with a sign that makes its entry of largest absolute value
-    /// positive; and the signs.
-    fn signed_times(&self, y: &Columns, matrix: &Small) -> (Block, Vec<f64>) {
-        let mut x = y.times(matrix);
-        let signs = signs(&self.extremes_of(&x, y.own()));
-        x.scale_columns(&signs);
-        (x, signs)
+    fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
+        x.column_extremes()
     }
 
     /// XᵀX of all panels together.
@@ -165,6 +163,26 @@ pub enum Map<'a> {
     Redraw(&'a [bool], Key),
     /// Each row of all panels together is divided by its length to this power.
     Shorten(f64),
+}
+
+impl Map<'_> {
+    /// Changes rows from `first` on of a matrix, which are in the memory of this process.
+    pub fn change(&self, x: &mut [Block], first: usize) {
+        if let Map::Shorten(power) = self {
+            return side_by_side::update_rows(x, |row| shorten(row, *power));
+        }
+        let mut end = 0;
+        for panel in x {
+            let cols = end..end + panel.cols();
+            end = cols.end;
+            match self {
+                Map::Zero => panel.as_mut_slice().fill(0.0),
+                Map::Scale(factors) => panel.scale_columns(&factors[cols]),
+                Map::Redraw(which, key) => panel.redraw(cols.clone(), first, &which[cols], *key),
+                Map::Shorten(_) => unreachable!("done above"),
+            }
+        }
+    }
 }
 
 /// Tall matrices that products need on the way, kept for the next product.
@@ -280,16 +298,15 @@ impl Space for Host {
         if a.rounded && Rounded::words(x.cols()) < x.cols() {
             let words = work.take(self, x.rows(), Rounded::words(x.cols()));
             let rounded = Rounded::of(x, a.right.map(Diagonal::values), words);
-            a.matrix
-                .multiply_rounded(0..a.matrix.rows(), &rounded, y, then);
+            multiply_rounded(a.matrix, 0..a.matrix.rows(), &rounded, y, then);
             return work.give(rounded.into_block());
         }
         let Some(right) = a.right else {
-            return a.matrix.multiply_rows(0..a.matrix.rows(), x, y, then);
+            return multiply_rows(a.matrix, 0..a.matrix.rows(), x, y, then);
         };
         let mut scaled = work.take(self, x.rows(), x.cols());
         self.scale_rows(right, x, &mut scaled);
-        a.matrix.multiply_rows(0..a.matrix.rows(), &scaled, y, then);
+        multiply_rows(a.matrix, 0..a.matrix.rows(), &scaled, y, then);
         work.give(scaled);
     }
 
@@ -304,14 +321,6 @@ impl Space for Host {
                 .zip(x.row(i))
                 .for_each(|(to, &from)| *to = factors[i] * from);
         });
-    }
-
-    fn gram_of(&self, y: &Columns) -> Small {
-        y.gram()
-    }
-
-    fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
-        x.column_extremes()
     }
 
     fn gram(&self, x: &[Block]) -> Small {
@@ -343,20 +352,7 @@ impl Space for Host {
     }
 
     fn map(&self, x: &mut [Block], map: &Map) {
-        if let Map::Shorten(power) = map {
-            return side_by_side::update_rows(x, |row| shorten(row, *power));
-        }
-        let mut first = 0;
-        for panel in x {
-            let cols = first..first + panel.cols();
-            first = cols.end;
-            match map {
-                Map::Zero => panel.as_mut_slice().fill(0.0),
-                Map::Scale(factors) => panel.scale_columns(&factors[cols]),
-                Map::Redraw(which, key) => panel.redraw(cols.clone(), 0, &which[cols], *key),
-                Map::Shorten(_) => unreachable!("done above"),
-            }
-        }
+        map.change(x, 0);
     }
 
     fn pick(&self, x: &[Block], rows: &[usize]) -> Block {

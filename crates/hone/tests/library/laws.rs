@@ -14,10 +14,10 @@
 
 use std::sync::Arc;
 
-use super::{Fold, Host, Leaf, Map, Space, Workspace, panels, widths};
-use crate::dense::{Block, Logs, Small, orthonormalize_in};
-use crate::random::Key;
-use crate::sparse::{Csr, Diagonal, Fused, Pattern, Plus};
+use hone::dense::{Block, Logs, Small, orthonormalize_in};
+use hone::random::Key;
+use hone::space::{Fold, Host, Leaf, Map, Space, Workspace, panels, widths};
+use hone::sparse::{Csr, Diagonal, Fused, Pattern, Plus};
 
 /// Shapes that cross the limits of lanes (256 rows, 64 lanes) and panels (32 columns).
 const SHAPES: [(usize, usize); 7] = [
@@ -38,7 +38,7 @@ const WIDTHS: [usize; 2] = [32, 3];
 ///
 /// # Panics
 /// When a law is broken; the message names it.
-pub fn check<S: Space>(space: &S) {
+pub(crate) fn check<S: Space>(space: &S) {
     for (rows, cols) in SHAPES {
         let case = Case::new(space, rows, cols);
         case.entries();
@@ -57,7 +57,7 @@ pub fn check<S: Space>(space: &S) {
 ///
 /// # Panics
 /// When a law is broken; the message names it.
-pub fn check_bits<S: Space>(space: &S) {
+pub(crate) fn check_bits<S: Space>(space: &S) {
     for (rows, cols) in SHAPES {
         let case = Case::new(space, rows, cols);
         case.bits_of_small_products();
