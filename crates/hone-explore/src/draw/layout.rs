@@ -14,6 +14,7 @@
 //! Every position is computed from those of the step before, by any thread, in one order: the same picture for any number
 //! of threads. The unit of length is that of an edge at rest.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -37,9 +38,30 @@ const GRID: f64 = 0.6;
 /// A point of the plane.
 pub(super) type Point = [f64; 2];
 
+/// a + factor · b.
+fn plus(a: Point, factor: f64, b: Point) -> Point {
+    [a[0] + factor * b[0], a[1] + factor * b[1]]
+}
+
+fn difference(a: Point, b: Point) -> Point {
+    [a[0] - b[0], a[1] - b[1]]
+}
+
+fn length(a: Point) -> f64 {
+    a[0].hypot(a[1])
+}
+
+/// The lower left and the upper right corner of some points; the origin if there are none.
+pub(super) fn corners(points: &[Point]) -> [Point; 2] {
+    let end = |pick: fn(f64, f64) -> f64, axis: usize| {
+        points.iter().map(|p| p[axis]).reduce(pick).unwrap_or(0.0)
+    };
+    [f64::min, f64::max].map(|pick| [end(pick, 0), end(pick, 1)])
+}
+
 /// Positions of all nodes; `pattern` is symmetric.
 pub(super) fn layout(pattern: &Pattern, progress: &dyn Progress) -> Result<Vec<Point>> {
-    let mut boxes = Vec::new();
+    let mut parts = Vec::new();
     let mut alone = Vec::new();
     progress.stage("layout", (pattern.rows() * STEPS) as u64);
     for nodes in components(pattern) {
@@ -49,39 +71,39 @@ pub(super) fn layout(pattern: &Pattern, progress: &dyn Progress) -> Result<Vec<P
             alone.push(node);
             continue;
         }
-        let neighbours = local(pattern, &nodes);
+        // Neighbourhoods within the component, by position in its list.
+        let number = |v: &u32| nodes.binary_search(v).expect("a node of the component") as u32;
+        let neighbours: Vec<Vec<u32>> = parallel::collect(nodes.len(), |at| {
+            pattern.row(nodes[at] as usize).iter().map(number).collect()
+        });
         let mut points = start(&neighbours);
         relax(&neighbours, &mut points, progress)?;
         spread(&mut points);
-        boxes.push(Part::new(nodes, turned(points)));
+        parts.push(Part::new(nodes, turned(points)));
     }
     if !alone.is_empty() {
         let side = (alone.len() as f64 * 2.0).sqrt().ceil().max(1.0) as usize;
-        let points = (0..alone.len())
-            .map(|k| [GRID * (k % side) as f64, GRID * (k / side) as f64])
-            .collect();
-        boxes.push(Part::new(alone, points));
+        let place = |k: usize| [GRID * (k % side) as f64, GRID * (k / side) as f64];
+        let points = (0..alone.len()).map(place).collect();
+        parts.push(Part::new(alone, points));
     }
-    Ok(packed(boxes, pattern.rows()))
+    Ok(packed(parts, pattern.rows()))
 }
 
 /// Nodes that hang together, each list ascending, by their first node.
 fn components(pattern: &Pattern) -> Vec<Vec<u32>> {
     let mut seen = vec![false; pattern.rows()];
     let mut all = Vec::new();
-    for root in 0..pattern.rows() {
-        if std::mem::replace(&mut seen[root], true) {
+    for root in 0..pattern.rows() as u32 {
+        if std::mem::replace(&mut seen[root as usize], true) {
             continue;
         }
-        let mut nodes = vec![root as u32];
+        let mut nodes = vec![root];
         let mut next = 0;
         while let Some(&u) = nodes.get(next) {
             next += 1;
-            for &v in pattern.row(u as usize) {
-                if !std::mem::replace(&mut seen[v as usize], true) {
-                    nodes.push(v);
-                }
-            }
+            let neighbours = pattern.row(u as usize).iter().copied();
+            nodes.extend(neighbours.filter(|&v| !std::mem::replace(&mut seen[v as usize], true)));
         }
         nodes.sort_unstable();
         all.push(nodes);
@@ -89,28 +111,17 @@ fn components(pattern: &Pattern) -> Vec<Vec<u32>> {
     all
 }
 
-/// Neighbourhoods within a component, by position in its list.
-fn local(pattern: &Pattern, nodes: &[u32]) -> Vec<Vec<u32>> {
-    let number = |v: &u32| {
-        nodes
-            .binary_search(v)
-            .expect("a neighbour is in the same component") as u32
-    };
-    parallel::collect(nodes.len(), |at| {
-        pattern.row(nodes[at] as usize).iter().map(number).collect()
-    })
-}
-
 /// The first placement, with edges of mean length one and no two nodes in one place.
 fn start(neighbours: &[Vec<u32>]) -> Vec<Point> {
-    let mut points = place(neighbours);
-    let length = |u: usize, v: &u32| distance(points[u], points[*v as usize]);
-    let lengths: Vec<f64> = neighbours
-        .iter()
-        .enumerate()
-        .flat_map(|(u, of)| of.iter().map(move |v| length(u, v)))
-        .collect();
-    let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
+    let mut points = scaled(neighbours);
+    let (mut sum, mut count) = (0.0, 0);
+    for (u, of) in neighbours.iter().enumerate() {
+        count += of.len();
+        for &v in of {
+            sum += length(difference(points[u], points[v as usize]));
+        }
+    }
+    let mean = sum / count.max(1) as f64;
     let scale = if mean > 1e-9 { 1.0 / mean } else { 1.0 };
     let mut random = Key::new(0).with("layout", 0).rng();
     for point in &mut points {
@@ -131,16 +142,11 @@ fn relax(neighbours: &[Vec<u32>], points: &mut Vec<Point>, progress: &dyn Progre
             let here = points[u];
             let mut force = tree.repulsion(here, stack);
             for &v in &neighbours[u] {
-                let there = points[v as usize];
-                let d = distance(here, there);
-                force = [
-                    force[0] + (there[0] - here[0]) * d,
-                    force[1] + (there[1] - here[1]) * d,
-                ];
+                let away = difference(points[v as usize], here);
+                force = plus(force, length(away), away);
             }
-            let size = force[0].hypot(force[1]);
-            let scale = if size > reach { reach / size } else { 1.0 };
-            [here[0] + force[0] * scale, here[1] + force[1] * scale]
+            let size = length(force);
+            plus(here, if size > reach { reach / size } else { 1.0 }, force)
         };
         let some = |range: Range<usize>| {
             let mut stack = Vec::new();
@@ -152,49 +158,42 @@ fn relax(neighbours: &[Vec<u32>], points: &mut Vec<Point>, progress: &dyn Progre
     Ok(())
 }
 
-fn distance(a: Point, b: Point) -> f64 {
-    (a[0] - b[0]).hypot(a[1] - b[1])
-}
-
 /// Steps of the power iteration; the matrix is tiny and the picture needs no more digits.
 const POWER_STEPS: usize = 200;
 
-/// Coordinates of all nodes of a connected graph, given by its sorted neighbourhoods.
-fn place(neighbours: &[Vec<u32>]) -> Vec<Point> {
-    let columns = centred(distances(neighbours));
-    let gram = gram(&columns);
-    let first = leading(&gram, &[]);
-    let second = leading(&gram, std::slice::from_ref(&first));
+/// Coordinates of all nodes of a connected graph, given by its sorted neighbourhoods, by classical scaling.
+fn scaled(neighbours: &[Vec<u32>]) -> Vec<Point> {
+    let columns = centred(squared_distances(neighbours));
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum();
+    let row = |a: &Vec<f64>| columns.iter().map(|b| dot(a, b)).collect();
+    let gram: Vec<Vec<f64>> = columns.iter().map(row).collect();
+    let first = leading(&gram, None);
+    let second = leading(&gram, Some(&first));
     let project = |axis: &[f64], i: usize| {
-        columns
-            .iter()
-            .zip(axis)
-            .map(|(column, a)| column[i] * a)
-            .sum()
+        let terms = columns.iter().zip(axis).map(|(column, a)| column[i] * a);
+        terms.sum()
     };
     (0..neighbours.len())
         .map(|i| [project(&first, i), project(&second, i)])
         .collect()
 }
 
-/// Distances to the pivots, a column each; the first pivot is the node of most neighbours.
-fn distances(neighbours: &[Vec<u32>]) -> Vec<Vec<f64>> {
+/// Squared distances to the pivots, a column each; the first pivot is the node of most neighbours.
+fn squared_distances(neighbours: &[Vec<u32>]) -> Vec<Vec<f64>> {
     let n = neighbours.len();
-    let mut pivot = (0..n)
-        .max_by_key(|&i| (neighbours[i].len(), std::cmp::Reverse(i)))
-        .unwrap_or(0);
+    let most = |size: &dyn Fn(usize) -> usize| {
+        let first = (0..n).max_by_key(|&i| (size(i), Reverse(i)));
+        first.unwrap_or(0)
+    };
+    let mut pivot = most(&|i| neighbours[i].len());
     let mut nearest = vec![u32::MAX; n];
     let mut columns = Vec::new();
     while columns.len() < PIVOTS.min(n) {
         let distance = breadth_first(neighbours, pivot);
-        nearest
-            .iter_mut()
-            .zip(&distance)
-            .for_each(|(near, &d)| *near = d.min(*near));
+        let both = nearest.iter_mut().zip(&distance);
+        both.for_each(|(near, &d)| *near = d.min(*near));
         columns.push(distance.into_iter().map(|d| f64::from(d).powi(2)).collect());
-        pivot = (0..n)
-            .max_by_key(|&i| (nearest[i], std::cmp::Reverse(i)))
-            .unwrap_or(0);
+        pivot = most(&|i| nearest[i] as usize);
     }
     columns
 }
@@ -216,67 +215,37 @@ fn breadth_first(neighbours: &[Vec<u32>], start: usize) -> Vec<u32> {
 
 /// Squared distances less the means of their row and column, times −½.
 fn centred(mut columns: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-    let (n, k) = (
-        columns.first().map_or(1, Vec::len) as f64,
-        columns.len() as f64,
-    );
-    let of_column: Vec<f64> = columns
-        .iter()
-        .map(|column| column.iter().sum::<f64>() / n)
-        .collect();
-    let of_row: Vec<f64> = (0..n as usize)
-        .map(|i| {
-            columns
-                .iter()
-                .map(|column| column.get(i).unwrap_or(&0.0))
-                .sum::<f64>()
-                / k
-        })
-        .collect();
+    let (n, k) = (columns.first().map_or(0, Vec::len), columns.len() as f64);
+    let of_column = |column: &Vec<f64>| column.iter().sum::<f64>() / n as f64;
+    let of_column: Vec<f64> = columns.iter().map(of_column).collect();
+    let of_row = |i: usize| columns.iter().map(|column| column[i]).sum::<f64>() / k;
+    let of_row: Vec<f64> = (0..n).map(of_row).collect();
     let all = of_column.iter().sum::<f64>() / k;
     for (column, mean) in columns.iter_mut().zip(of_column) {
-        column
-            .iter_mut()
-            .zip(&of_row)
-            .for_each(|(value, row)| *value = -0.5 * (*value - mean - row + all));
+        for (value, row) in column.iter_mut().zip(&of_row) {
+            *value = -0.5 * (*value - mean - row + all);
+        }
     }
     columns
 }
 
-fn gram(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum();
-    columns
-        .iter()
-        .map(|a| columns.iter().map(|b| dot(a, b)).collect())
-        .collect()
-}
-
-/// The leading eigenvector of a symmetric matrix, orthogonal to those already known; zero if there is none.
-fn leading(matrix: &[Vec<f64>], known: &[Vec<f64>]) -> Vec<f64> {
+/// The leading eigenvector of a symmetric matrix, orthogonal to the one already known; zero if there is none.
+fn leading(matrix: &[Vec<f64>], known: Option<&Vec<f64>>) -> Vec<f64> {
     let k = matrix.len();
-    let mut vector: Vec<f64> = (0..k)
-        .map(|i| 1.0 + 0.37 * ((i * i) % 7) as f64 - 0.11 * i as f64)
-        .collect();
+    let entries = matrix.iter().flatten();
+    let least = 1e-9 * entries.fold(f64::MIN_POSITIVE, |most: f64, v| most.max(v.abs()));
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    let initial = |i: usize| 1.0 + 0.37 * ((i * i) % 7) as f64 - 0.11 * i as f64;
+    let mut vector: Vec<f64> = (0..k).map(initial).collect();
     for _ in 0..POWER_STEPS {
-        for other in known {
-            let overlap: f64 = vector.iter().zip(other).map(|(a, b)| a * b).sum();
-            vector
-                .iter_mut()
-                .zip(other)
-                .for_each(|(a, b)| *a -= overlap * b);
+        if let Some(other) = known {
+            let overlap = dot(&vector, other);
+            let both = vector.iter_mut().zip(other);
+            both.for_each(|(a, b)| *a -= overlap * b);
         }
-        let next: Vec<f64> = matrix
-            .iter()
-            .map(|row| row.iter().zip(&vector).map(|(a, b)| a * b).sum())
-            .collect();
-        let length = next.iter().map(|v: &f64| v * v).sum::<f64>().sqrt();
-        if length
-            < 1e-9
-                * matrix
-                    .iter()
-                    .flatten()
-                    .fold(f64::MIN_POSITIVE, |m: f64, v| m.max(v.abs()))
-        {
+        let next: Vec<f64> = matrix.iter().map(|row| dot(row, &vector)).collect();
+        let length = dot(&next, &next).sqrt();
+        if length < least {
             return vec![0.0; k];
         }
         vector = next.into_iter().map(|v| v / length).collect();
@@ -303,6 +272,24 @@ struct Cell {
     corner: Point,
 }
 
+impl Cell {
+    fn empty(width: f64, corner: Point) -> Cell {
+        Cell {
+            sum: [0.0; 2],
+            count: 0.0,
+            quarters: 0,
+            width,
+            corner,
+        }
+    }
+
+    /// Which of its quarters a point is in.
+    fn quarter(&self, point: Point) -> usize {
+        let is_upper = |axis: usize| point[axis] >= self.corner[axis] + self.width / 2.0;
+        usize::from(is_upper(0)) + 2 * usize::from(is_upper(1))
+    }
+}
+
 /// The tree over some points.
 #[derive(Debug)]
 struct Quadtree {
@@ -311,23 +298,13 @@ struct Quadtree {
 
 impl Quadtree {
     fn new(points: &[Point]) -> Self {
-        let bound = |pick: fn(f64, f64) -> f64, start: f64, axis: usize| {
-            points.iter().map(|p| p[axis]).fold(start, pick)
-        };
-        let low = [0, 1].map(|axis| bound(f64::min, f64::INFINITY, axis));
-        let high = [0, 1].map(|axis| bound(f64::max, f64::NEG_INFINITY, axis));
+        let [low, high] = corners(points);
         let width = (high[0] - low[0])
             .max(high[1] - low[1])
             .max(f64::MIN_POSITIVE)
             * 1.000_001;
-        let root = Cell {
-            sum: [0.0; 2],
-            count: 0.0,
-            quarters: 0,
-            width,
-            corner: low,
-        };
-        let mut tree = Quadtree { cells: vec![root] };
+        let cells = vec![Cell::empty(width, low)];
+        let mut tree = Quadtree { cells };
         points.iter().for_each(|&point| tree.insert(point));
         tree
     }
@@ -340,43 +317,28 @@ impl Quadtree {
                 self.divide(at);
             }
             let cell = &mut self.cells[at];
-            cell.sum = [cell.sum[0] + point[0], cell.sum[1] + point[1]];
+            cell.sum = plus(cell.sum, 1.0, point);
             cell.count += 1.0;
             if cell.quarters == 0 {
                 return;
             }
-            at = cell.quarters as usize + quarter(cell, point);
+            at = cell.quarters as usize + cell.quarter(point);
             depth += 1;
         }
     }
 
     /// Gives a leaf four quarters and moves its points to one of them.
     fn divide(&mut self, at: usize) {
-        let Cell {
-            sum,
-            count,
-            width,
-            corner,
-            ..
-        } = self.cells[at];
         let first = self.cells.len();
-        for k in 0..4 {
-            let half = width / 2.0;
-            let corner = [
-                corner[0] + half * f64::from(k % 2),
-                corner[1] + half * f64::from(k / 2),
-            ];
-            self.cells.push(Cell {
-                sum: [0.0; 2],
-                count: 0.0,
-                quarters: 0,
-                width: half,
-                corner,
-            });
-        }
         self.cells[at].quarters = u32::try_from(first).expect("a drawing has far fewer points");
-        let home = first + quarter(&self.cells[at], [sum[0] / count, sum[1] / count]);
-        (self.cells[home].sum, self.cells[home].count) = (sum, count);
+        let cell = self.cells[at].clone();
+        let half = cell.width / 2.0;
+        for k in 0..4 {
+            let corner = plus(cell.corner, half, [f64::from(k % 2), f64::from(k / 2)]);
+            self.cells.push(Cell::empty(half, corner));
+        }
+        let home = &mut self.cells[first + cell.quarter(cell.sum.map(|x| x / cell.count))];
+        (home.sum, home.count) = (cell.sum, cell.count);
     }
 
     /// The sum over all other points of (p − q) / |p − q|³, at the precision of the opening angle.
@@ -389,15 +351,11 @@ impl Quadtree {
             if cell.count == 0.0 {
                 continue;
             }
-            let away = [
-                point[0] - cell.sum[0] / cell.count,
-                point[1] - cell.sum[1] / cell.count,
-            ];
+            let away = difference(point, cell.sum.map(|x| x / cell.count));
             let square = away[0] * away[0] + away[1] * away[1];
             if cell.quarters == 0 || cell.width * cell.width < OPENING * OPENING * square {
                 if square > 0.0 {
-                    let weight = cell.count / (square * square.sqrt());
-                    force = [force[0] + weight * away[0], force[1] + weight * away[1]];
+                    force = plus(force, cell.count / (square * square.sqrt()), away);
                 }
             } else {
                 stack.extend((0..4).map(|k| cell.quarters + k));
@@ -405,12 +363,6 @@ impl Quadtree {
         }
         force
     }
-}
-
-fn quarter(cell: &Cell, point: Point) -> usize {
-    let half = cell.width / 2.0;
-    usize::from(point[0] >= cell.corner[0] + half)
-        + 2 * usize::from(point[1] >= cell.corner[1] + half)
 }
 
 /// Nodes are at least this far apart in the end, where they can be; an edge at rest has length one.
@@ -432,18 +384,12 @@ struct Part {
 impl Part {
     /// Moves the lower left corner of the points to the origin.
     fn new(nodes: Vec<u32>, mut points: Vec<Point>) -> Self {
-        let end = |pick: fn(f64, f64) -> f64, axis: usize| {
-            points.iter().map(|p| p[axis]).reduce(pick).unwrap_or(0.0)
-        };
-        let low = [0, 1].map(|axis| end(f64::min, axis));
-        let size = [0, 1].map(|axis| end(f64::max, axis) - low[axis]);
-        points
-            .iter_mut()
-            .for_each(|p| *p = [p[0] - low[0], p[1] - low[1]]);
+        let [low, high] = corners(&points);
+        points.iter_mut().for_each(|p| *p = difference(*p, low));
         Part {
             nodes,
             points,
-            size,
+            size: difference(high, low),
         }
     }
 }
@@ -453,21 +399,15 @@ fn spread(points: &mut [Point]) {
     let cell = |p: Point| p.map(|v| (v / APART).floor() as i64);
     for _ in 0..SWEEPS {
         let mut grid: FxHashMap<[i64; 2], Vec<usize>> = FxHashMap::default();
-        points
-            .iter()
-            .enumerate()
-            .for_each(|(i, &p)| grid.entry(cell(p)).or_default().push(i));
+        for (i, &point) in points.iter().enumerate() {
+            grid.entry(cell(point)).or_default().push(i);
+        }
         let mut moved = false;
         for i in 0..points.len() {
             let [x, y] = cell(points[i]);
             let around = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [x + dx, y + dy]));
-            let near: Vec<usize> = around
-                .filter_map(|c| grid.get(&c))
-                .flatten()
-                .copied()
-                .filter(|&j| j > i)
-                .collect();
-            for j in near {
+            let near = around.filter_map(|c| grid.get(&c)).flatten();
+            for &j in near.filter(|&&j| j > i) {
                 moved |= push(points, i, j);
             }
         }
@@ -480,8 +420,8 @@ fn spread(points: &mut [Point]) {
 /// Moves two nodes apart, each by half of what is missing; nodes in one place along a direction of their own.
 fn push(points: &mut [Point], i: usize, j: usize) -> bool {
     let (a, b) = (points[i], points[j]);
-    let mut away = [b[0] - a[0], b[1] - a[1]];
-    let mut distance = away[0].hypot(away[1]);
+    let mut away = difference(b, a);
+    let mut distance = length(away);
     if distance >= APART {
         return false;
     }
@@ -490,8 +430,7 @@ fn push(points: &mut [Point], i: usize, j: usize) -> bool {
         (away, distance) = ([turn.cos(), turn.sin()], 1.0);
     }
     let by = 0.5 * (APART - distance.min(APART)).max(0.05 * APART) / distance;
-    points[i] = [a[0] - by * away[0], a[1] - by * away[1]];
-    points[j] = [b[0] + by * away[0], b[1] + by * away[1]];
+    (points[i], points[j]) = (plus(a, -by, away), plus(b, by, away));
     true
 }
 
@@ -500,15 +439,13 @@ fn turned(points: Vec<Point>) -> Vec<Point> {
     let n = points.len().max(1) as f64;
     let mean = [0, 1].map(|axis| points.iter().map(|p| p[axis]).sum::<f64>() / n);
     let moment = |a: usize, b: usize| {
-        points
-            .iter()
-            .map(|p| (p[a] - mean[a]) * (p[b] - mean[b]))
-            .sum::<f64>()
+        let products = points.iter().map(|p| (p[a] - mean[a]) * (p[b] - mean[b]));
+        products.sum::<f64>()
     };
     let angle = 0.5 * (2.0 * moment(0, 1)).atan2(moment(0, 0) - moment(1, 1));
     let (sin, cos) = angle.sin_cos();
     let turn = |p: Point| {
-        let (x, y) = (p[0] - mean[0], p[1] - mean[1]);
+        let [x, y] = difference(p, mean);
         [cos * x + sin * y, cos * y - sin * x]
     };
     points.into_iter().map(turn).collect()
@@ -516,16 +453,13 @@ fn turned(points: Vec<Point>) -> Vec<Point> {
 
 /// Positions of all `n` nodes: components in rows, the tallest first.
 fn packed(mut parts: Vec<Part>, n: usize) -> Vec<Point> {
-    let area: f64 = parts
-        .iter()
-        .map(|part| (part.size[0] + MARGIN) * (part.size[1] + MARGIN))
-        .sum();
+    let with_margin = |part: &Part| (part.size[0] + MARGIN) * (part.size[1] + MARGIN);
+    let area: f64 = parts.iter().map(with_margin).sum();
     let widest = parts.iter().map(|part| part.size[0]).fold(0.0, f64::max);
     let width = (area * ASPECT).sqrt().max(widest);
     parts.sort_by(|a, b| {
-        b.size[1]
-            .total_cmp(&a.size[1])
-            .then(a.nodes[0].cmp(&b.nodes[0]))
+        let by_height = b.size[1].total_cmp(&a.size[1]);
+        by_height.then(a.nodes[0].cmp(&b.nodes[0]))
     });
     let mut positions = vec![[0.0; 2]; n];
     let (mut x, mut y, mut height) = (0.0, 0.0, 0.0f64);
@@ -533,8 +467,8 @@ fn packed(mut parts: Vec<Part>, n: usize) -> Vec<Point> {
         if x > 0.0 && x + part.size[0] > width {
             (x, y, height) = (0.0, y + height + MARGIN, 0.0);
         }
-        for (&node, point) in part.nodes.iter().zip(&part.points) {
-            positions[node as usize] = [x + point[0], y + point[1]];
+        for (&node, &point) in part.nodes.iter().zip(&part.points) {
+            positions[node as usize] = plus([x, y], 1.0, point);
         }
         x += part.size[0] + MARGIN;
         height = height.max(part.size[1]);
@@ -599,78 +533,5 @@ mod tests {
             Quadtree::new(&[]).repulsion([0.0; 2], &mut Vec::new()),
             [0.0; 2]
         );
-    }
-
-    fn ring(n: u32) -> Vec<Vec<u32>> {
-        (0..n).map(|i| vec![(i + n - 1) % n, (i + 1) % n]).collect()
-    }
-
-    #[test]
-    fn a_path_is_a_line_and_a_ring_is_round() {
-        let path: Vec<Vec<u32>> = (0..30u32)
-            .map(|i| {
-                (i.saturating_sub(1)..=(i + 1).min(29))
-                    .filter(|&j| j != i)
-                    .collect()
-            })
-            .collect();
-        let line: Vec<f64> = place(&path).iter().map(|p| p[0]).collect();
-        assert!(
-            line.windows(2)
-                .all(|w| (w[1] - w[0]).signum() == (line[1] - line[0]).signum()),
-            "{line:?}"
-        );
-        let round = place(&ring(40));
-        let radius: Vec<f64> = round
-            .iter()
-            .map(|p| (p[0].powi(2) + p[1].powi(2)).sqrt())
-            .collect();
-        let (low, high) = radius
-            .iter()
-            .fold((f64::MAX, 0.0f64), |(l, h), &r| (l.min(r), h.max(r)));
-        assert!(high < 1.5 * low, "{low} {high}");
-    }
-
-    #[test]
-    fn tiny_graphs_are_placed() {
-        assert_eq!(place(&[vec![]]), [[0.0; 2]]);
-        let two = place(&[vec![1], vec![0]]);
-        assert!((two[0][0] - two[1][0]).abs() > 0.1, "{two:?}");
-    }
-
-    #[test]
-    fn nodes_are_pushed_apart() {
-        let mut points: Vec<Point> = (0..40).map(|i| [0.01 * f64::from(i % 3), 0.0]).collect();
-        spread(&mut points);
-        for i in 0..points.len() {
-            for j in 0..i {
-                let d = (points[i][0] - points[j][0]).hypot(points[i][1] - points[j][1]);
-                assert!(d > 0.3 * APART, "{i} {j}: {d}");
-            }
-        }
-    }
-
-    #[test]
-    fn components_do_not_overlap() {
-        let part = |first: u32, w: f64, h: f64| {
-            Part::new(vec![first, first + 1], vec![[5.0, 5.0], [5.0 + w, 5.0 + h]])
-        };
-        let at = packed(
-            vec![part(0, 4.0, 1.0), part(2, 1.0, 3.0), part(4, 2.0, 2.0)],
-            6,
-        );
-        let boxes: Vec<(Point, Point)> = (0..3).map(|k| (at[2 * k], at[2 * k + 1])).collect();
-        for (i, a) in boxes.iter().enumerate() {
-            for b in &boxes[..i] {
-                let apart = |axis: usize| a.0[axis] > b.1[axis] || b.0[axis] > a.1[axis];
-                assert!(apart(0) || apart(1), "{boxes:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_long_way_lies_flat() {
-        let flat = turned((0..9).map(|i| [f64::from(i), 2.0 * f64::from(i)]).collect());
-        assert!(flat.iter().all(|p| p[1].abs() < 1e-9) && (flat[8][0] - flat[0][0]).abs() > 17.0);
     }
 }

@@ -9,8 +9,6 @@
 
 mod layout;
 mod svg;
-#[cfg(test)]
-mod tests;
 
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +77,14 @@ impl Drawing {
                 format!("`{motif}` is a directed motif; pictures are of the undirected ones");
             return Err(Error::config("motifs", message));
         }
-        check_size(graph)?;
+        let (nodes, edges) = (graph.nodes(), graph.edges());
+        if nodes > LARGEST || edges > LARGEST {
+            let message = format!(
+                "{nodes} nodes and {edges} edges are more than a picture can show; draw a part of at most {LARGEST} nodes and \
+                 edges"
+            );
+            return Err(Error::config("graph", message));
+        }
         progress.stage("counting motifs", 0);
         let counts = motif::count(graph, progress)?;
         let positions = layout::layout(counts.pattern(), progress)?;
@@ -90,32 +95,31 @@ impl Drawing {
         let title = self.title.as_deref().unwrap_or(name);
         let labelled = self.labelled(&panels, graph.nodes());
         let ids = |i: u32| graph.ids().get(i).to_string();
-        let (caption, origin) = (caption(graph, title, panels.len()), self.origin(graph));
+        let caption = caption(graph, title, panels.len());
+        // What the picture is made of, to be kept in the file.
+        let origin = serde_json::json!({"version": env!("CARGO_PKG_VERSION"), "drawing": self,
+            "edge_fingerprint": graph.edge_fingerprint()});
         let page = Page {
             positions: &positions,
             ids: &ids,
             labelled: &labelled,
             title,
             caption: &caption,
-            origin: &origin,
+            origin: &origin.to_string(),
         };
         Ok(svg::render(&page, &panels))
     }
 
-    /// What the picture is made of, to be kept in the file.
-    fn origin(&self, graph: &Graph) -> String {
-        let edges = graph.edge_fingerprint();
-        let version = env!("CARGO_PKG_VERSION");
-        serde_json::json!({"version": version, "drawing": self, "edge_fingerprint": edges})
-            .to_string()
-    }
-
     fn panel(&self, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Panel> {
+        let too_many = || Error::Numeric {
+            stage: format!("weights of motif {motif}"),
+            message: "a count exceeds 64 bits".into(),
+        };
         let mut nodes = vec![0.0; graph.nodes()];
         let mut edges = Vec::with_capacity(graph.edges());
         for u in 0..graph.nodes() as u32 {
             for (v, orbits) in counts.row(u).filter(|&(v, _)| u < v) {
-                let count = motif.weight(&orbits).ok_or_else(|| too_many(motif))?;
+                let count = motif.weight(&orbits).ok_or_else(too_many)?;
                 let weight = if count >= self.delta {
                     count as f64
                 } else {
@@ -123,13 +127,11 @@ impl Drawing {
                 };
                 nodes[u as usize] += weight;
                 nodes[v as usize] += weight;
-                let arc = |from, to| {
-                    graph.is_directed() && graph.neighbors(from).binary_search(&to).is_ok()
-                };
+                let arc = |from, to| graph.is_directed() && graph.has_edge(from, to);
                 edges.push(Line {
-                    ends: (u, v),
+                    ends: [u, v],
                     weight,
-                    arrows: (arc(v, u), arc(u, v)),
+                    arrows: [arc(v, u), arc(u, v)],
                 });
             }
         }
@@ -159,44 +161,20 @@ impl Drawing {
     }
 }
 
-fn check_size(graph: &Graph) -> Result<()> {
-    let (nodes, edges) = (graph.nodes(), graph.edges());
-    if nodes > LARGEST || edges > LARGEST {
-        let message = format!("{nodes} nodes and {edges} edges are more than a picture can show");
-        return Err(Error::config(
-            "graph",
-            format!("{message}; draw a part of at most {LARGEST} nodes and edges"),
-        ));
-    }
-    Ok(())
-}
-
-fn too_many(motif: Motif) -> Error {
-    Error::Numeric {
-        stage: format!("weights of motif {motif}"),
-        message: "a count exceeds 64 bits".into(),
-    }
-}
-
 fn caption(graph: &Graph, title: &str, panels: usize) -> Vec<String> {
-    let kind = if graph.is_directed() {
-        "directed"
-    } else {
-        "undirected"
+    let kind = match graph.is_directed() {
+        true => "directed",
+        false => "undirected",
     };
-    let size = format!(
-        "{title}: {} nodes, {} edges, {kind}.",
-        graph.nodes(),
-        graph.edges()
-    );
+    let (nodes, edges) = (graph.nodes(), graph.edges());
+    let size = format!("{title}: {nodes} nodes, {edges} edges, {kind}.");
     let what = "Width of an edge: occurrences of the motif that contain it. Size of a node: the sum over its edges.";
-    let faint = "Faint: without the motif. The layout is the same for all panels.";
+    let faint = "Faint: without the motif.";
     match panels {
-        1 => vec![
-            size,
-            what.into(),
-            faint.replace(" The layout is the same for all panels.", ""),
+        1 => vec![size, what.into(), faint.into()],
+        _ => vec![
+            format!("{size} {what}"),
+            format!("{faint} The layout is the same for all panels."),
         ],
-        _ => vec![format!("{size} {what}"), faint.into()],
     }
 }

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::layout::Point;
+use super::layout::{Point, corners};
 
 /// One motif graph, ready to be drawn.
 pub(super) struct Panel {
@@ -20,10 +20,10 @@ pub(super) struct Panel {
 /// An edge of a panel.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
-    pub(super) ends: (u32, u32),
+    pub(super) ends: [u32; 2],
     pub(super) weight: f64,
     /// Whether there is an arrow at the first and at the second end.
-    pub(super) arrows: (bool, bool),
+    pub(super) arrows: [bool; 2],
 }
 
 /// What all panels share.
@@ -49,30 +49,11 @@ const LINE_HEIGHT: f64 = 17.0;
 /// Largest radius and width, at most.
 const RADIUS: f64 = 15.0;
 const STROKE: f64 = 7.0;
-/// What has no weight.
-const FAINT: &str = "#e3e6ea";
-const INK: &str = "#22303c";
-
-/// Colours from light to dark.
-const EDGE_STOPS: [[f64; 3]; 3] = [
-    [168.0, 190.0, 210.0],
-    [74.0, 121.0, 167.0],
-    [8.0, 48.0, 107.0],
-];
-const NODE_STOPS: [[f64; 3]; 3] = [
-    [253.0, 200.0, 120.0],
-    [240.0, 130.0, 50.0],
-    [166.0, 54.0, 3.0],
-];
 
 /// The whole drawing.
 pub(super) fn render(page: &Page<'_>, panels: &[Panel]) -> String {
-    let end = |pick: fn(f64, f64) -> f64, axis: usize| {
-        let values = page.positions.iter().map(|p| p[axis]);
-        values.reduce(pick).unwrap_or(0.0)
-    };
-    let low = [0, 1].map(|axis| end(f64::min, axis));
-    let size = [0, 1].map(|axis| (end(f64::max, axis) - low[axis]).max(1e-9));
+    let [low, high] = corners(page.positions);
+    let size = [0, 1].map(|axis| (high[axis] - low[axis]).max(1e-9));
     let room = WIDTH - 2.0 * MARGIN;
     let panel_height = (size[1] / size[0] * room + 2.0 * MARGIN).clamp(HEIGHT.0, HEIGHT.1);
     // A handful of nodes does not fill the page.
@@ -91,199 +72,200 @@ pub(super) fn render(page: &Page<'_>, panels: &[Panel]) -> String {
     let (count, lines) = (panels.len() as f64, page.caption.len() as f64);
     let width = count * WIDTH + (count + 1.0) * GAP;
     let height = GAP + HEAD + panel_height + LEGEND + lines * LINE_HEIGHT + GAP;
+    let [title, caption, origin] =
+        [page.title, &page.caption.join(" "), page.origin].map(|text| escape(text));
     let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} \
-         {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" \
-         font-size=\"12\" fill=\"{INK}\">\n<title>{0}</title>\n<desc>{1}</desc>\n\
-         <metadata>{2}</metadata>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-        escape(page.title),
-        escape(&page.caption.join(" ")),
-        escape(page.origin)
+        r##"<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#22303c">
+<title>{title}</title>
+<desc>{caption}</desc>
+<metadata>{origin}</metadata>
+<rect width="100%" height="100%" fill="#ffffff"/>
+"##
     );
     for (k, (panel, letter)) in panels.iter().zip(('a'..='z').cycle()).enumerate() {
-        let x = GAP + k as f64 * (WIDTH + GAP);
-        let title = escape(&panel.title);
-        let _ = writeln!(out, "<g transform=\"translate({x:.0} {GAP:.0})\">");
+        let (x, title) = (GAP + k as f64 * (WIDTH + GAP), escape(&panel.title));
         let _ = writeln!(
             out,
-            "<text x=\"4\" y=\"24\" font-size=\"17\"><tspan font-weight=\"bold\">{letter}</tspan>  {title}</text>"
+            r##"<g transform="translate({x:.0} {GAP:.0})">
+<text x="4" y="24" font-size="17"><tspan font-weight="bold">{letter}</tspan>  {title}</text>
+<g transform="translate(0 {HEAD:.0})"><rect width="{WIDTH:.0}" height="{panel_height:.0}" rx="6" fill="#fbfcfd" stroke="#e8ebee"/>"##
         );
-        let _ = writeln!(
-            out,
-            "<g transform=\"translate(0 {HEAD:.0})\"><rect width=\"{WIDTH:.0}\" height=\"{panel_height:.0}\" rx=\"6\" \
-             fill=\"#fbfcfd\" stroke=\"#e8ebee\"/>"
+        let (nodes, edges) = panel.scales(radius);
+        panel.draw_edges(&mut out, &places, &nodes, &edges);
+        panel.draw_nodes(&mut out, &places, &nodes, page.ids);
+        panel.draw_labels(&mut out, &places, &nodes, page);
+        out += "</g>\n";
+        legend(
+            &mut out,
+            HEAD + panel_height + 30.0,
+            &nodes,
+            &edges,
+            panel.edges.is_empty(),
         );
-        let mut drawer = Drawer::new(page, panel, &places, radius, out);
-        drawer.edges();
-        drawer.nodes();
-        drawer.labels();
-        drawer.out.push_str("</g>\n");
-        drawer.legend(HEAD + panel_height + 30.0);
-        out = drawer.out + "</g>\n";
+        out += "</g>\n";
     }
     for (k, line) in page.caption.iter().enumerate() {
         let y = height - GAP - (lines - 1.0 - k as f64) * LINE_HEIGHT;
         let line = escape(line);
         let _ = writeln!(
             out,
-            "<text x=\"{GAP:.0}\" y=\"{y:.0}\" fill=\"#55606b\">{line}</text>"
+            r##"<text x="{GAP:.0}" y="{y:.0}" fill="#55606b">{line}</text>"##
         );
     }
     out + "</svg>\n"
 }
 
-/// Draws one panel.
-struct Drawer<'a> {
-    page: &'a Page<'a>,
-    panel: &'a Panel,
-    /// Where the nodes are in the panel.
-    places: &'a [Point],
-    /// Largest weights of a node and of an edge, and how large they are drawn.
-    node: f64,
-    edge: f64,
-    radius: f64,
-    stroke: f64,
-    /// Whether all edges weigh the same: then none stands out.
+/// How weights are drawn.
+struct Scale {
+    /// The largest weight, and how large it is drawn.
+    most: f64,
+    largest: f64,
+    /// The size of what has little weight.
+    least: f64,
+    /// Size and colour of what has none.
+    absent: (f64, &'static str),
+    /// Colours from light to dark.
+    stops: [[f64; 3]; 3],
+    /// Whether all weigh the same: then none stands out.
     even: bool,
-    out: String,
 }
 
-impl<'a> Drawer<'a> {
-    fn new(
-        page: &'a Page<'a>,
-        panel: &'a Panel,
-        places: &'a [Point],
-        radius: f64,
-        out: String,
-    ) -> Self {
-        let weights = panel.edges.iter().map(|line| line.weight);
-        let edge = weights.clone().fold(0.0, f64::max);
-        let even = weights
-            .clone()
-            .all(|weight| weight == 0.0 || weight == edge);
-        Drawer {
-            page,
-            panel,
-            places,
-            node: panel.nodes.iter().copied().fold(0.0, f64::max),
-            edge,
-            radius,
-            stroke: (0.6 * radius).min(STROKE) * if even { 0.25 } else { 1.0 },
-            even,
-            out,
-        }
-    }
-
-    fn edge_color(&self, weight: f64) -> String {
-        match weight {
-            0.0 => FAINT.to_owned(),
-            _ if self.even => shade(0.2, &EDGE_STOPS),
-            _ => shade(weight / self.edge, &EDGE_STOPS),
-        }
-    }
-
-    /// The radius of a node of this weight: the area grows with it.
-    fn radius_of(&self, weight: f64) -> f64 {
+impl Scale {
+    /// The radius or width of a weight, whose square grows with it.
+    fn size(&self, weight: f64) -> f64 {
         match weight > 0.0 {
-            true => (self.radius * (weight / self.node).sqrt()).max(1.4),
-            false => 1.2,
+            true => (self.largest * (weight / self.most).sqrt()).max(self.least),
+            false => self.absent.0,
         }
     }
 
-    fn stroke_of(&self, weight: f64) -> f64 {
-        match weight > 0.0 {
-            true => (self.stroke * (weight / self.edge).sqrt()).max(0.5),
-            false => 0.5,
+    /// From light to dark with one hue; what is large is dark.
+    fn colour(&self, weight: f64) -> String {
+        if weight == 0.0 {
+            return self.absent.1.to_owned();
         }
+        let share = if self.even { 0.2 } else { weight / self.most };
+        let at = share.clamp(0.0, 1.0).sqrt() * 2.0;
+        let (low, part) = ((at.floor() as usize).min(1), at - at.floor().min(1.0));
+        let (from, to) = (self.stops[low], self.stops[low + 1]);
+        let [r, g, b] = [0, 1, 2].map(|c| (from[c] + (to[c] - from[c]) * part).round() as u8);
+        format!("#{r:02x}{g:02x}{b:02x}")
     }
 
-    fn edges(&mut self) {
-        let mut order: Vec<&Line> = self.panel.edges.iter().collect();
-        order.sort_by(|a, b| a.weight.total_cmp(&b.weight).then(a.ends.cmp(&b.ends)));
-        self.out
-            .push_str("<g fill=\"none\" stroke-linecap=\"round\">\n");
-        for line in order {
-            let (u, v) = (line.ends.0 as usize, line.ends.1 as usize);
-            let (a, b) = (self.places[u], self.places[v]);
-            let (stroke, color) = (self.stroke_of(line.weight), self.edge_color(line.weight));
-            let _ = writeln!(
-                self.out,
-                "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\" stroke=\"{color}\" stroke-width=\"{stroke:.2}\"/>",
-                a[0], a[1], b[0], b[1]
-            );
-            let ends = [(line.arrows.0, a, b, u), (line.arrows.1, b, a, v)];
-            for (_, tip, tail, node) in ends.into_iter().filter(|end| end.0) {
-                let radius = self.radius_of(self.panel.nodes[node]);
-                self.arrow(tip, tail, radius, stroke, &color);
+    /// The largest weight, and smaller ones that look different; ascending.
+    fn samples(&self) -> Vec<f64> {
+        let round = |value: f64| {
+            let unit = 10f64.powf(value.log10().floor());
+            let steps = [5.0, 2.0, 1.0].map(|step| step * unit);
+            let below = steps.into_iter().find(|v| *v <= value * 1.000_001);
+            below.unwrap_or(value)
+        };
+        let mut values = vec![self.most];
+        for part in [0.3, 0.05] {
+            let value = round(self.most * part);
+            if value >= 1.0 && values.last().is_some_and(|last| value < 0.7 * last) {
+                values.push(value);
             }
         }
-        self.out.push_str("</g>\n");
-    }
-
-    /// The head of an arrow whose tip touches the disc at `tip`.
-    fn arrow(&mut self, tip: Point, tail: Point, radius: f64, stroke: f64, color: &str) {
-        let away = [tail[0] - tip[0], tail[1] - tip[1]];
-        let length = away[0].hypot(away[1]);
-        let size = 3.0 + 1.6 * stroke;
-        if length < radius + size {
-            return;
+        if values.len() == 1 && self.most > 1.0 {
+            values.push(1.0);
         }
-        let [x, y] = away.map(|v| v / length);
-        let point = [tip[0] + radius * x, tip[1] + radius * y];
-        let base = [point[0] + size * x, point[1] + size * y];
-        let half = 0.45 * size;
-        let _ = writeln!(
-            self.out,
-            "<path d=\"M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}Z\" fill=\"{color}\"/>",
-            point[0],
-            point[1],
-            base[0] - half * y,
-            base[1] + half * x,
-            base[0] + half * y,
-            base[1] - half * x
-        );
+        values.reverse();
+        values
+    }
+}
+
+impl Panel {
+    /// Those of nodes, the largest of this radius, and of edges.
+    fn scales(&self, radius: f64) -> (Scale, Scale) {
+        let weights = || self.edges.iter().map(|line| line.weight);
+        let most = weights().fold(0.0, f64::max);
+        let even = weights().all(|weight| weight == 0.0 || weight == most);
+        let nodes = Scale {
+            most: self.nodes.iter().copied().fold(0.0, f64::max),
+            largest: radius,
+            least: 1.4,
+            absent: (1.2, "#c9cfd6"),
+            stops: [
+                [253.0, 200.0, 120.0],
+                [240.0, 130.0, 50.0],
+                [166.0, 54.0, 3.0],
+            ],
+            even: false,
+        };
+        let edges = Scale {
+            most,
+            largest: (0.6 * radius).min(STROKE) * if even { 0.25 } else { 1.0 },
+            least: 0.5,
+            absent: (0.5, "#e3e6ea"),
+            stops: [
+                [168.0, 190.0, 210.0],
+                [74.0, 121.0, 167.0],
+                [8.0, 48.0, 107.0],
+            ],
+            even,
+        };
+        (nodes, edges)
     }
 
-    fn nodes(&mut self) {
-        let nodes = &self.panel.nodes;
+    fn draw_edges(&self, out: &mut String, places: &[Point], nodes: &Scale, edges: &Scale) {
+        let mut order: Vec<&Line> = self.edges.iter().collect();
+        order.sort_by(|a, b| a.weight.total_cmp(&b.weight).then(a.ends.cmp(&b.ends)));
+        *out += "<g fill=\"none\" stroke-linecap=\"round\">\n";
+        for line in order {
+            let ends = line.ends.map(|node| places[node as usize]);
+            let (stroke, colour) = (edges.size(line.weight), edges.colour(line.weight));
+            let [a, b] = ends;
+            let _ = writeln!(
+                out,
+                r#"<path d="M{:.1} {:.1}L{:.1} {:.1}" stroke="{colour}" stroke-width="{stroke:.2}"/>"#,
+                a[0], a[1], b[0], b[1]
+            );
+            for end in (0..2).filter(|&end| line.arrows[end]) {
+                let radius = nodes.size(self.nodes[line.ends[end] as usize]);
+                arrow(out, ends[end], ends[1 - end], radius, stroke, &colour);
+            }
+        }
+        *out += "</g>\n";
+    }
+
+    fn draw_nodes(
+        &self,
+        out: &mut String,
+        places: &[Point],
+        scale: &Scale,
+        ids: &dyn Fn(u32) -> String,
+    ) {
         // Those without the motif below, then the large ones, so that none is hidden.
-        let rank = |i: usize| match nodes[i] > 0.0 {
-            true => -nodes[i],
+        let rank = |i: usize| match self.nodes[i] > 0.0 {
+            true => -self.nodes[i],
             false => f64::NEG_INFINITY,
         };
-        let mut order: Vec<usize> = (0..nodes.len()).collect();
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
         order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)).then(a.cmp(&b)));
-        self.out
-            .push_str("<g stroke=\"#ffffff\" stroke-width=\"0.7\">\n");
+        *out += "<g stroke=\"#ffffff\" stroke-width=\"0.7\">\n";
         for i in order {
-            let ([x, y], weight) = (self.places[i], nodes[i]);
-            let radius = self.radius_of(weight);
-            let color = match weight > 0.0 {
-                true => shade(weight / self.node, &NODE_STOPS),
-                false => "#c9cfd6".to_owned(),
-            };
-            let tip = escape(&format!(
-                "{}: {}",
-                (self.page.ids)(i as u32),
-                figure(weight)
-            ));
+            let ([x, y], weight) = (places[i], self.nodes[i]);
+            let (radius, colour) = (scale.size(weight), scale.colour(weight));
+            let tip = escape(&format!("{}: {}", ids(i as u32), figure(weight)));
             let _ = writeln!(
-                self.out,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.2}\" fill=\"{color}\"><title>{tip}</title></circle>"
+                out,
+                r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.2}" fill="{colour}"><title>{tip}</title></circle>"#
             );
         }
-        self.out.push_str("</g>\n");
+        *out += "</g>\n";
     }
 
     /// Ids beside their nodes, unless another is in the way.
-    fn labels(&mut self) {
+    fn draw_labels(&self, out: &mut String, places: &[Point], scale: &Scale, page: &Page<'_>) {
         let mut taken: Vec<[f64; 4]> = Vec::new();
-        self.out.push_str("<g font-size=\"11\">\n");
-        for &i in self.page.labelled {
-            let [x, y] = self.places[i as usize];
-            let radius = self.radius_of(self.panel.nodes[i as usize]);
+        *out += "<g font-size=\"11\">\n";
+        for &i in page.labelled {
+            let [x, y] = places[i as usize];
+            let radius = scale.size(self.nodes[i as usize]);
             let (x, y) = (x + radius + 2.5, y + 3.8);
-            let mut id = (self.page.ids)(i);
+            let mut id = (page.ids)(i);
             if id.chars().count() > 24 {
                 id = id.chars().take(23).chain(['…']).collect();
             }
@@ -295,95 +277,82 @@ impl<'a> Drawer<'a> {
                 taken.push(area);
                 let id = escape(&id);
                 // A pale copy below keeps it legible on edges.
-                let halo = " stroke=\"#fbfcfd\" stroke-width=\"3\" stroke-linejoin=\"round\"";
+                let halo = r##" stroke="#fbfcfd" stroke-width="3" stroke-linejoin="round""##;
                 for style in [halo, ""] {
-                    let _ = writeln!(
-                        self.out,
-                        "<text x=\"{x:.1}\" y=\"{y:.1}\"{style}>{id}</text>"
-                    );
+                    let _ = writeln!(out, r#"<text x="{x:.1}" y="{y:.1}"{style}>{id}</text>"#);
                 }
             }
         }
-        self.out.push_str("</g>\n");
+        *out += "</g>\n";
     }
+}
 
-    /// Three sizes of nodes and of edges with the counts they stand for, in the middle of a line at `y`.
-    fn legend(&mut self, y: f64) {
-        let base = y + 4.0;
-        if self.edge == 0.0 {
-            let what = match self.panel.edges[..] {
-                [] => "no edges",
-                _ => "the motif does not occur",
-            };
-            let _ = writeln!(self.out, "<text x=\"8\" y=\"{base:.0}\">{what}</text>");
-            return;
-        }
-        let mut x = self.legend_title("node", 8.0, base) + 38.0;
-        for value in samples(self.node) {
-            let radius = self.radius_of(value);
-            let color = shade(value / self.node, &NODE_STOPS);
-            x += radius;
-            let _ = writeln!(
-                self.out,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.2}\" fill=\"{color}\"/>"
-            );
-            x = self.legend_count(value, x + (radius + 5.0), base);
-        }
-        x = self.legend_title("edge", x.max(WIDTH / 2.0), base) + 36.0;
-        for value in samples(self.edge) {
-            let (color, stroke) = (self.edge_color(value), self.stroke_of(value));
-            let _ = writeln!(
-                self.out,
-                "<path d=\"M{x:.1} {y:.1}h24\" stroke=\"{color}\" stroke-width=\"{stroke:.2}\" stroke-linecap=\"round\"/>"
-            );
-            x = self.legend_count(value, x + 31.0, base);
-        }
+/// The head of an arrow whose tip touches the disc at `tip`.
+fn arrow(out: &mut String, tip: Point, tail: Point, radius: f64, stroke: f64, colour: &str) {
+    let away = [tail[0] - tip[0], tail[1] - tip[1]];
+    let length = away[0].hypot(away[1]);
+    let size = 3.0 + 1.6 * stroke;
+    if length < radius + size {
+        return;
     }
+    let [x, y] = away.map(|v| v / length);
+    let point = [tip[0] + radius * x, tip[1] + radius * y];
+    let base = [point[0] + size * x, point[1] + size * y];
+    let half = 0.45 * size;
+    let (left, right) = (
+        [base[0] - half * y, base[1] + half * x],
+        [base[0] + half * y, base[1] - half * x],
+    );
+    let _ = writeln!(
+        out,
+        r#"<path d="M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}Z" fill="{colour}"/>"#,
+        point[0], point[1], left[0], left[1], right[0], right[1]
+    );
+}
 
-    fn legend_title(&mut self, what: &str, x: f64, base: f64) -> f64 {
+/// Three sizes of nodes and of edges with the counts they stand for, in the middle of a line at `y`.
+fn legend(out: &mut String, y: f64, nodes: &Scale, edges: &Scale, no_edges: bool) {
+    let base = y + 4.0;
+    if edges.most == 0.0 {
+        let what = if no_edges {
+            "no edges"
+        } else {
+            "the motif does not occur"
+        };
+        let _ = writeln!(out, r#"<text x="8" y="{base:.0}">{what}</text>"#);
+        return;
+    }
+    let mut x = 8.0;
+    for (what, scale) in [("node", nodes), ("edge", edges)] {
+        let is_node = what == "node";
+        if !is_node {
+            x = f64::max(x, WIDTH / 2.0);
+        }
         let _ = writeln!(
-            self.out,
-            "<text x=\"{x:.0}\" y=\"{base:.0}\" fill=\"#55606b\">{what}</text>"
+            out,
+            r##"<text x="{x:.0}" y="{base:.0}" fill="#55606b">{what}</text>"##
         );
-        x
-    }
-
-    /// A count of the legend; where the next part begins.
-    fn legend_count(&mut self, value: f64, x: f64, base: f64) -> f64 {
-        let text = figure(value);
-        let _ = writeln!(self.out, "<text x=\"{x:.1}\" y=\"{base:.1}\">{text}</text>");
-        x + (7.5 * text.chars().count() as f64 + 12.0)
-    }
-}
-
-/// From light to dark with one hue; what is large is dark.
-fn shade(share: f64, stops: &[[f64; 3]; 3]) -> String {
-    let at = share.clamp(0.0, 1.0).sqrt() * 2.0;
-    let (low, part) = ((at.floor() as usize).min(1), at - at.floor().min(1.0));
-    let mix = |c: usize| (stops[low][c] + (stops[low + 1][c] - stops[low][c]) * part).round() as u8;
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
-}
-
-/// The largest weight, and smaller ones that look different.
-fn samples(most: f64) -> Vec<f64> {
-    let round = |value: f64| {
-        let unit = 10f64.powf(value.log10().floor());
-        let steps = [1.0, 2.0, 5.0].into_iter().map(|step| step * unit);
-        let below = steps.rev().find(|v| *v <= value * 1.000_001);
-        below.unwrap_or(value)
-    };
-    let mut values = vec![most];
-    for part in [0.3, 0.05] {
-        let value = round(most * part);
-        if value >= 1.0 && values.last().is_some_and(|last| value < 0.7 * last) {
-            values.push(value);
+        x += if is_node { 38.0 } else { 36.0 };
+        for value in scale.samples() {
+            let (size, colour, text) = (scale.size(value), scale.colour(value), figure(value));
+            if is_node {
+                x += size;
+                let _ = writeln!(
+                    out,
+                    r#"<circle cx="{x:.1}" cy="{y:.1}" r="{size:.2}" fill="{colour}"/>"#
+                );
+                x += size + 5.0;
+            } else {
+                let _ = writeln!(
+                    out,
+                    r#"<path d="M{x:.1} {y:.1}h24" stroke="{colour}" stroke-width="{size:.2}" stroke-linecap="round"/>"#
+                );
+                x += 31.0;
+            }
+            let _ = writeln!(out, r#"<text x="{x:.1}" y="{base:.1}">{text}</text>"#);
+            x += 7.5 * text.chars().count() as f64 + 12.0;
         }
     }
-    if values.len() == 1 && most > 1.0 {
-        values.push(1.0);
-    }
-    values.reverse();
-    values
 }
 
 /// A count in readable form.

@@ -1,6 +1,7 @@
 //! Answers checked against slow and simple definitions, and the laws that they must keep.
 
 mod directed;
+mod draw;
 mod layout;
 mod map;
 mod neighbours;

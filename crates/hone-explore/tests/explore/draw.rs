@@ -1,10 +1,12 @@
 //! Drawings as a reader of the file sees them.
 
-use rayon::ThreadPoolBuilder;
+use std::collections::HashMap;
 
-use super::*;
-use hone::graph::{Generator, GraphBuilder, NodeIds, builtin};
-use hone::progress::Silent;
+use hone::Silent;
+use hone::graph::{Generator, Graph, GraphBuilder, NodeIds, builtin};
+use hone::motif::{self, Motif, MotifSet};
+use hone_explore::draw::{Drawing, LARGEST};
+use rayon::ThreadPoolBuilder;
 
 fn drawing(motifs: &str) -> Drawing {
     Drawing {
@@ -85,31 +87,51 @@ fn the_same_picture_for_any_number_of_threads() {
     assert_eq!(one, run(4));
 }
 
+/// Where each node is in the first panel, and its weight, by its number.
+fn nodes(svg: &str) -> HashMap<usize, ([f64; 2], f64)> {
+    let node = |circle: &str| {
+        let number = |name: &str| -> f64 {
+            let (_, rest) = circle.split_once(&format!("{name}=\"")).expect("written");
+            rest.split('"')
+                .next()
+                .expect("closed")
+                .parse()
+                .expect("a number")
+        };
+        let (_, tip) = circle.split_once("<title>")?;
+        let (id, weight) = tip.split('<').next()?.split_once(": ")?;
+        let place = [number("cx"), number("cy")];
+        Some((id.parse().ok()?, (place, weight.parse().ok()?)))
+    };
+    let panel = svg.split("</g>").find(|part| part.contains("<circle"));
+    panel
+        .expect("nodes")
+        .split("<circle ")
+        .skip(1)
+        .filter_map(node)
+        .collect()
+}
+
 #[test]
 fn sizes_are_counts() {
     let graph = builtin("barbell").expect("built in");
     let counts = motif::count(&graph, &Silent).expect("counted");
     let clique = "clique4".parse::<Motif>().expect("a name");
-    let panel = drawing("clique4")
-        .panel(&graph, &counts, clique)
-        .expect("weighed");
-    for line in &panel.edges {
-        let orbits = counts.edge(line.ends.0, line.ends.1).expect("an edge");
-        assert_eq!(line.weight, clique.weight(&orbits).expect("small") as f64);
+    let drawn = nodes(&svg("clique4", &graph));
+    assert_eq!(drawn.len(), graph.nodes());
+    for (&node, &(_, weight)) in &drawn {
+        let edges = counts.row(node as u32);
+        let sum: u64 = edges
+            .map(|(_, orbits)| clique.weight(&orbits).expect("small"))
+            .sum();
+        assert_eq!(weight, sum as f64, "{node}");
     }
-    let total: f64 = panel.edges.iter().map(|line| line.weight).sum();
-    assert_eq!(panel.nodes.iter().sum::<f64>(), 2.0 * total);
     let few = Drawing {
         delta: u64::MAX,
         ..drawing("clique4")
     };
-    assert!(
-        few.panel(&graph, &counts, clique)
-            .expect("weighed")
-            .nodes
-            .iter()
-            .all(|w| *w == 0.0)
-    );
+    let few = nodes(&few.svg(&graph, "g", &Silent).expect("drawn"));
+    assert!(few.values().all(|node| node.1 == 0.0));
 }
 
 #[test]
@@ -244,37 +266,91 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(all.svg(&karate, "g", &Silent).is_err());
 }
 
+fn places(graph: &Graph) -> Vec<[f64; 2]> {
+    let nodes = nodes(&svg("edge", graph));
+    (0..graph.nodes()).map(|i| nodes[&i].0).collect()
+}
+
+fn undirected(n: usize, edges: Vec<(u32, u32)>) -> Graph {
+    let builder = GraphBuilder::undirected(n).edges(edges);
+    builder.build().expect("in range")
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
 /// Neighbours are near: the mean length of an edge is far below that between any two nodes.
 #[test]
 fn the_layout_follows_the_edges() {
-    let graph = Generator::Sbm {
+    let generator = Generator::Sbm {
         nodes: 200,
         degree: 10.0,
         communities: 4,
         mixing: 0.05,
-    }
-    .graph(1, &Silent)
-    .expect("drawn");
-    let counts = motif::count(&graph, &Silent).expect("counted");
-    let at = layout::layout(counts.pattern(), &Silent).expect("placed");
-    let distance = |u: usize, v: usize| (at[u][0] - at[v][0]).hypot(at[u][1] - at[v][1]);
+    };
+    let graph = generator.graph(1, &Silent).expect("drawn");
+    let at = places(&graph);
     let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let length = |u: usize, v: usize| distance(at[u], at[v]);
+    let around = |u: usize| {
+        graph
+            .neighbors(u as u32)
+            .iter()
+            .map(move |&v| (u, v as usize))
+    };
     let edges = mean(
         (0..200)
-            .flat_map(|u| {
-                graph
-                    .neighbors(u as u32)
-                    .iter()
-                    .map(move |&v| (u, v as usize))
-            })
-            .map(|(u, v)| distance(u, v))
+            .flat_map(around)
+            .map(|(u, v)| length(u, v))
             .collect(),
     );
-    let pairs = mean(
-        (0..200)
-            .flat_map(|u| (0..u).map(move |v| (u, v)))
-            .map(|(u, v)| distance(u, v))
-            .collect(),
-    );
+    let pairs = (0..200).flat_map(|u| (0..u).map(move |v| (u, v)));
+    let pairs = mean(pairs.map(|(u, v)| length(u, v)).collect());
     assert!(edges < 0.5 * pairs, "edges {edges}, pairs {pairs}");
+}
+
+#[test]
+fn a_path_is_a_line_that_lies_flat_and_a_ring_is_round() {
+    let path = places(&undirected(30, (1..30).map(|i| (i - 1, i)).collect()));
+    let steps: Vec<f64> = path.windows(2).map(|two| two[1][0] - two[0][0]).collect();
+    assert!(
+        steps.iter().all(|step| step.signum() == steps[0].signum()),
+        "{path:?}"
+    );
+    let ring = places(&undirected(
+        40,
+        (0..40).map(|i| (i, (i + 1) % 40)).collect(),
+    ));
+    let centre = [0, 1].map(|axis| ring.iter().map(|p| p[axis]).sum::<f64>() / 40.0);
+    let radius = ring.iter().map(|&p| distance(p, centre));
+    let (low, high) = radius.fold((f64::MAX, 0.0f64), |(l, h), r| (l.min(r), h.max(r)));
+    assert!(high < 1.5 * low, "{low} {high}");
+    let two = places(&undirected(2, vec![(0, 1)]));
+    assert!(distance(two[0], two[1]) > 10.0, "{two:?}");
+}
+
+#[test]
+fn nodes_are_apart_and_components_do_not_overlap() {
+    // A star, a path and a clique.
+    let star = (1..10).map(|i| (0, i));
+    let path = (11..20).map(|i| (i - 1, i));
+    let clique = (20..25).flat_map(|i| (20..i).map(move |j| (j, i)));
+    let at = places(&undirected(25, star.chain(path).chain(clique).collect()));
+    for i in 0..25 {
+        assert!((0..i).all(|j| distance(at[i], at[j]) > 3.0), "{i}");
+    }
+    let end = |part: &[[f64; 2]], axis: usize, pick: fn(f64, f64) -> f64| {
+        part.iter().map(|p| p[axis]).reduce(pick).expect("nodes")
+    };
+    let parts = [&at[..10], &at[10..20], &at[20..]];
+    for (k, a) in parts.iter().enumerate() {
+        for b in &parts[..k] {
+            let before = |a: &[[f64; 2]], b: &[[f64; 2]], axis| {
+                end(a, axis, f64::max) < end(b, axis, f64::min)
+            };
+            let apart = |axis| before(a, b, axis) || before(b, a, axis);
+            assert!(apart(0) || apart(1), "{at:?}");
+        }
+    }
 }
