@@ -64,31 +64,28 @@ pub fn read_labels(
     memory: Option<u64>,
     progress: &dyn Progress,
 ) -> Result<Colours> {
-    read(file, ids, memory, progress, |column, notes| {
-        let (name, values): (_, Vec<Option<String>>) = match column {
-            Shown::Numbers { name, values } => {
-                let text = |value: f32| (!value.is_nan()).then(|| value.to_string());
-                (name, values.into_iter().map(text).collect())
-            }
-            Shown::Words {
-                name,
-                mut words,
-                of,
-            } => {
-                if are_lists(&words) {
-                    let file = file.display();
-                    notes.push(format!(
-                        "nodes of {file} with several labels show the first"
-                    ));
-                    for word in &mut words {
-                        *word = word.split(',').next().unwrap_or_default().trim().to_owned();
-                    }
+    read(file, ids, memory, progress, |column, notes| match column {
+        Shown::Numbers { name, values } => {
+            let text = |value: f32| (!value.is_nan()).then(|| value.to_string());
+            let values: Vec<_> = values.into_iter().map(text).collect();
+            categories(named(name, "label"), &values)
+        }
+        Shown::Words {
+            name,
+            mut words,
+            of,
+        } => {
+            if are_lists(&words) {
+                let file = file.display();
+                notes.push(format!(
+                    "nodes of {file} with several labels show the first"
+                ));
+                for word in &mut words {
+                    *word = word.split(',').next().unwrap_or_default().trim().to_owned();
                 }
-                let word = |at: Option<u32>| at.map(|at| words[at as usize].clone());
-                (name, of.into_iter().map(word).collect())
             }
-        };
-        categories(named(name, "label"), &values)
+            categories(named(name, "label"), &of_nodes(&words, of))
+        }
     })
 }
 
@@ -107,15 +104,22 @@ pub fn read_attributes(
         Shown::Words { name, words, of } => {
             let name = named(name, "attribute");
             let number = |word: &String| word.parse().ok().filter(|x: &f32| x.is_finite());
-            if let Some(numbers) = words.iter().map(number).collect::<Option<Vec<f32>>>() {
-                let number = |at: Option<u32>| at.map_or(f32::NAN, |at| numbers[at as usize]);
-                let values = of.into_iter().map(number).collect();
-                return Colour::Numbers { name, values };
+            match words.iter().map(number).collect::<Option<Vec<f32>>>() {
+                Some(numbers) => {
+                    let number = |at: Option<u32>| at.map_or(f32::NAN, |at| numbers[at as usize]);
+                    let values = of.into_iter().map(number).collect();
+                    Colour::Numbers { name, values }
+                }
+                None => categories(name, &of_nodes(&words, of)),
             }
-            let word = |at: Option<u32>| at.map(|at| words[at as usize].clone());
-            categories(name, &of.into_iter().map(word).collect::<Vec<_>>())
         }
     })
+}
+
+/// The word of each node.
+fn of_nodes(words: &[String], of: Vec<Option<u32>>) -> Vec<Option<String>> {
+    let word = |at: Option<u32>| at.map(|at| words[at as usize].clone());
+    of.into_iter().map(word).collect()
 }
 
 /// As many columns of a file as a page offers.

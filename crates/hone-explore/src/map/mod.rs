@@ -38,89 +38,66 @@ impl Map<'_> {
     /// Refuses parts that do not belong together.
     fn check(&self) -> Result<()> {
         let n = self.graph.nodes();
-        let neighbours = self
-            .neighbours
-            .filter(|neighbours| !neighbours.is_empty())
-            .map_or(n, Neighbours::len);
-        let sizes = [
+        let neighbours = self.neighbours.filter(|neighbours| !neighbours.is_empty());
+        let parts = [
             ("positions", self.positions.rows()),
             ("roles", self.roles.nodes()),
-            ("neighbours", neighbours),
+            ("neighbours", neighbours.map_or(n, Neighbours::len)),
         ];
-        for (what, size) in sizes.into_iter().chain(
-            self.colours
-                .iter()
-                .map(|colour| (colour.name(), colour.nodes())),
-        ) {
-            if size != n {
-                return Err(Error::config(
-                    what,
-                    format!("{size} rows for {n} nodes; give one per node"),
-                ));
-            }
+        let colours = self
+            .colours
+            .iter()
+            .map(|colour| (colour.name(), colour.nodes()));
+        if let Some((what, size)) = parts.into_iter().chain(colours).find(|part| part.1 != n) {
+            let message = format!("{size} rows for {n} nodes; give one per node");
+            return Err(Error::config(what, message));
         }
-        if self.positions.cols() != 2 {
-            return Err(Error::config(
-                "positions",
-                format!("{} columns; two are needed", self.positions.cols()),
-            ));
-        }
-        match self
+        let message = match self
             .positions
             .as_slice()
             .iter()
             .position(|x| !x.is_finite())
         {
-            Some(at) => Err(Error::config(
-                "positions",
-                format!("row {} is not finite", at / 2),
-            )),
-            None => Ok(()),
-        }
+            _ if self.positions.cols() != 2 => {
+                format!("{} columns; two are needed", self.positions.cols())
+            }
+            Some(at) => format!("row {} is not finite", at / 2),
+            None => return Ok(()),
+        };
+        Err(Error::config("positions", message))
     }
 
     /// Positions between 0 and 1, the same scale in both directions.
     fn places(&self) -> Vec<[f32; 2]> {
-        let n = self.positions.rows();
-        let column = |j: usize| (0..n).map(move |i| self.positions.get(i, j));
-        let ends = |j: usize| {
-            column(j).fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| {
+        let ends = [0, 1].map(|j| {
+            let column = (0..self.positions.rows()).map(|i| self.positions.get(i, j));
+            column.fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| {
                 (a.min(x), b.max(x))
             })
-        };
-        let ((x0, x1), (y0, y1)) = (ends(0), ends(1));
-        let span = (x1 - x0).max(y1 - y0);
-        let scaled = |x: f32, low: f32, high: f32| {
-            if span > 0.0 {
-                (0.5 + (x - (low + high) / 2.0) / span).clamp(0.0, 1.0)
-            } else {
-                0.5
+        });
+        let span = (ends[0].1 - ends[0].0).max(ends[1].1 - ends[1].0);
+        let scaled = |i: usize, j: usize| match span > 0.0 {
+            true => {
+                let middle = (ends[j].0 + ends[j].1) / 2.0;
+                (0.5 + (self.positions.get(i, j) - middle) / span).clamp(0.0, 1.0)
             }
+            false => 0.5,
         };
-        (0..n)
-            .map(|i| {
-                [
-                    scaled(self.positions.get(i, 0), x0, x1),
-                    scaled(self.positions.get(i, 1), y0, y1),
-                ]
-            })
-            .collect()
+        let place = |i: usize| [scaled(i, 0), scaled(i, 1)];
+        (0..self.positions.rows()).map(place).collect()
     }
 
     /// Nodes in the order of a Z-shaped curve over the picture: close nodes have close numbers, which packs well.
     fn order(&self) -> Vec<u32> {
-        let spread = |x: f32| {
-            (0..16).fold(0u32, |bits, b| {
-                bits | (((x * 65535.0) as u32 >> b & 1) << (2 * b))
-            })
+        let bit = |x: f32, b: u32| ((x * 65535.0) as u32 >> b & 1) << (2 * b);
+        let spread = |x: f32| (0..16).fold(0, |bits, b| bits | bit(x, b));
+        let places = self.places();
+        let code = |&node: &u32| {
+            let [x, y] = places[node as usize];
+            spread(x) | spread(y) << 1
         };
-        let codes: Vec<u32> = self
-            .places()
-            .iter()
-            .map(|&[x, y]| spread(x) | spread(y) << 1)
-            .collect();
-        let mut order: Vec<u32> = (0..codes.len() as u32).collect();
-        order.sort_by_key(|&node| (codes[node as usize], node));
+        let mut order: Vec<u32> = (0..places.len() as u32).collect();
+        order.sort_by_cached_key(|node| (code(node), *node));
         order
     }
 }

@@ -18,11 +18,11 @@ use hone::graph::{Graph, NodeId, NodeIds};
 use hone::motif::{Graphlet, NODE_ORBITS};
 use hone::parallel;
 use hone::{Progress, Result};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Map;
 use super::colour::Colour;
-use crate::roles::{Arcs, MotifScore, Role, Roles, Why, being};
+use crate::roles::{MotifScore, Role, Why, being};
 
 /// From this many nodes on, less is stored per node.
 const LARGE: usize = 200_000;
@@ -32,9 +32,8 @@ const NEAR: [usize; 2] = [10, 5];
 const EDGES: usize = 12_000_000;
 /// Bytes of all sections, at most; edges are left out beyond.
 const PAGE: usize = 58_000_000;
-/// What the section of edges is called, and that of their directions.
-const LINKS: &str = "edges";
-const DIRECTIONS: &str = "directions";
+/// The sections of edges and of their directions.
+const LINKS: [&str; 2] = ["edges", "directions"];
 /// Integers beyond this are not exact in the page, and go as text.
 const EXACT: i64 = 1 << 53;
 
@@ -48,72 +47,32 @@ const SCRIPT: [&str; 5] = [
     include_str!("page/main.js"),
 ];
 
-/// What the script reads first.
-#[derive(Serialize)]
-struct Meta<'a> {
-    title: &'a str,
-    nodes: usize,
-    edges: usize,
-    /// Edges without directions, as packed.
-    links: usize,
-    ids: &'static str,
-    near: usize,
-    orbits: [&'static str; NODE_ORBITS.len()],
-    means: [f64; NODE_ORBITS.len()],
-    logs: [f64; NODE_ORBITS.len()],
-    deviations: [f64; NODE_ORBITS.len()],
-    most: [f64; NODE_ORBITS.len()],
-    graphlets: Vec<(&'static str, f64)>,
-    roles: Vec<MetaRole<'a>>,
-    affinity: &'a [Vec<f64>],
-    /// Whether edges are arcs.
-    directed: bool,
-    colours: Vec<MetaColour<'a>>,
-}
-
-#[derive(Serialize)]
-struct MetaRole<'a> {
-    name: &'a str,
-    /// What its nodes are: `a hub`.
-    being: String,
-    nodes: usize,
-    degree: f64,
-    out_degree: Option<f64>,
-    in_degree: Option<f64>,
-    /// Motifs and how many standard deviations more, or less, of them it has.
-    more: Vec<(&'a str, f64)>,
-    less: Vec<(&'a str, f64)>,
-    /// Typical nodes, by their number on the page.
-    exemplars: Vec<u32>,
-}
-
-#[derive(Serialize)]
-struct MetaColour<'a> {
-    name: &'a str,
-    categories: Option<&'a [String]>,
-}
-
 impl Map<'_> {
     /// The page as text.
     pub fn html(&self, progress: &dyn Progress) -> Result<String> {
         self.check()?;
         progress.stage("packing the map", 0);
-        let order = self.order();
+        let packer = Packer::new(self);
         progress.check()?;
-        let sections = sections(self, &order);
-        let with_edges = sections.iter().any(|section| section.name == LINKS);
-        let meta = serde_json::to_string(&meta(self, &order, with_edges)).expect("plain data");
+        let sections = packer.sections();
+        let with_edges = sections.iter().any(|section| section.0 == LINKS[0]);
         // Within a script element only `<` could end it.
+        let meta = packer.meta(with_edges).to_string();
         let meta = meta
             .replace('<', "\\u003c")
             .replace('\u{2028}', "\\u2028")
             .replace('\u{2029}', "\\u2029");
-        let sections: Vec<String> = sections.iter().map(Section::element).collect();
+        let element = |(name, text): &Section| {
+            format!("<script type=\"text/plain\" id=\"data-{name}\">{text}</script>")
+        };
         let values = [
             ("title", escaped(&self.title)),
             ("style", STYLE.to_owned()),
             ("meta", meta),
-            ("sections", sections.join("\n")),
+            (
+                "sections",
+                sections.iter().map(element).collect::<Vec<_>>().join("\n"),
+            ),
             ("script", SCRIPT.join("\n")),
         ];
         Ok(filled(TEMPLATE, &values))
@@ -122,140 +81,316 @@ impl Map<'_> {
 
 /// A template with its `{{names}}` replaced, from left to right, so that a value is never taken for a template.
 fn filled(template: &str, values: &[(&str, String)]) -> String {
-    let total: usize = values.iter().map(|(_, value)| value.len()).sum();
-    let mut text = String::with_capacity(template.len() + total);
-    let mut rest = template;
+    let (mut text, mut rest) = (String::new(), template);
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) = after
             .split_once("}}")
             .expect("the template closes what it opens");
-        text.push_str(before);
-        text.push_str(
-            &values
-                .iter()
-                .find(|(known, _)| *known == name)
-                .expect("a name of the template")
-                .1,
-        );
+        let value = values.iter().find(|(known, _)| *known == name);
+        text += before;
+        text += &value.expect("a name of the template").1;
         rest = after;
     }
-    text.push_str(rest);
-    text
+    text + rest
 }
 
 /// Text as markup that shows it.
 pub(super) fn escaped(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars()
-        .map(plain)
-        .collect::<String>()
+    text.replace(|c: char| c.is_control(), " ")
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }
 
-fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
-    let counts = map.roles.counts();
-    let n = counts.len().max(1) as f64;
-    let mean = |of: &dyn Fn(f64) -> f64, orbit: usize| {
-        counts.iter().map(|row| of(row[orbit] as f64)).sum::<f64>() / n
-    };
-    let logs: [f64; NODE_ORBITS.len()] = std::array::from_fn(|orbit| mean(&f64::ln_1p, orbit));
-    let deviation = |orbit: usize| {
-        let squares = mean(&|x| x.ln_1p().powi(2), orbit);
-        (squares - logs[orbit] * logs[orbit]).max(0.0).sqrt()
-    };
-    let most = |orbit: usize| {
-        let counts = counts.iter().map(|row| row[orbit] as f64);
-        counts.fold(0.0, f64::max)
-    };
-    // Each occurrence is counted once at the node, or at each of the nodes, in this orbit.
-    let graphlets: [(Graphlet, usize, f64); 8] = [
-        (Graphlet::Path3, 2, 1.0),
-        (Graphlet::Triangle, 3, 3.0),
-        (Graphlet::Path4, 5, 2.0),
-        (Graphlet::Star4, 7, 1.0),
-        (Graphlet::Cycle4, 8, 4.0),
-        (Graphlet::TailedTriangle, 11, 1.0),
-        (Graphlet::Diamond, 13, 2.0),
-        (Graphlet::Clique4, 14, 4.0),
-    ];
-    let occurrences = |(graphlet, orbit, nodes): (Graphlet, usize, f64)| {
-        let sum = counts.iter().map(|row| row[orbit] as f64).sum::<f64>();
-        (graphlet.name(), sum / nodes)
-    };
-    let scores = |scores: Vec<&'a MotifScore>| {
-        let pair = |score: &'a MotifScore| (&*score.motif, score.z);
-        scores.into_iter().map(pair).collect()
-    };
-    let number = |node: &u32| {
-        let at = order.iter().position(|other| other == node);
-        at.map(|at| at as u32)
-    };
-    let role = |role: &'a Role| MetaRole {
-        name: &role.name,
-        being: being(&role.name),
-        nodes: role.nodes,
-        degree: role.degree,
-        out_degree: role.out_degree,
-        in_degree: role.in_degree,
-        more: scores(role.more()),
-        less: scores(role.less()),
-        exemplars: role.exemplars.iter().filter_map(number).collect(),
-    };
-    let colour = |colour: &'a Colour| MetaColour {
-        name: colour.name(),
-        categories: match colour {
-            Colour::Categories { names, .. } => Some(names),
-            Colour::Numbers { .. } => None,
-        },
-    };
-    Meta {
-        title: &map.title,
-        nodes: map.graph.nodes(),
-        edges: map.graph.edges(),
-        links: if with_edges {
-            map.graph.underlying().edges()
-        } else {
-            0
-        },
-        ids: if are_texts(map.graph.ids()) {
-            "text"
-        } else {
-            "integers"
-        },
-        near: near(map),
-        orbits: NODE_ORBITS,
-        means: std::array::from_fn(|orbit| mean(&|x| x, orbit)),
-        logs,
-        deviations: std::array::from_fn(deviation),
-        most: std::array::from_fn(most),
-        graphlets: graphlets.into_iter().map(occurrences).collect(),
-        roles: map.roles.roles.iter().map(role).collect(),
-        affinity: &map.roles.affinity,
-        directed: map.graph.is_directed(),
-        colours: map.colours.iter().map(colour).collect(),
+/// A named part of the page, as text.
+type Section = (&'static str, String);
+
+/// A map whose nodes are numbered along a curve over the picture.
+struct Packer<'a> {
+    map: &'a Map<'a>,
+    /// The nodes by their number, and the number of each node.
+    order: Vec<u32>,
+    number: Vec<u32>,
+    /// Without directions.
+    graph: Graph,
+    /// How many neighbours of each node are packed.
+    near: usize,
+}
+
+impl<'a> Packer<'a> {
+    fn new(map: &'a Map<'a>) -> Self {
+        let order = map.order();
+        let mut number = vec![0; order.len()];
+        for (&node, at) in order.iter().zip(0..) {
+            number[node as usize] = at;
+        }
+        let most = NEAR[usize::from(order.len() > LARGE)];
+        Packer {
+            map,
+            order,
+            number,
+            graph: map.graph.underlying(),
+            near: map.neighbours.map_or(0, |found| found.k().min(most)),
+        }
     }
-}
 
-/// A named part of the page.
-struct Section {
-    name: &'static str,
-    text: String,
-}
-
-impl Section {
-    fn element(&self) -> String {
-        let Section { name, text } = self;
-        format!("<script type=\"text/plain\" id=\"data-{name}\">{text}</script>")
+    /// What the script reads first.
+    fn meta(&self, with_edges: bool) -> Value {
+        let (map, roles) = (self.map, self.map.roles);
+        let counts = roles.counts();
+        let n = counts.len().max(1) as f64;
+        let of_orbits =
+            |of: &dyn Fn(usize) -> f64| (0..NODE_ORBITS.len()).map(of).collect::<Vec<_>>();
+        let sum = |of: &dyn Fn(f64) -> f64, orbit: usize| {
+            counts.iter().map(|row| of(row[orbit] as f64)).sum::<f64>()
+        };
+        let logs = of_orbits(&|orbit| sum(&f64::ln_1p, orbit) / n);
+        let deviation = |orbit: usize| {
+            let squares = sum(&|x| x.ln_1p().powi(2), orbit) / n;
+            (squares - logs[orbit] * logs[orbit]).max(0.0).sqrt()
+        };
+        let most = |orbit: usize| {
+            counts
+                .iter()
+                .fold(0.0, |most, row| f64::max(most, row[orbit] as f64))
+        };
+        // Each occurrence is counted once at the node, or at each of the nodes, in this orbit.
+        let graphlets = [
+            (Graphlet::Path3, 2, 1.0),
+            (Graphlet::Triangle, 3, 3.0),
+            (Graphlet::Path4, 5, 2.0),
+            (Graphlet::Star4, 7, 1.0),
+            (Graphlet::Cycle4, 8, 4.0),
+            (Graphlet::TailedTriangle, 11, 1.0),
+            (Graphlet::Diamond, 13, 2.0),
+            (Graphlet::Clique4, 14, 4.0),
+        ];
+        let graphlets = graphlets
+            .map(|(graphlet, orbit, nodes)| json!([graphlet.name(), sum(&|x| x, orbit) / nodes]));
+        // Motifs, and how many standard deviations more or less of them a role has.
+        let scores = |scores: Vec<&MotifScore>| {
+            scores
+                .iter()
+                .map(|score| json!([score.motif, score.z]))
+                .collect::<Value>()
+        };
+        let role = |role: &Role| {
+            let exemplars = role
+                .exemplars
+                .iter()
+                .map(|&node| self.number[node as usize]);
+            json!({"name": role.name, "being": being(&role.name), "nodes": role.nodes, "degree": role.degree,
+                "out_degree": role.out_degree, "in_degree": role.in_degree, "more": scores(role.more()),
+                "less": scores(role.less()), "exemplars": exemplars.collect::<Vec<_>>()})
+        };
+        let colour = |colour: &Colour| {
+            let categories = match colour {
+                Colour::Categories { names, .. } => Some(names),
+                Colour::Numbers { .. } => None,
+            };
+            json!({"name": colour.name(), "categories": categories})
+        };
+        json!({
+            "title": map.title,
+            "nodes": map.graph.nodes(),
+            "edges": map.graph.edges(),
+            "directed": map.graph.is_directed(),
+            // Edges without directions, as packed.
+            "links": if with_edges { self.graph.edges() } else { 0 },
+            "ids": if are_texts(map.graph.ids()) { "text" } else { "integers" },
+            "near": self.near,
+            "orbits": NODE_ORBITS,
+            "means": of_orbits(&|orbit| sum(&|x| x, orbit) / n),
+            "deviations": of_orbits(&deviation),
+            "logs": logs,
+            "most": of_orbits(&most),
+            "graphlets": graphlets,
+            "roles": roles.roles.iter().map(role).collect::<Value>(),
+            "affinity": roles.affinity,
+            "colours": map.colours.iter().map(colour).collect::<Value>(),
+        })
     }
-}
 
-/// How many neighbours of each node are packed.
-fn near(map: &Map<'_>) -> usize {
-    let most = NEAR[usize::from(map.graph.nodes() > LARGE)];
-    map.neighbours
-        .map_or(0, |neighbours| neighbours.k().min(most))
+    /// All sections that there is room for.
+    fn sections(&self) -> Vec<Section> {
+        let mut names = vec!["core", "ids", "colours", "counts", "reasons", "near"];
+        if self.graph.edges() <= EDGES {
+            names.extend(&LINKS[..1 + usize::from(self.map.graph.is_directed())]);
+        }
+        let pack = |_, name| {
+            let bytes = match name {
+                "core" => self.core(),
+                "ids" => self.ids(),
+                "colours" => self.colours(),
+                "counts" => self.counts(),
+                "reasons" => self.reasons(),
+                "near" => self.neighbours(),
+                "edges" => self.edges(),
+                _ => self.directions(),
+            };
+            (name, base64(&compressed(&bytes)))
+        };
+        within(parallel::map_each(names, pack), PAGE)
+    }
+
+    /// A value of each node, in the order of the page.
+    fn in_order<T>(&self, value: impl Fn(usize) -> T) -> Vec<T> {
+        self.order
+            .iter()
+            .map(|&node| value(node as usize))
+            .collect()
+    }
+
+    fn core(&self) -> Vec<u8> {
+        let (places, mut bytes) = (self.map.places(), Vec::new());
+        for d in 0..2 {
+            let coordinate = |node: usize| (places[node][d] * 65535.0).round() as u16;
+            planes(&self.in_order(coordinate), &mut bytes);
+        }
+        bytes.extend(self.in_order(|node| self.map.roles.role_of(node as u32) as u8));
+        bytes
+    }
+
+    fn ids(&self) -> Vec<u8> {
+        let (ids, mut bytes) = (self.map.graph.ids(), Vec::new());
+        if are_texts(ids) {
+            let texts = self.in_order(|node| ids.get(node as u32).to_string());
+            for text in &texts {
+                varint(text.len() as u64, &mut bytes);
+            }
+            bytes.extend(texts.concat().bytes());
+            return bytes;
+        }
+        let mut last = 0;
+        for &node in &self.order {
+            let NodeId::Integer(id) = ids.get(node) else {
+                unreachable!("text ids are packed above")
+            };
+            signed(id - last, &mut bytes);
+            last = id;
+        }
+        bytes
+    }
+
+    fn colours(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for colour in &self.map.colours {
+            match colour {
+                Colour::Categories { of, .. } => {
+                    planes(&self.in_order(|node| of[node]), &mut bytes)
+                }
+                Colour::Numbers { values, .. } => {
+                    for b in 0..4 {
+                        bytes.extend(self.in_order(|node| values[node].to_le_bytes()[b]));
+                    }
+                }
+            }
+        }
+        bytes
+    }
+
+    fn counts(&self) -> Vec<u8> {
+        let (counts, mut bytes) = (self.map.roles.counts(), Vec::new());
+        for orbit in 0..NODE_ORBITS.len() {
+            // Degrees, the first orbit, stay exact as far as they can.
+            let keep = if orbit > 0 && counts.len() > LARGE {
+                5
+            } else {
+                11
+            };
+            let packed = self.in_order(|node| packed_count(counts[node][orbit], keep));
+            planes(&packed, &mut bytes);
+        }
+        if let Some(arcs) = self.map.roles.arcs() {
+            let packed = |count: u32| packed_count(count.into(), 11);
+            planes(&self.in_order(|node| packed(arcs[node].out)), &mut bytes);
+            planes(&self.in_order(|node| packed(arcs[node].into)), &mut bytes);
+        }
+        bytes
+    }
+
+    /// Why nodes have their roles: the parts of sentences, those that occur most often first; memberships in percent; and for
+    /// each node the numbers, from one on, of its reasons and of its second sentence, 0 where it has fewer.
+    fn reasons(&self) -> Vec<u8> {
+        let why = |at: usize| self.map.roles.why(self.order[at]);
+        let whys: Vec<Why> = parallel::map(self.order.len(), why);
+        let parts = || whys.iter().flat_map(Why::parts);
+        let mut frequencies: BTreeMap<&str, usize> = BTreeMap::new();
+        for part in parts().flatten() {
+            *frequencies.entry(part).or_default() += 1;
+        }
+        let mut phrases: Vec<(&str, usize)> = frequencies.into_iter().collect();
+        phrases.sort_by_key(|&(_, times)| Reverse(times));
+        let mut bytes = Vec::new();
+        varint(phrases.len() as u64, &mut bytes);
+        for (phrase, _) in &phrases {
+            varint(phrase.len() as u64, &mut bytes);
+        }
+        bytes.extend(phrases.iter().flat_map(|(phrase, _)| phrase.bytes()));
+        bytes.extend(whys.iter().map(|why| why.percent));
+        let phrases = phrases.into_iter().map(|(phrase, _)| phrase);
+        let number: BTreeMap<&str, u64> = phrases.zip(1..).collect();
+        for part in parts() {
+            varint(part.map_or(0, |part| number[part]), &mut bytes);
+        }
+        bytes
+    }
+
+    fn neighbours(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let Some(found) = self.map.neighbours.filter(|_| self.near > 0) else {
+            return bytes;
+        };
+        for (&node, at) in self.order.iter().zip(0..) {
+            for &other in &found.row(node as usize)[..self.near] {
+                signed(i64::from(self.number[other as usize]) - at, &mut bytes);
+            }
+        }
+        // As the page shows them, in hundredths: those of structure have no lower bound.
+        for &node in &self.order {
+            for &similarity in &found.similarities(node as usize)[..self.near] {
+                signed((f64::from(similarity) * 100.0).round() as i64, &mut bytes);
+            }
+        }
+        bytes
+    }
+
+    /// The neighbours of each node that come after it, by their numbers, in order.
+    fn later(&self) -> impl Iterator<Item = (u32, Vec<(u32, u32)>)> {
+        self.order.iter().zip(0..).map(|(&node, at)| {
+            let neighbours = self.graph.neighbors(node).iter();
+            let numbered = neighbours.map(|&other| (self.number[other as usize], other));
+            let mut later: Vec<_> = numbered.filter(|&(other, _)| other > at).collect();
+            later.sort_unstable();
+            (node, later)
+        })
+    }
+
+    fn edges(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for ((_, later), at) in self.later().zip(0..) {
+            varint(later.len() as u64, &mut bytes);
+            let mut last = at;
+            for (other, _) in later {
+                varint(u64::from(other - last), &mut bytes);
+                last = other;
+            }
+        }
+        bytes
+    }
+
+    /// How each edge is directed, in the same order: 1 for an arc from the node that comes first, 2 for one to it, 3 for
+    /// both; four edges per byte, the first in the lowest bits.
+    fn directions(&self) -> Vec<u8> {
+        let has = |from: u32, to: u32| u8::from(self.map.graph.has_edge(from, to));
+        let mut codes = Vec::new();
+        for (node, later) in self.later() {
+            let code = |(_, other)| has(node, other) | has(other, node) << 1;
+            codes.extend(later.into_iter().map(code));
+        }
+        let byte = |four: &[u8]| four.iter().rev().fold(0, |byte, code| byte << 2 | code);
+        codes.chunks(4).map(byte).collect()
+    }
 }
 
 /// Whether ids are packed as text.
@@ -267,127 +402,17 @@ fn are_texts(ids: &NodeIds) -> bool {
     }
 }
 
-/// All sections of a map, its nodes in this order.
-fn sections(map: &Map<'_>, order: &[u32]) -> Vec<Section> {
-    type Part<'a> = (&'static str, Box<dyn Fn() -> Vec<u8> + Sync + Send + 'a>);
-    let mut number = vec![0u32; order.len()];
-    order
-        .iter()
-        .zip(0..)
-        .for_each(|(&node, at)| number[node as usize] = at);
-    let number = &number;
-    let graph = map.graph.underlying();
-    let mut parts: Vec<Part<'_>> = vec![
-        ("core", Box::new(|| core(map, order))),
-        ("ids", Box::new(|| ids(map.graph.ids(), order))),
-        ("colours", Box::new(|| colours(map, order))),
-        ("counts", Box::new(|| counts(map, order))),
-        ("reasons", Box::new(|| reasons(map.roles, order))),
-        ("near", Box::new(|| neighbours(map, order, number))),
-    ];
-    if graph.edges() <= EDGES {
-        parts.push((LINKS, Box::new(|| edges(&graph, order, number))));
-        if map.graph.is_directed() {
-            parts.push((
-                DIRECTIONS,
-                Box::new(|| directions(map.graph, &graph, order, number)),
-            ));
-        }
-    }
-    let packed = |_, (name, make): Part<'_>| Section {
-        name,
-        text: base64(&compressed(&make())),
-    };
-    within(parallel::map_each(parts, packed), PAGE)
-}
-
 /// Without edges, if all sections together have more bytes than this.
 fn within(mut sections: Vec<Section>, most: usize) -> Vec<Section> {
-    if sections
-        .iter()
-        .map(|section| section.text.len())
-        .sum::<usize>()
-        > most
-    {
-        sections.retain(|section| ![LINKS, DIRECTIONS].contains(&section.name));
-    }
+    let bytes: usize = sections.iter().map(|section| section.1.len()).sum();
+    sections.retain(|section| bytes <= most || !LINKS.contains(&section.0));
     sections
-}
-
-fn core(map: &Map<'_>, order: &[u32]) -> Vec<u8> {
-    let places = map.places();
-    let coordinate = |d: usize| {
-        order
-            .iter()
-            .map(|&node| (places[node as usize][d] * 65535.0).round() as u16)
-            .collect()
-    };
-    let mut bytes = Vec::with_capacity(5 * order.len());
-    for d in 0..2 {
-        let values: Vec<u16> = coordinate(d);
-        planes(&values, &mut bytes);
-    }
-    bytes.extend(order.iter().map(|&node| map.roles.role_of(node) as u8));
-    bytes
 }
 
 /// Low bytes, then high bytes.
 fn planes(values: &[u16], bytes: &mut Vec<u8>) {
     bytes.extend(values.iter().map(|&value| value as u8));
     bytes.extend(values.iter().map(|&value| (value >> 8) as u8));
-}
-
-fn ids(ids: &NodeIds, order: &[u32]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if are_texts(ids) {
-        let texts: Vec<String> = order
-            .iter()
-            .map(|&node| ids.get(node).to_string())
-            .collect();
-        texts
-            .iter()
-            .for_each(|text| varint(text.len() as u64, &mut bytes));
-        texts
-            .iter()
-            .for_each(|text| bytes.extend_from_slice(text.as_bytes()));
-        return bytes;
-    }
-    let mut last = 0;
-    for &node in order {
-        let NodeId::Integer(id) = ids.get(node) else {
-            unreachable!("text ids are packed above")
-        };
-        signed(id - last, &mut bytes);
-        last = id;
-    }
-    bytes
-}
-
-fn colours(map: &Map<'_>, order: &[u32]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for colour in &map.colours {
-        match colour {
-            Colour::Categories { of, .. } => {
-                planes(
-                    &order
-                        .iter()
-                        .map(|&node| of[node as usize])
-                        .collect::<Vec<_>>(),
-                    &mut bytes,
-                );
-            }
-            Colour::Numbers { values, .. } => {
-                for b in 0..4 {
-                    bytes.extend(
-                        order
-                            .iter()
-                            .map(|&node| values[node as usize].to_le_bytes()[b]),
-                    );
-                }
-            }
-        }
-    }
-    bytes
 }
 
 /// A count in 16 bits: eleven, and how often they are doubled. `keep` bits of the eleven stay.
@@ -397,103 +422,6 @@ fn packed_count(count: u64, keep: u32) -> u16 {
     let kept = (count >> doubled).min(2047);
     let rough = (64 - kept.leading_zeros()).saturating_sub(keep);
     (doubled as u16) << 11 | (kept >> rough << rough) as u16
-}
-
-fn counts(map: &Map<'_>, order: &[u32]) -> Vec<u8> {
-    let keep = if order.len() > LARGE { 5 } else { 11 };
-    let mut bytes = Vec::with_capacity(34 * order.len());
-    for orbit in 0..NODE_ORBITS.len() {
-        // Degrees, the first orbit, stay exact as far as they can.
-        let keep = if orbit == 0 { 11 } else { keep };
-        let of = |&node: &u32| packed_count(map.roles.counts()[node as usize][orbit], keep);
-        planes(&order.iter().map(of).collect::<Vec<_>>(), &mut bytes);
-    }
-    if let Some(arcs) = map.roles.arcs() {
-        for of in [|arcs: &Arcs| arcs.out, |arcs: &Arcs| arcs.into] {
-            let of = |&node: &u32| packed_count(u64::from(of(&arcs[node as usize])), 11);
-            planes(&order.iter().map(of).collect::<Vec<_>>(), &mut bytes);
-        }
-    }
-    bytes
-}
-
-/// Why nodes have their roles: the parts of sentences, those that occur most often first; memberships in percent; and for each
-/// node the numbers, from one on, of its reasons and of its second sentence, 0 where it has fewer.
-fn reasons(roles: &Roles, order: &[u32]) -> Vec<u8> {
-    let whys: Vec<Why> = parallel::map(order.len(), |at| roles.why(order[at]));
-    let mut often: BTreeMap<&str, usize> = BTreeMap::new();
-    for part in whys.iter().flat_map(Why::parts).flatten() {
-        *often.entry(part).or_default() += 1;
-    }
-    let mut phrases: Vec<(&str, usize)> = often.into_iter().collect();
-    phrases.sort_by_key(|&(_, times)| Reverse(times));
-    let mut bytes = Vec::new();
-    varint(phrases.len() as u64, &mut bytes);
-    let lengths = phrases.iter().map(|(phrase, _)| phrase.len() as u64);
-    lengths.for_each(|length| varint(length, &mut bytes));
-    let texts = phrases.iter().flat_map(|(phrase, _)| phrase.bytes());
-    bytes.extend(texts);
-    bytes.extend(whys.iter().map(|why| why.percent));
-    let number: BTreeMap<&str, u64> = phrases.iter().map(|&(phrase, _)| phrase).zip(1..).collect();
-    for part in whys.iter().flat_map(Why::parts) {
-        varint(part.map_or(0, |part| number[part]), &mut bytes);
-    }
-    bytes
-}
-
-fn neighbours(map: &Map<'_>, order: &[u32], number: &[u32]) -> Vec<u8> {
-    let (Some(found), k) = (map.neighbours, near(map)) else {
-        return Vec::new();
-    };
-    let mut bytes = Vec::new();
-    for (at, &node) in order.iter().enumerate().filter(|_| k > 0) {
-        let near = found.row(node as usize).iter().take(k);
-        near.for_each(|&other| signed(i64::from(number[other as usize]) - at as i64, &mut bytes));
-    }
-    // As the page shows them, in hundredths: those of structure have no lower bound.
-    let similar = |&node: &u32| found.similarities(node as usize).iter().take(k);
-    order
-        .iter()
-        .flat_map(similar)
-        .for_each(|&similarity| signed((f64::from(similarity) * 100.0).round() as i64, &mut bytes));
-    bytes
-}
-
-/// The neighbours of a node that come after it, by their numbers, in order.
-fn later(graph: &Graph, order: &[u32], number: &[u32], at: usize) -> Vec<(u32, u32)> {
-    let neighbours = graph.neighbors(order[at]).iter();
-    let numbered = neighbours.map(|&other| (number[other as usize], other));
-    let mut later: Vec<(u32, u32)> = numbered.filter(|&(other, _)| other as usize > at).collect();
-    later.sort_unstable();
-    later
-}
-
-fn edges(graph: &Graph, order: &[u32], number: &[u32]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for at in 0..order.len() {
-        let later = later(graph, order, number, at);
-        varint(later.len() as u64, &mut bytes);
-        let mut last = at as u32;
-        for (other, _) in later {
-            varint(u64::from(other - last), &mut bytes);
-            last = other;
-        }
-    }
-    bytes
-}
-
-/// How each edge of [`edges`] is directed, in the same order: 1 for an arc from the node that comes first, 2 for one to it, 3 for
-/// both; four edges per byte, the first in the lowest bits.
-fn directions(arcs: &Graph, graph: &Graph, order: &[u32], number: &[u32]) -> Vec<u8> {
-    let has = |from: u32, to: u32| u8::from(arcs.neighbors(from).binary_search(&to).is_ok());
-    let code = |node: u32, other: u32| has(node, other) | has(other, node) << 1;
-    let mut codes = Vec::new();
-    for (at, &node) in order.iter().enumerate() {
-        let later = later(graph, order, number, at);
-        codes.extend(later.into_iter().map(|(_, other)| code(node, other)));
-    }
-    let byte = |four: &[u8]| four.iter().rev().fold(0, |byte, code| byte << 2 | code);
-    codes.chunks(4).map(byte).collect()
 }
 
 /// Seven bits per byte, the lowest first.
@@ -520,16 +448,14 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
-        let bits = three
-            .iter()
-            .fold(0u32, |bits, &byte| bits << 8 | u32::from(byte))
-            << (8 * (3 - three.len()));
+        let bits = (0..3).fold(0, |bits, at| {
+            bits << 8 | u32::from(*three.get(at).unwrap_or(&0))
+        });
         for digit in 0..4 {
             let value = bits >> (18 - 6 * digit) & 63;
-            text.push(if digit <= three.len() {
-                char::from(DIGITS[value as usize])
-            } else {
-                '='
+            text.push(match digit <= three.len() {
+                true => char::from(DIGITS[value as usize]),
+                false => '=',
             });
         }
     }
@@ -541,54 +467,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_not_taken_for_templates() {
-        let values = [("a", "{{b}}".to_owned()), ("b", "x".to_owned())];
-        assert_eq!(filled("<{{a}}|{{b}}>", &values), "<{{b}}|x>");
-        assert_eq!(
-            escaped("</title><script>&\u{0}"),
-            "&lt;/title&gt;&lt;script&gt;&amp; "
-        );
-    }
-
-    #[test]
-    fn base64_as_everyone_writes_it() {
-        let cases = [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("fooba", "Zm9vYmE="),
-        ];
-        for (plain, text) in cases {
-            assert_eq!(base64(plain.as_bytes()), text);
-        }
-    }
-
-    #[test]
     fn counts_are_exact_while_small_and_close_beyond() {
         let back = |code: u16| f64::from(code & 2047) * f64::from(code >> 11).exp2();
         for count in [
-            0u64,
+            0,
             1,
             5,
             2047,
             2048,
             99_999,
             123_456_789,
-            4_000_000_000_000,
+            4_000_000_000_000u64,
         ] {
-            let found = back(packed_count(count, 11));
-            assert!(
-                (found - count as f64).abs() <= count as f64 / 1000.0,
-                "{count}: {found}"
-            );
-            assert!(count > 2047 || found == count as f64);
+            let (exact, found) = (count as f64, back(packed_count(count, 11)));
+            assert!((found - exact).abs() <= exact / 1000.0, "{count}: {found}");
+            assert!(count > 2047 || found == exact);
             let rough = back(packed_count(count, 5));
-            assert!(
-                (rough - count as f64).abs() <= count as f64 / 16.0,
-                "{count}: {rough}"
-            );
+            assert!((rough - exact).abs() <= exact / 16.0, "{count}: {rough}");
         }
         assert!(
             back(packed_count(u64::MAX, 11)) > 1e12,
@@ -598,65 +493,14 @@ mod tests {
 
     #[test]
     fn pages_that_would_be_too_large_have_no_edges() {
-        let sections = || {
-            ["core", LINKS]
-                .map(|name| Section {
-                    name,
-                    text: "x".repeat(10),
-                })
-                .into()
-        };
         let names = |most| {
-            within(sections(), most)
-                .iter()
-                .map(|section| section.name)
-                .collect::<Vec<_>>()
+            let sections = ["core", LINKS[0]].map(|name| (name, "x".repeat(10)));
+            let left = within(sections.into(), most).into_iter();
+            left.map(|section| section.0).collect::<Vec<_>>()
         };
-        assert_eq!((names(20), names(19)), (vec!["core", LINKS], vec!["core"]));
-    }
-
-    #[test]
-    fn signed_numbers_alternate() {
-        let mut bytes = Vec::new();
-        [0, -1, 1, -64, 64]
-            .iter()
-            .for_each(|&value| signed(value, &mut bytes));
-        assert_eq!(bytes, [0, 1, 2, 127, 128, 1]);
-    }
-
-    /// What `hone similar` says of a node is what its page says, far below −1 too.
-    #[test]
-    fn similarities_of_any_size_are_packed() {
-        let graph = hone::graph::builtin("karate").expect("built in");
-        let roles = crate::RoleOptions::default().find(&graph, &hone::Silent);
-        let n = graph.nodes();
-        let similarities: Vec<f32> = (0..n).map(|i| 1.0 - 0.37 * (i * i) as f32).collect();
-        let rows = (0..n as u32).map(|i| (i + 1) % n as u32).collect();
-        let found = crate::Neighbours::new(1, rows, similarities.clone());
-        let map = Map {
-            graph: &graph,
-            title: String::new(),
-            positions: &hone::dense::Block::zeros(n, 2),
-            roles: &roles.expect("roles"),
-            neighbours: Some(&found),
-            colours: Vec::new(),
-        };
-        let order: Vec<u32> = (0..n as u32).collect();
-        let (mut numbers, mut value, mut bits) = (Vec::new(), 0u64, 0);
-        for byte in neighbours(&map, &order, &order) {
-            value |= u64::from(byte & 127) << bits;
-            bits += 7;
-            if byte < 128 {
-                numbers.push((value >> 1) as i64 ^ -((value & 1) as i64));
-                (value, bits) = (0, 0);
-            }
-        }
-        assert_eq!(numbers.len(), 2 * n);
-        for (&code, similarity) in numbers[n..].iter().zip(similarities) {
-            assert_eq!(
-                format!("{:.2}", code as f64 / 100.0),
-                format!("{similarity:.2}")
-            );
-        }
+        assert_eq!(
+            (names(20), names(19)),
+            (vec!["core", LINKS[0]], vec!["core"])
+        );
     }
 }

@@ -1,7 +1,5 @@
 //! The points of a map as a picture for papers, with a legend: SVG, or PNG of the same proportions.
 
-use std::fmt::Write;
-
 use hone::{Error, Result};
 
 use super::Map;
@@ -33,37 +31,8 @@ const HEIGHT: usize = 7;
 /// Dots from the left edge of a letter to that of the next.
 const ADVANCE: usize = 6;
 
-/// What the points are coloured by.
-struct Legend {
-    title: String,
-    names: Vec<String>,
-    /// One of the names per node.
-    of: Vec<u16>,
-}
-
-impl Legend {
-    /// The first of the colours that are categories, else roles.
-    fn new(map: &Map<'_>) -> Legend {
-        let own = map.colours.iter().find_map(|colour| match colour {
-            Colour::Categories { name, names, of } => Some((name, names, of)),
-            Colour::Numbers { .. } => None,
-        });
-        if let Some((title, names, of)) = own.map(|(a, b, c)| (a.clone(), b.clone(), c.clone())) {
-            return Legend { title, names, of };
-        }
-        let roles = map.roles.assignments();
-        Legend {
-            title: "role".into(),
-            names: map
-                .roles
-                .roles
-                .iter()
-                .map(|role| role.name.clone())
-                .collect(),
-            of: roles.iter().map(|&role| role as u16).collect(),
-        }
-    }
-}
+/// What the points are coloured by: a title, names, and one of the names per node.
+type Legend<'a> = (&'a str, Vec<&'a str>, Vec<u16>);
 
 fn colour(group: usize) -> u32 {
     PALETTE[group % PALETTE.len()]
@@ -75,63 +44,71 @@ fn radius(nodes: usize, side: f32) -> f32 {
 }
 
 impl Map<'_> {
+    /// The first of the colours that are categories, else roles.
+    fn legend(&self) -> Legend<'_> {
+        let own = self.colours.iter().find_map(|colour| match colour {
+            Colour::Categories { name, names, of } => Some((
+                &**name,
+                names.iter().map(|name| &**name).collect(),
+                of.clone(),
+            )),
+            Colour::Numbers { .. } => None,
+        });
+        own.unwrap_or_else(|| {
+            let names = self.roles.roles.iter().map(|role| &*role.name);
+            let of = self.roles.assignments().into_iter().map(|role| role as u16);
+            ("role", names.collect(), of.collect())
+        })
+    }
+
     /// A picture as SVG, coloured by the first of the colours, else by role.
     pub fn svg(&self) -> Result<String> {
         self.check()?;
-        let Legend { title, names, of } = Legend::new(self);
-        let places = self.places();
+        let ((title, names, of), places) = (self.legend(), self.places());
         let (wide, high) = (LEFT + LEGEND, SIDE + 2.0 * MARGIN);
-        let mut text = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {high}\" font-family=\"sans-serif\" font-size=\"14\">\n\
-             <title>{}</title>\n<rect width=\"{wide}\" height=\"{high}\" fill=\"#fff\"/>\n",
-            escaped(&self.title)
-        );
-        let line = |text: &mut String, part: std::fmt::Arguments<'_>| {
-            writeln!(text, "{part}").expect("memory takes all");
-        };
+        let mut lines = vec![
+            format!(
+                r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="14">"#
+            ),
+            format!("<title>{}</title>", escaped(&self.title)),
+            format!(r##"<rect width="{wide}" height="{high}" fill="#fff"/>"##),
+        ];
         let size = radius(places.len(), SIDE);
         for group in 0..names.len() {
-            let fill = colour(group);
-            line(
-                &mut text,
-                format_args!("<g fill=\"#{fill:06x}\" fill-opacity=\".8\">"),
-            );
-            let own = places
+            lines.push(format!(
+                r##"<g fill="#{:06x}" fill-opacity=".8">"##,
+                colour(group)
+            ));
+            for (&[x, y], _) in places
                 .iter()
                 .zip(&of)
-                .filter(|(_, of)| usize::from(**of) == group);
-            for (&[x, y], _) in own {
+                .filter(|(_, of)| usize::from(**of) == group)
+            {
                 let (cx, cy) = (MARGIN + x * SIDE, MARGIN + (1.0 - y) * SIDE);
-                line(
-                    &mut text,
-                    format_args!("<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"{size:.2}\"/>"),
-                );
+                lines.push(format!(
+                    r#"<circle cx="{cx:.1}" cy="{cy:.1}" r="{size:.2}"/>"#
+                ));
             }
-            text.push_str("</g>\n");
+            lines.push("</g>".into());
         }
-        let title = escaped(&title);
-        line(
-            &mut text,
-            format_args!("<text x=\"{LEFT}\" y=\"34\" font-weight=\"bold\">{title}</text>"),
-        );
+        let title = escaped(title);
+        lines.push(format!(
+            r#"<text x="{LEFT}" y="34" font-weight="bold">{title}</text>"#
+        ));
         for (at, name) in names.iter().take(LINES).enumerate() {
-            let name = match name.chars().count() > LETTERS {
+            let name: String = match name.chars().count() > LETTERS {
                 true => name.chars().take(LETTERS - 1).chain(['…']).collect(),
-                false => name.clone(),
+                false => name.to_string(),
             };
             let (x, y, fill) = (LEFT + 8.0, 58 + 22 * at, colour(at));
             let (dot, left, name) = (y - 5, LEFT + 22.0, escaped(&name));
-            line(
-                &mut text,
-                format_args!("<circle cx=\"{x}\" cy=\"{dot}\" r=\"6\" fill=\"#{fill:06x}\"/>"),
-            );
-            line(
-                &mut text,
-                format_args!("<text x=\"{left}\" y=\"{y}\">{name}</text>"),
-            );
+            lines.push(format!(
+                r##"<circle cx="{x}" cy="{dot}" r="6" fill="#{fill:06x}"/>"##
+            ));
+            lines.push(format!(r#"<text x="{left}" y="{y}">{name}</text>"#));
         }
-        text.push_str("</svg>\n");
-        Ok(text)
+        lines.push("</svg>\n".into());
+        Ok(lines.join("\n"))
     }
 
     /// The same as a PNG image of `width` pixels; its legend shows letters without accents, digits and common signs.
@@ -141,8 +118,7 @@ impl Map<'_> {
             let message = format!("{width} pixels; give a number from 16 to 16384");
             return Err(Error::config("width", message));
         }
-        let Legend { title, names, of } = Legend::new(self);
-        let places = self.places();
+        let ((title, names, of), places) = (self.legend(), self.places());
         let scale = width as f32 / (LEFT + LEGEND);
         let at = |x: f32, y: f32| [x * scale, y * scale];
         let mut picture = Picture::new(width, (scale * (SIDE + 2.0 * MARGIN)).round() as usize);
@@ -151,7 +127,7 @@ impl Map<'_> {
             let at = at(MARGIN + x * SIDE, MARGIN + (1.0 - y) * SIDE);
             picture.disc(at, size, colour(group.into()), 0.8);
         }
-        picture.text(at(LEFT, 24.0), scale, &title, 0x000000);
+        picture.text(at(LEFT, 24.0), scale, title, 0x000000);
         for (line, name) in names.iter().take(LINES).enumerate() {
             let y = 53.0 + 22.0 * line as f32;
             picture.disc(at(LEFT + 8.0, y), 6.0 * scale, colour(line), 1.0);
@@ -279,27 +255,24 @@ mod tests {
 
     #[test]
     fn letters_are_apart_and_within_their_lines() {
-        let l: Vec<_> = (0..6)
-            .map(|y| (0, y))
-            .chain((0..5).map(|x| (x, 6)))
-            .collect();
-        assert_eq!(dots("L"), l);
+        let corner = (0..6).map(|y| (0, y)).chain((0..5).map(|x| (x, 6)));
+        assert_eq!(dots("L"), corner.collect::<Vec<_>>());
         assert_eq!(dots("Köln"), dots("Koln"));
         assert_ne!(dots("core"), dots("CORE"));
         assert_eq!(dots(" L")[0], (ADVANCE, 0));
         assert_eq!(dots("\u{5d0}"), dots("\u{4e2d}"), "frames");
         let lines: Vec<&str> = FONT.lines().collect();
-        let letters: Vec<&[&str]> = lines.chunks(1 + HEIGHT).collect();
+        let letters: Vec<&[&str]> = lines
+            .chunks(1 + HEIGHT)
+            .map(|letter| &letter[1..])
+            .collect();
         for (at, letter) in letters.iter().enumerate() {
             let is_row = |row: &&str| row.len() == 5 && row.bytes().all(|dot| b".#".contains(&dot));
             assert!(
-                letter[1..].len() == HEIGHT && letter[1..].iter().all(is_row),
+                letter.len() == HEIGHT && letter.iter().all(is_row),
                 "{letter:?}"
             );
-            assert!(
-                letters[..at].iter().all(|other| other[1..] != letter[1..]),
-                "{letter:?}"
-            );
+            assert!(!letters[..at].contains(letter), "{letter:?}");
         }
     }
 

@@ -2,10 +2,12 @@
 
 use std::io::Read;
 
+use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder, NodeIds, builtin};
 use hone::{Config, Hone, Silent};
 use hone_explore::{
-    By, Colour, Layout, Map, Placed, RoleOptions, Roles, Space, read_attributes, read_labels,
+    By, Colour, Layout, Map, Neighbours, Placed, RoleOptions, Roles, Space, read_attributes,
+    read_labels,
 };
 
 fn parts(graph: &Graph) -> (Placed, Roles) {
@@ -329,4 +331,41 @@ fn labels_and_attributes_become_colours() {
         (name.as_str(), names[of[3] as usize].as_str()),
         ("city", "Bonn")
     );
+}
+
+/// What `hone similar` says of a node is what its page says, far below −1 too.
+#[test]
+fn similarities_of_any_size_are_packed() {
+    let graph = builtin("karate").expect("built in");
+    let roles = RoleOptions::default().find(&graph, &Silent).expect("roles");
+    let n = graph.nodes();
+    let similarities: Vec<f32> = (0..n).map(|i| 1.0 - 0.37 * (i * i) as f32).collect();
+    let rows = (0..n as u32).map(|i| (i + 1) % n as u32).collect();
+    let neighbours = Neighbours::new(1, rows, similarities.clone());
+    let map = Map {
+        graph: &graph,
+        title: String::new(),
+        // All in one place: pages have the nodes in their own order.
+        positions: &Block::zeros(n, 2),
+        roles: &roles,
+        neighbours: Some(&neighbours),
+        colours: Vec::new(),
+    };
+    let (mut numbers, mut value, mut bits) = (Vec::new(), 0u64, 0);
+    for byte in section(&map.html(&Silent).expect("a page"), "near") {
+        value |= u64::from(byte & 127) << bits;
+        bits += 7;
+        if byte < 128 {
+            numbers.push((value >> 1) as i64 ^ -((value & 1) as i64));
+            (value, bits) = (0, 0);
+        }
+    }
+    assert_eq!(numbers.len(), 2 * n);
+    assert!(numbers[..n - 1].iter().all(|&step| step == 1));
+    for (&code, similarity) in numbers[n..].iter().zip(similarities) {
+        assert_eq!(
+            format!("{:.2}", code as f64 / 100.0),
+            format!("{similarity:.2}")
+        );
+    }
 }
