@@ -340,22 +340,3 @@ impl Top {
         &self.items
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_best_in_order_and_the_lower_row_among_equals() {
-        let mut top = Top::new(3);
-        assert_eq!(top.bar(), f32::NEG_INFINITY);
-        for (row, score) in [(9, 1.0), (1, 2.0), (5, 1.0), (2, 0.5), (4, 1.0), (0, 2.0)] {
-            top.offer((score, row));
-        }
-        assert_eq!(top.items(), [(2.0, 0), (2.0, 1), (1.0, 4)]);
-        assert_eq!(top.bar(), 1.0);
-        let mut none = Top::new(0);
-        none.offer((1.0, 1));
-        assert!(none.items().is_empty() && none.bar() == f32::INFINITY);
-    }
-}

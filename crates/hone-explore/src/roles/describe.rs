@@ -123,6 +123,17 @@ impl Sums {
             (0..3).for_each(|part| sum[part] += other[part]);
         }
     }
+
+    /// How far the mean logarithm of a motif is from that of all nodes, in standard deviations.
+    fn score(&self, motif: usize, whole: &Sums) -> f64 {
+        let all = whole.motifs[motif].map(|sum| sum / whole.nodes as f64);
+        let deviation = (all[2] - all[1] * all[1]).max(0.0).sqrt();
+        // What is left of equal counts is rounding.
+        if self.nodes == 0 || deviation <= 1e-6 * (1.0 + all[1]) {
+            return 0.0;
+        }
+        (self.motifs[motif][1] / self.nodes as f64 - all[1]) / deviation
+    }
 }
 
 impl Roles {
@@ -146,24 +157,23 @@ impl Roles {
         });
         let names = numbered(&names.collect::<Vec<_>>());
         let role = |(k, name): (usize, String)| {
-            let nodes = sums[k].nodes.max(1) as f64;
-            let arcs = |side: usize| graph.is_directed().then(|| sums[k].arcs[side] / nodes);
-            let scores = motifs.iter().zip(&sums[k].motifs).zip(&whole.motifs);
+            let own_sums = &sums[k];
+            let nodes = own_sums.nodes.max(1) as f64;
+            let arcs = |side: usize| graph.is_directed().then(|| own_sums.arcs[side] / nodes);
+            let score = |(at, motif): (usize, &String)| MotifScore {
+                motif: motif.clone(),
+                mean: own_sums.motifs[at][0] / nodes,
+                z: own_sums.score(at, &whole),
+            };
             Role {
                 name,
-                nodes: sums[k].nodes,
-                share: sums[k].nodes as f64 / whole.nodes as f64,
-                degree: sums[k].motifs[0][0] / nodes,
+                nodes: own_sums.nodes,
+                share: own_sums.nodes as f64 / whole.nodes as f64,
+                degree: own_sums.motifs[0][0] / nodes,
                 out_degree: arcs(0),
                 in_degree: arcs(1),
                 ratios: ratios[k][..width].to_vec(),
-                motifs: scores
-                    .map(|((motif, sum), all)| MotifScore {
-                        motif: motif.clone(),
-                        mean: sum[0] / nodes,
-                        z: score((sum[1], sums[k].nodes), all, whole.nodes as f64),
-                    })
-                    .collect(),
+                motifs: motifs.iter().enumerate().map(score).collect(),
                 exemplars: self.exemplars(&own, k),
             }
         };
@@ -229,17 +239,6 @@ impl Roles {
     }
 }
 
-/// How far the mean logarithm of a role, from their sum and number, is from that of all nodes, in standard deviations.
-fn score((logs, nodes): (f64, usize), all: &[f64; 3], count: f64) -> f64 {
-    let mean = all[1] / count;
-    let deviation = (all[2] / count - mean * mean).max(0.0).sqrt();
-    // What is left of equal counts is rounding.
-    if nodes == 0 || deviation <= 1e-6 * (1.0 + mean) {
-        return 0.0;
-    }
-    (logs / nodes as f64 - mean) / deviation
-}
-
 /// Links between roles over those expected from degrees alone: e · 2M / (vol · vol), and of a directed graph arcs from one to the
 /// other, e · M / (out · in); 0 where a role has no link.
 fn affinity(graph: &Graph, own: &[u32], k: usize) -> Vec<Vec<f64>> {
@@ -252,13 +251,14 @@ fn affinity(graph: &Graph, own: &[u32], k: usize) -> Vec<Vec<f64>> {
         }
         links
     };
-    let mut links = vec![0u64; k * k];
-    for part in parallel::stretches(own.len(), CHUNK, count) {
+    let parts = parallel::stretches(own.len(), CHUNK, count).into_iter();
+    let links = parts.fold(vec![0u64; k * k], |mut links, part| {
         links
             .iter_mut()
             .zip(part)
             .for_each(|(sum, part)| *sum += part);
-    }
+        links
+    });
     let out = |r: usize| (0..k).map(|s| links[r * k + s]).sum::<u64>() as f64;
     let into = |s: usize| (0..k).map(|r| links[r * k + s]).sum::<u64>() as f64;
     let all = links.iter().sum::<u64>() as f64;
@@ -276,92 +276,45 @@ const ONE_SIDED: f64 = 0.75;
 /// The name for the ratios of a typical node of a graph with one-way arcs.
 fn name_of_arcs(ratios: &Signature, mean_degree: f64) -> String {
     let [degree, _, closed, .., out, into] = *ratios;
-    let name = name(ratios, mean_degree);
-    let word = if degree < 0.75 {
-        return name.to_owned();
-    } else if out >= ONE_SIDED {
-        "source"
-    } else if into >= ONE_SIDED {
-        "sink"
-    } else if out + into < 0.5 {
-        "mutual"
-    } else if closed < 0.5 && degree >= 1.5 {
-        "broker"
-    } else {
-        return name.to_owned();
+    let prefix = match () {
+        () if degree < 0.75 => "",
+        () if out >= ONE_SIDED => "source ",
+        () if into >= ONE_SIDED => "sink ",
+        () if out + into < 0.5 => "mutual ",
+        () if closed < 0.5 && degree >= 1.5 => "broker ",
+        () => "",
     };
-    format!("{word} {name}")
+    prefix.to_owned() + name(ratios, mean_degree)
 }
 
 /// The name for the ratios of a typical node (see `signature`), in a graph of this mean degree, directions aside.
 pub(super) fn name(ratios: &Signature, mean_degree: f64) -> &'static str {
     let [degree, around, closed, open, closed_around, cliques, ..] = *ratios;
-    if degree < 0.75 {
-        return "isolated";
-    }
-    if degree < 1.5 && closed < 0.25 && open < 0.5 {
-        return leaf(around, closed_around);
-    }
-    if closed < 0.2 && degree >= 3.5 && around < degree / 2.0 && around < 3.0 {
-        return "star centre";
-    }
-    if is_hub(ratios, mean_degree) {
-        return "hub";
-    }
-    if closed >= 0.7 && cliques >= 0.4 && degree >= 3.0 {
-        return "clique member";
-    }
-    if closed >= 0.5 {
-        return if degree < 3.0 {
-            "triangle corner"
-        } else {
-            "near-clique"
-        };
-    }
-    if closed < 0.2 {
-        return sparse(degree, around, mean_degree);
-    }
-    if degree > 1.5 * mean_degree {
-        "core"
-    } else {
-        "community member"
+    let leaf = degree < 1.5 && closed < 0.25 && open < 0.5;
+    let sparse = closed < 0.2;
+    match () {
+        () if degree < 0.75 => "isolated",
+        () if leaf && closed_around > 0.25 => "periphery",
+        () if leaf && around > 3.0 => "star leaf",
+        () if leaf => "chain end",
+        () if sparse && degree >= 3.5 && around < degree / 2.0 && around < 3.0 => "star centre",
+        () if is_hub(ratios, mean_degree) => "hub",
+        () if closed >= 0.7 && cliques >= 0.4 && degree >= 3.0 => "clique member",
+        () if closed >= 0.5 && degree < 3.0 => "triangle corner",
+        () if closed >= 0.5 => "near-clique",
+        () if sparse && degree < 2.6 && around < 3.0 => "chain",
+        () if sparse && degree < 5.0 && around > 2.0 * degree => "bridge",
+        () if degree > 1.5 * mean_degree => "core",
+        () if sparse && degree < mean_degree / 2.0 => "periphery",
+        () if sparse => "connector",
+        () => "community member",
     }
 }
-
-/// How many times the degree of the average node, and of its own neighbours, a hub has.
-const FAR: f64 = 2.0;
-const ABOVE: f64 = 1.5;
 
 /// Whether these are the ratios of a hub, in a graph of this mean degree.
 pub(super) fn is_hub(ratios: &Signature, mean_degree: f64) -> bool {
     let [degree, around, ..] = *ratios;
-    degree >= 3.0 && degree >= FAR * mean_degree && degree >= ABOVE * around
-}
-
-/// Of nodes with one neighbour.
-fn leaf(around: f64, closed_around: f64) -> &'static str {
-    if closed_around > 0.25 {
-        "periphery"
-    } else if around > 3.0 {
-        "star leaf"
-    } else {
-        "chain end"
-    }
-}
-
-/// Of nodes whose neighbours are not linked.
-fn sparse(degree: f64, around: f64, mean_degree: f64) -> &'static str {
-    if degree < 2.6 && around < 3.0 {
-        "chain"
-    } else if degree < 5.0 && around > 2.0 * degree {
-        "bridge"
-    } else if degree > 1.5 * mean_degree {
-        "core"
-    } else if degree < mean_degree / 2.0 {
-        "periphery"
-    } else {
-        "connector"
-    }
+    degree >= 3.0 && degree >= 2.0 * mean_degree && degree >= 1.5 * around
 }
 
 /// Numbers those that share a name.
@@ -380,47 +333,88 @@ mod tests {
 
     #[test]
     fn typical_nodes_have_their_names() {
+        // Six ratios, those of directions, and both names.
         let cases = [
-            ([0.0; 8], "isolated"),
-            ([1.0, 13.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "star leaf"),
-            ([1.0, 8.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], "periphery"),
-            ([1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "chain end"),
-            ([2.0, 2.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], "chain"),
-            ([2.0, 9.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0], "bridge"),
-            ([12.0, 1.2, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], "star centre"),
-            ([7.2, 7.1, 0.92, 0.08, 0.0, 0.87, 0.0, 0.0], "clique member"),
-            ([7.0, 7.0, 0.6, 0.4, 0.0, 0.2, 0.0, 0.0], "near-clique"),
-            ([2.0, 5.0, 1.0, 0.0, 0.5, 0.0, 0.0, 0.0], "triangle corner"),
-            ([40.0, 9.0, 0.1, 0.9, 0.3, 0.02, 0.0, 0.0], "hub"),
-        ];
-        for (ratios, expected) in cases {
-            assert_eq!(name(&ratios, 4.0), expected, "{ratios:?}");
-        }
-        assert_eq!(
-            numbered(&["hub", "chain", "hub"].map(str::to_owned)),
-            ["hub 1", "chain", "hub 2"]
-        );
-    }
-
-    #[test]
-    fn directions_go_before_the_names() {
-        let cases = [
-            ([0.0; 8], "isolated"),
+            ([0.0; 6], [0.0; 2], "isolated", "isolated"),
             (
-                [1.0, 13.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+                [1.0, 13.0, 0.0, 0.0, 0.0, 0.0],
+                [1.0, 0.0],
+                "star leaf",
                 "source star leaf",
             ),
-            ([1.0, 13.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], "sink star leaf"),
-            ([2.0, 9.0, 0.0, 1.0, 0.5, 0.0, 0.5, 0.5], "broker bridge"),
-            ([40.0, 9.0, 0.1, 0.9, 0.3, 0.02, 0.1, 0.9], "sink hub"),
             (
-                [7.2, 7.1, 0.92, 0.08, 0.0, 0.87, 0.1, 0.1],
+                [1.0, 13.0, 0.0, 0.0, 0.0, 0.0],
+                [0.0, 1.0],
+                "star leaf",
+                "sink star leaf",
+            ),
+            (
+                [1.0, 8.0, 0.0, 0.0, 1.0, 0.0],
+                [0.5, 0.5],
+                "periphery",
+                "periphery",
+            ),
+            (
+                [1.0, 2.0, 0.0, 0.0, 0.0, 0.0],
+                [0.0; 2],
+                "chain end",
+                "mutual chain end",
+            ),
+            (
+                [2.0, 2.0, 0.0, 1.0, 0.0, 0.0],
+                [0.5, 0.5],
+                "chain",
+                "broker chain",
+            ),
+            (
+                [2.0, 9.0, 0.0, 1.0, 0.5, 0.0],
+                [0.5, 0.5],
+                "bridge",
+                "broker bridge",
+            ),
+            (
+                [12.0, 1.2, 0.0, 1.0, 0.0, 0.0],
+                [0.8, 0.2],
+                "star centre",
+                "source star centre",
+            ),
+            (
+                [7.2, 7.1, 0.92, 0.08, 0.0, 0.87],
+                [0.1, 0.1],
+                "clique member",
                 "mutual clique member",
             ),
-            ([7.2, 7.1, 0.92, 0.08, 0.0, 0.87, 0.5, 0.5], "clique member"),
+            (
+                [7.2, 7.1, 0.92, 0.08, 0.0, 0.87],
+                [0.5, 0.5],
+                "clique member",
+                "clique member",
+            ),
+            (
+                [7.0, 7.0, 0.6, 0.4, 0.0, 0.2],
+                [0.5, 0.5],
+                "near-clique",
+                "near-clique",
+            ),
+            (
+                [2.0, 5.0, 1.0, 0.0, 0.5, 0.0],
+                [0.5, 0.5],
+                "triangle corner",
+                "triangle corner",
+            ),
+            (
+                [40.0, 9.0, 0.1, 0.9, 0.3, 0.02],
+                [0.1, 0.9],
+                "hub",
+                "sink hub",
+            ),
         ];
-        for (ratios, expected) in cases {
-            assert_eq!(name_of_arcs(&ratios, 4.0), expected, "{ratios:?}");
+        for ([a, b, c, d, e, f], [out, into], plain, directed) in cases {
+            let ratios = [a, b, c, d, e, f, out, into];
+            let names = (name(&ratios, 4.0), &*name_of_arcs(&ratios, 4.0));
+            assert_eq!(names, (plain, directed), "{ratios:?}");
         }
+        let names = ["hub", "chain", "hub"].map(str::to_owned);
+        assert_eq!(numbered(&names), ["hub 1", "chain", "hub 2"]);
     }
 }

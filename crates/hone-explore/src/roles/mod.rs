@@ -29,7 +29,7 @@ pub use mixture::MOST;
 use mixture::{Mixture, Row, largest};
 pub(crate) use signature::Arcs;
 pub use signature::RATIOS;
-use signature::{Signature, averages, signatures, width};
+use signature::{Signature, WIDTH, WITHOUT_ARCS, averages, plain, scaled, signatures};
 
 /// How roles are found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -104,7 +104,13 @@ impl RoleOptions {
         let signatures = signatures(&counts, &neighbours, arcs.as_deref());
         drop(neighbours);
         let rows = distinct(&signatures);
-        let width = width(rows.iter().map(|row| row.at));
+        // Directions tell nodes apart where some arc has no reverse.
+        let is_one_way = |row: &Row| row.at[WITHOUT_ARCS..].iter().any(|&part| part > 0.0);
+        let width = if rows.iter().any(is_one_way) {
+            WIDTH
+        } else {
+            WITHOUT_ARCS
+        };
         let mixture = Mixture::of(&rows, self.roles, width, progress)?;
         let k = mixture.components.len();
         let mut memberships = vec![0f32; signatures.len() * k];
@@ -160,6 +166,18 @@ impl Roles {
         let mut memberships = vec![0f32; self.roles.len()];
         self.mixture.memberships(at, &mut memberships);
         largest(memberships.len(), |role| memberships[role])
+    }
+
+    /// The ratios of a node, in the order of [`RATIOS`].
+    pub fn ratios(&self, node: u32) -> [f64; RATIOS.len()] {
+        let mut ratios = plain(&self.signatures[node as usize]);
+        ratios[0] = ratios[0].round();
+        ratios
+    }
+
+    /// The role that a node with these ratios would have.
+    pub fn role_with(&self, ratios: &[f64; RATIOS.len()]) -> usize {
+        self.role_at(&scaled(ratios))
     }
 
     /// Pairs of nodes that a neighbour of this one has beside it, none of them linked to it.

@@ -40,10 +40,8 @@ pub const RATIOS: [&str; WIDTH] = [
 /// The ratios of one node, scaled.
 pub(crate) type Signature = [f64; WIDTH];
 
-const CLOSED: f64 = 2.0;
-const OPEN: f64 = 1.5;
-/// Of both ratios of directions.
-const SIDE: f64 = 3.0;
+/// What each ratio is multiplied with; the first two become logarithms.
+const SCALES: Signature = [1.0, 1.0, 2.0, 1.5, 1.0, 1.0, 3.0, 3.0];
 
 /// The neighbours of a node by direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -75,15 +73,6 @@ impl Arcs {
     }
 }
 
-/// How many ratios tell the nodes of these rows apart: all of them where some arc has no reverse.
-pub(crate) fn width(mut rows: impl Iterator<Item = Signature>) -> usize {
-    if rows.any(|at| at[WITHOUT_ARCS..].iter().any(|&part| part > 0.0)) {
-        WIDTH
-    } else {
-        WITHOUT_ARCS
-    }
-}
-
 /// The signatures of all nodes, from their counts of the 15 node orbits, the symmetric adjacency, and their arcs if the graph
 /// is directed.
 pub(crate) fn signatures(
@@ -91,50 +80,33 @@ pub(crate) fn signatures(
     neighbors: &Pattern,
     arcs: Option<&[Arcs]>,
 ) -> Vec<Signature> {
-    let of = |i: usize| {
-        let mut logs: Vec<f64> = neighbors
-            .row(i)
-            .iter()
-            .map(|&j| (neighbors.row(j as usize).len() as f64).log2())
-            .collect();
+    let part = |some: f64, rest: f64| match some > 0.0 {
+        true => some / (some + rest),
+        false => 0.0,
+    };
+    parallel::collect(counts.len(), |i| {
+        let log = |&j: &u32| (neighbors.row(j as usize).len() as f64).log2();
+        let mut logs: Vec<f64> = neighbors.row(i).iter().map(log).collect();
         // Sorted, so that the sum has the same bits in any order of nodes.
         logs.sort_by(f64::total_cmp);
-        let parts = arcs.map_or([0.0; 2], |arcs| arcs[i].parts());
-        signature(
-            &counts[i],
-            logs.iter().sum::<f64>() / logs.len().max(1) as f64,
-            parts,
-        )
-    };
-    parallel::collect(counts.len(), of)
-}
-
-/// The signature of a node with these counts, whose neighbours' degrees have a mean logarithm of `around`, and of whose
-/// neighbours these parts are joined by arcs one way.
-fn signature(counts: &[u64; NODE_ORBITS.len()], around: f64, [out, into]: [f64; 2]) -> Signature {
-    let c = counts.map(|count| count as f64);
-    let part = |some: f64, rest: f64| {
-        if some > 0.0 {
-            some / (some + rest)
-        } else {
-            0.0
-        }
-    };
-    let [degree, _, path_mid, triangle, .., clique] = c;
-    let (star_leaf, star_centre, tailed_end, tailed_centre, chord) =
-        (c[6], c[7], c[9], c[11], c[13]);
-    let mut signature = scaled(&[
-        degree,
-        1.0,
-        part(triangle, path_mid),
-        part(path_mid, triangle),
-        part(tailed_end, star_leaf),
-        part(clique, chord + tailed_centre + star_centre),
-        out,
-        into,
-    ]);
-    signature[1] = around;
-    signature
+        let c = counts[i].map(|count| count as f64);
+        let [degree, _, path_mid, triangle, .., clique] = c;
+        let (star_leaf, star_centre, tailed_end, tailed_centre, chord) =
+            (c[6], c[7], c[9], c[11], c[13]);
+        let [out, into] = arcs.map_or([0.0; 2], |arcs| arcs[i].parts());
+        let mut signature = scaled(&[
+            degree,
+            1.0,
+            part(triangle, path_mid),
+            part(path_mid, triangle),
+            part(tailed_end, star_leaf),
+            part(clique, chord + tailed_centre + star_centre),
+            out,
+            into,
+        ]);
+        signature[1] = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
+        signature
+    })
 }
 
 /// Whether it is the signature of a node without neighbours.
@@ -144,13 +116,8 @@ pub(crate) fn is_isolated(signature: &Signature) -> bool {
 
 /// Whether a node with these ratios, as they are named, can have ratio `d`: there are no pairs of one neighbour.
 pub(crate) fn is_defined(ratios: &Signature, d: usize) -> bool {
-    let least = match d {
-        0 => 0.0,
-        1 | 4 | 6 | 7 => 1.0,
-        5 => 3.0,
-        _ => 2.0,
-    };
-    ratios[0].round() >= least
+    const LEAST: Signature = [0.0, 1.0, 2.0, 2.0, 1.0, 3.0, 1.0, 1.0];
+    ratios[0].round() >= LEAST[d]
 }
 
 /// The mean of each ratio over the nodes that can have it, from signatures and how many nodes have each.
@@ -163,115 +130,30 @@ pub(crate) fn averages(rows: impl Iterator<Item = (Signature, f64)>) -> Signatur
             weights[d] += weight;
         }
     }
-    std::array::from_fn(|d| {
+    let mean = |d: usize| {
         if weights[d] > 0.0 {
             sums[d] / weights[d]
         } else {
             0.0
         }
-    })
+    };
+    std::array::from_fn(mean)
 }
 
 /// The ratios as they are named: a scaled signature, or a mean of such, taken back.
 pub(crate) fn plain(signature: &Signature) -> Signature {
-    let [
-        degree,
-        around,
-        closed,
-        open,
-        closed_around,
-        cliques,
-        out,
-        into,
-    ] = *signature;
-    let degree = if degree < -0.5 { 0.0 } else { degree.exp2() };
-    let around = if degree == 0.0 { 0.0 } else { around.exp2() };
-    [
-        degree,
-        around,
-        closed / CLOSED,
-        open / OPEN,
-        closed_around,
-        cliques,
-        out / SIDE,
-        into / SIDE,
-    ]
+    std::array::from_fn(|d| match d {
+        0 | 1 if is_isolated(signature) => 0.0,
+        0 | 1 => signature[d].exp2(),
+        _ => signature[d] / SCALES[d],
+    })
 }
 
 /// The signature of ratios as they are named.
 pub(crate) fn scaled(ratios: &Signature) -> Signature {
-    let [
-        degree,
-        around,
-        closed,
-        open,
-        closed_around,
-        cliques,
-        out,
-        into,
-    ] = *ratios;
-    [
-        degree.max(0.5).log2(),
-        around.max(1.0).log2(),
-        CLOSED * closed,
-        OPEN * open,
-        closed_around,
-        cliques,
-        SIDE * out,
-        SIDE * into,
-    ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ratios_of_known_nodes() {
-        // The centre of a star of five, one of its leaves, a node of a clique of five, a node alone.
-        let mut centre = [0; 15];
-        (centre[0], centre[2], centre[7]) = (5, 10, 10);
-        let mut leaf = [0; 15];
-        (leaf[0], leaf[1], leaf[6]) = (1, 4, 6);
-        let mut clique = [0; 15];
-        (clique[0], clique[3], clique[14]) = (4, 6, 4);
-        let close = |counts: &[u64; 15], expected: Signature| {
-            let found = plain(&signature(
-                counts,
-                expected[1].max(1.0).log2(),
-                [expected[6], expected[7]],
-            ));
-            assert!(
-                found
-                    .iter()
-                    .zip(expected)
-                    .all(|(a, b)| (a - b).abs() < 1e-9),
-                "{found:?} for {expected:?}"
-            );
-        };
-        close(&centre, [5.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
-        close(&leaf, [1.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
-        close(&clique, [4.0, 4.0, 1.0, 0.0, 0.0, 1.0, 0.25, 0.5]);
-        close(&[0; 15], [0.0; 8]);
-    }
-
-    #[test]
-    fn parts_of_neighbours_by_direction() {
-        // Two neighbours that arcs only lead to, one that arcs only come from, one of both.
-        let arcs = Arcs {
-            neighbours: 4,
-            out: 3,
-            into: 2,
-        };
-        assert_eq!(arcs.parts(), [0.5, 0.25]);
-        assert_eq!(
-            Arcs {
-                neighbours: 0,
-                out: 0,
-                into: 0
-            }
-            .parts(),
-            [0.0, 0.0]
-        );
-    }
+    std::array::from_fn(|d| match d {
+        0 => ratios[d].max(0.5).log2(),
+        1 => ratios[d].max(1.0).log2(),
+        _ => SCALES[d] * ratios[d],
+    })
 }

@@ -2,8 +2,10 @@
 
 mod directed;
 mod draw;
+mod explain;
 mod layout;
 mod map;
 mod neighbours;
 mod planted;
 mod roles;
+mod suggest;
