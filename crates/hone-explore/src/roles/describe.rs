@@ -333,86 +333,27 @@ mod tests {
 
     #[test]
     fn typical_nodes_have_their_names() {
-        // Six ratios, those of directions, and both names.
-        let cases = [
-            ([0.0; 6], [0.0; 2], "isolated", "isolated"),
-            (
-                [1.0, 13.0, 0.0, 0.0, 0.0, 0.0],
-                [1.0, 0.0],
-                "star leaf",
-                "source star leaf",
-            ),
-            (
-                [1.0, 13.0, 0.0, 0.0, 0.0, 0.0],
-                [0.0, 1.0],
-                "star leaf",
-                "sink star leaf",
-            ),
-            (
-                [1.0, 8.0, 0.0, 0.0, 1.0, 0.0],
-                [0.5, 0.5],
-                "periphery",
-                "periphery",
-            ),
-            (
-                [1.0, 2.0, 0.0, 0.0, 0.0, 0.0],
-                [0.0; 2],
-                "chain end",
-                "mutual chain end",
-            ),
-            (
-                [2.0, 2.0, 0.0, 1.0, 0.0, 0.0],
-                [0.5, 0.5],
-                "chain",
-                "broker chain",
-            ),
-            (
-                [2.0, 9.0, 0.0, 1.0, 0.5, 0.0],
-                [0.5, 0.5],
-                "bridge",
-                "broker bridge",
-            ),
-            (
-                [12.0, 1.2, 0.0, 1.0, 0.0, 0.0],
-                [0.8, 0.2],
-                "star centre",
-                "source star centre",
-            ),
-            (
-                [7.2, 7.1, 0.92, 0.08, 0.0, 0.87],
-                [0.1, 0.1],
-                "clique member",
-                "mutual clique member",
-            ),
-            (
-                [7.2, 7.1, 0.92, 0.08, 0.0, 0.87],
-                [0.5, 0.5],
-                "clique member",
-                "clique member",
-            ),
-            (
-                [7.0, 7.0, 0.6, 0.4, 0.0, 0.2],
-                [0.5, 0.5],
-                "near-clique",
-                "near-clique",
-            ),
-            (
-                [2.0, 5.0, 1.0, 0.0, 0.5, 0.0],
-                [0.5, 0.5],
-                "triangle corner",
-                "triangle corner",
-            ),
-            (
-                [40.0, 9.0, 0.1, 0.9, 0.3, 0.02],
-                [0.1, 0.9],
-                "hub",
-                "sink hub",
-            ),
-        ];
-        for ([a, b, c, d, e, f], [out, into], plain, directed) in cases {
-            let ratios = [a, b, c, d, e, f, out, into];
-            let names = (name(&ratios, 4.0), &*name_of_arcs(&ratios, 4.0));
-            assert_eq!(names, (plain, directed), "{ratios:?}");
+        let cases = "0 0 0 0 0 0 0 0: isolated
+            1 13 0 0 0 0 1 0: source star leaf
+            1 13 0 0 0 0 0 1: sink star leaf
+            1 8 0 0 1 0 .5 .5: periphery
+            1 2 0 0 0 0 0 0: mutual chain end
+            2 2 0 1 0 0 .5 .5: broker chain
+            2 9 0 1 .5 0 .5 .5: broker bridge
+            12 1.2 0 1 0 0 .8 .2: source star centre
+            7.2 7.1 .92 .08 0 .87 .1 .1: mutual clique member
+            7.2 7.1 .92 .08 0 .87 .5 .5: clique member
+            7 7 .6 .4 0 .2 .5 .5: near-clique
+            2 5 1 0 .5 0 .5 .5: triangle corner
+            40 9 .1 .9 .3 .02 .1 .9: sink hub";
+        for (ratios, expected) in cases.lines().filter_map(|line| line.split_once(": ")) {
+            let numbers = ratios
+                .split_whitespace()
+                .map(|x| x.parse().expect("a number"));
+            let ratios: Vec<f64> = numbers.collect();
+            let ratios: Signature = ratios.try_into().expect("eight ratios");
+            assert_eq!(name_of_arcs(&ratios, 4.0), expected);
+            assert!(expected.ends_with(name(&ratios, 4.0)), "{expected}");
         }
         let names = ["hub", "chain", "hub"].map(str::to_owned);
         assert_eq!(numbered(&names), ["hub 1", "chain", "hub 2"]);
