@@ -20,19 +20,11 @@ options! {
 }
 
 impl Baseline for Degree {
-    fn check(&self) -> Result<()> {
-        self.check_ranges()
-    }
-
     fn embed(&self, graph: &Graph, _: u64, _: &dyn Progress) -> Result<Block> {
         let all = features(graph)?;
         let mut out = Block::zeros(all.rows(), self.columns);
         out.update_rows(|i, row| row.copy_from_slice(&all.row(i)[..self.columns]));
         Ok(out)
-    }
-
-    fn bytes(&self, _: u64) -> (u64, u64) {
-        (0, 0)
     }
 
     fn uses_weights(&self) -> bool {

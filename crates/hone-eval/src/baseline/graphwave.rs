@@ -14,7 +14,7 @@ use hone::parallel;
 use hone::{Progress, Result};
 
 use super::spectral::Normalised;
-use super::{Baseline, FACTOR, row_bytes, undirected};
+use super::{Baseline, FACTOR, undirected};
 
 options! {
     /// The options.
@@ -35,10 +35,6 @@ const MOST_LEFT: f64 = 0.95;
 const LEAST_LEFT: f64 = 0.80;
 
 impl Baseline for GraphWave {
-    fn check(&self) -> Result<()> {
-        self.check_ranges()
-    }
-
     fn embed(&self, graph: &Graph, _: u64, progress: &dyn Progress) -> Result<Block> {
         let graph = undirected(graph)?;
         let n = graph.nodes();
@@ -64,8 +60,8 @@ impl Baseline for GraphWave {
         Ok(out)
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
-        (row_bytes(nodes, self.dim(), 1), 0)
+    fn rows(&self) -> (usize, u64) {
+        (self.dim(), 1)
     }
 }
 

@@ -21,7 +21,7 @@ use hone::random::Key;
 use hone::sparse::Csr;
 use hone::{Error, Progress, Result};
 
-use super::{Baseline, DIM, row_bytes};
+use super::{Baseline, DIM, Ranges};
 
 options! {
     /// The options.
@@ -99,8 +99,8 @@ impl Baseline for Hope {
         Ok(out)
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
-        (row_bytes(nodes, self.dim, 7), 0)
+    fn rows(&self) -> (usize, u64) {
+        (self.dim, 7)
     }
 }
 

@@ -16,7 +16,7 @@ use hone::{Progress, Result};
 use serde::{Deserialize, Serialize};
 
 use super::skipgram::{self, Alias, Options, SkipGram};
-use super::{Baseline, DIM, FACTOR, NEGATIVES, check_range, weight};
+use super::{Baseline, DIM, FACTOR, NEGATIVES, Ranges, check_range, weight};
 
 /// Which proximity is learnt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -83,8 +83,12 @@ impl Baseline for Line {
         }
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
-        skipgram::bytes(nodes, self.dim, BATCH * POOL, self.negatives)
+    fn rows(&self) -> (usize, u64) {
+        skipgram::rows(self.dim)
+    }
+
+    fn samples(&self) -> u64 {
+        skipgram::sample_bytes(BATCH * POOL, self.negatives)
     }
 }
 

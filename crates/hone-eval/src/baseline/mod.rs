@@ -10,16 +10,31 @@ use hone::{Error, Progress, Result};
 
 use crate::random::Stream;
 
-/// A method that gives every node a vector; its fields are its options.
-pub trait Baseline {
+/// Options that have ranges.
+pub trait Ranges {
     /// Refuses options out of range: when a method is named, before anything is allocated.
-    fn check(&self) -> Result<()>;
+    fn check_ranges(&self) -> Result<()>;
+}
+
+/// A method that gives every node a vector; its fields are its options.
+pub trait Baseline: Ranges {
+    /// Refuses options out of range, also those that depend on others.
+    fn check(&self) -> Result<()> {
+        self.check_ranges()
+    }
 
     /// The vectors of all nodes.
     fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block>;
 
-    /// Bytes of all rows at work on so many nodes, and of samples beside them; zero where memory is seen to elsewhere.
-    fn bytes(&self, nodes: u64) -> (u64, u64);
+    /// Columns of a row of f32 per node, and how many of such rows are at work at once; none where memory is seen to elsewhere.
+    fn rows(&self) -> (usize, u64) {
+        (0, 0)
+    }
+
+    /// Bytes of samples beside the rows.
+    fn samples(&self) -> u64 {
+        0
+    }
 
     /// Whether the weights of edges matter.
     fn uses_weights(&self) -> bool {
@@ -46,7 +61,7 @@ macro_rules! options {
             }
         }
 
-        impl $name {
+        impl crate::baseline::Ranges for $name {
             fn check_ranges(&self) -> hone::Result<()> {
                 $($(crate::baseline::check_range(stringify!($field), self.$field, $range)?;)?)*
                 Ok(())
@@ -101,11 +116,6 @@ fn check_range<T: PartialOrd + Display + Copy>(
     Err(Error::config(field, message))
 }
 
-/// Bytes of `copies` rows of `dim` values in f32 for each node.
-fn row_bytes(nodes: u64, dim: usize, copies: u64) -> u64 {
-    nodes.saturating_mul(dim as u64).saturating_mul(4 * copies)
-}
-
 options! {
     /// Vectors of independent standard normal numbers: the lower bound of every table.
     pub struct Random {
@@ -115,23 +125,17 @@ options! {
 }
 
 impl Baseline for Random {
-    fn check(&self) -> Result<()> {
-        self.check_ranges()
-    }
-
     fn embed(&self, graph: &Graph, seed: u64, _: &dyn Progress) -> Result<Block> {
         let mut out = Block::zeros(graph.nodes(), self.dim);
         for i in 0..graph.nodes() {
             let mut stream = Stream::new(seed, "random vectors", i as u64);
-            out.row_mut(i)
-                .iter_mut()
-                .for_each(|v| *v = stream.normal() as f32);
+            out.row_mut(i).fill_with(|| stream.normal() as f32);
         }
         Ok(out)
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
-        (row_bytes(nodes, self.dim, 1), 0)
+    fn rows(&self) -> (usize, u64) {
+        (self.dim, 1)
     }
 
     fn uses_weights(&self) -> bool {
@@ -144,12 +148,14 @@ fn undirected(graph: &Graph) -> Result<Cow<'_, Graph>> {
     if !graph.is_directed() {
         return Ok(Cow::Borrowed(graph));
     }
-    let edges: Vec<(u32, u32)> = (0..graph.nodes() as u32)
-        .flat_map(|u| {
-            let neighbors = graph.neighbors(u).iter();
-            neighbors.map(move |&v| (u.min(v), u.max(v)))
-        })
-        .collect();
+    let nodes = 0..graph.nodes() as u32;
+    let arcs = nodes.flat_map(|u| {
+        graph
+            .neighbors(u)
+            .iter()
+            .map(move |&v| (u.min(v), u.max(v)))
+    });
+    let edges = arcs.collect();
     let mut builder = GraphBuilder::undirected(graph.nodes()).edges(edges);
     if let Some(weights) = graph.weights() {
         builder = builder.weights(weights.to_vec());
@@ -164,21 +170,16 @@ fn weight(graph: &Graph, k: usize) -> f64 {
 
 /// Nodes adjacent to both, found from the smaller neighbourhood.
 fn common_neighbors(graph: &Graph, u: u32, v: u32) -> impl Iterator<Item = u32> + '_ {
-    let (few, many) = if graph.degree(u) <= graph.degree(v) {
-        (u, v)
-    } else {
-        (v, u)
+    let (few, many) = match graph.degree(u) <= graph.degree(v) {
+        true => (u, v),
+        false => (v, u),
     };
-    let many = graph.neighbors(many);
     let few = graph.neighbors(few).iter().copied();
-    few.filter(move |w| many.binary_search(w).is_ok())
+    few.filter(move |&w| graph.has_edge(many, w))
 }
 
 /// Number of triangles at a node.
 fn triangles_at(graph: &Graph, u: u32) -> u64 {
-    let neighbors = graph.neighbors(u).iter();
-    let twice: usize = neighbors
-        .map(|&v| common_neighbors(graph, u, v).count())
-        .sum();
-    twice as u64 / 2
+    let common = |&v: &u32| common_neighbors(graph, u, v).count();
+    graph.neighbors(u).iter().map(common).sum::<usize>() as u64 / 2
 }

@@ -57,10 +57,6 @@ impl Node2Vec {
 }
 
 impl Baseline for Node2Vec {
-    fn check(&self) -> Result<()> {
-        self.check_ranges()
-    }
-
     /// A node without edges keeps its tiny random start.
     fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         if graph.edges() == 0 {
@@ -83,10 +79,14 @@ impl Baseline for Node2Vec {
         Ok(model.vectors())
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
+    fn rows(&self) -> (usize, u64) {
+        skipgram::rows(self.dim)
+    }
+
+    fn samples(&self) -> u64 {
         let reach = 2 * self.window.min(self.length) as u64;
         let pairs = self.largest_pool().next_multiple_of(16) * self.length as u64 * reach;
-        skipgram::bytes(nodes, self.dim, pairs, self.negatives)
+        skipgram::sample_bytes(pairs, self.negatives)
     }
 }
 
@@ -153,9 +153,8 @@ impl<'a> Walks<'a> {
         for (at, &vertex) in walk.iter().enumerate() {
             let reach = 1 + sink.stream.below(self.options.window);
             let (start, end) = (at.saturating_sub(reach), (at + reach + 1).min(walk.len()));
-            for &context in walk[start..at].iter().chain(&walk[at + 1..end]) {
-                sink.pair(vertex, context);
-            }
+            let around = walk[start..at].iter().chain(&walk[at + 1..end]);
+            around.for_each(|&context| sink.pair(vertex, context));
         }
     }
 
@@ -163,16 +162,14 @@ impl<'a> Walks<'a> {
     fn walk(&self, unit: u64) -> Vec<u32> {
         let unit = unit % self.count();
         let mut stream = Stream::new(self.seed, "walk", unit);
-        let mut walk = Vec::with_capacity(self.options.length);
-        let mut before = None;
-        let mut next = Some(self.order[(unit % self.order.len() as u64) as usize]);
-        while let Some(at) = next {
-            walk.push(at);
-            if walk.len() == self.options.length {
+        let mut walk = vec![self.order[(unit % self.order.len() as u64) as usize]];
+        while walk.len() < self.options.length {
+            let at = walk.len() - 1;
+            let before = at.checked_sub(1).map(|before| walk[before]);
+            let Some(next) = self.step(walk[at], before, &mut stream) else {
                 break;
-            }
-            next = self.step(at, before, &mut stream);
-            before = Some(at);
+            };
+            walk.push(next);
         }
         walk
     }

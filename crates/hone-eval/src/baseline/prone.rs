@@ -20,7 +20,7 @@ use hone::sparse::Csr;
 use hone::{Progress, Result};
 
 use super::spectral::Normalised;
-use super::{Baseline, DIM, row_bytes, undirected, weight};
+use super::{Baseline, DIM, undirected, weight};
 
 options! {
     /// The options.
@@ -40,10 +40,6 @@ options! {
 const ITERATIONS: usize = 12;
 
 impl Baseline for ProNe {
-    fn check(&self) -> Result<()> {
-        self.check_ranges()
-    }
-
     /// Columns beyond the number of nodes are zero.
     fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         let graph = undirected(graph)?;
@@ -55,8 +51,8 @@ impl Baseline for ProNe {
         self.propagated(&graph, &start, progress)
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
-        (row_bytes(nodes, self.dim, 7), 0)
+    fn rows(&self) -> (usize, u64) {
+        (self.dim, 7)
     }
 }
 

@@ -21,7 +21,7 @@ use hone::random::Key;
 use hone::{Progress, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{Baseline, DIM, row_bytes, triangles_at, undirected};
+use super::{Baseline, DIM, triangles_at, undirected};
 
 options! {
     /// The options.
@@ -59,10 +59,6 @@ struct Feature {
 const MOST: usize = 512;
 
 impl Baseline for RolX {
-    fn check(&self) -> Result<()> {
-        self.check_ranges()
-    }
-
     fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         let features = self.features(graph, progress)?;
         let (n, width) = (graph.nodes(), features.len());
@@ -93,8 +89,8 @@ impl Baseline for RolX {
         Ok(found.u.widened(self.dim))
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
-        (row_bytes(nodes, self.dim, 5), 0)
+    fn rows(&self) -> (usize, u64) {
+        (self.dim, 5)
     }
 
     fn uses_weights(&self) -> bool {

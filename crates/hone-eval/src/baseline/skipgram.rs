@@ -20,8 +20,6 @@
 //! References: Mikolov et al., Distributed representations of words and phrases, 2013; Zhu et al.,
 //! GraphVite, 2019.
 
-use std::mem;
-
 use hone::dense::Block;
 use hone::parallel;
 use hone::{Progress, Result};
@@ -37,6 +35,9 @@ const GROUP: usize = 8;
 /// Rows are padded with zeros to a multiple of this, two of the widest vectors: padding stays zero.
 const PAD: usize = 32;
 
+/// Pairs of a row of vertices and a row of contexts, which is marked if the pair is true.
+type Samples = Vec<(u32, u32)>;
+
 /// Constants of the training.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Options {
@@ -48,14 +49,15 @@ pub(super) struct Options {
     pub(super) seed: u64,
 }
 
-/// Bytes of the two matrices and the result on so many nodes, and of a pool of so many true pairs; vectors that grow hold twice
-/// theirs.
-pub(super) fn bytes(nodes: u64, dim: usize, pairs: u64, negatives: usize) -> (u64, u64) {
+/// The rows of the two matrices and the result.
+pub(super) fn rows(dim: usize) -> (usize, u64) {
+    (dim.saturating_add(PAD - 1), 3)
+}
+
+/// Bytes of a pool of so many true pairs; vectors that grow hold twice theirs.
+pub(super) fn sample_bytes(pairs: u64, negatives: usize) -> u64 {
     let samples = pairs.saturating_mul(1 + negatives as u64);
-    (
-        super::row_bytes(nodes, dim.saturating_add(PAD - 1), 3),
-        samples.saturating_mul(2 * size_of::<(u32, u32)>() as u64),
-    )
+    samples.saturating_mul(2 * size_of::<(u32, u32)>() as u64)
 }
 
 /// The two matrices in training, cut into `parts`.
@@ -76,7 +78,7 @@ pub(super) struct SkipGram {
 /// Takes the true pairs of one chunk of work and adds their negatives.
 pub(super) struct Sink<'a> {
     model: &'a SkipGram,
-    blocks: Vec<Vec<(u32, u32)>>,
+    blocks: Vec<Samples>,
     /// The random numbers of this chunk, free to use for other draws of the same chunk.
     pub(super) stream: Stream,
 }
@@ -121,18 +123,14 @@ impl SkipGram {
                 *value = (stream.unit() as f32 - 0.5) / options.dim as f32;
             }
         }
-        let contexts = if options.tied {
-            Vec::new()
-        } else {
-            vec![vec![0.0; size]; parts]
-        };
+        let of_contexts = if options.tied { 0 } else { parts };
         SkipGram {
             options,
             stride,
             parts,
             place,
             vertices,
-            contexts,
+            contexts: vec![vec![0.0; size]; of_contexts],
             noise: Alias::new(frequency.iter().map(|f| f.powf(0.75))),
             sigmoid: Sigmoid::new(),
         }
@@ -162,68 +160,62 @@ impl SkipGram {
                 units.for_each(|unit| emit(unit, &mut sink));
                 sink.blocks
             };
-            let pools: Vec<Vec<Vec<(u32, u32)>>> =
+            let pools: Vec<Vec<Samples>> =
                 parallel::map((end - start).div_ceil(CHUNK) as usize, chunk);
             let done = start as f64 / units as f64;
             let rate = self.options.learning_rate as f32 * (1.0 - done as f32).max(1e-4);
-            if self.options.tied {
-                self.tournament(&pools, rate);
-            } else {
-                self.rounds(&pools, rate);
+            match self.options.tied {
+                true => self.tournament(&pools, rate),
+                false => self.rounds(&pools, rate),
             }
             progress.advance(end - start);
         }
         Ok(())
     }
 
-    fn rounds(&mut self, pools: &[Vec<Vec<(u32, u32)>>], rate: f32) {
+    fn rounds(&mut self, pools: &[Vec<Samples>], rate: f32) {
         let (parts, step) = (self.parts, Step::new(self.stride, rate, &self.sigmoid));
         for round in 0..parts {
             // Contexts stand rotated by `round`, so that neighbours in the zip belong together.
             let both = self.vertices.iter_mut().zip(&mut self.contexts).collect();
             parallel::each(both, &|p, (v, c): (&mut Vec<f32>, &mut Vec<f32>)| {
-                let block = p * parts + (p + round) % parts;
-                pools
-                    .iter()
-                    .for_each(|pool| step.descend(&pool[block], v, Some(&mut *c)));
+                step.train(pools, p * parts + (p + round) % parts, v, Some(c));
             });
             self.contexts.rotate_left(1);
         }
     }
 
     /// Each pair of parts meets once: part P−1 stays, the others move around the table.
-    fn tournament(&mut self, pools: &[Vec<Vec<(u32, u32)>>], rate: f32) {
+    fn tournament(&mut self, pools: &[Vec<Samples>], rate: f32) {
         let (parts, step) = (self.parts, Step::new(self.stride, rate, &self.sigmoid));
         let all = self.vertices.iter_mut().collect();
         parallel::each(all, &|p, v: &mut Vec<f32>| {
-            let block = p * parts + p;
-            pools
-                .iter()
-                .for_each(|pool| step.descend(&pool[block], v, None));
+            step.train(pools, p * parts + p, v, None)
         });
         for round in 0..parts - 1 {
-            let seat = |k: usize| match k {
-                0 => parts - 1,
-                _ => (round + k) % (parts - 1),
-            };
-            let matches: Vec<(usize, usize, Vec<f32>, Vec<f32>)> = (0..parts / 2)
-                .map(|k| {
-                    let (a, b) = (seat(k), if k == 0 { round } else { seat(parts - 1 - k) });
-                    let (p, q) = (a.min(b), a.max(b));
-                    let mut take = |part: usize| mem::take(&mut self.vertices[part]);
-                    (p, q, take(p), take(q))
-                })
-                .collect();
-            let matches = parallel::map_each(matches, |_, (p, q, mut v, mut c)| {
-                let block = p * parts + q;
-                pools
-                    .iter()
-                    .for_each(|pool| step.descend(&pool[block], &mut v, Some(&mut c)));
-                (p, q, v, c)
+            let mut seated: Vec<Option<&mut Vec<f32>>> =
+                self.vertices.iter_mut().map(Some).collect();
+            let matches = (0..parts / 2).map(|k| {
+                let (a, b) = match k {
+                    0 => (parts - 1, round),
+                    _ => (
+                        (round + k) % (parts - 1),
+                        (round + parts - 1 - k) % (parts - 1),
+                    ),
+                };
+                let (p, q) = (a.min(b), a.max(b));
+                let mut take =
+                    |part: usize| seated[part].take().expect("each part meets one other");
+                (p * parts + q, take(p), take(q))
             });
-            for (p, q, v, c) in matches {
-                (self.vertices[p], self.vertices[q]) = (v, c);
-            }
+            parallel::each(matches.collect(), &|_,
+                                                (block, v, c): (
+                usize,
+                &mut Vec<f32>,
+                &mut Vec<f32>,
+            )| {
+                step.train(pools, block, v, Some(c));
+            });
         }
     }
 
@@ -271,27 +263,31 @@ struct Step<'a> {
 
 impl<'a> Step<'a> {
     fn new(stride: usize, rate: f32, sigmoid: &'a Sigmoid) -> Self {
+        let arch = pulp::Arch::new();
         Step {
-            arch: pulp::Arch::new(),
+            arch,
             stride,
             rate,
             sigmoid,
         }
     }
 
-    /// Trains on one block of samples; without contexts, both ends are rows of `vertices`.
-    fn descend(
+    /// Trains on a block of every pool; without contexts, both ends are rows of `vertices`.
+    fn train(
         self,
-        samples: &[(u32, u32)],
+        pools: &[Vec<Samples>],
+        block: usize,
         vertices: &mut [f32],
-        contexts: Option<&mut Vec<f32>>,
+        mut contexts: Option<&mut Vec<f32>>,
     ) {
-        self.arch.dispatch(Descent {
-            samples,
-            vertices,
-            contexts,
-            step: self,
-        });
+        for pool in pools {
+            self.arch.dispatch(Descent {
+                samples: &pool[block],
+                vertices,
+                contexts: contexts.as_deref_mut().map(Vec::as_mut_slice),
+                step: self,
+            });
+        }
     }
 }
 
@@ -299,7 +295,7 @@ impl<'a> Step<'a> {
 struct Descent<'a> {
     samples: &'a [(u32, u32)],
     vertices: &'a mut [f32],
-    contexts: Option<&'a mut Vec<f32>>,
+    contexts: Option<&'a mut [f32]>,
     step: Step<'a>,
 }
 
@@ -444,8 +440,6 @@ impl Alias {
 
 #[cfg(test)]
 mod tests {
-    use hone::Silent;
-
     use super::*;
 
     #[test]
@@ -485,12 +479,13 @@ mod tests {
             let samples: Vec<(u32, u32)> = (0..contexts).map(sample).collect();
             let (mut rows, mut vertex) = (start[..9].concat(), start[9].clone());
             let step = Step::new(stride, rate, &sigmoid);
+            let pools = [vec![samples]];
             if tied {
                 rows.extend(&vertex);
-                step.descend(&samples, &mut rows, None);
+                step.train(&pools, 0, &mut rows, None);
                 vertex = rows[9 * stride..].to_vec();
             } else {
-                step.descend(&samples, &mut vertex, Some(&mut rows));
+                step.train(&pools, 0, &mut vertex, Some(&mut rows));
             }
             let mut expected: Vec<f64> = start[9].iter().map(|&x| f64::from(x)).collect();
             for c in 0..contexts {
@@ -512,60 +507,6 @@ mod tests {
             assert!(vertex[dim..].iter().all(|&g| g == 0.0), "padding");
             let mut both = vertex.iter().zip(&start[9]);
             assert!(both.any(|(g, s)| (g - s).abs() > 5e-3), "something moved");
-        }
-    }
-
-    #[test]
-    fn every_node_has_a_place() {
-        let frequency: Vec<f64> = (0..1003).map(|i| 1.0 / (1.0 + f64::from(i))).collect();
-        let (parts, mut places) = deal(&frequency);
-        let rows = places.len().div_ceil(parts);
-        assert!(
-            places
-                .iter()
-                .all(|p| (p.0 as usize) < parts && (p.1 as usize) < rows)
-        );
-        places.sort_unstable();
-        places.dedup();
-        assert_eq!(places.len(), 1003);
-    }
-
-    /// True pairs within two groups: vectors of a group must end up alike, in both modes.
-    #[test]
-    fn groups_are_told_apart_and_samples_are_all_used() {
-        for tied in [false, true] {
-            let options = Options {
-                dim: 8,
-                negatives: 3,
-                learning_rate: 0.1,
-                tied,
-                seed: 5,
-            };
-            let mut model = SkipGram::new(&[1.0; 40], options);
-            let pairs = |_, sink: &mut Sink<'_>| {
-                for _ in 0..8 {
-                    let (u, v) = (sink.stream.below(40) as u32, sink.stream.below(20) as u32);
-                    let mate = u / 20 * 20 + v;
-                    if mate != u {
-                        sink.pair(u, mate);
-                    }
-                }
-            };
-            model
-                .train(200 * 64, 64, &Silent, pairs)
-                .expect("not cancelled");
-            let z = model.vectors();
-            let cosine = |a: usize, b: usize| {
-                let product = |i: usize, j: usize| {
-                    let both = z.row(i).iter().zip(z.row(j));
-                    both.map(|(x, y)| x * y).sum::<f32>()
-                };
-                product(a, b) / (product(a, a) * product(b, b)).sqrt()
-            };
-            assert!(
-                cosine(0, 19) > 0.5 && cosine(20, 39) > 0.5 && cosine(0, 20) < 0.3,
-                "tied {tied}"
-            );
         }
     }
 }

@@ -25,7 +25,7 @@ use hone::graph::Graph;
 use hone::parallel;
 use hone::{Error, Progress, Result};
 
-use super::{Baseline, DIM, row_bytes, undirected, weight};
+use super::{Baseline, DIM, undirected, weight};
 use crate::random::Stream;
 
 options! {
@@ -39,10 +39,6 @@ options! {
 }
 
 impl Baseline for Spectral {
-    fn check(&self) -> Result<()> {
-        self.check_ranges()
-    }
-
     /// Columns beyond the number of nodes are zero.
     fn embed(&self, graph: &Graph, seed: u64, _: &dyn Progress) -> Result<Block> {
         let graph = undirected(graph)?;
@@ -62,8 +58,8 @@ impl Baseline for Spectral {
         Ok(out)
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
-        (row_bytes(nodes, self.dim, 9), 0)
+    fn rows(&self) -> (usize, u64) {
+        (self.dim, 9)
     }
 }
 

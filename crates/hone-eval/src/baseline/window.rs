@@ -27,7 +27,7 @@ use hone::parallel;
 use hone::{Error, Progress, Result};
 
 use super::spectral::{Normalised, largest_eigenpairs};
-use super::{Baseline, DIM, NEGATIVES, WINDOW, check_range, row_bytes, undirected, weight};
+use super::{Baseline, DIM, NEGATIVES, Ranges, WINDOW, check_range, undirected, weight};
 
 options! {
     /// The options of GraRep; the paper searches K in 1 … 4.
@@ -74,8 +74,8 @@ impl Baseline for GraRep {
         Ok(out)
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
-        (row_bytes(nodes, self.dim, 5), 0)
+    fn rows(&self) -> (usize, u64) {
+        (self.dim, 5)
     }
 }
 
@@ -98,10 +98,6 @@ options! {
 }
 
 impl Baseline for NetMf {
-    fn check(&self) -> Result<()> {
-        self.check_ranges()
-    }
-
     /// Columns beyond the number of nodes are zero.
     fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         let graph = undirected(graph)?;
@@ -127,8 +123,8 @@ impl Baseline for NetMf {
         Ok(out)
     }
 
-    fn bytes(&self, nodes: u64) -> (u64, u64) {
-        (row_bytes(nodes, self.dim.max(self.rank), 9), 0)
+    fn rows(&self) -> (usize, u64) {
+        (self.dim.max(self.rank), 9)
     }
 }
 
