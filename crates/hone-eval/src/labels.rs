@@ -47,40 +47,30 @@ impl NodeLabels {
         let text = allowance.read(path, 32, |text, seen| check_lines(path, text, seen))?;
         let index = graph.ids().index();
         let rows = parse(path, &text, |node| index.find(node).is_some())?;
-        let all = rows.len();
         let mut found: Vec<(u32, Vec<&str>)> = Vec::new();
         for (node, labels) in &rows {
-            found.extend(
-                index
-                    .find(node)
-                    .map(|node| (node, labels.iter().map(Cow::as_ref).collect())),
-            );
+            if let Some(node) = index.find(node) {
+                found.push((node, labels.iter().map(Cow::as_ref).collect()));
+            }
         }
+        let refuse = |message: String, remedy| Err(Error::input(path, message, remedy));
         if found.is_empty() {
             let remedy = "use the node ids of the edge list, one line per node: node<TAB>label, or node,label in a .csv";
-            return Err(Error::input(
-                path,
-                "none of its nodes is in the graph",
-                remedy,
-            ));
+            return refuse("none of its nodes is in the graph".into(), remedy);
         }
-        let unknown = all - found.len();
-        let labels = NodeLabels::new(&found).map_err(|message| {
-            Error::input(
-                path,
-                message,
-                "give at least two labels: with one there is nothing to learn",
-            )
-        })?;
+        let labels = match NodeLabels::new(&found) {
+            Ok(labels) => labels,
+            Err(message) => {
+                let remedy = "give at least two labels: with one there is nothing to learn";
+                return refuse(message, remedy);
+            }
+        };
         let given: usize = labels.of.iter().map(Vec::len).sum();
         if labels.labels() == given && given >= ALL_APART {
-            let message = format!("its {given} labels are all different");
-            return Err(Error::input(
-                path,
-                message,
-                "nothing can be learned from them; is this a file of labels?",
-            ));
+            let remedy = "nothing can be learned from them; is this a file of labels?";
+            return refuse(format!("its {given} labels are all different"), remedy);
         }
+        let unknown = rows.len() - found.len();
         Ok(NodeLabels { unknown, ..labels })
     }
 
@@ -89,35 +79,32 @@ impl NodeLabels {
         if let Some((node, _)) = rows.iter().find(|(_, labels)| labels.is_empty()) {
             return Err(format!("row {node} has an empty list of labels"));
         }
-        let names = label_names(rows);
-        match &names[..] {
+        let labels = rows.iter().flat_map(|row| row.1.iter().copied());
+        let mut names: Vec<&str> = labels.collect::<SeededSet<_>>().into_iter().collect();
+        names.sort_by_key(|n| (n.parse::<i64>().map_or((1, 0), |v| (0, v)), *n));
+        match names[..] {
             [] => return Err("no node has a label".into()),
             [only] => {
-                return Err(format!(
-                    "all labelled nodes of the graph have the label {only}"
-                ));
+                let message = format!("all labelled nodes of the graph have the label {only}");
+                return Err(message);
             }
             _ => {}
         }
-        let number: SeededMap<&str, u32> = names
-            .iter()
-            .zip(0..)
-            .map(|(n, i)| (n.as_str(), i))
-            .collect();
-        let mut found: Vec<(u32, Vec<u32>)> = Vec::new();
-        for (node, labels) in rows {
+        let number: SeededMap<&str, u32> = names.iter().copied().zip(0..).collect();
+        let numbered = |(node, labels): &(u32, Vec<&str>)| {
             let mut labels: Vec<u32> = labels.iter().map(|l| number[l]).collect();
             labels.sort_unstable();
             labels.dedup();
-            found.push((*node, labels));
-        }
+            (*node, labels)
+        };
+        let mut found: Vec<(u32, Vec<u32>)> = rows.iter().map(numbered).collect();
         found.sort();
         if let Some(twice) = found.windows(2).find(|two| two[0].0 == two[1].0) {
             return Err(format!("row {} is labelled twice", twice[0].0));
         }
         let (nodes, of) = found.into_iter().unzip();
         Ok(NodeLabels {
-            names,
+            names: names.into_iter().map(str::to_owned).collect(),
             nodes,
             of,
             unknown: 0,
@@ -133,47 +120,31 @@ impl NodeLabels {
     pub fn is_multi(&self) -> bool {
         self.of.iter().any(|l| l.len() > 1)
     }
-
-    /// For each label, which of the labelled nodes have it.
-    pub fn indicators(&self) -> Vec<Vec<bool>> {
-        (0..self.labels() as u32)
-            .map(|l| {
-                self.of
-                    .iter()
-                    .map(|of| of.binary_search(&l).is_ok())
-                    .collect()
-            })
-            .collect()
-    }
 }
 
 /// A node and its labels.
 type Row<'a> = (Cow<'a, str>, Vec<Cow<'a, str>>);
 
-/// What stands between a node and its labels.
+/// What stands between a node and its labels, as the first line with content has it: tabs before all else, commas or semicolons,
+/// which then separate all fields, where blanks cannot be meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Between {
     Tab,
     Blank,
-    /// A comma or semicolon, which then separates all fields.
     Mark(char),
 }
 
 impl Between {
-    /// As the first line with content has it: tabs before all else, commas where blanks cannot be meant.
     fn of(path: &Path, text: &str) -> Between {
-        let mut lines = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let line = lines.next().unwrap_or_default();
+        let mut lines = text.lines().map(str::trim);
+        let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+        let line = line.unwrap_or_default();
         let is_csv = path
             .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+            .is_some_and(|it| it.eq_ignore_ascii_case("csv"));
         let first = line.split_whitespace().next().unwrap_or_default();
         let blank = !is_csv && first.len() < line.len() && !first.ends_with(',');
-        let mark = [',', ';'].into_iter().find(|&mark| line.contains(mark));
-        match mark {
+        match [',', ';'].into_iter().find(|&mark| line.contains(mark)) {
             _ if line.contains('\t') => Between::Tab,
             Some(mark) if !blank => Between::Mark(mark),
             _ => Between::Blank,
@@ -182,76 +153,58 @@ impl Between {
 
     /// Cuts a line. A message if it is not a node and labels.
     fn cut(self, line: &str) -> Result<Row<'_>, &'static str> {
-        let fields = match self {
-            Between::Mark(mark) => fields(line, mark)
-                .ok_or("a quote that is not closed, or text behind one that is")?,
+        let (node, labels) = match self {
+            Between::Mark(mark) => {
+                let mut fields = fields(line, mark)
+                    .ok_or("a quote that is not closed, or text behind one that is")?;
+                (fields.remove(0), fields)
+            }
             _ => {
                 let (node, labels) = after_node(line).ok_or(NO_LABEL)?;
-                let labels = labels.split('\t').next().unwrap_or_default();
-                std::iter::once(node)
-                    .chain(labels.split(',').map(|label| label.trim().into()))
-                    .collect()
+                let labels = labels.trim_start().split('\t').next().unwrap_or_default();
+                (
+                    node,
+                    labels.split(',').map(|label| label.trim().into()).collect(),
+                )
             }
         };
-        let mut fields = fields.into_iter();
-        let node = fields.next().unwrap_or_default();
-        let labels: Vec<_> = fields.collect();
         match labels.iter().find(|label| label.is_empty()) {
             Some(_) if labels.len() > 1 => Err("an empty label"),
-            _ if labels.join("").is_empty() => Err(NO_LABEL),
+            _ if labels.concat().is_empty() => Err(NO_LABEL),
             _ => Ok((node, labels)),
         }
     }
-
-    /// Number of columns of a line.
-    fn columns(self, line: &str) -> usize {
-        match self {
-            Between::Tab => line.split('\t').count(),
-            Between::Mark(mark) => fields(line, mark).map_or(1, |fields| fields.len()),
-            Between::Blank => 2,
-        }
-    }
-}
-
-/// The node, without quotes, and what comes after the tab or blank behind it.
-fn after_node(line: &str) -> Option<(Cow<'_, str>, &str)> {
-    let Some(quoted) = line.strip_prefix('"') else {
-        let (node, labels) = line
-            .split_once('\t')
-            .or_else(|| line.split_once(char::is_whitespace))?;
-        return Some((node.trim().into(), labels.trim_start()));
-    };
-    let end = closing_quote(quoted)?;
-    let labels = quoted[end + 1..].strip_prefix(char::is_whitespace)?;
-    Some((
-        quoted[..end].replace("\"\"", "\"").into(),
-        labels.trim_start(),
-    ))
 }
 
 const NO_LABEL: &str = "no label after the node";
 
-/// The fields of a line, without blanks and quotes around them; none if a quote is not closed.
+/// The node, without quotes, and what comes after the tab or blank behind it.
+fn after_node(line: &str) -> Option<(Cow<'_, str>, &str)> {
+    if line.starts_with('"') {
+        let (node, rest) = quoted(line)?;
+        return Some((node, rest.strip_prefix(char::is_whitespace)?));
+    }
+    let cut = line.split_once('\t');
+    let (node, labels) = cut.or_else(|| line.split_once(char::is_whitespace))?;
+    Some((node.trim().into(), labels))
+}
+
+/// The fields of a line, at least one, without blanks and quotes around them; none if a quote is not closed, or text comes after one
+/// that is.
 fn fields(line: &str, mark: char) -> Option<Vec<Cow<'_, str>>> {
     let (mut found, mut rest) = (Vec::new(), Some(line));
     while let Some(text) = rest {
         let text = text.trim_start();
-        let (field, after) = match text.strip_prefix('"') {
-            Some(quoted) => {
-                let end = closing_quote(quoted)?;
-                (
-                    Cow::from(quoted[..end].replace("\"\"", "\"")),
-                    quoted[end + 1..].trim_start(),
-                )
-            }
-            None => {
-                let end = text.find(mark).unwrap_or(text.len());
-                (Cow::from(text[..end].trim()), &text[end..])
+        let (field, after) = match text.starts_with('"') {
+            true => quoted(text)?,
+            false => {
+                let (field, after) = text.split_at(text.find(mark).unwrap_or(text.len()));
+                (field.trim().into(), after)
             }
         };
         found.push(field);
+        let after = after.trim_start();
         rest = after.strip_prefix(mark);
-        // Text behind a quoted field belongs to no field.
         if rest.is_none() && !after.is_empty() {
             return None;
         }
@@ -259,15 +212,16 @@ fn fields(line: &str, mark: char) -> Option<Vec<Cow<'_, str>>> {
     Some(found)
 }
 
-/// Where text in quotes ends; a doubled quote is one of the text.
-fn closing_quote(text: &str) -> Option<usize> {
-    let mut from = 0;
+/// The text in quotes with which another begins, and what comes after them; none if they are not closed. A doubled quote is one of
+/// the text.
+fn quoted(text: &str) -> Option<(Cow<'_, str>, &str)> {
+    let mut end = 1;
     loop {
-        let quote = from + text[from..].find('"')?;
-        if !text[quote + 1..].starts_with('"') {
-            return Some(quote);
+        end += text[end..].find('"')?;
+        if !text[end + 1..].starts_with('"') {
+            return Some((text[1..end].replace("\"\"", "\"").into(), &text[end + 1..]));
         }
-        from = quote + 2;
+        end += 2;
     }
 }
 
@@ -282,72 +236,54 @@ const LAYOUT: &str = "write one line per node: node<TAB>label[,label…], or nod
 
 fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Result<Vec<Row<'a>>> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let between = Between::of(
-        path,
-        &String::from_utf8_lossy(&text[..text.len().min(1 << 16)]),
-    );
+    let head = String::from_utf8_lossy(&text[..text.len().min(1 << 16)]);
+    let between = Between::of(path, &head);
+    let is_header = |row: &Row<'_>| is_id_header(&row.0) && !is_node(&row.0);
     let (mut rows, mut seen) = (Vec::<Row<'_>>::new(), SeededSet::default());
     // Columns of the labels; others have another meaning.
     let mut of_roles = false;
     for (line, bytes) in (1..).zip(text.split(|&b| b == b'\n')) {
-        let wrong =
-            |message: &str, remedy: &str| Error::input_at(path, line, bytes, message, remedy);
+        let refuse =
+            |message: &str, remedy| Err(Error::input_at(path, line, bytes, message, remedy));
         if bytes.len() > LONGEST_LINE {
             let message = format!("a line of more than {} MiB", LONGEST_LINE >> 20);
-            return Err(wrong(&message, LAYOUT));
+            return refuse(&message, LAYOUT);
         }
-        let shown = std::str::from_utf8(bytes)
-            .map_err(|_| wrong("not UTF-8", "save the file as UTF-8"))?
-            .trim();
-        let cut = between.cut(shown);
-        if shown.is_empty()
-            || shown.starts_with('#') && !cut.as_ref().is_ok_and(|(node, _)| is_node(node))
-        {
-            continue;
-        }
-        let row = cut.map_err(|message| wrong(message, LAYOUT))?;
-        let is_header = rows.is_empty() && is_id_header(&row.0) && !is_node(&row.0);
+        let Ok(shown) = std::str::from_utf8(bytes).map(str::trim) else {
+            return refuse("not UTF-8", "save the file as UTF-8");
+        };
+        let row = match between.cut(shown) {
+            _ if shown.is_empty() => continue,
+            Ok((node, _)) if shown.starts_with('#') && !is_node(&node) => continue,
+            Err(_) if shown.starts_with('#') => continue,
+            Err(message) => return refuse(message, LAYOUT),
+            Ok(row) => row,
+        };
         of_roles |= rows.is_empty() && is_of_roles(&row);
-        if !of_roles && (is_header || between == Between::Tab) && between.columns(shown) > 2 {
-            return Err(wrong(
-                "labels are read from one column, and there are more",
-                "keep the ids and the labels alone",
-            ));
+        let columns = match between {
+            Between::Tab => shown.split('\t').count(),
+            Between::Mark(_) if rows.is_empty() && is_header(&row) => 1 + row.1.len(),
+            _ => 2,
+        };
+        if columns > 2 && !of_roles {
+            let message = "labels are read from one column, and there are more";
+            return refuse(message, "keep the ids and the labels alone");
         }
-        let again = !seen.insert(row.0.clone());
-        if again
-            && rows
-                .first()
-                .is_some_and(|first| is_of_roles(first) && first.0 == row.0)
-        {
+        if !seen.insert(row.0.clone()) {
+            let first = rows.first();
+            if !first.is_some_and(|first| is_of_roles(first) && first.0 == row.0) {
+                let remedy = "give all labels of a node on one line, separated by commas";
+                return refuse("this node was labelled before", remedy);
+            }
             rows.remove(0);
-        } else if again {
-            return Err(wrong(
-                "this node was labelled before",
-                "give all labels of a node on one line, separated by commas",
-            ));
         }
         rows.push(row);
     }
-    if rows
-        .first()
-        .is_some_and(|(node, _)| is_id_header(node) && !is_node(node))
-    {
+    if rows.first().is_some_and(is_header) {
         rows.remove(0);
     }
     if rows.is_empty() {
         return Err(Error::input(path, "no labels in it", LAYOUT));
     }
     Ok(rows)
-}
-
-fn label_names(rows: &[(u32, Vec<&str>)]) -> Vec<String> {
-    let mut names: Vec<&str> = rows
-        .iter()
-        .flat_map(|r| r.1.iter().copied())
-        .collect::<SeededSet<_>>()
-        .into_iter()
-        .collect();
-    names.sort_by_key(|n| (n.parse::<i64>().map_or((1, 0), |v| (0, v)), *n));
-    names.into_iter().map(str::to_string).collect()
 }

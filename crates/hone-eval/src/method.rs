@@ -396,8 +396,9 @@ impl Embedder {
 
 /// Refuses vectors that memory does not hold.
 fn check_memory(baseline: &dyn Baseline, nodes: usize) -> Result<()> {
-    let (rows, samples) = baseline.bytes(nodes as u64);
-    let need = rows.saturating_add(samples);
+    let ((columns, copies), samples) = (baseline.rows(), baseline.samples());
+    let row = (columns as u64).saturating_mul(4 * copies);
+    let need = row.saturating_mul(nodes as u64).saturating_add(samples);
     let limit = memory::available().unwrap_or(FAR_TOO_MUCH);
     if need <= limit {
         return Ok(());

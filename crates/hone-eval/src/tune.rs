@@ -101,7 +101,7 @@ impl Default for TuneOptions {
 }
 
 /// How one candidate did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Row {
     /// As it was named.
     pub name: String,
@@ -235,10 +235,11 @@ impl TuneOptions {
         let tasks = if by == By::Both { 2 } else { 1 };
         let units = self.rounds * tasks * methods.len() as u64;
         progress.stage("comparing candidates", units);
-        let mut rows: Vec<Row> = methods
-            .iter()
-            .map(|method| Row::new(&method.name))
-            .collect();
+        let row = |method: &Method| Row {
+            name: method.name.clone(),
+            ..Row::default()
+        };
+        let mut rows: Vec<Row> = methods.iter().map(row).collect();
         let (mut rounds, mut first_failure) = (0, None);
         for seed in self.first_seed..last {
             let present = |at: &usize| rows[*at].failure.is_none();
@@ -268,9 +269,11 @@ impl TuneOptions {
                     }
                     [Err(error), _] | [_, Err(error)] if at == 0 => return Err(error),
                     [Err(error), _] | [_, Err(error)] => {
-                        let mut failed = Row::new(&row.name);
-                        failed.failure = Some(error.to_string());
-                        *row = failed;
+                        *row = Row {
+                            name: row.name.clone(),
+                            failure: Some(error.to_string()),
+                            ..Row::default()
+                        };
                         first_failure.get_or_insert(error);
                     }
                 }
@@ -280,7 +283,7 @@ impl TuneOptions {
             }
             rounds += 1;
         }
-        Ok(self.judge(rows, &methods, by, rounds))
+        self.judge(rows, by, rounds)
     }
 
     /// The candidates as methods, one configuration each.
@@ -369,15 +372,16 @@ impl TuneOptions {
         })
     }
 
-    fn judge(&self, mut rows: Vec<Row>, methods: &[Method], by: By, rounds: u64) -> Tuned {
+    /// Which candidate is chosen after so many rounds, given the scores and the seconds that all rounds took together, a row per
+    /// candidate.
+    pub fn judge(&self, mut rows: Vec<Row>, by: By, rounds: u64) -> Result<Tuned> {
         let scores: Vec<Vec<f64>> = rows.iter().map(|row| row.scores(by)).collect();
         let mean = |row: usize| scores[row].iter().sum::<f64>() / scores[row].len().max(1) as f64;
         // The first of the highest.
         let highest = |among: &dyn Fn(&usize) -> bool| {
             let among = (0..scores.len()).rev().filter(among);
-            among
-                .max_by(|&a, &b| mean(a).total_cmp(&mean(b)))
-                .unwrap_or(0)
+            let best = among.max_by(|&a, &b| mean(a).total_cmp(&mean(b)));
+            best.unwrap_or(0)
         };
         let best = highest(&|&row| rows[row].failure.is_none());
         let links = self.removed / (1.0 - self.removed);
@@ -405,10 +409,11 @@ impl TuneOptions {
             let Row { difference, p, .. } = rows[row];
             difference > Some(0.0) && p.is_some_and(|p| p < level)
         });
+        let methods = self.methods()?;
         let Embedder::Hone(config) = &methods[chosen].candidates()[0].1 else {
             unreachable!("candidates are presets of HONE")
         };
-        Tuned {
+        Ok(Tuned {
             by,
             rounds,
             level,
@@ -417,260 +422,20 @@ impl TuneOptions {
             verdict: verdict(&rows, best, chosen, rounds),
             config: Config::clone(config),
             rows,
-        }
+        })
     }
 }
 
 impl Row {
-    fn new(name: &str) -> Self {
-        let (links, labels) = (Vec::new(), Vec::new());
-        Row {
-            name: name.to_owned(),
-            links,
-            labels,
-            seconds: 0.0,
-            difference: None,
-            error: None,
-            p: None,
-            failure: None,
-        }
-    }
-
     /// What decides, round by round.
     fn scores(&self, by: By) -> Vec<f64> {
         match by {
             By::Links => self.links.clone(),
             By::Labels => self.labels.clone(),
-            By::Both => self
-                .links
-                .iter()
-                .zip(&self.labels)
-                .map(|(links, labels)| 0.5 * (links + labels))
-                .collect(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use hone::graph::GraphBuilder;
-
-    use super::*;
-
-    fn judged(scores: &[&[f64]]) -> Tuned {
-        let options = TuneOptions {
-            candidates: vec!["hone".into(), "hone-p".into(), "hone-w".into()],
-            ..Default::default()
-        };
-        let methods = options.methods().expect("presets");
-        let rows = scores.iter().zip(&methods);
-        let rows = rows
-            .map(|(links, m)| Row {
-                links: links.to_vec(),
-                ..Row::new(&m.name)
-            })
-            .collect();
-        options.judge(rows, &methods, By::Links, scores[0].len() as u64)
-    }
-
-    #[test]
-    fn a_clear_lead_is_taken_and_noise_is_not() {
-        let first: &[f64] = &[0.80, 0.81, 0.79, 0.80, 0.82];
-        let clear = judged(&[first, &[0.70; 5], &[0.850, 0.861, 0.841, 0.849, 0.870]]);
-        assert_eq!((clear.best, clear.chosen), (2, 2));
-        assert_eq!(clear.config, Config::preset("hone-w").expect("a preset"));
-        assert!(
-            clear
-                .verdict
-                .starts_with("hone-w is chosen: better by 0.050"),
-            "{}",
-            clear.verdict
-        );
-        let noise = judged(&[first, &[0.70; 5], &[0.85, 0.78, 0.83, 0.79, 0.83]]);
-        assert_eq!((noise.best, noise.chosen), (2, 0));
-        assert!(noise.verdict.contains("may be chance"), "{}", noise.verdict);
-        let worse = judged(&[first, &[0.70; 5], &[0.75; 5]]);
-        assert_eq!((worse.best, worse.chosen), (0, 0));
-        for rounds in [1, 2] {
-            let short = judged(&[&first[..rounds], &[0.7; 2][..rounds], &[0.9; 2][..rounds]]);
-            assert_eq!((short.best, short.chosen), (2, 0));
-            assert!(short.verdict.contains("cannot tell"), "{}", short.verdict);
-        }
-    }
-
-    #[test]
-    fn a_noisy_leader_does_not_hide_a_sure_one() {
-        let sure = [0.845, 0.846, 0.844, 0.845, 0.846];
-        let tuned = judged(&[&[0.8; 5], &sure, &[0.95, 0.75, 0.90, 0.80, 0.87]]);
-        assert_eq!((tuned.best, tuned.chosen), (2, 1));
-    }
-
-    #[test]
-    fn every_rival_makes_the_test_stricter() {
-        // p lies between .025 and .05: enough against one rival, not against two.
-        let (first, rival): ([f64; 5], _) = ([0.8; 5], [0.844, 0.824, 0.834, 0.854, 0.814]);
-        let two = judged(&[&first, &[0.7; 5], &rival]);
-        let p = two.rows[2].p.expect("five rounds");
-        assert!(p > 0.025 && p < 0.05, "{p}");
-        assert_eq!((two.level, two.chosen), (0.025, 0));
-    }
-
-    #[test]
-    fn equal_scores_keep_the_default_and_no_spread_is_no_proof() {
-        let tied = judged(&[&[0.8, 0.8], &[0.8, 0.8], &[0.8, 0.8]]);
-        assert_eq!((tied.best, tied.chosen), (0, 0));
-        let constant = judged(&[&[0.8; 3], &[0.7; 3], &[0.802; 3]]);
-        assert_eq!(
-            (constant.best, constant.chosen),
-            (2, 0),
-            "{:?}",
-            constant.rows
-        );
-    }
-
-    /// Rivals that differ by noise alone are chosen in few of many trials.
-    #[test]
-    fn noise_is_rarely_chosen() {
-        let mut stream = crate::random::Stream::new(5, "noise", 0);
-        let mut scores = || -> Vec<f64> {
-            (0..5)
-                .map(|_| 0.8 + 1e-4 * stream.below(200) as f64)
-                .collect()
-        };
-        let chosen = (0..400)
-            .filter(|_| judged(&[&scores(), &scores(), &scores()]).chosen > 0)
-            .count();
-        assert!(chosen < 20, "{chosen} of 400");
-    }
-
-    #[test]
-    fn errors_are_those_of_repeated_splits() {
-        let tuned = judged(&[&[0.8, 0.8, 0.8, 0.8], &[0.81, 0.83, 0.81, 0.83], &[0.7; 4]]);
-        let (mean, error) = tuned.rows[1]
-            .difference
-            .zip(tuned.rows[1].error)
-            .expect("a rival");
-        // std² = 4/3 · 1e-4; 1/4 for four rounds, 1/4 for one edge hidden of each four that are left.
-        assert!(
-            (mean - 0.02).abs() < 1e-12 && (error - (4.0e-4f64 / 3.0 * 0.5).sqrt()).abs() < 1e-12
-        );
-    }
-
-    #[test]
-    fn slips_are_named() {
-        let with = |candidates: &[&str]| {
-            let candidates = candidates.iter().map(|&text| text.to_owned()).collect();
-            TuneOptions {
-                candidates,
-                ..Default::default()
+            By::Both => {
+                let both = self.links.iter().zip(&self.labels);
+                both.map(|(links, labels)| 0.5 * (links + labels)).collect()
             }
-            .methods()
-            .expect_err("refused")
-            .to_string()
-        };
-        for other in ["node2vec", "katz", "degrees", "file:x"] {
-            assert!(
-                with(&["hone", other]).contains("is not a preset; use one of hone, hone-w"),
-                "{other}"
-            );
         }
-        assert!(with(&["hone"]).contains("at least two"));
-        assert!(with(&["hone", "hone:step=3"]).starts_with("candidates: "));
-        assert!(with(&["hone", "hone:steps=3"]).contains("`hone:steps=3` is given twice"));
-        let labels = |nodes: u32| {
-            let rows: Vec<_> = (0..nodes)
-                .map(|i| (i, vec![["a", "b"][i as usize % 2]]))
-                .collect();
-            NodeLabels::new(&rows).expect("two labels")
-        };
-        let by = |by, nodes: Option<u32>| {
-            TuneOptions {
-                by,
-                ..Default::default()
-            }
-            .decided_by(nodes.map(labels).as_ref())
-        };
-        assert!(by(Some(By::Labels), None).is_err() && by(Some(By::Labels), Some(20)).is_ok());
-        assert!(by(Some(By::Links), Some(20)).is_err() && by(None, Some(19)).is_err());
-        assert_eq!(
-            (
-                by(None, Some(20)).expect("labels"),
-                by(None, None).expect("links")
-            ),
-            (By::Both, By::Links)
-        );
-    }
-
-    /// Directed graphs are judged as `hone eval link --directed` judges them, by the direction of arcs too.
-    #[test]
-    fn directed_graphs_are_judged_by_directions() {
-        let build = |directed, both: bool| {
-            let arcs = (2..120u32).flat_map(|i| [(i, i / 2), (i, i * 7 % (i - 1)), (i, i / 3)]);
-            let arcs = arcs
-                .flat_map(|(u, v)| {
-                    if both {
-                        vec![(u, v), (v, u)]
-                    } else {
-                        vec![(u, v)]
-                    }
-                })
-                .collect();
-            let builder = if directed {
-                GraphBuilder::directed(120)
-            } else {
-                GraphBuilder::undirected(120)
-            };
-            builder.edges(arcs).build().expect("in range")
-        };
-        let candidates = ["hone:dim=8", "hone:dim=4"].map(str::to_owned).to_vec();
-        let options = TuneOptions {
-            candidates,
-            rounds: 1,
-            ..Default::default()
-        };
-        let config = |graph: &Graph| options.link_config(graph).expect("operators are known");
-        let graph = build(true, false);
-        assert_eq!(
-            (config(&graph).negatives, config(&graph).operators),
-            (Negatives::Mixed, PairOperator::usual_directed())
-        );
-        let judged = |config: LinkConfig| {
-            let (methods, seed) = (options.methods().expect("presets"), options.first_seed);
-            let cells = link(
-                &graph,
-                &methods,
-                &config,
-                seed,
-                Setting::new(&Cache::none(), &hone::Silent),
-            )
-            .expect("judged");
-            cells
-                .iter()
-                .filter_map(|cell| cell.as_ref().expect("no method fails").validated())
-                .map(|outcome| outcome.auc)
-                .collect::<Vec<_>>()
-        };
-        let tuned = options
-            .run(&graph, None, None, &hone::Silent)
-            .expect("tuned");
-        let found: Vec<f64> = tuned.rows.iter().map(|row| row.links[0]).collect();
-        assert_eq!(found, judged(config(&graph)));
-        assert_ne!(
-            found,
-            judged(LinkConfig {
-                negatives: Negatives::Random,
-                ..config(&graph)
-            })
-        );
-        assert_eq!(
-            config(&build(true, true)).negatives,
-            Negatives::Random,
-            "no arc can be turned around"
-        );
-        let plain = config(&build(false, false));
-        assert_eq!(
-            (plain.negatives, plain.operators.len()),
-            (Negatives::Random, OPERATORS.len())
-        );
     }
 }

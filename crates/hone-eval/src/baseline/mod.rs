@@ -89,7 +89,7 @@ pub use hope::Hope;
 pub use line::{Line, Order};
 pub use node2vec::Node2Vec;
 pub use prone::ProNe;
-pub use rolx::RolX;
+pub use rolx::{RolX, Values};
 pub use spectral::Spectral;
 pub use window::{GraRep, NetMf};
 

@@ -194,8 +194,7 @@ fn around(graph: &Graph, values: &[f64]) -> [Vec<f64>; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hone::Silent;
-    use hone::graph::{GraphBuilder, builtin};
+    use hone::graph::builtin;
 
     #[test]
     fn egonets_are_counted_edge_by_edge() {
@@ -230,43 +229,5 @@ mod tests {
         );
         assert_eq!(bins(&[1.0, 1.0, 1.0, 2.0]), [0, 0, 0, 1]);
         assert!(bins(&[]).is_empty());
-    }
-
-    #[test]
-    fn features_are_told_apart_and_roles_are_shared_by_symmetric_nodes() {
-        let graph = builtin("karate").expect("built in");
-        let options = RolX::default();
-        let features = options.features(&graph, &Silent).expect("small");
-        for (j, a) in features.iter().enumerate() {
-            assert!(
-                features[..j].iter().all(|b| a.bins != b.bins),
-                "feature {j} repeats another"
-            );
-        }
-        let star = GraphBuilder::undirected(8)
-            .edges((1..7).map(|i| (0, i)).collect::<Vec<_>>())
-            .build()
-            .expect("fine");
-        for options in [
-            options,
-            RolX {
-                values: Values::Logs,
-                ..RolX::default()
-            },
-        ] {
-            let roles = options.embed(&star, 1, &Silent).expect("small");
-            for leaf in 2..7 {
-                assert!(
-                    roles
-                        .row(leaf)
-                        .iter()
-                        .zip(roles.row(1))
-                        .all(|(x, y)| (x - y).abs() < 1e-5),
-                    "{leaf}"
-                );
-            }
-            assert_ne!(roles.row(0), roles.row(1));
-            assert!(roles.as_slice().iter().all(|&x| x >= 0.0));
-        }
     }
 }

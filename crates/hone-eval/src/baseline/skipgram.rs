@@ -190,7 +190,7 @@ impl SkipGram {
         let (parts, step) = (self.parts, Step::new(self.stride, rate, &self.sigmoid));
         let all = self.vertices.iter_mut().collect();
         parallel::each(all, &|p, v: &mut Vec<f32>| {
-            step.train(pools, p * parts + p, v, None)
+            step.train(pools, p * parts + p, v, None);
         });
         for round in 0..parts - 1 {
             let mut seated: Vec<Option<&mut Vec<f32>>> =

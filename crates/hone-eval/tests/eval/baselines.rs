@@ -5,7 +5,9 @@ use hone::Silent;
 use hone::dense::Block;
 use hone::dense::kernels::symmetric_eigen;
 use hone::graph::{Graph, GraphBuilder, builtin};
-use hone_eval::baseline::{Baseline, Degree, GraphWave, Heuristic, Hope, ProNe};
+use hone_eval::baseline::{
+    Baseline, Degree, GraphWave, Heuristic, Hope, Line, NetMf, Order, ProNe, RolX, Values,
+};
 
 #[test]
 fn degree_features_of_a_clique_with_a_tail() {
@@ -364,4 +366,134 @@ fn square_root(a: &Dense) -> Dense {
     (0..n)
         .map(|i| (0..n).map(|j| entry(i, j)).collect())
         .collect()
+}
+
+/// Two groups without an edge between them: vectors of a group end up alike, by either proximity.
+#[test]
+fn line_tells_groups_apart() {
+    let within =
+        |first: u32| (first..first + 20).flat_map(move |u| (first..u).map(move |v| (v, u)));
+    let edges = within(0).chain(within(20)).collect();
+    let graph = GraphBuilder::undirected(40).edges(edges).build();
+    let graph = graph.expect("in range");
+    for order in [Order::First, Order::Second] {
+        let options = Line {
+            dim: 8,
+            order,
+            samples: Some(100_000),
+            negatives: 3,
+            learning_rate: 0.1,
+        };
+        let z = options.embed(&graph, 5, &Silent).expect("not cancelled");
+        let product = |i: usize, j: usize| {
+            z.row(i)
+                .iter()
+                .zip(z.row(j))
+                .map(|(x, y)| x * y)
+                .sum::<f32>()
+        };
+        let cosine = |i: usize, j: usize| product(i, j) / (product(i, i) * product(j, j)).sqrt();
+        for i in 0..20 {
+            let (own, other) = (cosine(i, 19 - i.min(18)), cosine(i, 20 + i));
+            assert!(own > 0.5 && other < 0.3, "{order:?} {i}: {own} {other}");
+        }
+    }
+}
+
+/// The leaves of a star have the same roles, its centre others.
+#[test]
+fn roles_of_rolx_are_shared_by_symmetric_nodes() {
+    let star = GraphBuilder::undirected(8).edges((1..7).map(|i| (0, i)).collect());
+    let star = star.build().expect("in range");
+    for values in [Values::Bins, Values::Logs] {
+        let options = RolX {
+            values,
+            ..RolX::default()
+        };
+        let roles = options.embed(&star, 1, &Silent).expect("small");
+        for leaf in 2..7 {
+            let mut both = roles.row(leaf).iter().zip(roles.row(1));
+            assert!(both.all(|(x, y)| (x - y).abs() < 1e-5), "{leaf}");
+        }
+        assert_ne!(roles.row(0), roles.row(1));
+        assert!(roles.as_slice().iter().all(|&x| x >= 0.0));
+    }
+}
+
+/// M by its definition, entry by entry: probabilities of walks, summed over all of them.
+fn by_walks(graph: &Graph, window: usize, negatives: f64) -> Vec<Vec<f64>> {
+    let n = graph.nodes();
+    let volume: f64 = (0..n as u32).map(|i| graph.degree(i) as f64).sum();
+    let row = |start: usize| {
+        let mut now = vec![0.0; n];
+        now[start] = 1.0;
+        let mut seen = vec![0.0; n];
+        for _ in 0..window {
+            let mut next = vec![0.0; n];
+            for (i, share) in now.iter().enumerate() {
+                let around = graph.neighbors(i as u32);
+                let share = share / around.len() as f64;
+                around.iter().for_each(|&j| next[j as usize] += share);
+            }
+            seen.iter_mut().zip(&next).for_each(|(s, p)| *s += p);
+            now = next;
+        }
+        let entry = |(j, p): (usize, f64)| {
+            volume * p / (negatives * window as f64 * graph.degree(j as u32) as f64)
+        };
+        seen.into_iter().enumerate().map(entry).collect()
+    };
+    (0..n).map(row).collect()
+}
+
+#[test]
+fn products_of_vectors_repeat_the_logarithm_of_the_window_matrix() {
+    let graph = builtin("karate").expect("built in");
+    let n = graph.nodes();
+    let options = NetMf {
+        window: 4,
+        negatives: 2,
+        dim: n,
+        ..NetMf::default()
+    };
+    let vectors = options.embed(&graph, 1, &Silent).expect("fits");
+    let mut logs = by_walks(&graph, 4, 2.0);
+    logs.iter_mut().flatten().for_each(|m| *m = m.max(1.0).ln());
+    // Squared lengths of the columns of U √Σ are Σ: with weights Σ, products of rows are those of the rows of X.
+    let value = |i: usize, k: usize| f64::from(vectors.get(i, k));
+    let sigma = |k: usize| (0..n).map(|i| value(i, k).powi(2)).sum::<f64>();
+    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        let ours: f64 = (0..n).map(|k| value(i, k) * value(j, k) * sigma(k)).sum();
+        let exact: f64 = logs[i].iter().zip(&logs[j]).map(|(a, b)| a * b).sum();
+        assert!((ours - exact).abs() < 1e-3, "({i}, {j}): {ours} {exact}");
+    }
+}
+
+/// The approximation with all eigenpairs leaves out what is negative of the window, and nothing else: it is exact where the
+/// window has no negative eigenvalue, as of a bipartite clique, whose walks have the eigenvalues −1, 0 and 1.
+#[test]
+fn the_approximation_lacks_what_is_negative() {
+    let edges = (0..3).flat_map(|u| (3..8).map(move |v| (u, v))).collect();
+    let bipartite = GraphBuilder::undirected(8).edges(edges).build();
+    let bipartite = bipartite.expect("in range");
+    let karate = builtin("karate").expect("built in");
+    for (graph, is_exact) in [(bipartite, true), (karate, false)] {
+        let n = graph.nodes();
+        let vectors = |exact| {
+            let options = NetMf {
+                window: 4,
+                rank: n,
+                dim: n,
+                exact,
+                ..NetMf::default()
+            };
+            options.embed(&graph, 1, &Silent).expect("fits")
+        };
+        let (exact, found) = (vectors(n), vectors(0));
+        let both = exact.as_slice().iter().zip(found.as_slice());
+        let gap = both
+            .map(|(a, b)| (a.abs() - b.abs()).abs())
+            .fold(0.0, f32::max);
+        assert_eq!(gap < 1e-3, is_exact, "{gap}");
+    }
 }

@@ -12,3 +12,4 @@ mod report;
 mod split;
 mod stats;
 mod tasks;
+mod tune;

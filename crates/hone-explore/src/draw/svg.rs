@@ -72,8 +72,7 @@ pub(super) fn render(page: &Page<'_>, panels: &[Panel]) -> String {
     let (count, lines) = (panels.len() as f64, page.caption.len() as f64);
     let width = count * WIDTH + (count + 1.0) * GAP;
     let height = GAP + HEAD + panel_height + LEGEND + lines * LINE_HEIGHT + GAP;
-    let [title, caption, origin] =
-        [page.title, &page.caption.join(" "), page.origin].map(|text| escape(text));
+    let [title, caption, origin] = [page.title, &page.caption.join(" "), page.origin].map(escape);
     let mut out = format!(
         r##"<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#22303c">

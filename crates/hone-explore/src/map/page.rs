@@ -277,7 +277,7 @@ impl<'a> Packer<'a> {
         for colour in &self.map.colours {
             match colour {
                 Colour::Categories { of, .. } => {
-                    planes(&self.in_order(|node| of[node]), &mut bytes)
+                    planes(&self.in_order(|node| of[node]), &mut bytes);
                 }
                 Colour::Numbers { values, .. } => {
                     for b in 0..4 {

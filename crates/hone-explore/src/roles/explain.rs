@@ -14,9 +14,7 @@ use serde::Serialize;
 
 use super::Roles;
 use super::mixture::largest;
-use super::signature::{
-    RATIOS, Signature, WIDTH, WITHOUT_ARCS, is_defined, is_isolated, plain, scaled,
-};
+use super::signature::{RATIOS, Signature, WIDTH, WITHOUT_ARCS, is_defined, is_isolated, scaled};
 
 /// Reasons that are named.
 const REASONS: usize = 3;
