@@ -14,15 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hone::dense::Block;
-use hone::graph::{Graph, GraphFacts, Recorded};
-use hone::hashing::SeededMap;
+use hone::graph::{Graph, GraphFacts, NodeIds, Recorded};
 use hone::output::{Batch, Existing, Output};
 use hone::store::Embedding;
 use hone::{Error, Result, record};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::method::{Embedder, Method};
+use crate::method::Embedder;
 
 /// The vectors of all nodes.
 #[derive(Debug, Clone)]
@@ -39,61 +38,55 @@ pub struct Vectors {
 /// another graph and is refused, and so is one that lacks a node with edges.
 pub fn read(path: &Path, graph: &Graph) -> Result<Vectors> {
     let refuse = |message: &str, remedy: &str| Err(Error::input(path, message, remedy));
-    let file = Embedding::read(path)?;
-    let (nodes, rows) = (graph.nodes(), file.vectors.rows());
-    if file.vectors.cols() == 0 {
-        return refuse(
-            "vectors have no columns",
-            "write at least one number per node",
-        );
+    let Embedding { ids, vectors, .. } = Embedding::read(path)?;
+    let (nodes, rows) = (graph.nodes(), vectors.rows());
+    if vectors.cols() == 0 {
+        let remedy = "write at least one number per node";
+        return refuse("vectors have no columns", remedy);
     }
-    if !file.vectors.as_slice().iter().all(|v| v.is_finite()) {
+    if !vectors.as_slice().iter().all(|v| v.is_finite()) {
         return refuse("a value is not finite", "write finite numbers only");
     }
-    let ids = file.ids.iter().map(|id| id.to_string());
-    let mut row_of: SeededMap<String, usize> = ids.zip(0..).collect();
-    let mut block = Block::zeros(nodes, file.vectors.cols());
-    let (mut absent, mut absent_ids) = (Vec::new(), Vec::new());
+    let (index, mut is_used) = (ids.index(), vec![false; rows]);
+    let mut block = Block::zeros(nodes, vectors.cols());
+    let mut absent = Vec::new();
     for (node, id) in graph.ids().iter().enumerate() {
-        match row_of.remove(&id.to_string()) {
-            Some(row) => block.row_mut(node).copy_from_slice(file.vectors.row(row)),
-            None => {
-                absent.push(node);
-                absent_ids.push(id.to_string());
+        match index.find(&id.to_string()) {
+            Some(row) => {
+                is_used[row as usize] = true;
+                let row = vectors.row(row as usize);
+                block.row_mut(node).copy_from_slice(row);
             }
+            None => absent.push(node as u32),
         }
     }
-    let mut surplus: Vec<(usize, String)> = row_of.into_iter().map(|(id, row)| (row, id)).collect();
-    surplus.sort_unstable();
-    let surplus: Vec<String> = surplus.into_iter().map(|(_, id)| id).collect();
-    let (first_absent, first_surplus) = (first(&absent_ids), first(&surplus));
+    let surplus: Vec<u32> = (0..rows as u32)
+        .filter(|&row| !is_used[row as usize])
+        .collect();
     let without = format!(
-        "{} of {nodes} nodes have no vector ({first_absent})",
-        absent.len()
+        "{} of {nodes} nodes have no vector ({})",
+        absent.len(),
+        first(graph.ids(), &absent)
     );
     let unknown = format!(
-        "{} of {rows} rows are of nodes that the graph does not have ({first_surplus})",
-        surplus.len()
+        "{} of {rows} rows are of nodes that the graph does not have ({})",
+        surplus.len(),
+        first(&ids, &surplus)
     );
     if 2 * absent.len() > nodes || 2 * surplus.len() > rows {
-        let facts = [(absent.len(), &*without), (surplus.len(), &*unknown)];
-        let facts = facts.into_iter().filter(|fact| fact.0 > 0);
+        let facts = [(&absent, &*without), (&surplus, &*unknown)];
+        let facts = facts.into_iter().filter(|fact| !fact.0.is_empty());
         let facts: Vec<&str> = facts.map(|fact| fact.1).collect();
         let message = format!("the vectors are of another graph: {}", facts.join("; "));
-        return refuse(
-            &message,
-            "give vectors of this graph, under its own node ids",
-        );
+        let remedy = "give vectors of this graph, under its own node ids";
+        return refuse(&message, remedy);
     }
     let mut notes = Vec::new();
     if !absent.is_empty() {
-        let mut linked = vec![false; nodes];
-        for &node in graph.pattern().columns().iter() {
-            linked[node as usize] = true;
-        }
+        let into = graph.in_degrees();
         if absent
             .iter()
-            .any(|&node| linked[node] || graph.degree(node as u32) > 0)
+            .any(|&node| into[node as usize] > 0 || graph.degree(node) > 0)
         {
             return refuse(&without, "embed all nodes of the graph that have an edge");
         }
@@ -107,13 +100,14 @@ pub fn read(path: &Path, graph: &Graph) -> Result<Vectors> {
 }
 
 /// The first few of some ids.
-fn first(ids: &[String]) -> String {
+fn first(ids: &NodeIds, rows: &[u32]) -> String {
     const SHOWN: usize = 5;
-    let mut shown: Vec<String> = ids.iter().take(SHOWN).map(|id| format!("`{id}`")).collect();
-    if ids.len() > SHOWN {
-        shown.push("…".into());
-    }
-    shown.join(", ")
+    let shown = rows
+        .iter()
+        .take(SHOWN)
+        .map(|&row| format!("`{}`", ids.get(row)));
+    let more = (rows.len() > SHOWN).then(|| "…".to_owned());
+    shown.chain(more).collect::<Vec<_>>().join(", ")
 }
 
 /// The graph that the vectors of a file were made from, where the record beside them says so.
@@ -176,9 +170,9 @@ pub struct Save {
     listed: Mutex<Vec<Entry>>,
 }
 
-/// The record of one embedding.
+/// The record of one embedding: whose vectors they are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Entry {
+pub struct Entry {
     /// The file, relative to the folder.
     file: PathBuf,
     version: String,
@@ -197,75 +191,38 @@ struct Entry {
     dim: usize,
 }
 
+impl Entry {
+    /// The vectors that a candidate of a method, with the options that set it apart, gives a graph called `name`: they are in the
+    /// file `GRAPH/METHOD-SEED.npz`, with the candidate's options in its name when there are several.
+    pub fn new(
+        name: &str,
+        graph: &Graph,
+        method: &str,
+        (candidate, embedder): &(String, Embedder),
+        seed: u64,
+    ) -> Self {
+        let mut file = method.split(':').next().unwrap_or_default().to_string();
+        if !candidate.is_empty() {
+            file = format!("{file}-{candidate}");
+        }
+        Entry {
+            file: PathBuf::from(plain(name)).join(format!("{}-{seed}.npz", plain(&file))),
+            version: env!("CARGO_PKG_VERSION").into(),
+            name: name.into(),
+            graph: GraphFacts::of(graph),
+            method: method.into(),
+            candidate: candidate.clone(),
+            embedder: serde_json::to_value(embedder).expect("options are plain data"),
+            seed,
+            dim: 0,
+        }
+    }
+}
+
 /// The list of all files.
 #[derive(Serialize, Deserialize)]
 struct Manifest {
     vectors: Vec<Entry>,
-}
-
-/// Whose vectors they are.
-#[derive(Debug, Clone, Copy)]
-pub struct Whose<'a> {
-    /// Name of the graph.
-    pub name: &'a str,
-    /// Name of the method.
-    pub method: &'a str,
-    /// Options that set the candidate apart.
-    pub candidate: &'a str,
-    /// How the vectors were made.
-    pub embedder: &'a Embedder,
-    /// The seed.
-    pub seed: u64,
-}
-
-impl<'a> Whose<'a> {
-    /// The vectors of one candidate of a method.
-    pub(crate) fn new(
-        name: &'a str,
-        method: &'a Method,
-        (candidate, embedder): &'a (String, Embedder),
-        seed: u64,
-    ) -> Self {
-        Whose {
-            name,
-            method: &method.name,
-            candidate,
-            embedder,
-            seed,
-        }
-    }
-
-    /// `GRAPH/METHOD-SEED.npz`, with the candidate's options in the name when there are several.
-    fn file(&self) -> PathBuf {
-        let mut method = self
-            .method
-            .split(':')
-            .next()
-            .unwrap_or_default()
-            .to_string();
-        if !self.candidate.is_empty() {
-            method = format!("{method}-{}", self.candidate);
-        }
-        PathBuf::from(plain(self.name)).join(format!("{}-{}.npz", plain(&method), self.seed))
-    }
-
-    fn entry(&self, graph: &Graph, dim: usize) -> Result<Entry> {
-        Ok(Entry {
-            file: self.file(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            name: self.name.into(),
-            graph: GraphFacts::of(graph),
-            method: self.method.into(),
-            candidate: self.candidate.into(),
-            embedder: serde_json::to_value(self.embedder).map_err(|error| unwritable(&error))?,
-            seed: self.seed,
-            dim,
-        })
-    }
-}
-
-fn unwritable(error: &serde_json::Error) -> Error {
-    Error::config("save", error.to_string())
 }
 
 /// A name that every file system takes.
@@ -327,16 +284,18 @@ impl Save {
         }
     }
 
-    /// Whether these vectors are in the folder already. They are then listed too.
-    pub fn has(&self, whose: &Whose<'_>, graph: &Graph) -> Result<bool> {
-        let path = self.folder.join(whose.file());
+    /// Whether the vectors of an entry are in the folder already. They are then listed too.
+    pub fn has(&self, entry: &Entry) -> Result<bool> {
+        let path = self.folder.join(&entry.file);
         let record = record::path(&path).map(|path| record::read(&path));
         let record = record.transpose()?.flatten();
         let stored = record.and_then(|text| serde_json::from_slice::<Entry>(&text).ok());
         let Some(stored) = stored.filter(|_| path.exists()) else {
             return Ok(false);
         };
-        let same = stored == whose.entry(graph, stored.dim)?;
+        let mut expected = entry.clone();
+        expected.dim = stored.dim;
+        let same = stored == expected;
         if same {
             self.list(stored);
         }
@@ -344,23 +303,21 @@ impl Save {
     }
 
     /// Writes vectors and their record, unless they are there already.
-    pub fn keep(&self, whose: &Whose<'_>, graph: &Graph, vectors: &Block) -> Result<()> {
-        if self.has(whose, graph)? {
+    pub fn keep(&self, mut entry: Entry, ids: &NodeIds, vectors: &Block) -> Result<()> {
+        if self.has(&entry)? {
             return Ok(());
         }
-        let path = self.folder.join(whose.file());
+        entry.dim = vectors.cols();
+        let path = self.folder.join(&entry.file);
         let folder = path.parent().expect("a file in a folder of its own");
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        let entry = whose.entry(graph, vectors.cols())?;
         // A record without vectors belongs to some that are gone.
         let orphan = !path.exists() && record::path(&path).is_some_and(|record| record.exists());
-        let existing = if orphan {
-            Existing::Replace
-        } else {
-            self.existing
-        };
-        let mut batch = Batch::new(existing);
-        Embedding::new(graph.ids().clone(), vectors.clone()).add_to(&mut batch, &path, None)?;
+        let mut batch = Batch::new(match orphan {
+            true => Existing::Replace,
+            false => self.existing,
+        });
+        Embedding::new(ids.clone(), vectors.clone()).add_to(&mut batch, &path, None)?;
         record::add_to(&mut batch, &path, &entry)?;
         batch.commit()?;
         self.list(entry);
@@ -370,14 +327,12 @@ impl Save {
     /// Writes the list of all files, those of earlier runs included, and returns how many there are.
     pub fn finish(&self) -> Result<usize> {
         let (mut vectors, listed) = (self.listed_before()?, self.listed().clone());
-        vectors.retain(|old| {
-            !listed.iter().any(|new| new.file == old.file) && self.folder.join(&old.file).exists()
-        });
+        let is_new = |old: &Entry| listed.iter().any(|new| new.file == old.file);
+        vectors.retain(|old| !is_new(old) && self.folder.join(&old.file).exists());
         vectors.extend(listed);
         vectors.sort_by(|a, b| a.file.cmp(&b.file));
         let count = vectors.len();
-        let text = serde_json::to_string_pretty(&Manifest { vectors })
-            .map_err(|error| unwritable(&error))?;
+        let text = serde_json::to_string_pretty(&Manifest { vectors }).expect("plain data");
         let mut output = Output::create(&self.manifest(), Existing::Replace)?;
         writeln!(output, "{text}").map_err(|e| output.error(e))?;
         output.commit()?;

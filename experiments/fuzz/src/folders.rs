@@ -11,7 +11,7 @@ use hone::{Config, Error, Hone, Result, Silent, config::Layers};
 use hone_eval::baseline::Random;
 use hone_eval::cache::Cache;
 use hone_eval::method::Embedder;
-use hone_eval::vectors::{self, Save, Whose};
+use hone_eval::vectors::{self, Entry, Save};
 
 use crate::karate::karate;
 
@@ -46,7 +46,7 @@ fn make(folder: &Path) -> Result<()> {
     fs::write(&manifest, serde_json::to_vec(&read).expect("plain data"))
         .map_err(|e| Error::io(&manifest, e))?;
     let save = Save::open(&folder.join(SAVED), Existing::Replace)?;
-    save.keep(&whose(), karate(), &Block::zeros(karate().nodes(), 2))?;
+    save.keep(entry(), karate().ids(), &Block::zeros(karate().nodes(), 2))?;
     save.finish()?;
     cell(&folder.join(CELLS)).map(drop)
 }
@@ -61,16 +61,9 @@ fn config() -> Result<Config> {
     Layers::new().preset("hone-p")?.set_all(settings)?.build()
 }
 
-fn whose() -> Whose<'static> {
-    static EMBEDDER: OnceLock<Embedder> = OnceLock::new();
-    let embedder = EMBEDDER.get_or_init(|| Embedder::Random(Random { dim: 2 }));
-    Whose {
-        name: "karate",
-        method: "random",
-        candidate: "",
-        embedder,
-        seed: 7,
-    }
+fn entry() -> Entry {
+    let candidate = (String::new(), Embedder::Random(Random { dim: 2 }));
+    Entry::new("karate", karate(), "random", &candidate, 7)
 }
 
 /// A cell of a few numbers, from the cache if that has it.
@@ -178,7 +171,7 @@ pub(crate) fn saved_record(path: &Path) -> Result<String> {
         &made().join(SAVED).join(format!("{VECTORS}.run.json")),
         path,
     )?;
-    let has = Save::open(&made().join(SAVED), Existing::Replace)?.has(&whose(), karate())?;
+    let has = Save::open(&made().join(SAVED), Existing::Replace)?.has(&entry())?;
     let origin = vectors::origin(&vectors).is_some();
     vectors::read(&vectors, karate())
         .map(|read| format!("{has} {origin} {} notes", read.notes.len().min(9)))

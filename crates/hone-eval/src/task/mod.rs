@@ -17,7 +17,7 @@ use crate::cache::Cache;
 
 use crate::method::{Embedder, Method};
 use crate::split::TrainGraph;
-use crate::vectors::{Save, Vectors, Whose};
+use crate::vectors::{Entry, Save, Vectors};
 
 /// What every task needs besides what it is about.
 #[derive(Clone, Copy)]
@@ -87,7 +87,7 @@ impl<'a> Setting<'a> {
         {
             let train = train()?;
             for candidate in method.candidates() {
-                if !save.has(&Whose::new(name, method, candidate, seed), &train)? {
+                if !save.has(&Entry::new(name, &train, &method.name, candidate, seed))? {
                     return Ok(self.cache.renewed());
                 }
             }
@@ -110,8 +110,8 @@ impl<'a> Setting<'a> {
         if let Some((save, name)) = self.save
             && !method.reads_file()
         {
-            let whose = Whose::new(name, method, candidate, seed);
-            save.keep(&whose, train.graph(), &made.block)?;
+            let entry = Entry::new(name, train.graph(), &method.name, candidate, seed);
+            save.keep(entry, train.graph().ids(), &made.block)?;
         }
         Ok((made, seconds))
     }
