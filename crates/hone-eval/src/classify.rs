@@ -224,26 +224,24 @@ impl<'a> Newton<'a> {
     }
 
     fn run(mut self, stop: Stop) -> Model {
-        let goal = stop.tolerance * self.gradient_size_at_zero();
+        let (origin, flat) = (vec![0.0; self.w.len()], vec![0.0; self.margins.len()]);
+        let at_zero = norm(&self.gradient(&origin, &flat).0);
+        let goal = stop.tolerance * at_zero.max(f64::MIN_POSITIVE);
         let mut converged = false;
         for _ in 0..stop.iterations {
-            let (gradient, curvature) = self.gradient();
+            let (gradient, curvature) = self.gradient(&self.w, &self.margins);
             let size = norm(&gradient);
             converged = size <= goal;
             if converged {
                 break;
             }
-            let exact = if self.task.x.cols() <= DENSE {
-                self.exact(&gradient, &curvature)
-            } else {
-                None
+            let exact = match self.task.x.cols() <= DENSE {
+                true => self.exact(&gradient, &curvature),
+                false => None,
             };
             let direction = exact.unwrap_or_else(|| {
-                self.iterated(
-                    &gradient,
-                    &curvature,
-                    (size / goal * stop.tolerance).sqrt().min(0.1),
-                )
+                let xi = (size / goal * stop.tolerance).sqrt().min(0.1);
+                self.iterated(&gradient, &curvature, xi)
             });
             if !self.step(&direction, &gradient) {
                 break; // rounding forbids further descent
@@ -267,36 +265,20 @@ impl<'a> Newton<'a> {
         )
     }
 
-    fn sign(&self, i: u32) -> f64 {
-        if self.task.y[i as usize] { 1.0 } else { -1.0 }
-    }
-
-    /// Gradient, and p (1 − p) of every used row.
-    fn gradient(&self) -> (Vec<f64>, Vec<f64>) {
-        let mut gradient = self.w.clone();
-        *gradient.last_mut().expect("the intercept is always there") = 0.0;
-        let mut curvature = Vec::with_capacity(self.margins.len());
-        for (&i, &m) in self.task.rows.iter().zip(&self.margins) {
-            let (p, target) = (sigmoid(m), f64::from(u8::from(self.task.y[i as usize])));
-            self.add_row(&mut gradient, i, self.c * (p - target));
+    /// Gradient at parameters with these margins, and p (1 − p) of every used row.
+    fn gradient(&self, w: &[f64], margins: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let d = w.len() - 1;
+        let mut gradient = w.to_vec();
+        gradient[d] = 0.0;
+        let mut curvature = Vec::with_capacity(margins.len());
+        for (&i, &m) in self.task.rows.iter().zip(margins) {
+            let p = sigmoid(m);
+            let scale = self.c * (p - f64::from(u8::from(self.task.y[i as usize])));
+            add(&mut gradient[..d], scale, self.task.x.row(i as usize));
+            gradient[d] += scale;
             curvature.push(p * (1.0 - p));
         }
         (gradient, curvature)
-    }
-
-    fn gradient_size_at_zero(&self) -> f64 {
-        let mut gradient = vec![0.0; self.w.len()];
-        for &i in self.task.rows {
-            self.add_row(&mut gradient, i, -0.5 * self.c * self.sign(i));
-        }
-        norm(&gradient).max(f64::MIN_POSITIVE)
-    }
-
-    /// target += scale · (row i, 1).
-    fn add_row(&self, target: &mut [f64], i: u32, scale: f64) {
-        let d = target.len() - 1;
-        add(&mut target[..d], scale, self.task.x.row(i as usize));
-        target[d] += scale;
     }
 
     /// H v in one pass over the rows.
@@ -403,8 +385,9 @@ impl<'a> Newton<'a> {
         );
         let objective = |t: f64| {
             let rows = self.task.rows.iter().zip(self.margins.iter().zip(&along));
+            let against = |i: u32| if self.task.y[i as usize] { -1.0 } else { 1.0 };
             let loss: f64 = rows
-                .map(|(&i, (m, a))| softplus(-self.sign(i) * (m + t * a)))
+                .map(|(&i, (m, a))| softplus(against(i) * (m + t * a)))
                 .sum();
             0.5 * (ww + 2.0 * t * wd + t * t * dd) + self.c * loss
         };

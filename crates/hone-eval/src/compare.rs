@@ -17,16 +17,6 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// The methods of both, which were run on the same graphs and seeds.
-    #[must_use]
-    pub fn joined(mut self, other: Scores) -> Scores {
-        assert_eq!(self.graphs, other.graphs, "the same graphs");
-        self.methods.extend(other.methods);
-        self.values.extend(other.values);
-        self.chosen.extend(other.chosen);
-        self
-    }
-
     /// The values of each method and graph, seed by seed, with what validation chose.
     pub(crate) fn of_cells(
         methods: &[String],

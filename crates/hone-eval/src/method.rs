@@ -69,64 +69,41 @@ pub enum Embedder {
     File(PathBuf),
 }
 
-/// A line of the table of methods.
-struct Entry {
-    name: &'static str,
-    /// The tag of [`Embedder`], and options that differ from its defaults; nothing for scores of pairs.
-    kind: &'static str,
-    /// The options that the paper searches.
-    grid: &'static str,
-    summary: &'static str,
-}
-
-/// All methods besides the presets of HONE.
+/// All methods besides the presets of HONE: the name; the tag of [`Embedder`], with an option that differs from its defaults, nothing
+/// for scores of pairs; the options that the paper searches; a description.
 #[rustfmt::skip]
-const BASELINES: [Entry; 20] = [
-    entry("node2vec", "node2-vec", "p=0.25|0.5|1|2|4,q=0.25|0.5|1|2|4", "biased random walks and skip-gram (Grover, Leskovec 2016)"),
-    entry("deepwalk", "node2-vec", "", "uniform random walks and skip-gram (Perozzi et al. 2014)"),
-    entry("line", "line", "", "second-order proximity by edge sampling (Tang et al. 2015)"),
-    entry("line-1st", "line:order=first", "", "LINE, first-order proximity"),
-    entry("line-both", "line:order=both", "", "LINE, first and second order, half of the columns each"),
-    entry("grarep", "gra-rep", "steps=1|2|3|4", "factors of log transition probabilities of 1…K steps (Cao et al. 2015)"),
-    entry("netmf", "net-mf", "window=1|10", "factors of the log window matrix that DeepWalk implies (Qiu et al. 2018)"),
-    entry("prone", "pro-ne", "", "factors of log transition probabilities, then a band-pass filter (Zhang et al. 2019)"),
-    entry("hope", "hope", "", "source and target factors of the Katz proximity, for directed graphs (Ou et al. 2016)"),
-    entry("spectral", "spectral", "", "eigenvectors of the normalised Laplacian (Tang, Liu 2011)"),
-    entry("rolx", "rol-x", "", "roles: non-negative factors of recursive features (Henderson et al. 2012)"),
-    entry("graphwave", "graph-wave", "", "roles: characteristic functions of heat diffusion (Donnat et al. 2018)"),
-    entry("degree", "degree", "", "eight hand-made features of degree and triangles"),
-    entry("random", "random", "", "random vectors"),
-    entry("log-degree", "", "", "untrained: sum of log(1 + degree)"),
-    entry("preferential-attachment", "", "", "untrained: product of degrees"),
-    entry("common-neighbors", "", "", "untrained: number of common neighbours"),
-    entry("adamic-adar", "", "", "untrained: common neighbours weighted by 1/log degree"),
-    entry("jaccard", "", "", "untrained: common over all neighbours"),
-    entry("katz", "", "", "untrained: walks up to length 4, weight 0.01 per step"),
+const BASELINES: [(&str, &str, &str, &str); 20] = [
+    ("node2vec", "node2-vec", "p=0.25|0.5|1|2|4,q=0.25|0.5|1|2|4", "biased random walks and skip-gram (Grover, Leskovec 2016)"),
+    ("deepwalk", "node2-vec", "", "uniform random walks and skip-gram (Perozzi et al. 2014)"),
+    ("line", "line", "", "second-order proximity by edge sampling (Tang et al. 2015)"),
+    ("line-1st", "line:order=first", "", "LINE, first-order proximity"),
+    ("line-both", "line:order=both", "", "LINE, first and second order, half of the columns each"),
+    ("grarep", "gra-rep", "steps=1|2|3|4", "factors of log transition probabilities of 1…K steps (Cao et al. 2015)"),
+    ("netmf", "net-mf", "window=1|10", "factors of the log window matrix that DeepWalk implies (Qiu et al. 2018)"),
+    ("prone", "pro-ne", "", "factors of log transition probabilities, then a band-pass filter (Zhang et al. 2019)"),
+    ("hope", "hope", "", "source and target factors of the Katz proximity, for directed graphs (Ou et al. 2016)"),
+    ("spectral", "spectral", "", "eigenvectors of the normalised Laplacian (Tang, Liu 2011)"),
+    ("rolx", "rol-x", "", "roles: non-negative factors of recursive features (Henderson et al. 2012)"),
+    ("graphwave", "graph-wave", "", "roles: characteristic functions of heat diffusion (Donnat et al. 2018)"),
+    ("degree", "degree", "", "eight hand-made features of degree and triangles"),
+    ("random", "random", "", "random vectors"),
+    ("log-degree", "", "", "untrained: sum of log(1 + degree)"),
+    ("preferential-attachment", "", "", "untrained: product of degrees"),
+    ("common-neighbors", "", "", "untrained: number of common neighbours"),
+    ("adamic-adar", "", "", "untrained: common neighbours weighted by 1/log degree"),
+    ("jaccard", "", "", "untrained: common over all neighbours"),
+    ("katz", "", "", "untrained: walks up to length 4, weight 0.01 per step"),
 ];
-
-const fn entry(
-    name: &'static str,
-    kind: &'static str,
-    grid: &'static str,
-    summary: &'static str,
-) -> Entry {
-    Entry {
-        name,
-        kind,
-        grid,
-        summary,
-    }
-}
 
 /// Name and one-line description of every method, HONE's presets first.
 pub fn registry() -> Vec<(String, String)> {
     let presets = PRESETS
         .iter()
-        .map(|(name, summary)| (name.to_string(), format!("HONE, {summary}")));
-    let baselines = BASELINES
-        .iter()
-        .map(|entry| (entry.name.to_string(), entry.summary.to_string()));
-    presets.chain(baselines).collect()
+        .map(|(name, summary)| (*name, format!("HONE, {summary}")));
+    let baselines = BASELINES.iter().map(|entry| (entry.0, entry.3.to_string()));
+    let all = presets.chain(baselines);
+    all.map(|(name, summary)| (name.to_string(), summary))
+        .collect()
 }
 
 /// The methods of a list. Commas separate them, unless what follows is `key=value`: then it belongs to the options of the
@@ -188,23 +165,6 @@ impl Method {
         }
     }
 
-    /// The single candidate, for tasks without validation.
-    pub fn single(&self) -> Result<&Embedder> {
-        Err(refusal(
-            &self.name,
-            match &self.candidates() {
-                [] => " scores pairs of nodes and has no vectors",
-                _ if self.reads_file() => {
-                    " holds vectors of another graph; this task makes its own graphs"
-                }
-                [one] => return Ok(&one.1),
-                _ => {
-                    " has several candidates, but this task cannot choose among them; give one value per option"
-                }
-            },
-        ))
-    }
-
     /// The ways to make vectors, each with the options that set it apart; none for an untrained score.
     pub fn candidates(&self) -> &[(String, Embedder)] {
         match &self.kind {
@@ -234,9 +194,9 @@ fn parse_kind(text: &str, name: &str, options: &str, grid: bool) -> Result<Kind>
         parts.map(one).collect()
     };
     let mut given = settings(options)?;
-    let baseline = BASELINES.iter().find(|entry| entry.name == name);
+    let baseline = BASELINES.iter().find(|entry| entry.0 == name);
     let searched = match baseline {
-        Some(entry) => entry.grid,
+        Some(entry) => entry.2,
         None if name == "hone" => "",
         None if PRESETS.iter().any(|preset| preset.0 == name) => "steps=1|2|3|4",
         None => {
@@ -253,7 +213,7 @@ fn parse_kind(text: &str, name: &str, options: &str, grid: bool) -> Result<Kind>
             .collect();
         given.extend(absent);
     }
-    if baseline.is_some_and(|entry| entry.kind.is_empty()) {
+    if baseline.is_some_and(|entry| entry.1.is_empty()) {
         if let Some((key, _)) = given.first() {
             return Err(refusal(name, format!(" has no option `{key}`")));
         }
@@ -271,7 +231,7 @@ fn parse_kind(text: &str, name: &str, options: &str, grid: bool) -> Result<Kind>
     }
     let candidate = |chosen: Vec<(String, String)>| {
         let made = match baseline {
-            Some(entry) => entry.embedder(&chosen)?,
+            Some(entry) => embedder(name, entry.1, &chosen)?,
             None => Embedder::Hone(Box::new(hone_config(name, &chosen)?)),
         };
         made.check().map_err(|error| match error {
@@ -311,21 +271,17 @@ fn hone_config(preset: &str, chosen: &[(String, String)]) -> Result<Config> {
     })
 }
 
-impl Entry {
-    /// Sets options by name, with the checks of the options' own type.
-    fn embedder(&self, chosen: &[(String, String)]) -> Result<Embedder> {
-        let (tag, fixed) = self.kind.split_once(':').unwrap_or((self.kind, ""));
-        let mut options = serde_json::Map::new();
-        let chosen = chosen
-            .iter()
-            .map(|(key, value)| (key.as_str(), value.as_str()));
-        for (key, text) in fixed.split_once('=').into_iter().chain(chosen) {
-            let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.into()));
-            options.insert(key.into(), value);
-        }
-        serde_json::from_value(json!({ tag: options }))
-            .map_err(|e| refusal(self.name, format!(": {}", spelling::plain(&e.to_string()))))
+/// A baseline of this tag; options are set by name, with the checks of the options' own type.
+fn embedder(name: &str, tag: &str, chosen: &[(String, String)]) -> Result<Embedder> {
+    let (tag, fixed) = tag.split_once(':').unwrap_or((tag, ""));
+    let mut options = serde_json::Map::new();
+    let chosen = chosen.iter().map(|(key, value)| (&**key, &**value));
+    for (key, text) in fixed.split_once('=').into_iter().chain(chosen) {
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.into()));
+        options.insert(key.into(), value);
     }
+    serde_json::from_value(json!({ tag: options }))
+        .map_err(|e| refusal(name, format!(": {}", spelling::plain(&e.to_string()))))
 }
 
 /// The file that holds the vectors of a seed.

@@ -99,14 +99,6 @@ const POLICY: &str = "default-src 'none'; style-src 'sha256-ixX8NRoSVcrCEvtD9BnN
 base-uri 'none'; form-action 'none'";
 
 impl Report {
-    /// Takes the tables, plots and results of a part of the work; its settings are its own.
-    pub fn absorb(&mut self, part: Report) {
-        self.tables.extend(part.tables);
-        self.plots.extend(part.plots);
-        self.runs.extend(part.runs);
-        self.failures.extend(part.failures);
-    }
-
     /// Aligned tables; with terminal escapes for bold text, those in names and notes are escaped.
     pub fn text(&self, bold: bool) -> String {
         let tables: Vec<String> = self.tables.iter().map(|t| t.text(bold)).collect();

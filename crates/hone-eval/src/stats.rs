@@ -143,14 +143,3 @@ pub fn student_p(t: f64, freedom: usize) -> f64 {
     };
     (1.0 - inside).clamp(0.0, 1.0)
 }
-
-/// Slope of log y over log x by least squares: the exponent of a power law. Nothing for fewer than
-/// two distinct x.
-pub fn exponent(x: &[f64], y: &[f64]) -> Option<f64> {
-    let (lx, ly): (Vec<f64>, Vec<f64>) = x.iter().zip(y).map(|(x, y)| (x.ln(), y.ln())).unzip();
-    let n = lx.len() as f64;
-    let (mx, my) = (lx.iter().sum::<f64>() / n, ly.iter().sum::<f64>() / n);
-    let spread: f64 = lx.iter().map(|x| (x - mx).powi(2)).sum();
-    let joint: f64 = lx.iter().zip(&ly).map(|(x, y)| (x - mx) * (y - my)).sum();
-    (spread > 0.0).then(|| joint / spread)
-}

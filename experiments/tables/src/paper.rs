@@ -369,7 +369,7 @@ fn experiments(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, V
     let mut times: Vec<Times> = Vec::new();
     if let Some(sizes) = &config.runtime {
         times = runtime::measure(benches.timed, sizes, progress)?;
-        report.absorb(runtime::report(&times, sizes));
+        absorb(&mut report, runtime::report(&times, sizes));
     }
     let claims = scores.map(|scores| {
         Evidence {
@@ -389,7 +389,7 @@ fn unprinted(benches: &Benches<'_>, config: &PaperConfig, report: &mut Report) -
     }
     for (name, roles) in LABELED {
         if let Some(named) = open(config, name, progress)? {
-            report.absorb(labeled(benches, config, &named, roles)?);
+            absorb(report, labeled(benches, config, &named, roles)?);
         }
     }
     if let Some(base) = open(config, SYMMETRIC, progress)? {
@@ -420,7 +420,7 @@ fn link_prediction(
         ..config.link.clone()
     };
     let diffused = benches.diffused.link(&graphs, &first)?;
-    let all = results.auc(operator).joined(diffused.auc(operator));
+    let all = joined(results.auc(operator), diffused.auc(operator));
     report
         .tables
         .extend(link_tables(benches, config, &results, &all, &index));
@@ -450,7 +450,24 @@ fn link_prediction(
     report.tables.push(further.table(&format!(
         "Solvers, local vectors and steps: AUC, {operator} operator"
     )));
-    Ok(all.joined(further))
+    Ok(joined(all, further))
+}
+
+/// Takes the tables, plots and results of a part of the work; the settings of the report are its own.
+fn absorb(report: &mut Report, part: Report) {
+    report.tables.extend(part.tables);
+    report.plots.extend(part.plots);
+    report.runs.extend(part.runs);
+    report.failures.extend(part.failures);
+}
+
+/// The methods of both, which were run on the same graphs and seeds.
+fn joined(mut a: Scores, b: Scores) -> Scores {
+    assert_eq!(a.graphs, b.graphs, "the same graphs");
+    a.methods.extend(b.methods);
+    a.values.extend(b.values);
+    a.chosen.extend(b.chosen);
+    a
 }
 
 fn labeled(

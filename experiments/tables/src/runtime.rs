@@ -5,11 +5,11 @@ use std::time::Instant;
 use hone::error::human_bytes;
 use hone::graph::{Graph, GraphBuilder};
 use hone::{Error, Progress, Result, Silent, memory};
-use hone_eval::method::Method;
+use hone_eval::method::{Embedder, Method};
 use hone_eval::random::Stream;
 use hone_eval::report::{Best, Plot, Report, Style, Table};
 use hone_eval::split::TrainGraph;
-use hone_eval::stats::{self, Summary};
+use hone_eval::stats::Summary;
 
 use crate::{Log, OutputArgs};
 
@@ -111,7 +111,7 @@ pub(crate) fn measure(
         }
         let train = TrainGraph::whole(erdos_renyi(nodes, config.degree)?);
         for (method, times) in methods.iter().zip(&mut times).filter(|(_, t)| within(t)) {
-            let embedder = method.single()?;
+            let embedder = single(method)?;
             let start = Instant::now();
             embedder.embed(&train, SEED, &Silent)?;
             progress.advance(1);
@@ -124,7 +124,7 @@ pub(crate) fn measure(
         let (x, y): (Vec<f64>, Vec<f64>) = large
             .map(|run| (run.nodes as f64, run.seconds.max(1e-9)))
             .unzip();
-        times.exponent = stats::exponent(&x, &y);
+        times.exponent = exponent(&x, &y);
     }
     Ok(times)
 }
@@ -221,6 +221,35 @@ fn erdos_renyi(nodes: usize, degree: f64) -> Result<Graph> {
         .map(|_| (stream.below(nodes) as u32, stream.below(nodes) as u32))
         .collect();
     GraphBuilder::undirected(nodes).edges(edges).build()
+}
+
+/// The single candidate of a method, for tasks without validation.
+pub(crate) fn single(method: &Method) -> Result<&Embedder> {
+    let message = match method.candidates() {
+        [] => "scores pairs of nodes and has no vectors",
+        _ if method.reads_file() => {
+            "holds vectors of another graph; this task makes its own graphs"
+        }
+        [one] => return Ok(&one.1),
+        _ => {
+            "has several candidates, but this task cannot choose among them; give one value per option"
+        }
+    };
+    Err(Error::config(
+        "methods",
+        format!("`{}` {message}", method.name),
+    ))
+}
+
+/// Slope of log y over log x by least squares: the exponent of a power law. Nothing for fewer than
+/// two distinct x.
+pub(crate) fn exponent(x: &[f64], y: &[f64]) -> Option<f64> {
+    let (lx, ly): (Vec<f64>, Vec<f64>) = x.iter().zip(y).map(|(x, y)| (x.ln(), y.ln())).unzip();
+    let n = lx.len() as f64;
+    let (mx, my) = (lx.iter().sum::<f64>() / n, ly.iter().sum::<f64>() / n);
+    let spread: f64 = lx.iter().map(|x| (x - mx).powi(2)).sum();
+    let joint: f64 = lx.iter().zip(&ly).map(|(x, y)| (x - mx) * (y - my)).sum();
+    (spread > 0.0).then(|| joint / spread)
 }
 
 #[cfg(test)]

@@ -14,10 +14,10 @@ use anyhow::{Context as _, bail, ensure};
 use clap::ValueEnum;
 use hone::report::{Done, Report as RunReport};
 use hone_eval::report::{Best, Plot, Report, Style, Table};
-use hone_eval::stats::{self, Summary};
+use hone_eval::stats::Summary;
 use rayon::prelude::*;
 
-use crate::OutputArgs;
+use crate::{OutputArgs, runtime};
 
 /// Measure how time and memory grow with the graph: whole runs, stage by stage.
 #[derive(Debug, clap::Args)]
@@ -333,7 +333,7 @@ impl Scaling {
         let (x, y): (Vec<f64>, Vec<f64>) = large
             .map(|run| (run.nodes() as f64, run.seconds.max(1e-9)))
             .unzip();
-        stats::exponent(&x, &y)
+        runtime::exponent(&x, &y)
     }
 
     /// Tables and figure.

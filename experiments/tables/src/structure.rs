@@ -19,6 +19,7 @@ use hone_eval::split::TrainGraph;
 use hone_eval::stats::Summary;
 use serde::{Deserialize, Serialize};
 
+use crate::runtime::single;
 use crate::{Log, OutputArgs};
 
 /// Structural equivalence: distance between nodes that a symmetry maps to each other (0 is perfect).
@@ -191,7 +192,7 @@ fn structure(
     seed: u64,
     cache: &Cache,
 ) -> Result<StructureCell> {
-    let (name, embedder) = (graph_key(&symmetric.graph), method.single()?);
+    let (name, embedder) = (graph_key(&symmetric.graph), single(method)?);
     cache.cell(&("structure", name, embedder, seed), || {
         let train = TrainGraph::whole(symmetric.graph.clone());
         let z = embedder.embed(&train, seed, &Silent)?.block;

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::rc::Rc;
 use std::str::FromStr;
 use std::time::Instant;
 
@@ -88,7 +89,7 @@ pub struct LinkCell {
 }
 
 /// Quality under one operator.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The operator; nothing for untrained scores.
     pub operator: Option<PairOperator>,
@@ -213,18 +214,15 @@ impl<'a> Bench<'a> {
         let start = Instant::now();
         let scores = |pairs: &LabeledPairs| score.scores(self.train.graph(), &pairs.pairs);
         let validation = metrics::auc(&scores(&self.select)?, &self.select.labels);
-        let (auc, average_precision) = if self.config.protocol == Protocol::Cv {
-            self.mean_of_folds(|_, held| scores(held))?
-        } else {
-            measure(&scores(&self.test)?, &self.test.labels)?
+        let (auc, average_precision) = match self.config.protocol {
+            Protocol::Cv => self.mean_of_folds(|_, held| scores(held))?,
+            _ => measure(&scores(&self.test)?, &self.test.labels)?,
         };
         let outcome = Outcome {
-            operator: None,
             auc,
             average_precision,
             validation: validation.unwrap_or(0.5),
-            candidate: String::new(),
-            c: 0.0,
+            ..Outcome::default()
         };
         Ok(LinkCell {
             outcomes: vec![outcome],
@@ -242,55 +240,47 @@ impl<'a> Bench<'a> {
         candidates: &[(String, Embedder)],
         setting: Setting<'_>,
     ) -> Result<LinkCell> {
+        let (train, seed) = (self.train.graph(), self.seed);
         let mut warnings = Vec::new();
         for (_, embedder) in candidates {
             if let Embedder::File(path) = embedder {
-                let path = file_of_seed(path, self.seed);
-                warnings.extend(vectors::refuse_leak(
-                    &path,
-                    whole,
-                    self.train.graph(),
-                    self.seed,
-                )?);
+                let path = file_of_seed(path, seed);
+                warnings.extend(vectors::refuse_leak(&path, whole, train, seed)?);
             }
         }
-        let mut best: Vec<Option<(Outcome, usize)>> = vec![None; self.config.operators.len()];
-        let mut kept: Vec<Option<Block>> = Vec::new();
+        let operators = &self.config.operators;
+        let mut best: Vec<Option<(Outcome, Rc<Block>)>> = vec![None; operators.len()];
         let (mut seconds, mut notes) = (0.0, Vec::new());
-        for (k, candidate) in candidates.iter().enumerate() {
-            let (made, taken) = setting.embed(method, candidate, &self.train, self.seed)?;
+        for candidate in candidates {
+            let (made, taken) = setting.embed(method, candidate, &self.train, seed)?;
             seconds += taken;
             notes.extend(made.notes);
-            for (operator, best) in self.config.operators.iter().zip(&mut best) {
-                let chosen = self.choose(&made.block, operator);
-                if best.as_ref().is_none_or(|b| chosen.score > b.0.validation) {
+            let z = Rc::new(made.block);
+            for (operator, best) in operators.iter().zip(&mut best) {
+                let chosen = self.choose(&z, operator);
+                if best
+                    .as_ref()
+                    .is_none_or(|best| chosen.score > best.0.validation)
+                {
                     let outcome = Outcome {
                         operator: Some(operator.clone()),
-                        auc: 0.0,
-                        average_precision: 0.0,
                         validation: chosen.score,
                         candidate: candidate.0.clone(),
                         c: chosen.c,
+                        ..Outcome::default()
                     };
-                    *best = Some((outcome, k));
-                }
-            }
-            kept.push(Some(made.block));
-            for (k, z) in kept.iter_mut().enumerate() {
-                if !best.iter().flatten().any(|b| b.1 == k) {
-                    *z = None;
+                    *best = Some((outcome, Rc::clone(&z)));
                 }
             }
         }
-        let finish = |(mut outcome, k): (Outcome, usize)| {
-            let z = kept[k].as_ref().expect("vectors of chosen candidates");
-            (outcome.auc, outcome.average_precision) = self.test(z, &outcome)?;
-            Ok(outcome)
-        };
-        let outcomes: Result<_> = best.into_iter().flatten().map(finish).collect();
+        let mut outcomes = Vec::new();
+        for (mut outcome, z) in best.into_iter().flatten() {
+            (outcome.auc, outcome.average_precision) = self.test(&z, &outcome)?;
+            outcomes.push(outcome);
+        }
         notes.extend(warnings);
         Ok(LinkCell {
-            outcomes: outcomes?,
+            outcomes,
             seconds,
             notes,
         })

@@ -1,9 +1,7 @@
 //! Significance against SciPy and closed forms; comparisons of methods.
 
 use hone_eval::compare::Scores;
-use hone_eval::stats::{
-    LEVEL, Summary, Wilcoxon, exponent, normal_p, smallest_p, student_p, wilcoxon,
-};
+use hone_eval::stats::{LEVEL, Summary, Wilcoxon, normal_p, smallest_p, student_p, wilcoxon};
 
 /// Values of scipy.stats.t.sf, twice.
 #[test]
@@ -103,14 +101,6 @@ fn no_test_beats_the_smallest_p() {
         );
     }
     assert!(smallest_p(5) > LEVEL && smallest_p(6) < LEVEL && smallest_p(1_000_000) >= 0.0);
-}
-
-#[test]
-fn exponents() {
-    let x = [10.0, 100.0, 1000.0];
-    let y: Vec<f64> = x.iter().map(|x: &f64| 3.0 * x.powf(1.5)).collect();
-    assert!((exponent(&x, &y).expect("distinct") - 1.5).abs() < 1e-12);
-    assert_eq!(exponent(&[2.0, 2.0], &[1.0, 5.0]), None);
 }
 
 fn scores() -> Scores {
