@@ -15,7 +15,7 @@ use hone::random::Key;
 use hone::{Progress, Result};
 use rand_xoshiro::rand_core::Rng;
 
-use crate::search::{Neighbours, Scored, Top, before, best_of};
+use crate::search::{Neighbour, Neighbours, Scored, Top, before, best_of};
 use crate::space::{Space, dot};
 
 const TREES: u64 = 8;
@@ -25,15 +25,18 @@ const SETTLED: usize = 200;
 /// Neighbours kept beyond those requested, and the minimum number kept: paths to those still missing.
 const SPARE: usize = 5;
 const FEWEST: usize = 16;
-/// An entry of a list that is not filled.
-const NONE: Scored = (f32::NEG_INFINITY, u32::MAX);
-
 /// An entry of a list: its score, its row, and whether it is new since the round before.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     scored: Scored,
     new: bool,
 }
+
+/// An entry that is not filled.
+const NONE: Entry = Entry {
+    scored: (f32::NEG_INFINITY, u32::MAX),
+    new: true,
+};
 
 /// The approximate `k` most similar rows of every row.
 pub(crate) fn all(
@@ -45,34 +48,21 @@ pub(crate) fn all(
     let n = space.len();
     let k = k.min(n.saturating_sub(1));
     let width = (k + SPARE).max(FEWEST).min(n.saturating_sub(1));
-    let mut lists = vec![
-        Entry {
-            scored: NONE,
-            new: true
-        };
-        n * width
-    ];
+    let mut lists = vec![NONE; n * width];
     if width > 0 {
         plant(space, width, seed, &mut lists, progress)?;
         refine(space, width, &mut lists, progress)?;
     }
-    let mut found = vec![(0u32, 0f32); n * k];
-    if k > 0 {
-        parallel::for_rows(&mut found, k, |i, to| {
-            finish(space, i as u32, &lists[i * width..][..width], to);
-        });
-    }
-    let (rows, similarities) = found.into_iter().unzip();
-    Ok(Neighbours::new(k, rows, similarities))
-}
-
-/// The best of a list by similarities in double precision. Leaves hold more rows than a list, so it is full.
-fn finish(space: &Space, i: u32, list: &[Entry], to: &mut [(u32, f32)]) {
-    let rows = list.iter().map(|entry| entry.scored.1);
-    let found = best_of(rows.map(|j| (j, space.similarity(i, j))), to.len());
-    to.iter_mut()
-        .zip(found)
-        .for_each(|(to, found)| *to = (found.row, found.similarity));
+    let mut found = vec![Neighbour::default(); n * k];
+    parallel::for_rows(&mut found, k, |i, to| {
+        // By similarities in double precision. Leaves hold more rows than a list, so it is full.
+        let rows = lists[i * width..][..width]
+            .iter()
+            .map(|entry| entry.scored.1);
+        let rated = rows.map(|j| (j, space.similarity(i as u32, j)));
+        to.copy_from_slice(&best_of(rated, k));
+    });
+    Ok(Neighbours::new(k, found))
 }
 
 /// Fills the lists from the leaves of the trees.
@@ -97,7 +87,7 @@ fn plant(
             .for_each(|(&row, at)| place[row as usize] = at);
         let found: Vec<&Top> = found.iter().flatten().collect();
         parallel::for_rows(lists, width, |i, list| {
-            for &item in found[place[i] as usize].items() {
+            for &item in &found[place[i] as usize].items {
                 insert(list, item);
             }
         });
@@ -192,36 +182,23 @@ fn visit(
     back: &Reversed,
     list: &mut [Entry],
 ) -> usize {
-    let own = &old[i as usize * width..][..width];
-    let mut steps: Vec<(u32, bool)> = own
-        .iter()
-        .map(|entry| (entry.scored.1, entry.new))
-        .collect();
-    steps.extend_from_slice(back.of(i));
-    let mut candidates: Vec<u32> = Vec::with_capacity(steps.len() * width);
-    for &(via, new) in &steps {
-        if via == u32::MAX {
-            continue;
+    let reached = |row: u32| old[row as usize * width..][..width].iter();
+    let own = reached(i).map(|entry| (entry.scored.1, entry.new));
+    let mut candidates = Vec::with_capacity((width + back.of(i).len()) * width);
+    for (via, new) in own.chain(back.of(i).iter().copied()) {
+        if via != u32::MAX {
+            let fresh = reached(via).filter(|entry| new || entry.new);
+            candidates.extend(fresh.map(|entry| entry.scored.1));
         }
-        let reached = old[via as usize * width..][..width].iter();
-        let reached = reached
-            .filter(|entry| new || entry.new)
-            .map(|entry| entry.scored.1);
-        candidates.extend(reached.filter(|&row| row != i && row != u32::MAX));
     }
     // Those that point here need not be pointed at.
-    candidates.extend(
-        back.of(i)
-            .iter()
-            .filter(|(_, new)| *new)
-            .map(|(row, _)| *row),
-    );
+    let pointing = back.of(i).iter().filter(|(_, new)| *new);
+    candidates.extend(pointing.map(|(row, _)| *row));
+    candidates.retain(|&row| row != i && row != u32::MAX);
     candidates.sort_unstable();
     candidates.dedup();
-    candidates
-        .into_iter()
-        .filter(|&row| insert(list, (space.score(i, row), row)))
-        .count()
+    let mut stays = |row: &u32| insert(list, (space.score(i, *row), *row));
+    candidates.iter().filter(|row| stays(row)).count()
 }
 
 /// For every row the first few that list it, and whether their entry is new.

@@ -22,7 +22,7 @@ use hone::store::Embedding;
 use hone::{Error, Progress, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::search::{Method, Neighbours, Search};
+use crate::search::{Method, Neighbour, Neighbours, Search};
 use crate::space::Space;
 
 /// How a layout is computed.
@@ -170,8 +170,8 @@ fn links(n: usize, neighbours: &Neighbours) -> Links {
     let mut directed = vec![0f32; n * k];
     if k > 0 {
         parallel::for_rows(&mut directed, k, |i, to| {
-            let gap = |&similarity: &f32| (2.0 * (1.0 - f64::from(similarity)).max(0.0)).sqrt();
-            let distances: Vec<f64> = neighbours.similarities(i).iter().map(gap).collect();
+            let gap = |near: &Neighbour| (2.0 * (1.0 - f64::from(near.similarity)).max(0.0)).sqrt();
+            let distances: Vec<f64> = neighbours.row(i).iter().map(gap).collect();
             memberships(&distances, to);
         });
     }
@@ -213,30 +213,24 @@ fn joined(n: usize, neighbours: &Neighbours, directed: &[f32]) -> Links {
     let k = neighbours.k();
     // Who lists a row, in the order of rows.
     let mut counts = vec![0usize; n + 1];
-    (0..neighbours.len())
-        .flat_map(|i| neighbours.row(i))
-        .for_each(|&j| counts[j as usize + 1] += 1);
+    for near in (0..neighbours.len()).flat_map(|i| neighbours.row(i)) {
+        counts[near.row as usize + 1] += 1;
+    }
     (0..n).for_each(|i| counts[i + 1] += counts[i]);
     let mut back = vec![(0u32, 0f32); counts[n]];
     let mut next = counts.clone();
     for i in 0..neighbours.len() {
-        for (&j, &weight) in neighbours.row(i).iter().zip(&directed[i * k..]) {
-            back[next[j as usize]] = (i as u32, weight);
-            next[j as usize] += 1;
+        for (near, &weight) in neighbours.row(i).iter().zip(&directed[i * k..]) {
+            let next = &mut next[near.row as usize];
+            back[*next] = (i as u32, weight);
+            *next += 1;
         }
     }
     let row = |i: usize| {
-        let own = if k == 0 { &[][..] } else { neighbours.row(i) };
-        let mut both: Vec<(u32, f32, f32)> = own
-            .iter()
-            .zip(&directed[i * k..])
-            .map(|(&j, &w)| (j, w, 0.0))
-            .collect();
-        both.extend(
-            back[counts[i]..counts[i + 1]]
-                .iter()
-                .map(|&(j, w)| (j, 0.0, w)),
-        );
+        let own = neighbours.row(i).iter().zip(&directed[i * k..]);
+        let mut both: Vec<(u32, f32, f32)> = own.map(|(near, &w)| (near.row, w, 0.0)).collect();
+        let back = back[counts[i]..counts[i + 1]].iter();
+        both.extend(back.map(|&(j, w)| (j, 0.0, w)));
         both.sort_unstable_by_key(|&(j, ..)| j);
         let mut merged: Vec<(u32, f32, f32)> = Vec::with_capacity(both.len());
         for (j, a, b) in both {
@@ -450,11 +444,18 @@ mod tests {
 
     #[test]
     fn links_are_there_from_both_ends() {
-        let neighbours = Neighbours::new(
-            2,
-            vec![1, 2, 0, 2, 3, 1, 0, 2],
-            vec![0.9, 0.8, 0.9, 0.3, 0.7, 0.6, 0.2, 0.1],
-        );
+        let near = |(row, similarity)| Neighbour { row, similarity };
+        let found = [
+            (1, 0.9),
+            (2, 0.8),
+            (0, 0.9),
+            (2, 0.3),
+            (3, 0.7),
+            (1, 0.6),
+            (0, 0.2),
+            (2, 0.1),
+        ];
+        let neighbours = Neighbours::new(2, found.map(near).to_vec());
         let links = links(4, &neighbours);
         let weight = |i: usize, j: u32| {
             let at = (links.offsets[i]..links.offsets[i + 1]).find(|&at| links.ends[at] == j);

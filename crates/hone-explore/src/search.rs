@@ -85,18 +85,15 @@ impl Search {
             Method::Auto => space.len() <= EXACT_LIMIT,
             method => method == Method::Exact,
         };
-        if exact {
-            return Ok(Found {
-                neighbours: compare_all(space, self.top, progress)?,
-                recall: None,
-            });
-        }
-        let neighbours = approximate::all(space, self.top, self.seed, progress)?;
-        let recall = recall(space, &neighbours, progress)?;
-        Ok(Found {
-            neighbours,
-            recall: Some(recall),
-        })
+        let (neighbours, recall) = match exact {
+            true => (compare_all(space, self.top, progress)?, None),
+            false => {
+                let found = approximate::all(space, self.top, self.seed, progress)?;
+                let recall = recall(space, &found, progress)?;
+                (found, Some(recall))
+            }
+        };
+        Ok(Found { neighbours, recall })
     }
 }
 
@@ -113,25 +110,20 @@ fn recall(space: &Space, found: &Neighbours, progress: &dyn Progress) -> Result<
         progress.check()?;
         let i = sample * n / count;
         let exact = space.nearest_of(i..i + 1, k);
-        let least = exact[0]
-            .last()
-            .map_or(f64::NEG_INFINITY, |last| f64::from(last.similarity))
-            - ROUNDING;
+        let last = exact[0].last().map(|last| f64::from(last.similarity));
+        let least = last.unwrap_or(f64::NEG_INFINITY) - ROUNDING;
         progress.advance(1);
-        Ok(found
-            .similarities(i)
-            .iter()
-            .filter(|&&similarity| f64::from(similarity) >= least)
-            .count())
+        let is_true = |near: &&Neighbour| f64::from(near.similarity) >= least;
+        Ok(found.row(i).iter().filter(is_true).count())
     };
-    let hits: Vec<usize> = parallel::map(count, row)
+    let hits = parallel::map(count, row)
         .into_iter()
-        .collect::<Result<_>>()?;
-    Ok(hits.into_iter().sum::<usize>() as f64 / (count * k) as f64)
+        .sum::<Result<usize>>()?;
+    Ok(hits as f64 / (count * k) as f64)
 }
 
 /// A row that is similar to another, or to a query.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Neighbour {
     /// Its number.
     pub row: u32,
@@ -148,9 +140,8 @@ pub(crate) fn best_of(rows: impl Iterator<Item = (u32, f64)>, k: usize) -> Vec<N
     };
     let mut found: Vec<Neighbour> = rows.map(neighbour).collect();
     found.sort_by(|a, b| {
-        b.similarity
-            .total_cmp(&a.similarity)
-            .then(a.row.cmp(&b.row))
+        let by_similarity = b.similarity.total_cmp(&a.similarity);
+        by_similarity.then(a.row.cmp(&b.row))
     });
     found.truncate(k);
     found
@@ -160,30 +151,20 @@ pub(crate) fn best_of(rows: impl Iterator<Item = (u32, f64)>, k: usize) -> Vec<N
 #[derive(Debug, Clone, PartialEq)]
 pub struct Neighbours {
     k: usize,
-    rows: Vec<u32>,
-    similarities: Vec<f32>,
+    all: Vec<Neighbour>,
 }
 
 impl Neighbours {
     /// Takes `k` neighbours of every row, row after row.
     ///
     /// # Panics
-    /// When there are not as many similarities as neighbours.
-    pub fn new(k: usize, rows: Vec<u32>, similarities: Vec<f32>) -> Self {
-        assert_eq!(
-            rows.len(),
-            similarities.len(),
-            "one similarity per neighbour"
-        );
+    /// When there are not as many of every row.
+    pub fn new(k: usize, all: Vec<Neighbour>) -> Self {
         assert!(
-            k == 0 || rows.len().is_multiple_of(k),
+            k == 0 || all.len().is_multiple_of(k),
             "{k} neighbours per row"
         );
-        Neighbours {
-            k,
-            rows,
-            similarities,
-        }
+        Neighbours { k, all }
     }
 
     /// How many each row has: as many as were requested, or all others where there are fewer.
@@ -193,22 +174,17 @@ impl Neighbours {
 
     /// Number of rows; 0 where nobody has a neighbour.
     pub fn len(&self) -> usize {
-        self.rows.len().checked_div(self.k).unwrap_or(0)
+        self.all.len().checked_div(self.k).unwrap_or(0)
     }
 
     /// Whether nobody has a neighbour.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.all.is_empty()
     }
 
-    /// The neighbours of row `i`.
-    pub fn row(&self, i: usize) -> &[u32] {
-        &self.rows[i * self.k..(i + 1) * self.k]
-    }
-
-    /// How similar the neighbours of row `i` are.
-    pub fn similarities(&self, i: usize) -> &[f32] {
-        &self.similarities[i * self.k..(i + 1) * self.k]
+    /// The neighbours of row `i`; none if nobody has one.
+    pub fn row(&self, i: usize) -> &[Neighbour] {
+        &self.all[i * self.k..(i + 1) * self.k]
     }
 }
 
@@ -226,11 +202,12 @@ impl Space {
             }
             best
         };
+        let parts = parallel::stretches(self.len(), CHUNK, chunk).into_iter();
         let mut best = Top::new(room);
-        for part in parallel::stretches(self.len(), CHUNK, chunk) {
-            part.items().iter().for_each(|&item| best.offer(item));
-        }
-        let rows = best.items().iter().map(|item| item.1);
+        parts
+            .flat_map(|part| part.items)
+            .for_each(|item| best.offer(item));
+        let rows = best.items.iter().map(|item| item.1);
         best_of(rows.map(|j| (j, self.similarity_to(query, j))), top)
     }
 
@@ -244,17 +221,11 @@ impl Space {
             let scores = &mut scores[..rows.len() * others.len()];
             self.vectors()
                 .dots(rows.clone(), self.vectors(), others.clone(), scores);
-            for ((i, best), scores) in rows
-                .clone()
-                .zip(&mut best)
-                .zip(scores.chunks_exact(others.len()))
-            {
+            let each = rows.clone().zip(&mut best);
+            for ((i, best), scores) in each.zip(scores.chunks_exact(others.len())) {
                 let mut bar = best.bar();
-                for ((j, score), half) in others
-                    .clone()
-                    .zip(scores)
-                    .zip(&self.halves()[others.clone()])
-                {
+                let halves = &self.halves()[others.clone()];
+                for ((j, score), half) in others.clone().zip(scores).zip(halves) {
                     let score = score - half;
                     if score > bar && j != i {
                         best.offer((score, j as u32));
@@ -264,7 +235,7 @@ impl Space {
             }
         }
         let own = |(i, best): (usize, &Top)| {
-            let rows = best.items().iter().map(|item| item.1);
+            let rows = best.items.iter().map(|item| item.1);
             best_of(rows.map(|j| (j, self.similarity(i as u32, j))), k)
         };
         rows.zip(&best).map(own).collect()
@@ -280,17 +251,11 @@ fn compare_all(space: &Space, k: usize, progress: &dyn Progress) -> Result<Neigh
         progress.check()?;
         let found = space.nearest_of(rows.clone(), k);
         progress.advance(rows.len() as u64);
-        Ok(found)
+        Ok(found.concat())
     };
     let found = parallel::stretches(n, QUERIES, tile);
-    let found: Vec<Vec<Vec<Neighbour>>> = found.into_iter().collect::<Result<_>>()?;
-    let found = || found.iter().flatten().flatten();
-    let rows = found().map(|neighbour| neighbour.row).collect();
-    Ok(Neighbours::new(
-        k,
-        rows,
-        found().map(|neighbour| neighbour.similarity).collect(),
-    ))
+    let found: Vec<Vec<Neighbour>> = found.into_iter().collect::<Result<_>>()?;
+    Ok(Neighbours::new(k, found.concat()))
 }
 
 /// A score and the row that has it.
@@ -305,19 +270,17 @@ pub(crate) fn before(a: Scored, b: Scored) -> bool {
 #[derive(Debug, Clone)]
 pub(crate) struct Top {
     room: usize,
-    items: Vec<Scored>,
+    pub(crate) items: Vec<Scored>,
 }
 
 impl Top {
     pub(crate) fn new(room: usize) -> Self {
-        Top {
-            room,
-            items: Vec::with_capacity(room + 1),
-        }
+        let items = Vec::with_capacity(room + 1);
+        Top { room, items }
     }
 
     /// A score that a further row must exceed to be kept, as long as rows come in ascending order.
-    pub(crate) fn bar(&self) -> f32 {
+    fn bar(&self) -> f32 {
         match self.items.last() {
             _ if self.room == 0 => f32::INFINITY,
             Some(worst) if self.items.len() == self.room => worst.0,
@@ -326,17 +289,12 @@ impl Top {
     }
 
     pub(crate) fn offer(&mut self, item: Scored) {
-        if self.items.len() == self.room
-            && !self.items.last().is_some_and(|&worst| before(item, worst))
-        {
+        let is_full = self.items.len() == self.room;
+        if is_full && !self.items.last().is_some_and(|&worst| before(item, worst)) {
             return;
         }
         let at = self.items.partition_point(|&other| before(other, item));
         self.items.insert(at, item);
         self.items.truncate(self.room);
-    }
-
-    pub(crate) fn items(&self) -> &[Scored] {
-        &self.items
     }
 }

@@ -56,8 +56,9 @@ impl Neighbours {
         let values = |lines: Range<usize>| {
             let own = lines.clone().map(|at| (at / k) as u32);
             let ranks = lines.clone().map(|at| (at % k + 1) as i64);
-            let rows = lines.clone().map(|at| self.row(at / k)[at % k]);
-            let similarities = lines.map(|at| self.similarities(at / k)[at % k]);
+            let near = |at: usize| self.row(at / k)[at % k];
+            let rows = lines.clone().map(|at| near(at).row);
+            let similarities = lines.map(|at| near(at).similarity);
             Ok(vec![
                 Column::Nodes(own.collect()),
                 Column::Integers(ranks.collect()),
@@ -80,30 +81,29 @@ impl Neighbours {
         let (n, k) = (ids.len(), self.k());
         progress.stage("writing", 2 * n as u64);
         let array =
-            |batch: &mut Batch, path: &Path, kind: &str, row: &dyn Fn(usize, &mut Vec<u8>)| {
+            |batch: &mut Batch, path: &Path, kind: &str, add: &dyn Fn(&Neighbour, &mut Vec<u8>)| {
                 let mut out = batch.begin(path)?;
                 write_npy_header(kind, &[n, k], &mut out).map_err(|e| out.error(e))?;
                 let step = (PIECE / k.max(1)).max(1);
                 for start in (0..self.len()).step_by(step) {
                     progress.check()?;
-                    let end = self.len().min(start + step);
+                    let rows = start..self.len().min(start + step);
+                    progress.advance(rows.len() as u64);
                     let mut bytes = Vec::new();
-                    (start..end).for_each(|i| row(i, &mut bytes));
+                    rows.flat_map(|i| self.row(i))
+                        .for_each(|near| add(near, &mut bytes));
                     out.write_all(&bytes).map_err(|e| out.error(e))?;
-                    progress.advance((end - start) as u64);
                 }
                 batch.add(out)
             };
-        array(batch, &files[0], "<i8", &|i, bytes| {
-            let rows = self.row(i).iter();
-            rows.for_each(|&row| bytes.extend(i64::from(row).to_le_bytes()));
+        array(batch, &files[0], "<i8", &|near, bytes| {
+            bytes.extend(i64::from(near.row).to_le_bytes());
         })?;
         let mut out = batch.begin(&files[1])?;
         write_ids(ids, &files[1], &mut out)?;
         batch.add(out)?;
-        array(batch, &files[2], "<f4", &|i, bytes| {
-            let similarities = self.similarities(i).iter();
-            similarities.for_each(|value| bytes.extend(value.to_le_bytes()));
+        array(batch, &files[2], "<f4", &|near, bytes| {
+            bytes.extend(near.similarity.to_le_bytes());
         })
     }
 }

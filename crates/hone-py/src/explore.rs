@@ -131,8 +131,9 @@ fn arrays<'py>(
     let shape = [nodes, neighbours.k()];
     let (count, mut rows, mut similarities) = (neighbours.len(), Vec::new(), Vec::new());
     for i in 0..count {
-        rows.extend(neighbours.row(i).iter().map(|&row| i64::from(row)));
-        similarities.extend_from_slice(neighbours.similarities(i));
+        let near = neighbours.row(i).iter();
+        rows.extend(near.clone().map(|near| i64::from(near.row)));
+        similarities.extend(near.map(|near| near.similarity));
     }
     Ok((
         rows.into_pyarray(py).reshape(shape)?,

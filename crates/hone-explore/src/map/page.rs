@@ -342,14 +342,15 @@ impl<'a> Packer<'a> {
             return bytes;
         };
         for (&node, at) in self.order.iter().zip(0..) {
-            for &other in &found.row(node as usize)[..self.near] {
-                signed(i64::from(self.number[other as usize]) - at, &mut bytes);
+            for other in &found.row(node as usize)[..self.near] {
+                signed(i64::from(self.number[other.row as usize]) - at, &mut bytes);
             }
         }
         // As the page shows them, in hundredths: those of structure have no lower bound.
         for &node in &self.order {
-            for &similarity in &found.similarities(node as usize)[..self.near] {
-                signed((f64::from(similarity) * 100.0).round() as i64, &mut bytes);
+            for other in &found.row(node as usize)[..self.near] {
+                let hundredths = (f64::from(other.similarity) * 100.0).round();
+                signed(hundredths as i64, &mut bytes);
             }
         }
         bytes

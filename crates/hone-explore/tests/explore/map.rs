@@ -6,8 +6,8 @@ use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder, NodeIds, builtin};
 use hone::{Config, Hone, Silent};
 use hone_explore::{
-    By, Colour, Layout, Map, Neighbours, Placed, RoleOptions, Roles, Space, read_attributes,
-    read_labels,
+    By, Colour, Layout, Map, Neighbour, Neighbours, Placed, RoleOptions, Roles, Space,
+    read_attributes, read_labels,
 };
 
 fn parts(graph: &Graph) -> (Placed, Roles) {
@@ -340,8 +340,9 @@ fn similarities_of_any_size_are_packed() {
     let roles = RoleOptions::default().find(&graph, &Silent).expect("roles");
     let n = graph.nodes();
     let similarities: Vec<f32> = (0..n).map(|i| 1.0 - 0.37 * (i * i) as f32).collect();
-    let rows = (0..n as u32).map(|i| (i + 1) % n as u32).collect();
-    let neighbours = Neighbours::new(1, rows, similarities.clone());
+    let near = |(row, &similarity)| Neighbour { row, similarity };
+    let rows = (0..n as u32).map(|i| (i + 1) % n as u32);
+    let neighbours = Neighbours::new(1, rows.zip(&similarities).map(near).collect());
     let map = Map {
         graph: &graph,
         title: String::new(),

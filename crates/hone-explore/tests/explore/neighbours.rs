@@ -6,7 +6,7 @@ use hone::output::{Batch, Existing};
 use hone::random::Key;
 use hone::store::Embedding;
 use hone::{Progress, Silent};
-use hone_explore::{By, Found, Method, Neighbours, Search, Space};
+use hone_explore::{By, Found, Method, Neighbour, Neighbours, Search, Space};
 
 /// Random vectors, some columns of which are structure; a few rows are equal, one is zero.
 fn vectors(rows: usize, proximity: usize, structure: usize) -> Embedding {
@@ -113,22 +113,18 @@ fn exact_neighbours_are_those_of_the_formulas() {
             (None, 8, 220)
         );
         for i in 0..220 {
-            let (rows, similarities) = (found.neighbours.row(i), found.neighbours.similarities(i));
-            for ((&row, &similarity), best) in rows
-                .iter()
-                .zip(similarities)
-                .zip(naive_best(&embedding, spread, by, i, 8))
-            {
-                assert!(
-                    (f64::from(similarity) - best).abs() < 1e-5,
-                    "{by:?} {i}: {similarity} for {best}"
-                );
-                assert!(
-                    (naive(&embedding, spread, by, i, row as usize) - best).abs() < 1e-5,
-                    "{by:?} {i} {row}"
-                );
+            let near = found.neighbours.row(i);
+            for (near, best) in near.iter().zip(naive_best(&embedding, spread, by, i, 8)) {
+                let exact = naive(&embedding, spread, by, i, near.row as usize);
+                for found in [f64::from(near.similarity), exact] {
+                    assert!(
+                        (found - best).abs() < 1e-5,
+                        "{by:?} {i}: {near:?} for {best}"
+                    );
+                }
             }
-            let mut distinct = rows.to_vec();
+            let rows: Vec<u32> = near.iter().map(|near| near.row).collect();
+            let mut distinct = rows.clone();
             distinct.sort_unstable();
             distinct.dedup();
             assert!(
@@ -147,10 +143,9 @@ fn a_query_of_one_node_finds_its_row_of_the_table() {
     for i in [0u32, 5, 17, 299] {
         let query = space.query(&[i], &[]).expect("a row");
         let nearest = space.nearest(&query, &[i], 5);
-        let rows: Vec<u32> = nearest.iter().map(|node| node.row).collect();
-        assert_eq!(rows, found.row(i as usize), "{i}");
-        for (node, similarity) in nearest.iter().zip(found.similarities(i as usize)) {
-            assert!((node.similarity - similarity).abs() < 1e-5);
+        for (node, near) in nearest.iter().zip(found.row(i as usize)) {
+            assert_eq!(node.row, near.row, "{i}");
+            assert!((node.similarity - near.similarity).abs() < 1e-5);
         }
     }
 }
@@ -194,8 +189,8 @@ fn rows_that_look_equally_similar_come_in_the_order_of_their_numbers() {
     for method in [Method::Exact, Method::Approximate] {
         let found = all(&space, method, 9).neighbours;
         for i in 0..n {
-            let similarities = found.similarities(i).iter().copied();
-            check(found.row(i).iter().copied().zip(similarities).collect());
+            let near = found.row(i).iter();
+            check(near.map(|near| (near.row, near.similarity)).collect());
         }
     }
     for i in 0..n as u32 {
@@ -253,11 +248,11 @@ fn approximate_neighbours_are_nearly_all_found_and_the_recall_is_true() {
         all(&space, Method::Approximate, 10),
     );
     let common = |i: usize| {
-        near.neighbours
-            .row(i)
-            .iter()
-            .filter(|row| exact.neighbours.row(i).contains(row))
-            .count()
+        let is_true = |near: &&Neighbour| {
+            let mut exact = exact.neighbours.row(i).iter();
+            exact.any(|other| other.row == near.row)
+        };
+        near.neighbours.row(i).iter().filter(is_true).count()
     };
     let recall = (0..n).map(common).sum::<usize>() as f64 / (10 * n) as f64;
     let reported = near.recall.expect("approximate");
@@ -287,7 +282,7 @@ fn tiny_and_odd_vectors() {
     let space = Space::of(&same, By::All).expect("finite");
     for method in [Method::Exact, Method::Approximate] {
         let found = all(&space, method, 3).neighbours;
-        assert!((0..300).all(|i| found.similarities(i).iter().all(|&s| s == 1.0)));
+        assert!((0..300).all(|i| found.row(i).iter().all(|near| near.similarity == 1.0)));
     }
 }
 
@@ -351,11 +346,9 @@ fn a_search_can_be_stopped() {
 fn tables_hold_what_was_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let ids = NodeIds::from_texts(&["a,b", "\"q\"", "c"]);
-    let found = Neighbours::new(
-        2,
-        vec![1, 2, 0, 2, 1, 0],
-        vec![0.5, 0.25, 0.5, -1.0, 1.0, 0.0],
-    );
+    let near = |(row, similarity)| Neighbour { row, similarity };
+    let found = [(1, 0.5), (2, 0.25), (0, 0.5), (2, -1.0), (1, 1.0), (0, 0.0)];
+    let found = Neighbours::new(2, found.map(near).to_vec());
     let write = |name: &str| {
         let mut batch = Batch::new(Existing::Refuse);
         found.add_to(&mut batch, &folder.path().join(name), &ids, &Silent)?;
