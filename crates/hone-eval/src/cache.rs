@@ -4,7 +4,6 @@
 //! holds key, value and a checksum of both. A file with another key or checksum, or that cannot be read, counts as
 //! absent, and so does a symbolic link, which is replaced and not followed. Files appear complete or not at all.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -51,11 +50,7 @@ impl Cache {
 
     /// A cache in `folder`, which is made when absent.
     pub fn open(folder: &Path) -> Result<Self> {
-        if folder.is_file() {
-            let message = format!("{} is a file; give a folder", folder.display());
-            return Err(Error::config("cache", message));
-        }
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        crate::make_folder(folder, "cache")?;
         Ok(Cache {
             folder: Some(folder.to_path_buf()),
             renew: false,

@@ -43,3 +43,12 @@ fn named<T: serde::de::DeserializeOwned>(field: &str, text: &str, names: &str) -
     let message = |_| hone::Error::config(field, format!("`{text}` is not one of {names}"));
     serde_json::from_value(text.into()).map_err(message)
 }
+
+/// Makes a folder, unless it is there.
+fn make_folder(folder: &std::path::Path, field: &str) -> hone::Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        let message = format!("{} is a file; give a folder", folder.display());
+        return Err(hone::Error::config(field, message));
+    }
+    std::fs::create_dir_all(folder).map_err(|e| hone::Error::io(folder, e))
+}

@@ -39,18 +39,14 @@ struct Axis {
 }
 
 impl Axis {
-    fn new(values: impl Iterator<Item = f64> + Clone, log: bool, to: (f64, f64)) -> Self {
-        let mut axis = Axis {
-            log,
-            from: (0.0, 1.0),
-            to,
-        };
-        let (values, more) = (values.clone(), values);
-        let low = values.map(|v| axis.scaled(v)).fold(f64::INFINITY, f64::min);
-        let high = more
-            .map(|v| axis.scaled(v))
-            .fold(f64::NEG_INFINITY, f64::max);
-        let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+    fn new(values: impl Iterator<Item = f64>, log: bool, to: (f64, f64)) -> Self {
+        let from = (0.0, 1.0);
+        let mut axis = Axis { log, from, to };
+        let ends = values.map(|v| axis.scaled(v));
+        let ends = ends
+            .map(|v| (v, v))
+            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let (low, high) = ends.unwrap_or(from);
         let pad = if high > low { 0.04 * (high - low) } else { 0.5 };
         axis.from = (low - pad, high + pad);
         axis
@@ -101,37 +97,32 @@ impl Plot {
         let points = || self.lines.iter().flat_map(|l| l.1.iter());
         let x = Axis::new(points().map(|p| p.0), self.log.0, (LEFT, RIGHT));
         let y = Axis::new(points().map(|p| p.1), self.log.1, (BOTTOM, TOP));
+        let title = escape(&self.title);
         let mut out = format!(
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" role=\"img\" font-family=\"sans-serif\" \
-             font-size=\"12\"><title>{0}</title><text x=\"{LEFT}\" y=\"18\" font-size=\"14\">{0}</text>",
-            escape(&self.title),
+            r#"<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" font-family="sans-serif" font-size="12"><title>{title}</title><text x="{LEFT}" y="18" font-size="14">{title}</text>"#
         );
         self.draw_axes(&mut out, &x, &y);
         for (k, (name, line)) in self.lines.iter().enumerate() {
             let color = COLORS[k % COLORS.len()];
             let pixels = line.iter().map(|p| (x.at(p.0), y.at(p.1)));
-            let path: Vec<String> = pixels
-                .clone()
-                .map(|(px, py)| format!("{px:.1},{py:.1}"))
-                .collect();
-            let path = path.join(" ");
+            let path = pixels.clone().map(|(px, py)| format!("{px:.1},{py:.1}"));
+            let path = path.collect::<Vec<_>>().join(" ");
             let _ = write!(
                 out,
-                "<polyline points=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\"/>"
+                r#"<polyline points="{path}" fill="none" stroke="{color}" stroke-width="1.6"/>"#
             );
             for (p, (px, py)) in line.iter().zip(pixels) {
                 let tip = escape(&format!("{name}: {:.4}", p.1));
                 let _ = write!(
                     out,
-                    "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"3\" fill=\"{color}\"><title>{tip}</title></circle>"
+                    r#"<circle cx="{px:.1}" cy="{py:.1}" r="3" fill="{color}"><title>{tip}</title></circle>"#
                 );
             }
             let (lx, ly) = (RIGHT + 16.0, TOP + 8.0 + 16.0 * k as f64);
             let (square, text, name) = (ly - 9.0, lx + 15.0, escape(name));
             let _ = write!(
                 out,
-                "<rect x=\"{lx}\" y=\"{square:.1}\" width=\"10\" height=\"10\" fill=\"{color}\"/>\
-                 <text x=\"{text}\" y=\"{ly}\">{name}</text>"
+                r#"<rect x="{lx}" y="{square:.1}" width="10" height="10" fill="{color}"/><text x="{text}" y="{ly}">{name}</text>"#
             );
         }
         out + "</svg>"
@@ -142,33 +133,29 @@ impl Plot {
             let (at, left, middle) = (y.at(value), LEFT - 6.0, y.at(value) + 4.0);
             let _ = write!(
                 out,
-                "<line x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#ddd\"/>\
-                 <text x=\"{left}\" y=\"{middle:.1}\" text-anchor=\"end\">{text}</text>"
+                r##"<line x1="{LEFT}" x2="{RIGHT}" y1="{at:.1}" y2="{at:.1}" stroke="#ddd"/><text x="{left}" y="{middle:.1}" text-anchor="end">{text}</text>"##
             );
         }
         let below = BOTTOM + 16.0;
         let names = self.ticks.iter().map(|name| escape(name));
-        let named = (0..).map(|k| k as f64).zip(names).collect();
+        let named = (0..).map(f64::from).zip(names).collect();
         let numbers = self.ticks.is_empty();
         for (value, text) in if numbers { x.ticks() } else { named } {
             let at = x.at(value);
             let anchor = match numbers {
-                true => "\"middle\"".to_string(),
-                false => format!("\"end\" transform=\"rotate(-30 {at:.1} {below})\""),
+                true => r#""middle""#.to_string(),
+                false => format!(r#""end" transform="rotate(-30 {at:.1} {below})""#),
             };
             let _ = write!(
                 out,
-                "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{BOTTOM}\" stroke=\"#eee\"/>\
-                 <text x=\"{at:.1}\" y=\"{below}\" text-anchor={anchor}>{text}</text>"
+                r##"<line x1="{at:.1}" x2="{at:.1}" y1="{TOP}" y2="{BOTTOM}" stroke="#eee"/><text x="{at:.1}" y="{below}" text-anchor={anchor}>{text}</text>"##
             );
         }
         let (a, b) = (escape(&self.axes.0), escape(&self.axes.1));
         let (middle, center, foot) = ((LEFT + RIGHT) / 2.0, (TOP + BOTTOM) / 2.0, HEIGHT - 8.0);
         let _ = write!(
             out,
-            "<text x=\"{middle}\" y=\"{foot}\" text-anchor=\"middle\">{a}</text>\
-             <text x=\"16\" y=\"{center}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {center})\">{b}</text>\
-             <path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"#555\"/>"
+            r##"<text x="{middle}" y="{foot}" text-anchor="middle">{a}</text><text x="16" y="{center}" text-anchor="middle" transform="rotate(-90 16 {center})">{b}</text><path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" fill="none" stroke="#555"/>"##
         );
     }
 }

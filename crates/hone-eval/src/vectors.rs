@@ -239,11 +239,7 @@ fn plain(name: &str) -> String {
 impl Save {
     /// Saves vectors in `folder`, which is made when absent; `existing` is for files of other content.
     pub fn open(folder: &Path, existing: Existing) -> Result<Self> {
-        if folder.exists() && !folder.is_dir() {
-            let message = format!("{} is a file; give a folder", folder.display());
-            return Err(Error::config("save", message));
-        }
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        crate::make_folder(folder, "save")?;
         let save = Save {
             folder: folder.to_path_buf(),
             existing,

@@ -6,7 +6,7 @@ use hone::dense::Block;
 use hone::dense::kernels::symmetric_eigen;
 use hone::graph::{Graph, GraphBuilder, builtin};
 use hone_eval::baseline::{
-    Baseline, Degree, GraphWave, Heuristic, Hope, Line, NetMf, Order, ProNe, RolX, Values,
+    Baseline, Degree, GraphWave, Heuristic, Hope, Line, NetMf, Order, ProNe, RolX, Spectral, Values,
 };
 
 #[test]
@@ -495,5 +495,53 @@ fn the_approximation_lacks_what_is_negative() {
             .map(|(a, b)| (a.abs() - b.abs()).abs())
             .fold(0.0, f32::max);
         assert_eq!(gap < 1e-3, is_exact, "{gap}");
+    }
+}
+
+/// On a path the eigenvectors of D^-½ A D^-½ are cosines times the roots of the degrees, few nodes or many.
+#[test]
+fn spectral_vectors_of_a_path_are_cosines() {
+    for n in [30usize, 900] {
+        let edges = (1..n as u32).map(|i| (i - 1, i)).collect();
+        let path = GraphBuilder::undirected(n)
+            .edges(edges)
+            .build()
+            .expect("in range");
+        let options = Spectral {
+            dim: 8,
+            ..Spectral::default()
+        };
+        let found = options.embed(&path, 1, &Silent).expect("solvable");
+        for k in 0..8 {
+            let angle = std::f64::consts::PI * k as f64 / (n as f64 - 1.0);
+            let exact = |i: usize| (path.degree(i as u32) as f64).sqrt() * (angle * i as f64).cos();
+            let length = (0..n).map(|i| exact(i).powi(2)).sum::<f64>().sqrt();
+            let sign = f64::from(found.get(0, k)).signum();
+            for i in 0..n {
+                let gap = sign * f64::from(found.get(i, k)) - exact(i) / length;
+                assert!(gap.abs() < 1e-4, "{n}, vector {k}, node {i}: {gap}");
+            }
+        }
+    }
+}
+
+/// 500 disjoint edges: eigenvalue 1 five hundred times. Vectors are equal at both ends of an edge, and orthonormal.
+#[test]
+fn multiple_eigenvalues_are_found_as_they_are() {
+    let edges = (0..500).map(|i| (2 * i, 2 * i + 1)).collect();
+    let graph = GraphBuilder::undirected(1000).edges(edges).build();
+    let options = Spectral {
+        dim: 20,
+        ..Spectral::default()
+    };
+    let found = options.embed(&graph.expect("in range"), 1, &Silent);
+    let found = found.expect("solvable");
+    for j in 0..20 {
+        assert!((0..500).all(|i| (found.get(2 * i, j) - found.get(2 * i + 1, j)).abs() < 1e-5));
+        for k in 0..=j {
+            let product = (0..1000).map(|i| f64::from(found.get(i, j) * found.get(i, k)));
+            let expected = f64::from(u8::from(j == k));
+            assert!((product.sum::<f64>() - expected).abs() < 1e-4, "{j} {k}");
+        }
     }
 }

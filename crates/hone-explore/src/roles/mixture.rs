@@ -138,13 +138,6 @@ pub(crate) struct Mixture {
     entropy: f64,
 }
 
-/// What one pass over the rows gives.
-struct Expected {
-    moments: Vec<Moments>,
-    likelihood: f64,
-    entropy: f64,
-}
-
 impl Mixture {
     /// The groups of rows in order, the largest first: `wanted` of them, or as many as pay.
     pub(super) fn of(
@@ -242,7 +235,7 @@ impl Mixture {
     fn fitted(rows: &[Row], mut components: Vec<Component>, most: usize) -> Mixture {
         let total = weight_of(rows);
         for _ in 0..most {
-            let mut moments = expect(rows, &components).moments;
+            let mut moments = expect(rows, &components).0;
             moments.retain(|moments| moments.weight >= LEAST);
             let next = moments.iter().map(|moments| moments.component(total));
             let next: Vec<Component> = next.collect();
@@ -256,11 +249,11 @@ impl Mixture {
                 break;
             }
         }
-        let sums = expect(rows, &components);
+        let (_, likelihood, entropy) = expect(rows, &components);
         Mixture {
             components,
-            likelihood: sums.likelihood,
-            entropy: sums.entropy,
+            likelihood,
+            entropy,
         }
     }
 
@@ -352,40 +345,40 @@ fn responsibilities(components: &[Component], at: &Signature) -> (Vec<f64>, f64,
     (logs, top, sum)
 }
 
-fn expect(rows: &[Row], components: &[Component]) -> Expected {
-    let empty = || Expected {
-        moments: components.iter().map(|c| Moments::new(c.width)).collect(),
-        likelihood: 0.0,
-        entropy: 0.0,
+/// The moments of each component, the likelihood and the entropy, in one pass over the rows.
+fn expect(rows: &[Row], components: &[Component]) -> (Vec<Moments>, f64, f64) {
+    let empty = || {
+        let moments = components.iter().map(|c| Moments::new(c.width));
+        (moments.collect::<Vec<_>>(), 0.0, 0.0)
     };
     let chunk = |range: Range<usize>| {
-        let mut sums = empty();
+        let (mut moments, mut likelihood, mut entropy) = empty();
         for row in &rows[range] {
             let (logs, top, sum) = responsibilities(components, &row.at);
-            sums.likelihood += row.weight * (top + sum.ln());
-            for (moments, log) in sums.moments.iter_mut().zip(logs) {
+            likelihood += row.weight * (top + sum.ln());
+            for (moments, log) in moments.iter_mut().zip(logs) {
                 let part = (log - top).exp() / sum;
                 if part > 0.0 {
                     moments.add(&row.at, row.weight * part);
-                    sums.entropy -= row.weight * part * part.ln();
+                    entropy -= row.weight * part * part.ln();
                 }
             }
         }
-        sums
+        (moments, likelihood, entropy)
     };
-    let parts: Vec<Expected> = parallel::stretches(rows.len(), CHUNK, chunk);
-    parts.into_iter().fold(empty(), |mut all, part| {
-        for (all, part) in all.moments.iter_mut().zip(&part.moments) {
+    let (mut moments, mut likelihood, mut entropy) = empty();
+    for part in parallel::stretches(rows.len(), CHUNK, chunk) {
+        for (all, part) in moments.iter_mut().zip(&part.0) {
             all.weight += part.weight;
             for d in 0..WIDTH {
                 all.first[d] += part.first[d];
                 all.second[d] += part.second[d];
             }
         }
-        all.likelihood += part.likelihood;
-        all.entropy += part.entropy;
-        all
-    })
+        likelihood += part.1;
+        entropy += part.2;
+    }
+    (moments, likelihood, entropy)
 }
 
 /// Exactly `wanted` groups, the largest first: each row belongs to the nearest of some rows that are far apart. For where a
