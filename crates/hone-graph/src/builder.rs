@@ -124,26 +124,30 @@ impl GraphBuilder {
             let message = format!("edge {e} is ({u}, {v}), but there are {n} nodes");
             return Err(Error::config("edges", message));
         }
-        match &self.weights {
-            Some(weights) if weights.len() != edges.len() => {
-                let (weights, edges) = (weights.len(), edges.len());
-                let message = format!("{weights} weights for {edges} edges; give one per edge");
-                Err(Error::config("weights", message))
-            }
-            Some(weights) => check_weights(weights),
-            None => Ok(()),
-        }
+        check_weights(self.weights.as_deref(), edges.len(), "edges")
     }
 }
 
-/// Fails at the first weight that is negative or not finite.
-fn check_weights(weights: &[f32]) -> Result<()> {
+/// Refuses weights that are not one for each of so many edges or positions, and the first that is negative or not finite.
+fn check_weights(weights: Option<&[f32]>, count: usize, what: &str) -> Result<()> {
+    let Some(weights) = weights else {
+        return Ok(());
+    };
     let wrong = |e: usize| !(weights[e].is_finite() && weights[e] >= 0.0);
-    parallel::first(weights.len(), wrong).map_or(Ok(()), |e| {
-        let weight = weights[e];
-        let message = format!("weight {e} is {weight}; weights must be finite and ≥ 0");
-        Err(Error::config("weights", message))
-    })
+    let message = if weights.len() != count {
+        format!(
+            "{} weights for {count} {what}; give one each",
+            weights.len()
+        )
+    } else if let Some(e) = parallel::first(count, wrong) {
+        format!(
+            "weight {e} is {}; weights must be finite and ≥ 0",
+            weights[e]
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::config("weights", message))
 }
 
 /// What the arcs of a matrix mean.
@@ -226,30 +230,6 @@ impl Graph {
         Ok(graph.with_orientation(orientation))
     }
 
-    /// Takes a finished adjacency, without copying it, after checking every invariant: square, rows
-    /// strictly ascending, no self-loops, symmetric (weights too) where it is to be undirected,
-    /// weights finite and not negative, one id per node.
-    pub fn from_pattern(
-        pattern: Arc<Pattern>,
-        weights: Option<Arc<[f32]>>,
-        orientation: Orientation,
-        ids: NodeIds,
-    ) -> Result<Graph> {
-        let directed = orientation != Orientation::Undirected;
-        let graph = Graph::new(pattern, weights, directed, ids).checked()?;
-        let rows = |check: &(dyn Fn(u32) -> Result<()> + Sync)| {
-            let checked = parallel::stretches(graph.nodes(), ROWS, |mut rows| {
-                rows.try_for_each(|i| check(i as u32))
-            });
-            checked.into_iter().collect::<Result<()>>()
-        };
-        rows(&|i| graph.check_row(i))?;
-        if !directed {
-            rows(&|i| graph.check_symmetry(i))?;
-        }
-        Ok(graph.with_orientation(orientation))
-    }
-
     /// An adjacency that keeps the guarantees, undirected and without weights.
     pub fn trusted(pattern: Arc<Pattern>, ids: NodeIds) -> Result<Graph> {
         Graph::new(pattern, None, false, ids).checked()
@@ -267,40 +247,7 @@ impl Graph {
             let message = format!("{ids} ids for {n} nodes; give one per node");
             return Err(Error::config("ids", message));
         }
-        check_positions(self.weights.as_deref(), slots).map(|()| self)
-    }
-
-    fn check_row(&self, i: u32) -> Result<()> {
-        let (row, n) = (self.neighbors(i), self.nodes());
-        let message = if row.windows(2).any(|w| w[0] >= w[1]) {
-            "does not strictly ascend; sort it and merge duplicates first".to_owned()
-        } else if let Some(j) = row.last().filter(|&&j| j as usize >= n) {
-            format!("has column {j}, but there are {n} nodes")
-        } else if row.binary_search(&i).is_ok() {
-            "has a self-loop; remove the diagonal first".to_owned()
-        } else {
-            return Ok(());
-        };
-        Err(Error::config("adjacency", format!("row {i} {message}")))
-    }
-
-    fn check_symmetry(&self, i: u32) -> Result<()> {
-        for (position, &j) in self.pattern.range(i as usize).zip(self.neighbors(i)) {
-            let Ok(back) = self.neighbors(j).binary_search(&i) else {
-                let message = format!(
-                    "({i}, {j}) is there but not ({j}, {i}); symmetrise it or pass directed"
-                );
-                return Err(Error::config("adjacency", message));
-            };
-            let back = self.pattern.offsets()[j as usize] + back;
-            if (self.weights.as_ref()).is_some_and(|w| w[position] != w[back]) {
-                let message = format!(
-                    "those of ({i}, {j}) and ({j}, {i}) differ; symmetrise them or pass directed"
-                );
-                return Err(Error::config("weights", message));
-            }
-        }
-        Ok(())
+        check_weights(self.weights.as_deref(), slots, "positions").map(|()| self)
     }
 
     /// The same arcs as a directed or as an undirected graph; [`Graph::from_arcs`] says what that means.
@@ -401,19 +348,6 @@ impl Graph {
     }
 }
 
-/// Refuses weights that are not one for each of so many positions, or not accepted.
-fn check_positions(weights: Option<&[f32]>, positions: usize) -> Result<()> {
-    match weights {
-        Some(weights) if weights.len() != positions => {
-            let count = weights.len();
-            let message = format!("{count} weights for {positions} positions; give one each");
-            Err(Error::config("weights", message))
-        }
-        Some(weights) => check_weights(weights),
-        None => Ok(()),
-    }
-}
-
 /// Adding zero turns -0 into 0, whose bits sort where they should.
 fn weight_bits(weights: Option<&[f32]>, position: usize) -> u32 {
     weights.map_or(0, |weights| (weights[position] + 0.0).to_bits())
@@ -497,7 +431,7 @@ impl Rows<'_> {
             let column = self.columns[at];
             format!("row {row} has column {column}, but there are {nodes} nodes")
         } else {
-            return check_positions(self.weights.as_deref(), stored);
+            return check_weights(self.weights.as_deref(), stored, "positions");
         };
         Err(Error::config("adjacency", message))
     }

@@ -18,7 +18,7 @@ use std::num::Wrapping;
 
 use super::formula::{Bounds, End, Middle, Number, Whole, node_sums};
 use super::orbit::Orbit;
-use super::ranked::{Marks, balanced, ranges, sweep};
+use super::ranked::{Marks, balanced, ranges, smaller_degrees, sweep};
 use crate::error::Result;
 use crate::parallel::{self, cut};
 use crate::progress::Progress;
@@ -157,12 +157,8 @@ impl Around {
 fn whole_steps(pattern: &Pattern) -> u64 {
     let n = pattern.rows();
     let every = if n < 1 << 16 { 1 } else { LOOKED_AT };
-    let steps = |i: usize| {
-        let (row, d) = (pattern.row(i).iter(), pattern.range(i).len());
-        row.map(|&j| pattern.range(j as usize).len().min(d) as u64)
-            .sum::<u64>()
-    };
-    let steps = (0..n).step_by(every).map(steps).sum::<u64>();
+    let rows = (0..n).step_by(every);
+    let steps = rows.map(|i| smaller_degrees(pattern, i)).sum::<u64>();
     steps * every as u64 / 2 + pattern.nnz() as u64
 }
 

@@ -46,6 +46,9 @@ impl Sizes {
     }
 }
 
+/// Values per parallel task.
+const PIECE: usize = 1 << 14;
+
 /// Positions of a block of wide values.
 const BLOCK: usize = 128;
 
@@ -86,34 +89,35 @@ impl Column {
         }
     }
 
-    /// `len` zeros, in the width that suits values of these sizes.
-    pub(super) fn zeros(len: usize, sizes: Sizes) -> Column {
-        let width = sizes.width(len).0;
-        Column::narrow(width, vec![0; len * width])
+    /// Bytes of a value.
+    pub(super) fn width(&self) -> usize {
+        self.width
     }
 
-    /// `len` zeros, in the width of another column.
-    pub(super) fn zeros_like(len: usize, other: &Column) -> Column {
-        Column::narrow(other.width, vec![0; len * other.width])
-    }
-
-    /// The same values in the width that suits these sizes.
-    pub(super) fn fitted(self, sizes: Sizes) -> Column {
-        if sizes.width(self.len).0 == self.width {
+    /// The same values in the width that suits them.
+    pub(super) fn fitted(self) -> Column {
+        if self.sizes().width(self.len).0 == self.width {
             return self;
         }
         Column::collect(self.len, |i| self.get(i))
     }
 
-    /// The values of `len` positions, found in parallel.
-    pub(super) fn collect(len: usize, value: impl Fn(usize) -> u64 + Sync) -> Column {
-        const PIECE: usize = 1 << 14;
-        let sizes = parallel::stretches(len, PIECE, |range| {
+    fn sizes(&self) -> Sizes {
+        Column::sizes_of(self.len, &|i| self.get(i))
+    }
+
+    fn sizes_of(len: usize, value: &(impl Fn(usize) -> u64 + Sync)) -> Sizes {
+        Sizes::sum(parallel::stretches(len, PIECE, |range| {
             let mut sizes = Sizes::default();
             range.for_each(|i| sizes.add(value(i), 1));
             sizes
-        });
-        let mut column = Column::zeros(len, Sizes::sum(sizes));
+        }))
+    }
+
+    /// The values of `len` positions, found in parallel.
+    pub(super) fn collect(len: usize, value: impl Fn(usize) -> u64 + Sync) -> Column {
+        let (width, _) = Column::sizes_of(len, &value).width(len);
+        let mut column = Column::narrow(width, vec![0; len * width]);
         let bounds: Vec<usize> = (0..len).step_by(PIECE).chain([len]).collect();
         let wide = parallel::map_each(column.parts(&bounds), |at, mut part| {
             (bounds[at]..bounds[at + 1]).for_each(|i| part.set(i, value(i)));
@@ -224,7 +228,7 @@ impl Column {
 
     /// Disjoint ranges to be filled by several threads: part i covers `bounds[i]..bounds[i + 1]`.
     /// Give the wide values of the parts, in order, to [`Column::with_wide`].
-    pub(super) fn parts(&mut self, bounds: &[usize]) -> Vec<Part<'_>> {
+    fn parts(&mut self, bounds: &[usize]) -> Vec<Part<'_>> {
         let width = self.width;
         let bytes: Vec<usize> = bounds.iter().map(|&i| i * width).collect();
         let parts = cut(&mut self.bytes, &bytes).into_iter().zip(bounds);
@@ -238,7 +242,7 @@ impl Column {
     }
 
     /// The same with wide values, whose positions ascend.
-    pub(super) fn with_wide(mut self, wide: Vec<(usize, u64)>) -> Column {
+    fn with_wide(mut self, wide: Vec<(usize, u64)>) -> Column {
         self.before.clear();
         if !wide.is_empty() {
             let blocks = self.len.div_ceil(BLOCK);
@@ -252,34 +256,69 @@ impl Column {
     }
 }
 
-/// For each range between bounds the parts of several columns there.
-pub(super) fn parts_of<'a, const N: usize>(
-    columns: &'a mut [Column; N],
-    bounds: &[usize],
-) -> Vec<[Part<'a>; N]> {
-    let mut parts = columns.each_mut().map(|c| c.parts(bounds).into_iter());
-    let ranges = 1..bounds.len();
-    let next = |_| {
-        parts
-            .each_mut()
-            .map(|p| p.next().expect("a part for each range"))
-    };
-    ranges.map(next).collect()
-}
-
-/// The columns with the wide values of their parts, in order.
-pub(super) fn with_wide<const N: usize>(
-    columns: [Column; N],
-    parts: Vec<[Vec<(usize, u64)>; N]>,
-) -> [Column; N] {
-    let mut wide = [const { Vec::new() }; N];
-    for part in parts {
-        for (wide, mut part) in wide.iter_mut().zip(part) {
+/// Writes t, C, K, Q and R of edges to the columns of a graph, in parallel by ranges: `fill` gets the number of the range, and
+/// a writer for the slots `slots[range]..slots[range + 1]`, of which those from place `inside[range]` on are in triangles.
+/// What is not written is zero.
+pub(super) fn write_edges(
+    widths: [usize; 5],
+    slots: &[usize],
+    inside: &[usize],
+    fill: impl Fn(usize, &mut EdgeWriter<'_>) + Sync,
+) -> [Column; 5] {
+    let bounds = |x: usize| if x < 2 { slots } else { inside };
+    let mut columns: [Column; 5] = std::array::from_fn(|x| {
+        let len = bounds(x).last().copied().unwrap_or(0);
+        Column::narrow(widths[x], vec![0; len * widths[x]])
+    });
+    let mut x = 0;
+    let mut parts = columns.each_mut().map(|column| {
+        x += 1;
+        column.parts(bounds(x - 1)).into_iter()
+    });
+    let writers = inside
+        .iter()
+        .skip(1)
+        .zip(inside)
+        .map(|(_, &first)| EdgeWriter {
+            parts: parts
+                .each_mut()
+                .map(|of| of.next().expect("a part for each range")),
+            next: first,
+        });
+    let mut wide = [const { Vec::new() }; 5];
+    for found in parallel::map_each(writers.collect(), |range, mut writer: EdgeWriter<'_>| {
+        fill(range, &mut writer);
+        writer.parts.map(|part| part.wide)
+    }) {
+        for (wide, mut part) in wide.iter_mut().zip(found) {
             wide.append(&mut part);
         }
     }
     let mut wide = wide.into_iter();
     columns.map(|column| column.with_wide(wide.next().expect("as many lists as columns")))
+}
+
+/// Writes the numbers of a range of slots.
+pub(super) struct EdgeWriter<'a> {
+    parts: [Part<'a>; 5],
+    /// The place of the next slot in a triangle.
+    next: usize,
+}
+
+impl EdgeWriter<'_> {
+    /// t, C, K, Q and R of a slot; slots must ascend.
+    #[inline(always)]
+    pub(super) fn write(&mut self, slot: usize, values: [u64; 5]) {
+        let (edge, triangle) = self.parts.split_at_mut(2);
+        edge[0].set(slot, values[0]);
+        edge[1].set(slot, values[1]);
+        if values[0] > 0 {
+            for (part, &value) in triangle.iter_mut().zip(&values[2..]) {
+                part.set(self.next, value);
+            }
+            self.next += 1;
+        }
+    }
 }
 
 fn nonzeros<const N: usize>(values: &[[u8; N]]) -> usize {
@@ -298,18 +337,18 @@ pub(super) fn read_bytes(count: usize, input: &mut dyn Read) -> io::Result<Vec<u
 }
 
 /// A range of a column that one thread fills.
-pub(super) struct Part<'a> {
+struct Part<'a> {
     start: usize,
     width: usize,
     bytes: &'a mut [u8],
     /// Values that did not fit.
-    pub(super) wide: Vec<(usize, u64)>,
+    wide: Vec<(usize, u64)>,
 }
 
 impl Part<'_> {
     /// Sets the value at position `i` of the column; positions must ascend.
     #[inline]
-    pub(super) fn set(&mut self, i: usize, value: u64) {
+    fn set(&mut self, i: usize, value: u64) {
         let (at, bytes) = (i - self.start, &mut *self.bytes);
         let most = match self.width {
             1 => {

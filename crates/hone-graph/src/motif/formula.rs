@@ -260,6 +260,39 @@ pub struct Primitives {
     pub s: Column,
 }
 
+impl Primitives {
+    /// From t, C, K, Q and R of edges, and S of nodes.
+    pub(super) fn new(
+        pattern: &Pattern,
+        [t, c, k, q, r]: [Column; 5],
+        s: impl Fn(usize) -> u64 + Sync,
+    ) -> Primitives {
+        let triangles = |i: usize| {
+            let slots = pattern.range(i);
+            match t.nonzeros(slots.clone()) {
+                0 => 0,
+                _ => slots.map(|slot| t.get(slot)).sum::<u64>() / 2,
+            }
+        };
+        Primitives {
+            triangles: Column::collect(pattern.rows(), triangles),
+            s: Column::collect(pattern.rows(), s),
+            t,
+            c,
+            k,
+            q,
+            r,
+        }
+    }
+}
+
+/// S of a node: the degrees minus one of its neighbours, summed.
+pub(super) fn degrees_of_others(pattern: &Pattern, i: usize) -> u64 {
+    let row = pattern.row(i).iter();
+    row.map(|&j| pattern.range(j as usize).len() as u64 - 1)
+        .sum()
+}
+
 /// Primitives with an index and degrees.
 #[derive(Debug, Clone)]
 pub(super) struct Exact {

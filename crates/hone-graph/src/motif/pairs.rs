@@ -30,7 +30,7 @@ use super::counts::Counts;
 use super::formula::Exact;
 use super::motif_graph::{MotifGraph, Sum, Weights};
 use super::orbit::Graphlet;
-use super::ranked::balanced;
+use super::ranked::{balanced, for_common};
 use super::set::Motif;
 use super::triad::Occurrence;
 use crate::Graph;
@@ -198,7 +198,7 @@ impl Scratch {
         for &m in row[later..].iter().filter(|&&m| m as usize != i) {
             if self.near[m as usize] {
                 let (near, shared) = (&self.near, &mut self.shared);
-                common(row, pattern.row(m as usize), |k| {
+                for_common(row, pattern.row(m as usize), |k, _, _| {
                     if !near[k as usize] {
                         shared[k as usize].edges += 1;
                     }
@@ -217,17 +217,6 @@ impl Scratch {
                 }
             }
         }
-    }
-}
-
-/// What two ascending lists have in common.
-fn common(mut a: &[u32], mut b: &[u32], mut take: impl FnMut(u32)) {
-    while let (Some(&x), Some(&y)) = (a.first(), b.first()) {
-        if x == y {
-            take(x);
-        }
-        a = &a[usize::from(x <= y)..];
-        b = &b[usize::from(y <= x)..];
     }
 }
 

@@ -326,6 +326,37 @@ impl Marks {
     }
 }
 
+/// Calls `found` with the common nodes of two ascending rows, and their positions in each: the shorter one is
+/// walked, the longer one searched from the last position on.
+pub(super) fn for_common(a: &[u32], b: &[u32], mut found: impl FnMut(u32, usize, usize)) {
+    let (few, many, turned) = if a.len() <= b.len() {
+        (a, b, false)
+    } else {
+        (b, a, true)
+    };
+    let mut from = 0;
+    for (at, &w) in few.iter().enumerate() {
+        let (mut step, mut end) = (1, from);
+        while end < many.len() && many[end] < w {
+            from = end + 1;
+            end += step;
+            step *= 2;
+        }
+        from += many[from..end.min(many.len())].partition_point(|&x| x < w);
+        if many.get(from) == Some(&w) {
+            let (of_a, of_b) = if turned { (from, at) } else { (at, from) };
+            found(w, of_a, of_b);
+        }
+    }
+}
+
+/// The smaller degree of each edge of node `i`, summed.
+pub(super) fn smaller_degrees(pattern: &Pattern, i: usize) -> u64 {
+    let (row, d) = (pattern.row(i).iter(), pattern.range(i).len());
+    row.map(|&j| pattern.range(j as usize).len().min(d) as u64)
+        .sum()
+}
+
 /// For each slot of a symmetric pattern that of the same edge in the other row: rows ascend, so that the lower part of a row
 /// is met in order.
 pub(super) fn reversed(pattern: &Pattern) -> Vec<u32> {

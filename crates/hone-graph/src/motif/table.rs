@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::column::Column;
 use super::counts::Counts;
-use super::formula::{Number, Primitives, Whole};
+use super::formula::{Number, Primitives, Whole, degrees_of_others};
 use super::orbit::Orbit;
 use super::ranked::reversed;
 use super::set::Motif;
@@ -137,7 +137,7 @@ impl OrbitTable {
                 "row {row} has counts that no edge of the graph can have"
             )));
         }
-        let (slots, n) = (pattern.nnz(), pattern.rows());
+        let slots = pattern.nnz();
         let c = |slot: usize| cycle[row(slot)] + two(slot) + rim[row(slot)];
         let c = Column::collect(slots, c);
         let t = Column::collect(slots, |slot| t[row(slot)]);
@@ -145,22 +145,16 @@ impl OrbitTable {
         let of = |value: &(dyn Fn(usize) -> u64 + Sync)| {
             Column::collect(inside.len(), |at| value(inside[at]))
         };
-        let s = |i: usize| {
-            let row = pattern.row(i).iter();
-            row.map(|&j| pattern.range(j as usize).len() as u64 - 1)
-                .sum()
-        };
-        Ok(Primitives {
-            k: of(&|slot| k[row(slot)]),
-            q: of(&|slot| far[row(slot)] + 2 * t.get(slot) + two(slot) + rim[row(slot)]),
-            r: of(&|slot| rim[row(slot)] + 2 * t.get(slot) + 2 * two(slot)),
-            triangles: Column::collect(n, |i| {
-                pattern.range(i).map(|slot| t.get(slot)).sum::<u64>() / 2
-            }),
-            s: Column::collect(n, s),
-            t,
-            c,
-        })
+        let columns = [
+            of(&|slot| k[row(slot)]),
+            of(&|slot| far[row(slot)] + 2 * t.get(slot) + two(slot) + rim[row(slot)]),
+            of(&|slot| rim[row(slot)] + 2 * t.get(slot) + 2 * two(slot)),
+        ];
+        let [k, q, r] = columns;
+        let columns = [t, c, k, q, r];
+        Ok(Primitives::new(pattern, columns, |i| {
+            degrees_of_others(pattern, i)
+        }))
     }
 
     /// Compares all columns with the counts, and these with what is possible.

@@ -398,14 +398,12 @@ fn try_reading(bytes: &[u8], format: InputFormat) {
         };
         match load(&path, &options) {
             Ok(graph) => {
-                let (pattern, weights) = (graph.pattern().clone(), graph.weights().cloned());
-                Graph::from_pattern(
-                    pattern,
-                    weights,
-                    Orientation::directed_if(directed),
-                    graph.ids().clone(),
-                )
-                .unwrap();
+                let (pattern, weights) = (graph.pattern(), graph.weights().cloned());
+                let (offsets, columns) = (pattern.offsets().to_vec(), pattern.indices().clone());
+                let ids = graph.ids().clone();
+                let same = Graph::from_arcs(offsets, columns, weights, Orientation::Detect, ids);
+                let same = same.unwrap();
+                assert!(same.dropped().is_empty() && (directed || !same.is_directed()));
                 assert!(
                     graph.nodes() <= 1 << 21,
                     "{} nodes from {} bytes",

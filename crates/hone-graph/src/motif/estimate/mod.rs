@@ -29,7 +29,7 @@ pub(super) use sweeps::{bytes, estimate};
 
 use std::ops::Range;
 
-use super::formula::{End, Middle, Number, orbits};
+use super::formula::{End, Middle, Number, degrees_of_others, orbits};
 use super::orbit::Orbit;
 use super::sample::Sampled;
 use crate::parallel;
@@ -56,16 +56,10 @@ impl Estimated {
             let t = slots[pattern.range(i)].iter().map(|[t, ..]| f64::from(*t));
             t.sum::<f64>() / 2.0
         };
-        let s = |i: usize| {
-            let others = pattern.row(i).iter();
-            others
-                .map(|&j| pattern.range(j as usize).len() - 1)
-                .sum::<usize>() as f64
-        };
         Estimated {
             facts,
             triangles: parallel::collect(pattern.rows(), triangles),
-            s: parallel::collect(pattern.rows(), s),
+            s: parallel::collect(pattern.rows(), |i| degrees_of_others(pattern, i) as f64),
             slots,
         }
     }

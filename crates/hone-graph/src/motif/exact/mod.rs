@@ -8,12 +8,12 @@ mod sweeps;
 use std::sync::atomic::Ordering::Relaxed;
 
 use self::sweeps::{TriangleGraph, Wedges, cliques, common, wedges};
-use super::column::{Column, Sizes, parts_of, with_wide};
+use super::column::{Sizes, write_edges};
 use super::formula::{Exact, Primitives};
 use super::ranked::{Ranked, balanced};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::parallel::{self, cut};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
 
@@ -80,57 +80,31 @@ const EDGES_AHEAD: usize = 16;
 
 impl Swept<'_> {
     fn in_graph_order(&self) -> Primitives {
-        let n = self.pattern.rows();
-        let offsets = self.pattern.offsets();
+        let (n, offsets) = (self.pattern.rows(), self.pattern.offsets());
         let bounds = balanced(n, 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
         let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
         let inside = self.triangle_slots(&bounds);
-        let t = sizes(&self.t, |&t| u64::from(t));
-        let c = sizes(&self.wedges.cycles, |c| c.load(Relaxed));
-        let mut tc = [t, c].map(|sizes| Column::zeros(self.pattern.nnz(), sizes));
-        let mut kqr = (self.kqr.each_ref()).map(|v| Column::zeros(2 * v.len(), sizes(v, |&x| x)));
-        let mut triangles = vec![0u64; n];
-        let parts = parts_of(&mut tc, &slots)
-            .into_iter()
-            .zip(parts_of(&mut kqr, &inside))
-            .zip(cut(&mut triangles, &bounds))
-            .collect();
-        let wide = parallel::map_each(parts, |p, ((mut tc, mut kqr), triangles)| {
-            let (mut scratch, mut next) = (Scratch::default(), inside[p]);
-            for (i, triangles) in (bounds[p]..bounds[p + 1]).zip(triangles) {
+        let t = width(&self.t, |&t| u64::from(t));
+        let c = width(&self.wedges.cycles, |c| c.load(Relaxed));
+        let [k, q, r] = (self.kqr.each_ref()).map(|values| width(values, |&x| x));
+        let columns = write_edges([t, c, k, q, r], &slots, &inside, |part, writer| {
+            let mut scratch = Scratch::default();
+            for i in bounds[part]..bounds[part + 1] {
                 if !self.edges_of(i, &mut scratch) {
                     continue;
                 }
-                let mut twice = 0;
                 for (slot, &(edge, inside)) in self.pattern.range(i).zip(&scratch.edges) {
-                    let t = self.t[edge];
-                    tc[0].set(slot, u64::from(t));
-                    tc[1].set(slot, self.wedges.cycles[edge].load(Relaxed));
-                    if t > 0 {
-                        for (part, values) in kqr.iter_mut().zip(&self.kqr) {
-                            part.set(next, values[inside]);
-                        }
-                        next += 1;
-                        twice += u64::from(t);
-                    }
+                    let (t, c) = (self.t[edge], self.wedges.cycles[edge].load(Relaxed));
+                    let [k, q, r] = match t {
+                        0 => [0; 3],
+                        _ => self.kqr.each_ref().map(|values| values[inside]),
+                    };
+                    writer.write(slot, [t.into(), c, k, q, r]);
                 }
-                *triangles = twice / 2;
             }
-            (tc.map(|part| part.wide), kqr.map(|part| part.wide))
         });
-        let (wide_tc, wide_kqr) = wide.into_iter().unzip();
-        let [t, c] = with_wide(tc, wide_tc);
-        let [k, q, r] = with_wide(kqr, wide_kqr);
         let ranked = &self.ranked;
-        Primitives {
-            t,
-            c,
-            k,
-            q,
-            r,
-            triangles: Column::collect(n, |i| triangles[i]),
-            s: Column::collect(n, |i| ranked.s[ranked.rank[i] as usize]),
-        }
+        Primitives::new(self.pattern, columns, |i| ranked.s[ranked.rank[i] as usize])
     }
 
     /// Number of slots with t > 0 before each bound.
@@ -186,11 +160,12 @@ impl Swept<'_> {
     }
 }
 
-/// Sizes of the values, each of which is stored in two slots.
-fn sizes<T: Sync>(values: &[T], value: impl Fn(&T) -> u64 + Sync) -> Sizes {
-    Sizes::sum(parallel::stretches(values.len(), 1 << 16, |range| {
+/// The width of a column of these values, each of which is stored in two slots.
+fn width<T: Sync>(values: &[T], value: impl Fn(&T) -> u64 + Sync) -> usize {
+    let sizes = parallel::stretches(values.len(), 1 << 16, |range| {
         let mut sizes = Sizes::default();
         values[range].iter().for_each(|x| sizes.add(value(x), 2));
         sizes
-    }))
+    });
+    Sizes::sum(sizes).width(2 * values.len()).0
 }

@@ -1,22 +1,20 @@
-//! Triangles and 4-cliques that are made or destroyed: t, K, the triangles of nodes, and what Q and R gain at old
-//! degrees and old t.
+//! Triangles and 4-cliques that are made or destroyed: t and K, and what Q and R gain at old degrees and old t.
 //!
 //! What an added edge makes lies in the changed graph, what a removed edge destroys in the old one. With several changed
-//! edges it is listed at the first of them. Cost for each change: the smaller row, and a search for each pair of common
-//! neighbours. What t and Q gain is listed by edge, for few edges do; K and R have their place at every slot.
+//! edges it is found at the first of them. Cost for each change: the smaller row, and a search for each pair of common
+//! neighbours. What edges of these triangles gain is listed by edge, for few edges do; other gains have a place at every slot.
 
 use std::num::Wrapping;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering::Relaxed;
 
-use super::changes::{Change, for_common, row};
-use super::{Gains, Update};
+use super::changes::{Change, sign};
+use super::{Gains, K, R, Update};
 use crate::error::Result;
 use crate::motif::formula::Whole;
-use crate::motif::ranked::{Marks, sweep};
+use crate::motif::ranked::{Marks, for_common, sweep};
 use crate::progress::Progress;
-use crate::sparse::{Pattern, prefetch};
+use crate::sparse::prefetch;
 
 /// What an edge of the changed graph gains by triangles that come or go, seen from one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,207 +22,113 @@ pub(super) struct EdgeGain {
     pub(super) u: u32,
     pub(super) v: u32,
     pub(super) t: Whole,
+    pub(super) k: Whole,
     pub(super) q: Whole,
+    pub(super) r: Whole,
 }
 
-/// What was found, and the nodes in it.
-#[derive(Default)]
-struct Gathered {
-    grown: Vec<EdgeGain>,
-    nodes: Vec<u32>,
-}
-
-/// All triangles that come or go.
-pub(super) struct Triangles {
-    /// From both ends, ascending; each edge once.
-    pub(super) grown: Vec<EdgeGain>,
-    /// Their nodes.
-    pub(super) nodes: Marks,
-}
-
-/// A common neighbour of the ends {a, b} of a changed edge, and the places of its edges in the rows of a and b of
-/// the changed graph.
-struct Third {
-    w: u32,
-    to_a: Option<usize>,
-    to_b: Option<usize>,
-    /// 4-cliques with a, b and another common neighbour.
-    cliques: u64,
-}
-
-/// Lists them all.
+/// What all edges of triangles that come or go gain, each from both ends, ascending.
 pub(super) fn list(
     update: &Update<'_>,
     gains: &Gains<'_>,
     progress: &dyn Progress,
-) -> Result<Triangles> {
+) -> Result<Vec<EdgeGain>> {
     let changes = &update.changes.list;
     let degree = |i: u32| update.old_row(i).len().max(update.row(i).len()) as u64;
     let parts = update.parts(|at| degree(changes[at].u).min(degree(changes[at].v)) + 64);
-    let all = Mutex::new(Gathered::default());
+    let all = Mutex::new(Vec::new());
     progress.stage("counting triangles", changes.len() as u64);
-    sweep(parts, progress, Vec::new, |range, (), thirds| {
-        let mut own = Gathered::default();
+    sweep(parts, progress, Vec::new, |range, (), found| {
         for &change in &changes[range] {
-            find_thirds(update, change, thirds);
-            triangles(update, gains, change, thirds, &mut own);
-            cliques(update, gains, change, thirds);
+            of_change(update, gains, change, found);
         }
         let mut all = all.lock().expect("no thread panics with the lock");
-        all.grown.append(&mut own.grown);
-        all.nodes.append(&mut own.nodes);
+        all.append(found);
     })?;
-    let Gathered { grown, nodes: list } = all.into_inner().expect("no thread panics with the lock");
-    let mut nodes = Marks::new(update.new.rows());
-    nodes.set(&list);
-    Ok(Triangles {
-        grown: added_up(grown),
-        nodes,
-    })
+    let all = all.into_inner().expect("no thread panics with the lock");
+    Ok(added_up(all))
 }
 
 /// One entry for each edge and end, from some for each edge.
 fn added_up(mut some: Vec<EdgeGain>) -> Vec<EdgeGain> {
-    some.sort_unstable();
-    let mut grown: Vec<EdgeGain> = Vec::new();
-    for next in some {
-        match grown
-            .last_mut()
-            .filter(|last| (last.u, last.v) == (next.u, next.v))
-        {
-            Some(last) => {
-                last.t += next.t;
-                last.q += next.q;
-            }
-            None => grown.push(next),
+    some.sort_unstable_by_key(|edge| (edge.u, edge.v));
+    some.dedup_by(|next, sum| {
+        let same = (next.u, next.v) == (sum.u, sum.v);
+        if same {
+            sum.t += next.t;
+            sum.k += next.k;
+            sum.q += next.q;
+            sum.r += next.r;
         }
-    }
-    for at in 0..grown.len() {
-        let EdgeGain { u, v, t, q } = grown[at];
-        grown.push(EdgeGain { u: v, v: u, t, q });
-    }
-    grown.sort_unstable();
-    grown
+        same
+    });
+    let turned = |edge: &EdgeGain| EdgeGain {
+        u: edge.v,
+        v: edge.u,
+        ..*edge
+    };
+    let turned: Vec<EdgeGain> = some.iter().map(turned).collect();
+    some.extend(turned);
+    some.sort_unstable_by_key(|edge| (edge.u, edge.v));
+    some
 }
 
-/// The graph that what a change makes or destroys lies in.
-fn graph_of<'a>(update: &Update<'a>, change: Change) -> &'a Pattern {
-    if change.added { update.new } else { update.old }
-}
-
-/// Whether the edge between two nodes changes too, and comes before: then it lists what has both.
-fn precedes(update: &Update<'_>, (a, b): (u32, u32), change: Change) -> bool {
-    (a.min(b), a.max(b)) < (change.u, change.v) && update.changes.find(a, b) == Some(change.added)
-}
-
-/// The place in the changed graph of the edge at a place in a row of the graph of a change.
-fn place(update: &Update<'_>, change: Change, u: u32, (at, w): (usize, u32)) -> Option<usize> {
-    if change.added {
-        Some(at)
-    } else {
-        update.changes.moved(u, at, w)
-    }
-}
-
-fn find_thirds(update: &Update<'_>, change: Change, thirds: &mut Vec<Third>) {
-    let (graph, a, b) = (graph_of(update, change), change.u, change.v);
-    thirds.clear();
-    for_common(row(graph, a), row(graph, b), |w, at_a, at_b| {
-        if !precedes(update, (a, w), change) && !precedes(update, (b, w), change) {
-            let (to_a, to_b) = (
-                place(update, change, a, (at_a, w)),
-                place(update, change, b, (at_b, w)),
-            );
-            thirds.push(Third {
-                w,
-                to_a,
-                to_b,
-                cliques: 0,
-            });
+/// Triangles and 4-cliques with an edge {a, b} that changes, and with no earlier one that changes alike.
+fn of_change(update: &Update<'_>, gains: &Gains<'_>, change: Change, found: &mut Vec<EdgeGain>) {
+    let Change { u: a, v: b, added } = change;
+    let (graph, sign) = (if added { update.new } else { update.old }, sign(added));
+    let earlier =
+        |i: u32, j: u32| (i.min(j), i.max(j)) < (a, b) && update.changes.find(i, j) == Some(added);
+    let mut thirds = Vec::new();
+    for_common(graph.row(a as usize), graph.row(b as usize), |w, _, _| {
+        if !earlier(a, w) && !earlier(b, w) {
+            thirds.push(w);
         }
     });
-}
-
-fn triangles(
-    update: &Update<'_>,
-    gains: &Gains<'_>,
-    change: Change,
-    thirds: &[Third],
-    found: &mut Gathered,
-) {
-    let (a, b, sign) = (change.u, change.v, change.sign());
-    let own = update.find(a, b);
-    let t = update.common_before(a, b);
-    // The triangle at an edge whose third node has this degree, and whose other edges have this many common neighbours.
-    let mut gain = |at: Option<usize>, (u, v): (u32, u32), degree: u64, t: u64| {
-        if let Some(at) = at {
-            gains.r.add(u, at, sign * Wrapping(t));
-            found.grown.push(EdgeGain {
-                u: u.min(v),
-                v: u.max(v),
-                t: sign,
-                q: sign * Wrapping(degree),
-            });
-        }
-    };
-    for third in thirds {
-        let w = third.w;
-        let (to_a, to_b) = (update.common_before(a, w), update.common_before(b, w));
-        gain(own, (a, b), update.degree(w), to_a + to_b);
-        gain(third.to_a, (a, w), update.degree(b), t + to_b);
-        gain(third.to_b, (b, w), update.degree(a), t + to_a);
-        for node in [a, b, w] {
-            update.triangles[node as usize].fetch_add(sign.0, Relaxed);
-        }
+    if thirds.is_empty() {
+        return;
     }
-    if !thirds.is_empty() {
-        found
-            .nodes
-            .extend([a, b].into_iter().chain(thirds.iter().map(|third| third.w)));
-    }
-}
-
-fn cliques(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &mut [Third]) {
-    let (graph, sign) = (graph_of(update, change), change.sign());
-    let nodes: Vec<u32> = thirds.iter().map(|third| third.w).collect();
-    let mut all = 0;
-    for (first, &w) in nodes.iter().enumerate() {
+    // 4-cliques with each of these.
+    let mut cliques = vec![0u64; thirds.len()];
+    for (first, &w) in thirds.iter().enumerate() {
         let rest = first + 1;
-        gains.k.row(w, |row_of_w| {
-            for_common(&nodes[rest..], row(graph, w), |x, second, at| {
-                if !precedes(update, (w, x), change) {
-                    thirds[first].cliques += 1;
-                    thirds[rest + second].cliques += 1;
-                    all += 1;
-                    if let Some(at) = place(update, change, w, (at, x)) {
-                        row_of_w[at] += sign;
-                    }
+        gains.row(w, |row_of_w| {
+            for_common(&thirds[rest..], graph.row(w as usize), |x, second, at| {
+                if !earlier(w, x) {
+                    cliques[first] += 1;
+                    cliques[rest + second] += 1;
+                    let at = if added { Some(at) } else { update.find(w, x) };
+                    at.into_iter().for_each(|at| row_of_w[at][K] += sign);
                 }
             });
         });
     }
-    if let Some(own) = update.find(change.u, change.v) {
-        gains.k.add(change.u, own, sign * Wrapping(all));
-    }
-    for third in thirds.iter() {
-        for (node, at) in [(change.u, third.to_a), (change.v, third.to_b)] {
-            at.into_iter()
-                .for_each(|at| gains.k.add(node, at, sign * Wrapping(third.cliques)));
+    // Edges that are removed too gain nothing.
+    let mut gain = |i: u32, j: u32, [t, k, q, r]: [u64; 4]| {
+        if added || update.changes.find(i, j).is_none() {
+            let (u, v) = (i.min(j), i.max(j));
+            let [t, k, q, r] = [t, k, q, r].map(|value| sign * Wrapping(value));
+            found.push(EdgeGain { u, v, t, k, q, r });
         }
+    };
+    let degree = |i: u32| update.old_row(i).len() as u64;
+    let (t_ab, mut own) = (update.common_before(a, b), [0; 4]);
+    for (&w, &k) in thirds.iter().zip(&cliques) {
+        let (t_aw, t_bw) = (update.common_before(a, w), update.common_before(b, w));
+        gain(a, w, [1, k, degree(b), t_ab + t_bw]);
+        gain(b, w, [1, k, degree(a), t_ab + t_aw]);
+        let more = [1, k, degree(w), t_aw + t_bw];
+        own.iter_mut()
+            .zip(more)
+            .for_each(|(sum, more)| *sum += more);
     }
+    // Each clique was met from two thirds.
+    own[1] /= 2;
+    gain(a, b, own);
 }
 
 /// Steps after which marks are made again, so that threads share the edges of a hub.
 const PIECE: usize = 1 << 20;
-
-/// An edge whose t has grown.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Edge {
-    /// The end of larger degree, and the other.
-    x: u32,
-    w: u32,
-    by: Whole,
-}
 
 /// Adds what R gains where t has grown or shrunk: for each such edge {x, w} and each triangle {x, w, y} of the changed graph,
 /// the growth of t goes to {x, y} and {w, y}.
@@ -233,81 +137,64 @@ struct Edge {
 pub(super) fn add_rims(
     update: &Update<'_>,
     gains: &Gains<'_>,
-    found: &Triangles,
+    grown: &[EdgeGain],
     progress: &dyn Progress,
 ) -> Result<()> {
     let degree = |i: u32| update.row(i).len();
-    let mut edges = Vec::new();
-    for &EdgeGain { u, v, t, .. } in &found.grown {
-        if u < v && t.0 != 0 {
-            let (x, w) = if degree(u) >= degree(v) {
-                (u, v)
-            } else {
-                (v, u)
-            };
-            edges.push(Edge { x, w, by: t });
-        }
-    }
-    edges.sort_unstable();
-    let pieces = pieces(&edges, degree);
-    progress.stage("counting triangles of changed edges", edges.len() as u64);
-    let scratch = || {
-        (
-            Marks::new(update.new.rows()),
-            vec![Wrapping(0); update.new.rows()],
-        )
+    // Seen from either end: one of them is the larger.
+    let larger_first = |edge: &&EdgeGain| (degree(edge.u), edge.u) > (degree(edge.v), edge.v);
+    let grown = grown
+        .iter()
+        .filter(|edge| edge.t.0 != 0)
+        .filter(larger_first);
+    let edges: Vec<EdgeGain> = grown.copied().collect();
+    let mut steps = 0;
+    let mut piece = |a: &EdgeGain, b: &EdgeGain| {
+        let whole = a.u != b.u || steps > PIECE;
+        steps = if whole { 0 } else { steps + degree(b.v) };
+        !whole
     };
+    let mut pieces: Vec<(Range<usize>, ())> = Vec::new();
+    for some in edges.chunk_by(&mut piece) {
+        let start = pieces.last().map_or(0, |piece| piece.0.end);
+        pieces.push((start..start + some.len(), ()));
+    }
+    progress.stage("counting triangles of changed edges", edges.len() as u64);
+    let n = update.new.rows();
+    let scratch = || (Marks::new(n), vec![Wrapping(0); n]);
     sweep(pieces, progress, scratch, |range, (), (marks, sums)| {
         of_hub(update, gains, &edges[range], marks, sums);
     })
 }
 
-/// Stretches of edges with the same x.
-fn pieces(edges: &[Edge], degree: impl Fn(u32) -> usize) -> Vec<(Range<usize>, ())> {
-    let (mut pieces, mut start, mut steps) = (Vec::new(), 0, 0);
-    for (at, edge) in edges.iter().enumerate() {
-        if at > start && (edge.x != edges[start].x || steps > PIECE) {
-            pieces.push((start..at, ()));
-            (start, steps) = (at, 0);
-        }
-        steps += degree(edge.w);
-    }
-    if start < edges.len() {
-        pieces.push((start..edges.len(), ()));
-    }
-    pieces
-}
-
-/// Edges of one node x; `sums` is zero before and after.
+/// Edges of one hub; `sums` is zero before and after.
 fn of_hub(
     update: &Update<'_>,
     gains: &Gains<'_>,
-    edges: &[Edge],
+    edges: &[EdgeGain],
     marks: &mut Marks,
     sums: &mut [Whole],
 ) {
-    let Some(&Edge { x, .. }) = edges.first() else {
-        return;
-    };
-    let row = update.row(x);
+    let hub = edges[0].u;
+    let row = update.row(hub);
     marks.set(row);
-    for (at, &Edge { w, by, .. }) in edges.iter().enumerate() {
+    for (at, &EdgeGain { v: w, t: by, .. }) in edges.iter().enumerate() {
         if let Some(next) = edges.get(at + 1) {
-            prefetch(update.row(next.w));
+            prefetch(update.row(next.v));
         }
-        gains.r.row(w, |own| {
-            for (&y, r) in update.row(w).iter().zip(own) {
+        gains.row(w, |own| {
+            for (&y, gain) in update.row(w).iter().zip(own) {
                 if marks.has(y) {
                     sums[y as usize] += by;
-                    *r += by;
+                    gain[R] += by;
                 }
             }
         });
     }
     marks.clear(row);
-    gains.r.row(x, |own| {
-        for (&y, r) in row.iter().zip(own) {
-            *r += std::mem::take(&mut sums[y as usize]);
+    gains.row(hub, |own| {
+        for (&y, gain) in row.iter().zip(own) {
+            gain[R] += std::mem::take(&mut sums[y as usize]);
         }
     });
 }

@@ -6,12 +6,11 @@
 use std::num::Wrapping;
 use std::sync::Mutex;
 
-use super::changes::{Change, common, for_common, sign};
-use super::{Gains, Update};
+use super::changes::{Changes, sign};
+use super::{C, Gains, Update};
 use crate::error::Result;
-use crate::motif::column::Column;
 use crate::motif::formula::Whole;
-use crate::motif::ranked::{Marks, balanced, ranges, sweep};
+use crate::motif::ranked::{balanced, ranges, sweep};
 use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
@@ -19,400 +18,45 @@ use crate::sparse::{Pattern, prefetch};
 /// Nodes from the current one to those whose place among lists, and whose list, is prefetched.
 const STARTS_AHEAD: usize = 24;
 const LISTS_AHEAD: usize = 12;
-
 /// Neighbours from the current one to the one whose row is prefetched, and how much of it.
 const ROWS_AHEAD: usize = 8;
 const ENTRIES: usize = 32;
-/// Steps along a row that take as long as the first one of a row, and as looking up the hubs next to a node.
+/// Steps along a row that take as long as the first one of a row, which is not in a cache.
 const PER_ROW: u64 = 8;
-const PER_LIST: u64 = 16;
-/// A row so many times as long as another is searched for it, not walked.
-const LONGER: usize = 16;
 
-struct Scratch {
-    /// Old neighbours of u: all, and the hubs among them as bits.
-    marks: Marks,
-    hubs_of_u: Vec<u64>,
-    /// Hubs that are neighbours of x before and after: how many small neighbours of u each has, one more; else 0.
-    hubs_of_x: Vec<u32>,
-    /// For each old neighbour of u how many walks over small nodes end there; zero between changes.
-    ends: Vec<u32>,
-    /// The same over hubs: by the place of the neighbour in the row of u where it is small, else by its number.
-    from_hubs: Vec<u32>,
-    between_hubs: Vec<u32>,
-    /// For each neighbour of x how many walks lead over it.
-    met: Vec<u64>,
-}
-
-/// Steps to the neighbours of a node of D.
-#[derive(Clone, Copy, Default)]
-struct Steps {
-    degree: u64,
-    /// Of all rows of neighbours; of those of small ones, with bits of hubs; of the lists of hubs next to small ones.
-    all: u64,
-    small: u64,
-    hubs: u64,
-}
-
-/// How the walks of a change are found: from x to the neighbours of u, and whether rows of hubs are walked.
-#[derive(Clone, Copy)]
-struct Way {
-    x: u32,
-    u: u32,
-    whole: bool,
-    cost: u64,
-}
-
-/// Adds ΔAA′ and its transpose on the edges of the changed graph, and C of added edges.
-///
-/// For a changed edge {x, u} the row x of ΔAA′ has at y, a neighbour of x afterwards, the number of nodes w that were
-/// neighbours of u and are neighbours of y; the row u has at w those y that were neighbours of x. Both count edges {y, w}
-/// between the two neighbourhoods. Where x has few neighbours, their rows are walked over marks on the neighbours of u.
-/// If there are many hubs among them, whose long rows mostly lead to irrelevant leaves, edges are found by their
-/// smaller end: rows of y are walked where y is small; where w is small and y a hub, the hubs next to w are looked up
-/// among those next to x; and between two hubs there are rows of bits. Of both methods, and both ends of the change as
-/// x, the cheapest is used; a row that is not in a cache costs as much as some steps along one.
-pub(super) fn add_cycles(
-    update: &Update<'_>,
-    gains: &Gains<'_>,
-    progress: &dyn Progress,
-) -> Result<()> {
-    let (changes, n) = (&update.changes, update.new.rows());
-    progress.stage("counting cycles", changes.list.len() as u64);
-    let hubs = Hubs::new(update.new);
-    let steps: Vec<Steps> = parallel::map(changes.nodes.len(), |at| {
-        steps(update, &hubs, changes.nodes[at])
-    });
-    let of = |i: u32| changes.place(i).map(|at| steps[at]).unwrap_or_default();
-    let ways: Vec<Way> = changes.list.iter().map(|change| way(change, of)).collect();
-    let parts = update.parts(|at| ways[at].cost + 64);
-    let scratch = || Scratch {
-        marks: Marks::new(n),
-        hubs_of_u: vec![0; hubs.words],
-        hubs_of_x: vec![0; 64 * hubs.words],
-        ends: vec![0; n],
-        from_hubs: Vec::new(),
-        between_hubs: vec![0; 64 * hubs.words],
-        met: Vec::new(),
-    };
-    let born = Mutex::new(Vec::new());
-    sweep(parts, progress, scratch, |range, (), scratch| {
-        for (change, &way) in changes.list[range.clone()].iter().zip(&ways[range]) {
-            let walks = walk(update, &hubs, way, scratch);
-            scratch.add(update, gains, (way, change.sign()));
-            if change.added {
-                let cycles = cycles_of(update, (way.x, way.u), walks);
-                born.lock()
-                    .expect("no thread panics with the lock")
-                    .push((way.x, way.u, cycles));
-            }
-        }
-    })?;
-    // Only now: contributions of others to an edge that did not exist are meaningless.
-    for (x, u, cycles) in born.into_inner().expect("no thread panics with the lock") {
-        for (i, j, value) in [(x, u, cycles), (u, x, Wrapping(0))] {
-            let at = update.find(i, j).expect("an added edge");
-            gains.c.row(i, |row| row[at] = value);
-        }
-    }
-    Ok(())
-}
-
-/// The cheapest method.
-fn way(change: &Change, of: impl Fn(u32) -> Steps) -> Way {
-    let (u, v) = (change.u, change.v);
-    let ways = [(u, v, true), (u, v, false), (v, u, true), (v, u, false)];
-    let ways = ways.map(|(x, u, whole)| {
-        let (from, to) = (of(x), of(u));
-        let steps = if whole {
-            from.all
-        } else {
-            from.small + to.hubs + PER_LIST * to.degree
-        };
-        Way {
-            x,
-            u,
-            whole,
-            cost: steps + PER_ROW * from.degree + to.degree,
-        }
-    });
-    ways.into_iter()
-        .min_by_key(|way| way.cost)
-        .expect("four ways")
-}
-
-fn steps(update: &Update<'_>, hubs: &Hubs, i: u32) -> Steps {
-    let row = update.row(i);
-    let mut steps = Steps {
-        degree: row.len() as u64,
-        ..Steps::default()
-    };
-    for &j in row {
-        let degree = update.new.range(j as usize).len() as u64;
-        steps.all += degree;
-        if hubs.number(j).is_some() {
-            steps.small += hubs.words as u64;
-        } else {
-            steps.small += degree;
-            steps.hubs += hubs.near.of(j).len() as u64;
-        }
-    }
-    steps
-}
-
-/// C of an added edge: walks x–y–w to neighbours w of u other than x, over neighbours y of x other than u; `walks` are those
-/// to old neighbours of u.
-fn cycles_of(update: &Update<'_>, (x, u): (u32, u32), walks: u64) -> Whole {
-    let from_x = update.row(x);
-    let change = |&(v, added): &(u32, bool)| {
-        let shared = common(update.row(v), from_x) - u64::from(added);
-        sign(added) * Wrapping(shared)
-    };
-    let changed = update.changes.of_node(u).iter().map(change).sum::<Whole>();
-    Wrapping(walks) + changed - Wrapping(from_x.len() as u64 - 1)
-}
-
-/// Finds what a change gives to the rows of both ends; returns the walks x–y–w to old neighbours w of u, over neighbours y of
-/// x other than u.
-fn walk(
-    update: &Update<'_>,
-    hubs: &Hubs,
-    Way { x, u, whole, .. }: Way,
-    scratch: &mut Scratch,
-) -> u64 {
-    let (around, from_x) = (update.old_row(u), update.row(x));
-    scratch.marks.set(around);
-    scratch.met.clear();
-    if !whole {
-        scratch.mark_hubs(update, hubs, x, around);
-        scratch.look_up(hubs, around);
-    }
-    let mut all = scratch.changed(update, (x, u), around);
-    let mut own = update
-        .changes
-        .of_node(x)
-        .iter()
-        .filter(|end| end.1)
-        .map(|end| end.0)
-        .peekable();
-    for (at, &y) in from_x.iter().enumerate() {
-        if let Some(&ahead) = from_x.get(at + ROWS_AHEAD) {
-            let row = update.row(ahead);
-            prefetch(&row[..row.len().min(ENTRIES)]);
-        }
-        // Edges that are new to x have been met.
-        let met = if own.next_if_eq(&y).is_some() {
-            0
-        } else {
-            match hubs.number(y).filter(|_| !whole) {
-                Some(number) => scratch.meet_hub(hubs, number),
-                None => scratch.meet(update.row(y), around),
-            }
-        };
-        scratch.met.push(met);
-        all += met;
-    }
-    scratch.marks.clear(around);
-    scratch.finish(hubs, around, whole);
-    all
-}
-
-impl Scratch {
-    /// Marks the hubs among old neighbours of u, and those that are neighbours of x before and after.
-    fn mark_hubs(&mut self, update: &Update<'_>, hubs: &Hubs, x: u32, around: &[u32]) {
-        for number in around.iter().filter_map(|&w| hubs.number(w)) {
-            self.hubs_of_u[number / 64] |= 1 << (number % 64);
-        }
-        let near = update.row(x).iter().filter_map(|&y| hubs.number(y));
-        near.for_each(|number| self.hubs_of_x[number] = 1);
-        let changed = update
-            .changes
-            .of_node(x)
-            .iter()
-            .filter_map(|&(y, _)| hubs.number(y));
-        changed.for_each(|number| self.hubs_of_x[number] = 0);
-    }
-
-    /// Walks over hubs to small neighbours of u.
-    fn look_up(&mut self, hubs: &Hubs, around: &[u32]) {
-        self.from_hubs.clear();
-        for (at, &w) in around.iter().enumerate() {
-            hubs.near.ask(around, at);
-            let mut walks = 0;
-            for &number in hubs.near.of(w) {
-                let own = &mut self.hubs_of_x[number as usize];
-                let met = u32::from(*own > 0);
-                *own += met;
-                walks += met;
-            }
-            self.from_hubs.push(walks);
-        }
-    }
-
-    /// Walks over nodes whose edge to x changes: those over new ones other than u are returned, those over old ones end.
-    fn changed(&mut self, update: &Update<'_>, (x, u): (u32, u32), around: &[u32]) -> u64 {
-        let mut all = 0;
-        for &(y, added) in update.changes.of_node(x) {
-            let row = update.row(y);
-            if !added {
-                for_common(around, row, |w, _, _| self.ends[w as usize] += 1);
-            } else if y != u {
-                all += common(around, row);
-            }
-        }
-        all
-    }
-
-    /// How many nodes of a row are old neighbours of u, at each of which a walk ends.
-    #[inline(always)]
-    fn meet(&mut self, row: &[u32], around: &[u32]) -> u64 {
-        let mut count = 0;
-        if row.len() > LONGER * around.len() {
-            for_common(around, row, |w, _, _| {
-                self.ends[w as usize] += 1;
-                count += 1;
-            });
-            return count;
-        }
-        for &w in row {
-            if self.marks.has(w) {
-                self.ends[w as usize] += 1;
-                count += 1;
-            }
-        }
-        count
-    }
-
-    /// The same of a hub next to x.
-    #[inline(always)]
-    fn meet_hub(&mut self, hubs: &Hubs, number: usize) -> u64 {
-        let mut count = 0;
-        for ((&word, &marked), base) in hubs
-            .row(number)
-            .iter()
-            .zip(&self.hubs_of_u)
-            .zip((0..).step_by(64))
-        {
-            let mut both = word & marked;
-            while both != 0 {
-                self.between_hubs[base + both.trailing_zeros() as usize] += 1;
-                count += 1;
-                both &= both - 1;
-            }
-        }
-        count + u64::from(std::mem::take(&mut self.hubs_of_x[number]) - 1)
-    }
-
-    /// Leaves in `from_hubs` all walks that end at each old neighbour of u, and zeros elsewhere.
-    fn finish(&mut self, hubs: &Hubs, around: &[u32], whole: bool) {
-        if whole {
-            self.from_hubs.clear();
-            self.from_hubs.resize(around.len(), 0);
-        }
-        for (&w, walks) in around.iter().zip(&mut self.from_hubs) {
-            *walks += std::mem::take(&mut self.ends[w as usize]);
-            if let Some(number) = hubs.number(w).filter(|_| !whole) {
-                *walks += std::mem::take(&mut self.between_hubs[number]);
-                self.hubs_of_u[number / 64] = 0;
-            }
-        }
-    }
-
-    /// Adds to the edges of x what was met, and to those of u what ends there.
-    fn add(&self, update: &Update<'_>, gains: &Gains<'_>, (Way { x, u, .. }, sign): (Way, Whole)) {
-        gains.c.row(x, |row| {
-            row.iter_mut()
-                .zip(&self.met)
-                .for_each(|(c, &met)| *c += sign * Wrapping(met));
-        });
-        gains.c.row(u, |own| {
-            let (mut ends, mut shift) = (update.changes.of_node(u).iter().peekable(), 0isize);
-            for (at, (&w, &walks)) in update.old_row(u).iter().zip(&self.from_hubs).enumerate() {
-                while let Some(&(_, added)) = ends.next_if(|end| end.0 < w) {
-                    shift += if added { 1 } else { -1 };
-                }
-                // An edge that is removed has no place.
-                if walks > 0 && ends.peek().is_none_or(|end| end.0 != w) {
-                    let c = &mut own[at.wrapping_add_signed(shift)];
-                    *c += sign * Wrapping(walks.into());
-                }
-            }
-        });
-    }
-}
-
-/// Neighbours below which a row is walked as fast as its bits are.
-const LEAST: usize = 128;
-/// Hubs, at most: their rows of bits take a kilobyte each.
-const MOST: usize = 8192;
-/// Marks nodes that are not hubs.
-const NONE: u16 = u16::MAX;
-
-/// The largest nodes by number: for hubs their adjacency to other hubs as bits, for others the list of their hubs.
-struct Hubs {
-    /// The number of each node that is a hub.
-    number: Vec<u16>,
-    /// Words of a row of bits.
-    words: usize,
-    bits: Vec<u64>,
-    /// The hubs next to each node; hubs have an empty list.
-    near: Lists<u16>,
-}
-
-impl Hubs {
-    fn new(pattern: &Pattern) -> Hubs {
-        let n = pattern.rows();
-        let degree = |i: u32| pattern.range(i as usize).len();
-        let mut nodes: Vec<u32> = (0..n as u32).filter(|&i| degree(i) >= LEAST).collect();
-        nodes.sort_unstable_by_key(|&i| (std::cmp::Reverse(degree(i)), i));
-        nodes.truncate(MOST);
-        let mut number = vec![NONE; n];
-        for (&node, at) in nodes.iter().zip(0..) {
-            number[node as usize] = at;
-        }
-        let words = nodes.len().div_ceil(64);
-        let rows = parallel::map(nodes.len(), |at| {
-            let mut bits = vec![0u64; words];
-            for &j in pattern.row(nodes[at] as usize) {
-                let j = number[j as usize];
-                if j != NONE {
-                    bits[j as usize / 64] |= 1 << (j % 64);
-                }
-            }
-            bits
-        });
-        let near = hubs_next_to(pattern, &number, nodes.is_empty());
-        Hubs {
-            number,
-            words,
-            bits: rows.concat(),
-            near,
-        }
-    }
-
-    /// The hub number of a node.
-    #[inline(always)]
-    fn number(&self, i: u32) -> Option<usize> {
-        let number = self.number[i as usize];
-        (number != NONE).then_some(number as usize)
-    }
-
-    /// Which hubs are adjacent to a hub.
-    #[inline(always)]
-    fn row(&self, number: usize) -> &[u64] {
-        &self.bits[number * self.words..][..self.words]
-    }
-}
-
-/// For every node a list of the numbers of some of its neighbours.
-struct Lists<T> {
+/// For every node a list of numbers of some of its neighbours.
+struct Lists {
     starts: Vec<u32>,
-    numbers: Vec<T>,
+    numbers: Vec<u32>,
 }
 
-impl<T> Lists<T> {
+impl Lists {
+    /// The number of each neighbour j of each node i that has one.
+    fn new(pattern: &Pattern, number: impl Fn(u32, u32) -> Option<u32> + Sync) -> Lists {
+        let offsets = pattern.offsets();
+        let bounds = balanced(pattern.rows(), 1 << 16, |i| {
+            (offsets[i + 1] - offsets[i] + 4) as u64
+        });
+        let parts = parallel::map_each(ranges(&bounds).collect(), |_, rows| {
+            let (mut ends, mut list) = (Vec::new(), Vec::new());
+            for i in rows {
+                let row = pattern.row(i).iter();
+                list.extend(row.filter_map(|&j| number(i as u32, j)));
+                ends.push(list.len() as u32);
+            }
+            (ends, list)
+        });
+        let (mut starts, mut numbers) = (vec![0], Vec::new());
+        for (ends, list) in parts {
+            let before = numbers.len() as u32;
+            starts.extend(ends.into_iter().map(|end| before + end));
+            numbers.extend(list);
+        }
+        Lists { starts, numbers }
+    }
+
     #[inline(always)]
-    fn of(&self, i: u32) -> &[T] {
+    fn of(&self, i: u32) -> &[u32] {
         let [start, end] = [0, 1].map(|next| self.starts[i as usize + next] as usize);
         &self.numbers[start..end]
     }
@@ -429,34 +73,158 @@ impl<T> Lists<T> {
     }
 }
 
-/// The hubs next to each node that is not a hub.
-fn hubs_next_to(pattern: &Pattern, number: &[u16], none: bool) -> Lists<u16> {
-    let (mut starts, mut numbers) = (vec![0], Vec::new());
-    if none {
-        starts.resize(pattern.rows() + 1, 0);
-        return Lists { starts, numbers };
-    }
-    let offsets = pattern.offsets();
-    let bounds = balanced(pattern.rows(), 1 << 16, |i| {
-        (offsets[i + 1] - offsets[i] + 4) as u64
+/// Marks of neighbours before and after the changes.
+const OLD: u8 = 1;
+const NEW: u8 = 2;
+
+/// The neighbours of one end of a change.
+#[derive(Default)]
+struct Around {
+    nodes: Vec<u32>,
+    /// [`OLD`] and [`NEW`], by node of the graph; zero between changes.
+    marks: Vec<u8>,
+    /// Walks over the other end that lead to each node; zero between changes.
+    walks: Vec<u32>,
+}
+
+/// Adds ΔAA′ and its transpose on the edges of the changed graph, and C of added edges.
+///
+/// For a changed edge {x, u} the row x of ΔAA′ has at y, a neighbour of x afterwards, the number of nodes w that were
+/// neighbours of u and are neighbours of y; the row u has at w those y that were neighbours of x. Both count edges {y, w}
+/// between the two neighbourhoods. Where x has few neighbours, their rows are walked over marks on the neighbours of u.
+/// Where most are hubs, whose long rows mostly lead to irrelevant leaves, each edge is found from the end of smaller degree:
+/// the neighbours of either end of the change are visited, but only those of their neighbours that have a larger degree. Of
+/// both methods, and both ends of the change as x, the cheapest is used.
+pub(super) fn add_cycles(
+    update: &Update<'_>,
+    gains: &Gains<'_>,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let (changes, new) = (&update.changes, update.new);
+    progress.stage("counting cycles", changes.list.len() as u64);
+    let degree = |i: u32| (new.range(i as usize).len(), i);
+    let larger = Lists::new(new, |i, j| (degree(j) > degree(i)).then_some(j));
+    // Steps over all neighbours of neighbours of a node, and over the larger ones.
+    let steps: Vec<[u64; 2]> = parallel::map(changes.nodes.len(), |at| {
+        let row = update.row(changes.nodes[at]).iter();
+        row.fold([0; 2], |[all, some], &j| {
+            let (row, list) = (update.row(j).len() as u64, larger.of(j).len() as u64);
+            [all + PER_ROW + row, some + PER_ROW + list]
+        })
     });
-    let parts = parallel::map_each(ranges(&bounds).collect(), |_, rows| {
-        let (mut ends, mut list) = (Vec::new(), Vec::new());
-        for i in rows {
-            if number[i] == NONE {
-                let hubs = pattern.row(i).iter().map(|&j| number[j as usize]);
-                list.extend(hubs.filter(|&hub| hub != NONE));
+    // The cheapest way: its steps, from which end, and whether by whole rows.
+    let ways: Vec<(u64, u32, bool)> = parallel::collect(changes.list.len(), |at| {
+        let ends = [changes.list[at].u, changes.list[at].v];
+        let [u, v] = ends.map(|i| changes.place(i).map_or([0; 2], |place| steps[place]));
+        let ways = [
+            (u[0], ends[0], true),
+            (v[0], ends[1], true),
+            (u[1] + v[1], ends[0], false),
+        ];
+        ways.into_iter().min().expect("three ways")
+    });
+    let around = || Around {
+        nodes: Vec::new(),
+        marks: vec![0; new.rows()],
+        walks: vec![0; new.rows()],
+    };
+    let born = Mutex::new(Vec::new());
+    let parts = update.parts(|at| ways[at].0 + 64);
+    sweep(
+        parts,
+        progress,
+        || [around(), around()],
+        |range, (), [of_x, of_u]| {
+            for (change, &(_, x, whole)) in changes.list[range.clone()].iter().zip(&ways[range]) {
+                let u = if x == change.u { change.v } else { change.u };
+                of_x.mark(update, x, u);
+                of_u.mark(update, u, x);
+                let cycles = walk(update, Some(&larger).filter(|_| !whole), of_x, of_u);
+                of_x.finish(update, gains, x, sign(change.added));
+                of_u.finish(update, gains, u, sign(change.added));
+                if change.added {
+                    let mut born = born.lock().expect("no thread panics with the lock");
+                    born.push((x, u, Wrapping(cycles)));
+                }
             }
-            ends.push(list.len() as u32);
+        },
+    )?;
+    // Only now: contributions of others to an edge that did not exist are meaningless.
+    for (x, u, cycles) in born.into_inner().expect("no thread panics with the lock") {
+        for (i, j, value) in [(x, u, cycles), (u, x, Wrapping(0))] {
+            let at = update.find(i, j).expect("an added edge");
+            gains.row(i, |row| row[at][C] = value);
         }
-        (ends, list)
-    });
-    for (ends, list) in parts {
-        let before = numbers.len() as u32;
-        starts.extend(ends.into_iter().map(|end| before + end));
-        numbers.extend(list);
     }
-    Lists { starts, numbers }
+    Ok(())
+}
+
+impl Around {
+    /// Marks the neighbours of `i`; that at the other end of an added edge is none.
+    fn mark(&mut self, update: &Update<'_>, i: u32, other: u32) {
+        self.nodes.clear();
+        for (row, mark) in [(update.old_row(i), OLD), (update.row(i), NEW)] {
+            row.iter().for_each(|&j| self.marks[j as usize] |= mark);
+        }
+        self.marks[other as usize] &= OLD;
+        self.nodes.extend(update.old_row(i));
+        let added = update.changes.of_node(i).iter().filter(|end| end.1);
+        self.nodes.extend(added.map(|end| end.0));
+    }
+
+    /// Adds the walks to the edges of `i`, and clears everything.
+    fn finish(&mut self, update: &Update<'_>, gains: &Gains<'_>, i: u32, sign: Whole) {
+        gains.row(i, |row| {
+            for (gain, &j) in row.iter_mut().zip(update.row(i)) {
+                gain[C] += sign * Wrapping(self.walks[j as usize].into());
+            }
+        });
+        for &j in &self.nodes {
+            self.marks[j as usize] = 0;
+            self.walks[j as usize] = 0;
+        }
+    }
+}
+
+/// Counts the edges {y, w} between the nodes around x and around u for each of these, where the other one was a neighbour
+/// before: from y along its whole row, or from either along the `larger` neighbours. Returns how many are between nodes
+/// that are neighbours afterwards.
+fn walk(update: &Update<'_>, larger: Option<&Lists>, of_x: &mut Around, of_u: &mut Around) -> u64 {
+    let mut cycles = 0;
+    let mut side = |from: &mut Around, to: &mut Around| {
+        for (at, &y) in from.nodes.iter().enumerate() {
+            let row = match larger {
+                Some(larger) => {
+                    larger.ask(&from.nodes, at);
+                    larger.of(y)
+                }
+                None => {
+                    if let Some(&ahead) = from.nodes.get(at + ROWS_AHEAD) {
+                        let row = update.row(ahead);
+                        prefetch(&row[..row.len().min(ENTRIES)]);
+                    }
+                    update.row(y)
+                }
+            };
+            let own = from.marks[y as usize];
+            let (mut before, mut after) = (0, 0);
+            for &w in row {
+                let mark = to.marks[w as usize];
+                if mark != 0 {
+                    before += u32::from(mark & OLD);
+                    after += u64::from(mark & own & NEW);
+                    to.walks[w as usize] += u32::from(own & OLD);
+                }
+            }
+            from.walks[y as usize] += before;
+            cycles += after / u64::from(NEW);
+        }
+    };
+    side(of_x, of_u);
+    if larger.is_some() {
+        side(of_u, of_x);
+    }
+    cycles
 }
 
 /// Neighbours in D of every node, by their number in D.
@@ -470,15 +238,17 @@ pub(super) struct Middle<'a> {
     /// The nodes of D, the largest first, and the number of each by its place among changes.
     nodes: Vec<u32>,
     number: Vec<u32>,
-    near: Lists<u32>,
+    near: Lists,
     /// By how much the degree of each node of D grows.
-    growth: Vec<i64>,
+    growth: Vec<i32>,
 }
 
-#[derive(Clone)]
-struct MiddleScratch {
-    /// For each node of D, z in the upper half and δ, if it is a neighbour of x, in the lower; zero between nodes.
-    sums: Vec<i64>,
+/// What C and Q of an edge gain: sums over distinct changes, of which there are fewer than 2³⁰.
+pub(super) type Through = [i32; 2];
+
+struct Scratch {
+    /// For each node of D, z and, if it is a neighbour of x, δ; zero between nodes.
+    sums: Vec<Through>,
     /// Places that may not be zero.
     touched: Vec<u32>,
 }
@@ -489,50 +259,36 @@ impl<'a> Middle<'a> {
         let mut nodes = changes.nodes.clone();
         nodes.sort_unstable_by_key(|&i| (std::cmp::Reverse(new.range(i as usize).len()), i));
         let mut number = vec![0; nodes.len()];
-        let place = |i: u32| changes.place(i).expect("an end of a change");
         for (&i, at) in nodes.iter().zip(0..) {
-            number[place(i)] = at;
+            number[place(changes, i)] = at;
         }
-        // No more than the changed graph has slots, which are numbered by 32 bits.
-        let mut starts = vec![0u32; new.rows() + 1];
-        for &i in nodes.iter().flat_map(|&v| new.row(v as usize)) {
-            starts[i as usize + 1] += 1;
-        }
-        (0..new.rows()).for_each(|i| starts[i + 1] += starts[i]);
-        let (mut numbers, mut next) = (vec![0; starts[new.rows()] as usize], starts.clone());
-        for (&v, at) in nodes.iter().zip(0..) {
-            for &i in new.row(v as usize) {
-                numbers[next[i as usize] as usize] = at;
-                next[i as usize] += 1;
-            }
-        }
-        let growth = |&i: &u32| changes.growth(place(i)).0.cast_signed();
-        let growth = nodes.iter().map(growth).collect();
+        let near = Lists::new(new, |_, j| changes.place(j).map(|place| number[place]));
+        let growth = |&i: &u32| changes.growth(i).0.cast_signed() as i32;
         Middle {
             update,
+            growth: nodes.iter().map(growth).collect(),
             nodes,
             number,
-            near: Lists { starts, numbers },
-            growth,
+            near,
         }
     }
 
     /// The number of an end of a change.
     #[inline]
     fn number(&self, i: u32) -> usize {
-        self.number[self.update.changes.place(i).expect("an end of a change")] as usize
+        self.number[place(&self.update.changes, i)] as usize
     }
 
-    /// `sums` has one number for each slot.
+    /// Writes A′ΔA′ and Σ δ at one of the slots of each edge to `sums`, and adds −ΔAΔ to C.
     pub(super) fn add_all(
         &self,
         gains: &Gains<'_>,
-        sums: &mut [u64],
+        sums: &mut [Through],
         progress: &dyn Progress,
     ) -> Result<()> {
         let (n, offsets) = (self.update.new.rows(), self.update.new.offsets());
-        let scratch = || MiddleScratch {
-            sums: vec![0; self.growth.len()],
+        let scratch = || Scratch {
+            sums: vec![[0; 2]; self.nodes.len()],
             touched: Vec::new(),
         };
         let bounds = balanced(n, 1 << 14, |i| {
@@ -543,35 +299,29 @@ impl<'a> Middle<'a> {
         progress.stage("counting between changed edges", n as u64);
         sweep(parts, progress, scratch, |range, sums, scratch| {
             let first = offsets[range.start];
-            range.for_each(|x| {
-                self.row(
-                    x as u32,
-                    &mut sums[offsets[x] - first..offsets[x + 1] - first],
-                    scratch,
-                );
-            });
+            for x in range {
+                let own = &mut sums[offsets[x] - first..offsets[x + 1] - first];
+                self.row(x as u32, own, scratch);
+            }
         })?;
-        let parts = (0..self.growth.len())
-            .map(|number| (number..number + 1, ()))
-            .collect();
-        sweep(parts, progress, scratch, |range, (), scratch| {
-            range.for_each(|x| self.between(x, gains, scratch));
+        let parts = (0..self.nodes.len()).map(|number| (number..number + 1, ()));
+        sweep(parts.collect(), progress, scratch, |range, (), scratch| {
+            range.for_each(|number| self.between(number, gains, scratch));
         })
     }
 
     /// A′ΔA′ and Σ δ on the edges from `x` to nodes with fewer neighbours in D.
-    fn row(&self, x: u32, stored: &mut [u64], scratch: &mut MiddleScratch) {
+    fn row(&self, x: u32, stored: &mut [Through], Scratch { sums, touched }: &mut Scratch) {
         let own = self.near.of(x);
         if own.is_empty() {
             return;
         }
-        let MiddleScratch { sums, touched } = scratch;
         for &at in own {
-            sums[at as usize] += self.growth[at as usize];
+            sums[at as usize][1] += self.growth[at as usize];
             touched.push(at);
             for &(v, added) in self.update.changes.of_node(self.nodes[at as usize]) {
                 let v = self.number(v);
-                sums[v] += if added { 1 << 32 } else { -1 << 32 };
+                sums[v][0] += if added { 1 } else { -1 };
                 touched.push(v as u32);
             }
         }
@@ -580,84 +330,57 @@ impl<'a> Middle<'a> {
             self.near.ask(row, at);
             let others = self.near.of(y);
             if !others.is_empty() && (others.len(), y) < (own.len(), x) {
-                *stored = total(sums, others).cast_unsigned();
+                *stored = total(sums, others);
             }
         }
-        touched.drain(..).for_each(|at| sums[at as usize] = 0);
+        touched.drain(..).for_each(|at| sums[at as usize] = [0; 2]);
     }
 
     /// −ΔAΔ on the edges from a node of D to later nodes of D.
-    fn between(&self, number: usize, gains: &Gains<'_>, scratch: &mut MiddleScratch) {
-        let changes = &self.update.changes;
-        let x = self.nodes[number];
-        let MiddleScratch { sums, touched } = scratch;
+    fn between(&self, number: usize, gains: &Gains<'_>, Scratch { sums, touched }: &mut Scratch) {
+        let (changes, x) = (&self.update.changes, self.nodes[number]);
+        let mut add = |v: usize, by: i32| {
+            sums[v][0] += by;
+            touched.push(v as u32);
+        };
         for &(u, added) in changes.of_node(x) {
             let sign = if added { 1 } else { -1 };
-            for &v in self.near.of(u) {
-                sums[v as usize] += sign;
-                touched.push(v);
-            }
+            self.near.of(u).iter().for_each(|&v| add(v as usize, sign));
             // Neighbours before, not after.
             for &(v, added) in changes.of_node(u) {
-                sums[self.number(v)] += if added { -sign } else { sign };
+                add(self.number(v), if added { -sign } else { sign });
             }
         }
-        let removed = changes
-            .of_node(x)
-            .iter()
-            .flat_map(|&(u, _)| changes.of_node(u));
-        touched.extend(removed.map(|&(v, _)| self.number(v) as u32));
-        for &later in self
+        let later = self
             .near
             .of(x)
             .iter()
-            .filter(|&&later| later as usize > number)
-        {
-            let through = |&(v, added): &(u32, bool)| {
-                let sum = sums[self.number(v)];
-                if added { sum } else { -sum }
-            };
+            .filter(|&&later| later as usize > number);
+        for &later in later {
             let other = self.nodes[later as usize];
+            let through = |&(v, added): &(u32, bool)| {
+                let [sum, _] = sums[self.number(v)];
+                i64::from(if added { sum } else { -sum })
+            };
             let sum: i64 = changes.of_node(other).iter().map(through).sum();
             if sum != 0 {
                 let at = self.update.find(x, other).expect("a neighbour");
-                gains.c.add(x, at, -Wrapping(sum.cast_unsigned()));
+                gains.row(x, |row| row[at][C] -= Wrapping(sum.cast_unsigned()));
             }
         }
-        touched.drain(..).for_each(|at| sums[at as usize] = 0);
+        touched.drain(..).for_each(|at| sums[at as usize] = [0; 2]);
     }
+}
 
-    /// Σ (d_w − 1) over the neighbours w of every node after the changes.
-    pub(super) fn ends(&self) -> Column {
-        let update = self.update;
-        Column::collect(update.new.rows(), |i| {
-            let known = i < update.old.rows();
-            let before = Wrapping(if known { update.exact.s.get(i) } else { 0 });
-            let near = self.near.of(i as u32).iter();
-            let grown = near.map(|&at| Wrapping(self.growth[at as usize].cast_unsigned()));
-            // Edges that come and go, at old degrees.
-            let own = update.changes.of_node(i as u32).iter();
-            let own =
-                own.map(|&(v, added)| sign(added) * (Wrapping(update.degree(v)) - Wrapping(1)));
-            (before + grown.sum::<Whole>() + own.sum::<Whole>()).0
-        })
-    }
+fn place(changes: &Changes, i: u32) -> usize {
+    changes.place(i).expect("an end of a change")
 }
 
 /// The sum of some numbers; a function of its own, so that nothing else is in the registers.
 #[inline(never)]
-fn total(sums: &[i64], list: &[u32]) -> i64 {
-    list.iter().map(|&v| sums[v as usize]).sum()
-}
-
-/// What C and Q of an edge gain, modulo 2⁶⁴, of what was stored for it: upper and lower half of a sum of pairs, both of them
-/// sums over distinct changes, of which there are fewer than 2³⁰.
-#[inline(always)]
-pub(super) fn halves(stored: u64) -> (Whole, Whole) {
-    let sum = stored.cast_signed();
-    let low = i64::from(sum as i32);
-    (
-        Wrapping(((sum - low) >> 32).cast_unsigned()),
-        Wrapping(low.cast_unsigned()),
-    )
+fn total(sums: &[Through], list: &[u32]) -> Through {
+    list.iter().fold([0; 2], |[c, q], &v| {
+        let sum = sums[v as usize];
+        [c + sum[0], q + sum[1]]
+    })
 }
