@@ -18,7 +18,7 @@ use std::num::Wrapping;
 
 use super::formula::{Bounds, End, Middle, Number, Whole, node_sums};
 use super::orbit::Orbit;
-use super::ranked::{Marks, balanced, ranges, smaller_degrees, sweep};
+use super::ranked::{Marks, balanced, for_common, ranges, smaller_degrees, sweep};
 use crate::error::Result;
 use crate::parallel::{self, cut};
 use crate::progress::Progress;
@@ -29,10 +29,7 @@ use crate::storage::Pages;
 const SEARCH: usize = 16;
 /// Steps here for one of counting the whole graph, which makes several passes, at the same cost.
 const PASSES: u64 = 4;
-/// Beyond this many walks the filter would be full of false hits.
-const FILTER_WALKS: u64 = 512;
-const FILTER_BITS: usize = 1 << 16;
-/// Neighbours whose numbers are prefetched.
+/// Neighbours whose rows, and numbers, are prefetched.
 const AHEAD: usize = 16;
 /// One in so many rows is looked at to see what counting the whole graph takes; every one of small graphs.
 const LOOKED_AT: usize = 32;
@@ -64,17 +61,7 @@ pub fn sums_of_nodes(
     if around.steps(counted) + walks(pattern, nodes) > most {
         return Ok(None);
     }
-    progress.stage(
-        "looking for triangles around new nodes",
-        counted.len() as u64,
-    );
-    let degrees = |nodes: &[u32]| {
-        let degrees = nodes.iter().map(|&i| pattern.row(i as usize).len() as u64);
-        degrees.sum::<u64>()
-    };
-    let visits = degrees(counted) + known.map_or(0, |_| degrees(nodes));
-    let lines = Lines::new(pattern, visits);
-    let near = Near::count(&lines, &around, (nodes, known), progress)?;
+    let near = Near::count(pattern, &around, (nodes, known), progress)?;
     let steps = nodes.iter().map(|&i| near.steps(i));
     if steps.fold(0, u64::saturating_add) > most {
         return Ok(None);
@@ -84,7 +71,10 @@ pub fn sums_of_nodes(
     let bounds = balanced(nodes.len(), 1 << 14, work);
     let mut sums = vec![[0.0; Orbit::COUNT]; nodes.len()];
     let parts = ranges(&bounds).zip(cut(&mut sums, &bounds)).collect();
-    let scratch = || Scratch::new(pattern.rows());
+    let scratch = || Scratch {
+        count: vec![0; pattern.rows()],
+        ..Scratch::default()
+    };
     sweep(parts, progress, scratch, |range, sums, scratch| {
         for (at, to) in range.zip(sums) {
             near.ask(nodes, at);
@@ -118,8 +108,6 @@ pub fn with_neighbours(pattern: &Pattern, nodes: &[u32]) -> Vec<u32> {
 
 /// Chosen nodes with their neighbours, S of each, and the steps that its edges take at most.
 struct Around {
-    /// Nodes of the graph.
-    all: usize,
     nodes: Vec<u32>,
     s: Vec<u64>,
     work: Vec<u64>,
@@ -127,22 +115,16 @@ struct Around {
 
 impl Around {
     fn of(pattern: &Pattern, nodes: Vec<u32>) -> Around {
-        let degrees = Pages::collect(pattern.rows(), |i| pattern.range(i).len() as u32);
         let of = |at: usize| {
             let row = pattern.row(nodes[at] as usize);
             let most = (SEARCH * row.len()) as u64;
             row.iter().fold((0, 0), |(s, work), &v| {
-                let d = u64::from(degrees[v as usize]);
+                let d = pattern.range(v as usize).len() as u64;
                 (s + d - 1, work + d.min(most))
             })
         };
         let (s, work) = parallel::collect(nodes.len(), of).into_iter().unzip();
-        Around {
-            all: pattern.rows(),
-            nodes,
-            s,
-            work,
-        }
+        Around { nodes, s, work }
     }
 
     /// Steps that looking for the triangles of some of these nodes, which ascend, takes at most.
@@ -164,7 +146,7 @@ fn whole_steps(pattern: &Pattern) -> u64 {
 
 /// Triangles around nodes.
 struct Near<'a> {
-    lines: &'a Lines<'a>,
+    pattern: &'a Pattern,
     /// d, S and T of each node of the graph that is here, and its number, from 1, if its triangles were looked for; zeros for the
     /// others.
     ends: Pages<[u64; 4]>,
@@ -177,43 +159,38 @@ impl<'a> Near<'a> {
     /// Looks for the triangles of all nodes around the chosen ones; or, where those of others are known, of the chosen ones and
     /// of those that share some with them.
     fn count(
-        lines: &'a Lines<'a>,
+        pattern: &'a Pattern,
         around: &Around,
         (chosen, known): (&[u32], Triangles),
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let mut ends = Pages::<[u64; 4]>::zeros(around.all);
+        let mut ends = Pages::<[u64; 4]>::zeros(pattern.rows());
         for (&i, &s) in around.nodes.iter().zip(&around.s) {
-            ends[i as usize] = [
-                lines.row(i).len() as u64,
-                s,
-                known.map_or(0, |triangles| triangles(i)),
-                0,
-            ];
+            let triangles = known.map_or(0, |triangles| triangles(i));
+            ends[i as usize] = [pattern.row(i as usize).len() as u64, s, triangles, 0];
         }
-        let mut counted = if known.is_some() {
-            chosen
-        } else {
-            &around.nodes
-        }
-        .to_vec();
         let marked = |nodes: &[u32]| {
-            let mut marks = Marks::new(around.all);
+            let mut marks = Marks::new(pattern.rows());
             marks.set(nodes);
             marks
         };
+        let find = |nodes: &[u32], later: &(dyn Fn(u32, u32) -> bool + Sync)| {
+            progress.stage("looking for triangles around new nodes", nodes.len() as u64);
+            edges_in_triangles(pattern, nodes, |i| ends[i as usize][1], later, progress)
+        };
+        let mut counted = match known {
+            Some(_) => chosen.to_vec(),
+            None => around.nodes.clone(),
+        };
         let first = marked(&counted);
-        let work = |i: u32| ends[i as usize][1];
-        let later = |i: u32, v: u32| (v > i) | !first.has(v);
-        let mut found = edges_in_triangles(lines, &counted, work, &later, progress)?;
+        let mut found = find(&counted, &|i, v| v > i || !first.has(v))?;
         if known.is_some() {
             let others = found.iter().map(|&(_, v, _)| v).filter(|&v| !first.has(v));
             let second = marked(&others.collect::<Vec<u32>>());
             let nodes = around.nodes.iter().copied().filter(|&i| second.has(i));
             let nodes: Vec<u32> = nodes.collect();
-            let later = |i: u32, v: u32| !first.has(v) & ((v > i) | !second.has(v));
-            progress.stage("looking for triangles around new nodes", nodes.len() as u64);
-            found.extend(edges_in_triangles(lines, &nodes, work, &later, progress)?);
+            let later = |i, v| !first.has(v) && (v > i || !second.has(v));
+            found.extend(find(&nodes, &later)?);
             counted.extend(nodes);
         }
         for (&i, number) in counted.iter().zip(1..) {
@@ -226,11 +203,16 @@ impl<'a> Near<'a> {
             ends[i as usize][2] = own.map(|&(_, t)| u64::from(t)).sum::<u64>() / 2;
         }
         Ok(Near {
-            lines,
+            pattern,
             ends,
             offsets,
             common,
         })
+    }
+
+    /// The neighbours of a node.
+    fn row(&self, i: u32) -> &[u32] {
+        self.pattern.row(i as usize)
     }
 
     /// Steps that triangles around a chosen node take: the edges among its neighbours, and about as many as two of these make.
@@ -253,10 +235,10 @@ impl<'a> Near<'a> {
         End { d, triangles, s }
     }
 
-    /// Asks the memory for what is needed around the nodes that follow.
+    /// Prefetches what is needed around the nodes that follow.
     fn ask(&self, nodes: &[u32], at: usize) {
-        self.lines.ask(nodes, at);
-        let next = nodes.get(at + 2).map_or(&[][..], |&i| self.lines.row(i));
+        ask_rows(self.pattern, nodes, at);
+        let next = nodes.get(at + 2).map_or(&[][..], |&i| self.row(i));
         next.iter()
             .take(AHEAD)
             .for_each(|&j| prefetch(&self.ends[j as usize..=j as usize]));
@@ -264,12 +246,12 @@ impl<'a> Near<'a> {
 
     /// Sums of all orbits over the edges of a chosen node.
     fn sums(&self, i: u32, scratch: &mut Scratch) -> [Whole; Orbit::COUNT] {
-        let row = self.lines.row(i);
+        let row = self.row(i);
         if row.is_empty() {
             return [Wrapping(0); Orbit::COUNT];
         }
         let own = self.end(i);
-        let c = Wrapping(2) * self.pairs_of_walks(i, own.s.0, scratch);
+        let c = Wrapping(2) * self.pairs_of_walks(i, &mut scratch.count);
         let mut middle = match own.triangles.0 {
             0 => Middle::default(),
             _ => self.in_triangles(i, scratch),
@@ -279,21 +261,21 @@ impl<'a> Near<'a> {
     }
 
     /// Σ_w c(i,w)(c(i,w) − 1)/2.
-    fn pairs_of_walks(&self, i: u32, walks: u64, scratch: &mut Scratch) -> Whole {
-        let (lines, row) = (self.lines, self.lines.row(i));
-        if row.len() < 2 || walks <= FILTER_WALKS && scratch.no_walks_meet(lines, i) {
+    fn pairs_of_walks(&self, i: u32, count: &mut [u32]) -> Whole {
+        let row = self.row(i);
+        if row.len() < 2 {
             return Wrapping(0);
         }
-        let (count, mut pairs) = (&mut scratch.count, 0u64);
+        let mut pairs = 0u64;
         for &j in row {
-            for &w in lines.row(j) {
+            for &w in self.row(j) {
                 let before = &mut count[w as usize];
                 pairs = pairs.wrapping_add(u64::from(*before));
                 *before += 1;
             }
         }
         for &j in row {
-            lines.row(j).iter().for_each(|&w| count[w as usize] = 0);
+            self.row(j).iter().for_each(|&w| count[w as usize] = 0);
         }
         // Every walk that returned met the others that did.
         Wrapping(pairs) - Wrapping(row.len() as u64).pairs()
@@ -361,142 +343,65 @@ fn triangles_of(lists: &[u32], ends: &[usize], mark: &mut [u8]) -> u64 {
 struct Scratch {
     /// By node, zero between nodes: walks that end there; or numbers of neighbours, from 1.
     count: Vec<u32>,
-    filter: Vec<u64>,
     /// Edges among the neighbours of a node, and where those of each end.
     lists: Vec<u32>,
     ends: Vec<usize>,
     mark: Vec<u8>,
 }
 
-impl Scratch {
-    fn new(nodes: usize) -> Scratch {
-        Scratch {
-            count: vec![0; nodes],
-            filter: vec![0; FILTER_BITS / 64],
-            ..Scratch::default()
-        }
-    }
-
-    /// Whether all walks of two steps from node `i`, those aside that return, end in different nodes; may say no wrongly.
-    fn no_walks_meet(&mut self, lines: &Lines, i: u32) -> bool {
-        self.filter.fill(0);
-        let mut hit = 0;
-        for &j in lines.row(i) {
-            for &w in lines.row(j).iter().filter(|&&w| w != i) {
-                let hash = w.wrapping_mul(0x9E37_79B1) >> (32 - FILTER_BITS.ilog2());
-                let (word, bit) = (hash as usize / 64, 1u64 << (hash % 64));
-                hit |= self.filter[word] & bit;
-                self.filter[word] |= bit;
-            }
-        }
-        hit == 0
-    }
-}
-
-/// Rows up to this length are looked up by some bits of each entry, and searched where these agree.
-const FEW: usize = 32;
-const FEW_BITS: usize = 1 << 12;
-
 /// An edge in triangles, and t; the edge was found from its first node.
 type Edge = (u32, u32, u32);
 
-/// Whether an edge is looked at from its first node.
-type Later<'a> = &'a (dyn Fn(u32, u32) -> bool + Sync);
-
-/// The edges of some nodes that are in triangles; `work` says about how much each takes.
+/// The edges of some nodes that are in triangles; `work` says about how much each node takes, `later` whether an edge is
+/// looked at from its first node.
 ///
 /// The neighbours of a node are marked, and the rows of these walked; a row much longer than that of the node is searched instead.
-/// Short rows are marked by a few bits of each number: nearly all edges of sparse graphs are in no triangle, and these bits say so
-/// without a look at the marks of a whole graph. Cost: Σ min(d_v, [`SEARCH`] d_i) over the edges i–v that are looked at.
+/// Cost: Σ min(d_v, [`SEARCH`] d_i) over the edges i–v that are looked at.
 fn edges_in_triangles(
-    lines: &Lines,
+    pattern: &Pattern,
     nodes: &[u32],
     work: impl Fn(u32) -> u64,
-    later: Later,
+    later: &(dyn Fn(u32, u32) -> bool + Sync),
     progress: &dyn Progress,
 ) -> Result<Vec<Edge>> {
     let bounds = balanced(nodes.len(), 1 << 14, |at| work(nodes[at]) + 8);
     let mut found: Vec<Vec<Edge>> = bounds.iter().skip(1).map(|_| Vec::new()).collect();
     let parts = ranges(&bounds).zip(&mut found).collect();
-    let mark = || vec![0u8; lines.nodes()];
+    let mark = || vec![0u8; pattern.rows()];
     sweep(parts, progress, mark, |range, found, mark| {
         for at in range {
-            lines.ask(nodes, at);
-            add_common(lines, nodes[at], later, (mark, found));
+            ask_rows(pattern, nodes, at);
+            let (i, row) = (nodes[at], pattern.row(nodes[at] as usize));
+            row.iter().for_each(|&w| mark[w as usize] = 1);
+            for &v in row.iter().filter(|&&v| later(i, v)) {
+                let (far, mut t) = (pattern.row(v as usize), 0);
+                if far.len() > SEARCH * row.len() {
+                    for_common(row, far, |_, _, _| t += 1);
+                } else {
+                    t = far.iter().map(|&w| u32::from(mark[w as usize])).sum();
+                }
+                if t > 0 {
+                    found.push((i, v, t));
+                }
+            }
+            row.iter().for_each(|&w| mark[w as usize] = 0);
         }
     })?;
     Ok(found.concat())
 }
 
-/// Adds the edges of a node that are in triangles; `mark` is zero before and after.
-fn add_common(lines: &Lines, i: u32, later: Later, (mark, found): (&mut [u8], &mut Vec<Edge>)) {
-    let row = lines.row(i);
-    if row.len() < 2 {
-        return;
-    }
-    let later = |v: u32| later(i, v);
-    if row.len() <= FEW {
-        let bits = Bits::of(row);
-        // Which neighbours are visited cannot be foretold: they are listed without a branch.
-        let (mut visited, mut count) = ([0; FEW], 0);
-        for &v in row {
-            visited[count] = v;
-            count += usize::from(later(v));
-        }
-        for &v in &visited[..count] {
-            let hit = match lines.line(v) {
-                Some(line) => bits.hit(line),
-                None => lines.row(v).len() > SEARCH * row.len() || bits.hit(lines.row(v)),
-            };
-            let t = if hit { common(row, lines.row(v)) } else { 0 };
-            if t > 0 {
-                found.push((i, v, t));
-            }
-        }
-        return;
-    }
-    row.iter().for_each(|&w| mark[w as usize] = 1);
-    for &v in row.iter().filter(|&&v| later(v)) {
-        let far = lines.row(v);
-        let t = match far.len() > SEARCH * row.len() {
-            true => common(row, far),
-            false => far.iter().map(|&w| u32::from(mark[w as usize])).sum(),
-        };
-        if t > 0 {
-            found.push((i, v, t));
-        }
-    }
-    row.iter().for_each(|&w| mark[w as usize] = 0);
-}
-
-/// Numbers that two rows have in common: those of the shorter one are searched in the longer.
-fn common(a: &[u32], b: &[u32]) -> u32 {
-    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    short
-        .iter()
-        .filter(|w| long.binary_search(w).is_ok())
-        .count() as u32
-}
-
-/// Some bits of each number of a row.
-struct Bits([u64; FEW_BITS / 64]);
-
-impl Bits {
-    fn of(row: &[u32]) -> Bits {
-        let mut bits = [0; FEW_BITS / 64];
-        row.iter()
-            .for_each(|w| bits[*w as usize % FEW_BITS / 64] |= 1 << (w % 64));
-        Bits(bits)
-    }
-
-    /// Whether any of some numbers may be in the row.
-    #[inline]
-    fn hit(&self, numbers: &[u32]) -> bool {
-        numbers.iter().fold(0, |hit, w| {
-            hit | self.0[*w as usize % FEW_BITS / 64] >> (w % 64)
-        }) & 1
-            == 1
-    }
+/// Prefetches the rows around the node at a place of a list, which is next, and around the ones behind it.
+#[inline]
+fn ask_rows(pattern: &Pattern, nodes: &[u32], at: usize) {
+    let around = |at: usize| {
+        let row = nodes.get(at).map_or(&[][..], |&i| pattern.row(i as usize));
+        row.iter().take(2 * AHEAD)
+    };
+    around(at + 2).for_each(|&v| prefetch(&pattern.offsets()[v as usize..v as usize + 2]));
+    around(at + 1).for_each(|&v| {
+        let row = pattern.row(v as usize);
+        prefetch(&row[..row.len().min(AHEAD)]);
+    });
 }
 
 /// Edges in triangles by their ends, whose numbers are from 1, or 0 for none: where those of each begin, and the other end and t of
@@ -521,105 +426,4 @@ fn by_node(
         next[number - 1] += 1;
     }
     (offsets, common)
-}
-
-/// Numbers of a line: the degree, then the neighbours where all of them have room, the first again in places that are left; or where
-/// they begin in the pattern, in two halves.
-const WIDTH: usize = 16;
-
-/// Rows of a pattern in one line of the caches each, for sweeps that visit most of them in no order.
-///
-/// A visit of a row in a pattern touches where it begins, then the row, which often lies in two lines, on pages that the
-/// processor has forgotten. A short row with its length fits one line, at a place that follows from its number, on huge pages;
-/// the line of a long row says where it is.
-/// Cost: 64 bytes per node and one pass, where so many rows are visited that it pays.
-struct Lines<'a> {
-    pattern: &'a Pattern,
-    /// One line per node; none where few rows are visited.
-    lines: Pages<[u32; WIDTH]>,
-}
-
-impl<'a> Lines<'a> {
-    /// Rows of which so many will be visited.
-    fn new(pattern: &'a Pattern, visits: u64) -> Lines<'a> {
-        let (nodes, slots) = (pattern.rows() as u64, pattern.nnz() as u64);
-        let pay = visits > slots / 4 && 4 * slots >= WIDTH as u64 * nodes;
-        let mut lines = Pages::zeros(if pay { pattern.rows() } else { 0 });
-        parallel::for_rows(&mut lines, 1, |i, line: &mut [[u32; WIDTH]]| {
-            let (row, line) = (pattern.row(i), &mut line[0]);
-            line[0] = row.len() as u32;
-            match row.first() {
-                Some(&first) if row.len() < WIDTH => {
-                    line[1..=row.len()].copy_from_slice(row);
-                    line[row.len() + 1..].fill(first);
-                }
-                _ => {
-                    let start = pattern.range(i).start as u64;
-                    [line[1], line[2]] = [start as u32, (start >> 32) as u32];
-                }
-            }
-        });
-        Lines { pattern, lines }
-    }
-
-    /// Nodes of the graph.
-    fn nodes(&self) -> usize {
-        self.pattern.rows()
-    }
-
-    /// The neighbours of a node.
-    #[inline]
-    fn row(&self, i: u32) -> &[u32] {
-        match self.lines.get(i as usize) {
-            Some(line) if (line[0] as usize) < WIDTH => &line[1..=line[0] as usize],
-            Some(line) => self.long(line),
-            None => self.pattern.row(i as usize),
-        }
-    }
-
-    /// The neighbours that a line has no room for.
-    #[inline]
-    fn long(&self, line: &[u32; WIDTH]) -> &[u32] {
-        let start = u64::from(line[1]) | u64::from(line[2]) << 32;
-        &self.pattern.columns()[start as usize..][..line[0] as usize]
-    }
-
-    /// The neighbours of a node as one line, the first of them in places that are left; nothing where they have no room.
-    #[inline]
-    fn line(&self, i: u32) -> Option<&[u32; WIDTH - 1]> {
-        let line = self
-            .lines
-            .get(i as usize)
-            .filter(|line| (line[0] as usize) < WIDTH)?;
-        line.last_chunk()
-    }
-
-    /// Prefetches the rows around the node at a place of a list, which is next, and around the ones behind it.
-    #[inline]
-    fn ask(&self, nodes: &[u32], at: usize) {
-        let around = |at: usize| {
-            nodes
-                .get(at)
-                .map_or(&[][..], |&i| self.row(i))
-                .iter()
-                .take(2 * AHEAD)
-        };
-        if self.lines.is_empty() {
-            around(at + 2)
-                .for_each(|&v| prefetch(&self.pattern.offsets()[v as usize..v as usize + 2]));
-            return around(at + 1).for_each(|&v| {
-                let row = self.row(v);
-                prefetch(&row[..row.len().min(AHEAD)]);
-            });
-        }
-        let ask = |&v: &u32| prefetch(&self.lines[v as usize..=v as usize]);
-        nodes.get(at + 4).into_iter().for_each(ask);
-        around(at + 2).for_each(ask);
-        for &v in around(at + 1) {
-            let line = &self.lines[v as usize];
-            if line[0] as usize >= WIDTH {
-                prefetch(&self.long(line)[..WIDTH]);
-            }
-        }
-    }
 }

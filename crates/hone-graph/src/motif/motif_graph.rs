@@ -348,7 +348,7 @@ impl Weights {
     }
 
     /// W_t without zeros, and without nodes that have no weight in row or column.
-    fn compact_graph(self, motif: Motif, pattern: &Pattern) -> Result<MotifGraph> {
+    pub(super) fn compact_graph(self, motif: Motif, pattern: &Pattern) -> Result<MotifGraph> {
         let n = pattern.rows();
         let row = |i: u32| {
             let values = &self.values[pattern.range(i as usize)];

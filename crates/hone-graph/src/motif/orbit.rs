@@ -252,16 +252,8 @@ impl Triad {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ArcOrbit(u8);
 
-/// What an arc orbit looks like from the arc s → t: whether t → s is there, how s and w are joined, and how t and w are
-/// (1: by an arc to w, 2: by one from w, 3: by both, 0: not at all).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct View {
-    pub(super) mutual: bool,
-    pub(super) source: usize,
-    pub(super) target: usize,
-}
-
-/// Names of the orbits and what they look like: mutual, relation of the source, relation of the target.
+/// Names of the orbits and what they look like from the arc s → t: whether t → s is there, how s and w are joined, and how t
+/// and w are (1: by an arc to w, 2: by one from w, 3: by both, 0: not at all).
 const ORBITS: [(&str, [usize; 3]); ArcOrbit::COUNT] = [
     ("one-way", [0, 0, 0]),
     ("mutual", [1, 0, 0]),
@@ -328,14 +320,10 @@ impl ArcOrbit {
         Triad::ALL[at - 1]
     }
 
-    /// What it looks like from the arc.
-    pub(super) fn view(self) -> View {
+    /// Whether the arc has its reverse, and the relations of its source and target to the third node.
+    pub(super) fn view(self) -> (bool, usize, usize) {
         let [mutual, source, target] = ORBITS[self.index()].1;
-        View {
-            mutual: mutual == 1,
-            source,
-            target,
-        }
+        (mutual == 1, source, target)
     }
 }
 

@@ -36,7 +36,7 @@ use super::triad::Occurrence;
 use crate::Graph;
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::sparse::Pattern;
+use crate::sparse::{Pattern, offsets};
 
 /// Which pairs of nodes have a weight in W_t.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -255,77 +255,66 @@ impl Counts {
             "counts of another graph"
         );
         check_motif(motif)?;
-        let exact = self.exact_values().ok_or_else(estimated)?;
-        let source = Source {
-            counts: self,
-            exact,
-            arcs: graph.pattern(),
-            motif,
-            delta: delta.max(1),
-        };
-        joined(motif, source.pieces(|piece| piece), graph.nodes())
+        let pieces = self.pairs(graph.pattern(), motif, delta, |piece| piece)?;
+        joined(motif, pieces, graph.nodes())
     }
 
     /// The number of nodes of [`Counts::pair_graph`], without storing it.
     pub fn pair_nodes(&self, motif: Motif, delta: u64) -> Result<usize> {
-        let exact = self.exact_values().ok_or_else(estimated)?;
+        let rows = |piece: Piece| piece.lengths.iter().filter(|&&length| length > 0).count();
         // Either end of an arc is a node of it.
+        let pieces = self.pairs(self.pattern(), motif, delta, rows)?;
+        Ok(pieces.into_iter().sum())
+    }
+
+    /// The results of `of` on the rows of the graph of pairs, piece by piece.
+    fn pairs<T: Send>(
+        &self,
+        arcs: &Pattern,
+        motif: Motif,
+        delta: u64,
+        of: impl Fn(Piece) -> T + Sync + Send,
+    ) -> Result<Vec<T>> {
         let source = Source {
             counts: self,
-            exact,
-            arcs: self.pattern(),
+            exact: self.exact_values().ok_or_else(estimated)?,
+            arcs,
             motif,
             delta: delta.max(1),
         };
-        let rows = |piece: Piece| piece.lengths.iter().filter(|&&length| length > 0).count();
-        Ok(source.pieces(rows).into_iter().sum())
+        let pattern = self.pattern();
+        let reached = |i: usize| {
+            let row = pattern.row(i).iter();
+            let degrees = row.map(|&c| pattern.range(c as usize).len() as u64);
+            degrees.sum::<u64>() + 4
+        };
+        let bounds = balanced(pattern.rows(), 1 << 12, reached);
+        let scratch = || Scratch::new(pattern.rows());
+        let pieces = bounds.par_windows(2).map_init(scratch, |scratch, rows| {
+            of(source.piece(rows[0]..rows[1], scratch))
+        });
+        Ok(pieces.collect())
     }
 }
 
 impl Source<'_> {
-    /// The results of `of` on the rows, piece by piece.
-    fn pieces<T: Send>(&self, of: impl Fn(Piece) -> T + Sync + Send) -> Vec<T> {
-        let pattern = self.counts.pattern();
-        let reached = |i: usize| {
-            pattern
-                .row(i)
-                .iter()
-                .map(|&c| pattern.row(c as usize).len() as u64)
-                .sum::<u64>()
-                + 4
-        };
-        let bounds = balanced(pattern.rows(), 1 << 12, reached);
-        let scratch = || Scratch::new(pattern.rows());
-        bounds
-            .par_windows(2)
-            .map_init(scratch, |scratch, rows| {
-                of(self.piece(rows[0]..rows[1], scratch))
-            })
-            .collect()
-    }
-
     fn piece(&self, rows: Range<usize>, scratch: &mut Scratch) -> Piece {
         let (mut piece, mut entries) = (Piece::default(), Vec::new());
         for i in rows {
             self.read(i, scratch, &mut entries);
-            let before = piece.columns.len();
+            let (before, mut total) = (piece.columns.len(), 0.0);
             for &(j, count) in entries.iter().filter(|(_, count)| *count > 0.0) {
                 if count >= self.delta as f64 {
                     piece.columns.push(j);
                     piece.values.push(count as f32);
+                    total += count;
                 } else {
                     piece.sum.below += 1;
                 }
             }
-            piece.lengths.push(piece.columns.len() - before);
-            let total = entries
-                .iter()
-                .map(|entry| entry.1)
-                .filter(|&count| count >= self.delta as f64)
-                .sum();
-            piece
-                .sum
-                .add_row(i as u32, piece.columns.len() - before, total);
+            let length = piece.columns.len() - before;
+            piece.lengths.push(length);
+            piece.sum.add_row(i as u32, length, total);
         }
         // Pieces are kept until all are done.
         piece.columns.shrink_to_fit();
@@ -356,58 +345,25 @@ impl Source<'_> {
 /// W_t from its rows, on the nodes that have an entry.
 fn joined(motif: Motif, pieces: Vec<Piece>, nodes: usize) -> Result<MotifGraph> {
     let total = pieces.iter().map(|piece| piece.columns.len()).sum();
-    let (mut offsets, mut columns, mut values) = (
-        vec![0],
-        Vec::with_capacity(total),
-        Vec::with_capacity(total),
-    );
-    let mut sum = Sum::default();
+    let (mut columns, mut values) = (Vec::with_capacity(total), Vec::with_capacity(total));
+    let (mut lengths, mut sum) = (Vec::with_capacity(nodes), Sum::default());
     for mut piece in pieces {
-        offsets.extend(piece.lengths.iter().scan(columns.len(), |end, length| {
-            *end += length;
-            Some(*end)
-        }));
+        lengths.append(&mut piece.lengths);
         columns.append(&mut piece.columns);
         values.append(&mut piece.values);
         sum = sum.merge(piece.sum);
     }
-    let kept = if sum.touches_all(nodes) {
-        None
-    } else {
-        renumber(&mut offsets, &mut columns)
+    let pattern = Arc::new(Pattern::new(offsets(lengths), columns, nodes));
+    let whole = sum.touches_all(nodes);
+    let weights = Weights {
+        values,
+        sum,
+        unit: 1.0,
     };
-    let rows = offsets.len() - 1;
-    let pattern = Arc::new(Pattern::new(offsets, columns, rows));
-    let unit = 1.0;
-    // There are only nonzeros, on nodes that have some: it is already compact.
-    let graph = Weights { values, sum, unit }.shared_graph(motif, pattern)?;
-    Ok(MotifGraph {
-        nodes: kept,
-        ..graph
-    })
-}
-
-/// Leaves out nodes without an entry in row or column, in place; the nodes that are left, unless they are all.
-fn renumber(offsets: &mut Vec<usize>, columns: &mut [u32]) -> Option<Vec<u32>> {
-    let n = offsets.len() - 1;
-    let mut touched: Vec<bool> = offsets.windows(2).map(|ends| ends[0] < ends[1]).collect();
-    columns.iter().for_each(|&j| touched[j as usize] = true);
-    let nodes: Vec<u32> = (0..n as u32).filter(|&i| touched[i as usize]).collect();
-    if nodes.len() == n {
-        return None;
+    if whole {
+        return weights.shared_graph(motif, pattern);
     }
-    let mut number = vec![0; n];
-    nodes
-        .iter()
-        .zip(0..)
-        .for_each(|(&node, new)| number[node as usize] = new);
-    columns.iter_mut().for_each(|j| *j = number[*j as usize]);
-    // Removed rows are empty: they end where they begin.
-    for (new, &node) in nodes.iter().enumerate() {
-        offsets[new + 1] = offsets[node as usize + 1];
-    }
-    offsets.truncate(nodes.len() + 1);
-    Some(nodes)
+    weights.compact_graph(motif, &pattern)
 }
 
 /// Refuses a single orbit of a graphlet that has several: occurrences have no position.

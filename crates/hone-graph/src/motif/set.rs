@@ -98,6 +98,18 @@ impl Motif {
         orbits.fold(0, |bits, orbit| bits | 1 << orbit.index())
     }
 
+    /// All motifs that have a name of their own: graphlets and triads with a single orbit are that orbit or triad alone.
+    fn all() -> impl Iterator<Item = Motif> {
+        let several = |graphlet: &Graphlet| graphlet.orbits().len() > 1;
+        let graphlets = Graphlet::ALL.into_iter().filter(several);
+        let several = |orbit: &ArcOrbit| orbit.triad().orbits().len() > 1;
+        let arcs = ArcOrbit::ALL.into_iter().filter(several);
+        (Orbit::ALL.into_iter().map(Motif::Orbit))
+            .chain(graphlets.map(Motif::Graphlet))
+            .chain(Triad::ALL.into_iter().map(Motif::Triad))
+            .chain(arcs.map(Motif::ArcOrbit))
+    }
+
     /// An arc orbit, or the triad that has no other.
     fn of_arc(orbit: ArcOrbit) -> Motif {
         let triad = orbit.triad();
@@ -127,65 +139,56 @@ impl FromStr for Motif {
 
     /// By name, triads also by M1 to M13; where an orbit and a graphlet share a name they are the same, and the orbit is meant.
     fn from_str(name: &str) -> Result<Motif> {
-        let called = |other: &str| other.eq_ignore_ascii_case(name);
-        let orbit = Orbit::ALL.into_iter().find(|orbit| orbit.name() == name);
-        let mut graphlets = Graphlet::ALL.into_iter();
-        let graphlet = graphlets.find(|graphlet| graphlet.name() == name);
-        let mut triads = Triad::ALL.into_iter();
-        let triad = triads.find(|t| called(t.name()) || t.alias().is_some_and(called));
-        let arc = ArcOrbit::ALL.into_iter().find(|arc| called(arc.name()));
-        orbit
-            .map(Motif::Orbit)
-            .or(graphlet.map(Motif::Graphlet))
-            .or(triad.map(Motif::Triad))
-            .or(arc.map(Motif::of_arc))
+        let called = |motif: &Motif| match motif.triad() {
+            None => motif.name() == name,
+            Some(triad) => {
+                let alias = triad
+                    .alias()
+                    .filter(|_| motif.arc_orbits() == triad.orbits());
+                let mut names = [Some(motif.name()), alias].into_iter().flatten();
+                names.any(|known| known.eq_ignore_ascii_case(name))
+            }
+        };
+        Motif::all()
+            .find(called)
             .ok_or_else(|| Error::config("motifs", unknown(name)))
     }
 }
 
 /// Sets of motifs that have a name.
-const WORDS: [&str; 8] = [
-    "all",
-    "orbits",
-    "graphlets",
-    "triads",
-    "triad-orbits",
-    "size2",
-    "size3",
-    "size4",
+const SETS: [(&str, MotifSet); 9] = [
+    ("all", MotifSet::Orbits),
+    ("orbits", MotifSet::Orbits),
+    ("auto", MotifSet::Auto),
+    ("graphlets", MotifSet::Graphlets),
+    ("triads", MotifSet::Triads),
+    ("triad-orbits", MotifSet::TriadOrbits),
+    ("size2", MotifSet::Size(2)),
+    ("size3", MotifSet::Size(3)),
+    ("size4", MotifSet::Size(4)),
 ];
 
 fn unknown(name: &str) -> String {
-    let orbits: Vec<_> = Orbit::ALL.iter().map(|orbit| orbit.name()).collect();
-    let graphlets: Vec<_> = Graphlet::ALL
-        .iter()
-        .filter(|g| g.orbits().len() > 1)
-        .map(|graphlet| graphlet.name())
-        .collect();
-    let triads: Vec<_> = Triad::ALL.iter().map(|triad| triad.name()).collect();
-    let arcs = ArcOrbit::ALL.iter().map(|orbit| orbit.name());
-    let known = orbits
-        .iter()
-        .chain(&graphlets)
-        .chain(&triads)
-        .copied()
-        .chain(arcs)
-        .chain(WORDS);
-    let meant = spelling::closest(name, known);
+    let names = || Motif::all().map(Motif::name);
+    let meant = spelling::closest(name, names().chain(SETS.iter().map(|set| set.0)));
     if !meant.is_empty() {
         let meant = spelling::either(&meant[..meant.len().min(3)]);
         return format!(
             "`{name}` is not a motif; did you mean {meant}? `hone count --help` lists all"
         );
     }
+    let list = |of: &dyn Fn(&Motif) -> bool| {
+        let motifs = Motif::all().filter(of).map(Motif::name);
+        motifs.collect::<Vec<_>>().join(", ")
+    };
     format!(
         "`{name}` is not a motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
          (orbits of at most that many nodes), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \
          {}, the graphlets {}, and the directed motifs {} (also M1 to M13) and \
          positions of arcs in them, such as 030T-first",
-        orbits.join(", "),
-        graphlets.join(", "),
-        triads.join(", ")
+        list(&|motif| matches!(motif, Motif::Orbit(_))),
+        list(&|motif| matches!(motif, Motif::Graphlet(_))),
+        list(&|motif| matches!(motif, Motif::Triad(_)))
     )
 }
 
@@ -282,15 +285,11 @@ impl MotifSet {
         let word = word.trim();
         let size = word.strip_prefix("size");
         let size = size.and_then(|n| n.trim_start_matches(['=', ':']).parse().ok());
-        Ok(match (word, size) {
-            ("all" | "orbits", _) => MotifSet::Orbits,
-            ("auto", _) => MotifSet::Auto,
-            ("graphlets", _) => MotifSet::Graphlets,
-            ("triads", _) => MotifSet::Triads,
-            ("triad-orbits", _) => MotifSet::TriadOrbits,
-            (_, Some(size)) => MotifSet::Size(size),
-            _ => MotifSet::List(vec![word.parse()?]),
-        })
+        match (SETS.into_iter().find(|set| set.0 == word), size) {
+            (Some((_, set)), _) => Ok(set),
+            (None, Some(size)) => Ok(MotifSet::Size(size)),
+            (None, None) => Ok(MotifSet::List(vec![word.parse()?])),
+        }
     }
 }
 
@@ -319,15 +318,11 @@ impl FromStr for MotifSet {
 
 impl Display for MotifSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MotifSet::Orbits => f.write_str("all"),
-            MotifSet::Auto => f.write_str("auto"),
-            MotifSet::Graphlets => f.write_str("graphlets"),
-            MotifSet::Triads => f.write_str("triads"),
-            MotifSet::TriadOrbits => f.write_str("triad-orbits"),
-            MotifSet::Size(size) => write!(f, "size{size}"),
-            MotifSet::List(motifs) => {
-                let names: Vec<_> = motifs.iter().map(|motif| motif.name()).collect();
+        match (self, SETS.iter().find(|set| set.1 == *self)) {
+            (_, Some((name, _))) => f.write_str(name),
+            (MotifSet::Size(size), _) => write!(f, "size{size}"),
+            (other, _) => {
+                let names: Vec<_> = other.motifs().into_iter().map(Motif::name).collect();
                 f.write_str(&names.join(","))
             }
         }
@@ -338,18 +333,13 @@ impl Display for MotifSet {
 #[derive(Deserialize)]
 #[serde(
     untagged,
+    deny_unknown_fields,
     expecting = "`all`, `graphlets`, `triads`, `{ size = 3 }` or a list of motif names"
 )]
 enum Written {
     Text(String),
     Names(Vec<String>),
-    Size(Size),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Size {
-    size: usize,
+    Size { size: usize },
 }
 
 impl Serialize for MotifSet {
@@ -370,7 +360,7 @@ impl<'de> Deserialize<'de> for MotifSet {
         in_settings(match Written::deserialize(deserializer)? {
             Written::Text(text) => text.parse(),
             Written::Names(names) => MotifSet::from_names(&names),
-            Written::Size(Size { size }) => {
+            Written::Size { size } => {
                 let set = MotifSet::Size(size);
                 set.check().map(|()| set)
             }

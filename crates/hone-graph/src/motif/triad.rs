@@ -1,7 +1,7 @@
 //! Triads: exact counts of the 13 connected directed motifs of three nodes, for each arc, and of the two dyads.
 //!
 //! For the arc s → t the nodes w around it fall into 16 cases, by the relation of s and of t to w (`orbit`). Nine of
-//! these are triangles, found by one sweep (`Swept`); in the others w is linked to one end only, and their number is
+//! these are triangles, found by one sweep (`triangles`); in the others w is linked to one end only, and their number is
 //! the degree of that end minus the triangles. So only nine numbers per arc in triangles and three degrees per node are
 //! stored, in narrow columns. All counts are below 2³², and integers: the same for any number of threads.
 //!
@@ -11,6 +11,7 @@
 pub use super::orbit::{ArcOrbit, Triad};
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -64,23 +65,23 @@ pub(super) struct Around {
 impl Around {
     /// How many occurrences contain the arc in that position.
     fn count(&self, orbit: ArcOrbit, occurrence: Occurrence) -> u64 {
-        let view = orbit.view();
-        if occurrence == Occurrence::Induced || view.source + view.target == 0 {
-            let held =
-                view.mutual == self.mutual || (occurrence == Occurrence::Subgraph && self.mutual);
-            return if held {
-                self.cases[view.source][view.target]
-            } else {
-                0
-            };
-        }
-        if view.mutual && !self.mutual {
+        let (mutual, source, target) = orbit.view();
+        let induced = occurrence == Occurrence::Induced;
+        if mutual && !self.mutual || induced && self.mutual && !mutual {
             return 0;
         }
+        if induced || source + target == 0 {
+            return self.cases[source][target];
+        }
         let holding = |part: usize| (0..4).filter(move |whole| whole & part == part);
-        holding(view.source)
-            .flat_map(|a| holding(view.target).map(move |b| self.cases[a][b]))
+        holding(source)
+            .flat_map(|a| holding(target).map(move |b| self.cases[a][b]))
             .sum()
+    }
+
+    /// How many occurrences contain the arc in each position, in the order of [`ArcOrbit::ALL`].
+    fn counts(&self, occurrence: Occurrence) -> [u64; ArcOrbit::COUNT] {
+        ArcOrbit::ALL.map(|orbit| self.count(orbit, occurrence))
     }
 
     /// How many occurrences contain the arc in any of the positions.
@@ -125,38 +126,53 @@ impl Triads {
     /// # Ok::<(), hone_graph::Error>(())
     /// ```
     pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Triads> {
-        let entering = graph.transposed();
-        let swept = Swept::new(graph, &entering, progress)?;
+        let (arcs, entering) = (graph.pattern(), graph.transposed());
+        progress.stage("sorting nodes by degree", 0);
+        let ranked = Ranked::new(&graph.symmetric_pattern(), progress)?;
+        let labels = labels(graph, &entering, &ranked, progress)?;
+        let (of_edges, swept) = triangles(&ranked, &labels, progress)?;
         progress.check()?;
         progress.stage("arranging triads", 0);
-        Ok(Triads::arranged(graph.pattern(), entering, &swept))
-    }
-
-    /// What the sweep found, in the order of the arcs.
-    fn arranged(arcs: &Arc<Pattern>, entering: Arc<Pattern>, swept: &Swept) -> Triads {
+        // Of each arc its edge, by lower slot, whether it leaves the higher-ranked end, and whether it has its reverse.
+        let find = |i: u32, j: u32| {
+            let (a, b) = (ranked.rank[i as usize], ranked.rank[j as usize]);
+            let (u, v) = (a.max(b) as usize, a.min(b));
+            let k = ranked.lower(u).binary_search(&v);
+            let k = k.expect("an arc is an edge");
+            let mutual = labels[ranked.heads[u].start + k] == 3;
+            (ranked.lower_start(u) + k, a > b, mutual)
+        };
         let found = parallel::stretches(arcs.rows(), ROWS, |rows| {
-            let of = |i: usize| arcs.row(i).iter().map(move |&j| swept.find(i as u32, j));
-            rows.flat_map(of).collect::<Vec<_>>()
+            let of = |i: usize| arcs.row(i).iter().map(move |&j| (i as u32, j));
+            let arcs = rows.flat_map(of).map(|(i, j)| find(i, j));
+            arcs.collect::<Vec<_>>()
         });
         let found = found.concat();
-        let common = |arc: usize| u64::from(swept.common[found[arc].0]);
-        let common = Column::collect(found.len(), common);
+        let common = Column::collect(found.len(), |arc| of_edges[found[arc].0].into());
         let mutual = Column::collect(found.len(), |arc| u64::from(found[arc].2));
+        let nonzeros = |range: Range<usize>| of_edges[range].iter().filter(|&&t| t != 0).count();
+        let rank = Rank::new(of_edges.len(), nonzeros);
         let places = parallel::collect_some(found.len(), |arc| {
             let (edge, higher, _) = found[arc];
-            (swept.common[edge] > 0).then(|| (swept.place(edge), higher))
+            (of_edges[edge] > 0).then(|| (rank.below(edge, nonzeros), higher))
         });
         let classes = std::array::from_fn(|class| {
-            let wanted = (class / 3 + 1, class % 3 + 1);
             Column::collect(places.len(), |at| {
-                u64::from(swept.class(places[at].0, places[at].1, wanted))
+                let (place, from_higher) = places[at];
+                // Classes are by the label at the higher-ranked end, then at the lower.
+                let turned = 3 * (class % 3) + class / 3;
+                swept[place][if from_higher { class } else { turned }].into()
             })
         });
-        let degrees = std::array::from_fn(|d| {
-            Column::collect(arcs.rows(), |i| u64::from(swept.degrees(i)[d]))
+        let degrees = std::array::from_fn(|label| {
+            Column::collect(arcs.rows(), |i| {
+                let labels = &labels[ranked.range(ranked.rank[i] as usize)];
+                let same = |&&other: &&u8| usize::from(other) == label + 1;
+                labels.iter().filter(same).count() as u64
+            })
         });
         let rank = Rank::new(common.len(), |range| common.nonzeros(range));
-        Triads {
+        Ok(Triads {
             arcs: arcs.clone(),
             entering,
             mutual,
@@ -164,7 +180,7 @@ impl Triads {
             rank,
             classes,
             degrees,
-        }
+        })
     }
 
     /// The arcs counted: row i holds those that leave node i.
@@ -180,11 +196,9 @@ impl Triads {
     /// Sums of the counts over the arcs that leave node `i`, and over those that enter it, in the order of
     /// [`ArcOrbit::ALL`].
     pub fn node_sums(&self, i: usize) -> ([u64; ArcOrbit::COUNT], [u64; ArcOrbit::COUNT]) {
-        let add = |mut sums: [u64; ArcOrbit::COUNT], around: Around| {
-            for (sum, orbit) in sums.iter_mut().zip(ArcOrbit::ALL) {
-                *sum += around.count(orbit, Occurrence::Induced);
-            }
-            sums
+        let add = |sums: [u64; ArcOrbit::COUNT], around: Around| {
+            let more = around.counts(Occurrence::Induced);
+            std::array::from_fn(|orbit| sums[orbit] + more[orbit])
         };
         let zero = [0; ArcOrbit::COUNT];
         let leaving = self.around_row(i).map(|(_, around)| around);
@@ -210,8 +224,7 @@ impl Triads {
 
     /// Counts of the arc from `i` to `j` in the order of [`ArcOrbit::ALL`]; `None` when there is no such arc.
     pub fn arc(&self, i: u32, j: u32, occurrence: Occurrence) -> Option<[u64; ArcOrbit::COUNT]> {
-        let around = self.around(i, j)?;
-        Some(ArcOrbit::ALL.map(|orbit| around.count(orbit, occurrence)))
+        Some(self.around(i, j)?.counts(occurrence))
     }
 
     /// The nodes around the arc from `i` to `j`.
@@ -261,11 +274,11 @@ impl Triads {
 
     /// Occurrences in the whole graph: of each orbit over all arcs, and of each dyad and triad.
     pub fn totals(&self, occurrence: Occurrence) -> TriadTotals {
-        let of_rows = |rows: std::ops::Range<usize>| {
+        let of_rows = |rows: Range<usize>| {
             let mut sums = [0u128; ArcOrbit::COUNT];
             for (_, around) in rows.flat_map(|i| self.around_row(i)) {
-                for (sum, orbit) in sums.iter_mut().zip(ArcOrbit::ALL) {
-                    *sum += u128::from(around.count(orbit, occurrence));
+                for (sum, count) in sums.iter_mut().zip(around.counts(occurrence)) {
+                    *sum += u128::from(count);
                 }
             }
             sums
@@ -341,84 +354,7 @@ const ROWS: usize = 1 << 12;
 /// Triangles on an edge by how their third node is linked to its ends: three labels times three.
 type Classes = [u32; 9];
 
-/// What the sweep with directions found.
-///
-/// On the underlying graph, ranked by degree, each slot has a label: 1 for an arc that leaves the row's node, 2 for one
-/// that enters it, 3 for both. For each edge {u, v} with v < u the row of v is walked over the labels of the row of u, as in
-/// the undirected sweep, and each common neighbour adds one to the class (label at u, label at v): nine numbers per edge
-/// in triangles. Cost: Σ_e min(d_u, d_v) steps. Memory: one byte per slot for labels and one per node and thread, 4 bytes
-/// per edge, 36 per edge in triangles. Every edge belongs to one thread, and sums are of integers.
-struct Swept {
-    ranked: Ranked,
-    /// One label per slot of the ranked graph.
-    labels: Vec<u8>,
-    /// Common neighbours of each edge, by lower slot.
-    common: Vec<u32>,
-    /// From a lower slot with common neighbours to its place in `classes`.
-    rank: Rank,
-    /// Classes of the edges in triangles: label at the higher-ranked end, then at the lower.
-    classes: Vec<Classes>,
-}
-
-impl Swept {
-    fn new(graph: &Graph, entering: &Pattern, progress: &dyn Progress) -> Result<Swept> {
-        progress.stage("sorting nodes by degree", 0);
-        let ranked = Ranked::new(&graph.symmetric_pattern(), progress)?;
-        let labels = labels(graph, entering, &ranked, progress)?;
-        let (common, classes) = triangles(&ranked, &labels, progress)?;
-        let rank = Rank::new(common.len(), |range| nonzeros(&common[range]));
-        Ok(Swept {
-            ranked,
-            labels,
-            common,
-            rank,
-            classes,
-        })
-    }
-
-    /// Where the edge of the arc `i → j` is, whether `i` is its higher-ranked end, and whether the arc has its reverse.
-    fn find(&self, i: u32, j: u32) -> (usize, bool, bool) {
-        let (a, b) = (self.ranked.rank[i as usize], self.ranked.rank[j as usize]);
-        let (u, v) = (a.max(b) as usize, a.min(b));
-        let k = self
-            .ranked
-            .lower(u)
-            .binary_search(&v)
-            .expect("an arc is an edge");
-        let mutual = self.labels[self.ranked.heads[u].start + k] == 3;
-        (self.ranked.lower_start(u) + k, a > b, mutual)
-    }
-
-    /// The place of an edge in triangles in the list of their classes.
-    fn place(&self, edge: usize) -> usize {
-        self.rank.below(edge, |range| nonzeros(&self.common[range]))
-    }
-
-    /// Triangles of an edge whose third corner has label `source` at the one end and `target` at the other.
-    fn class(&self, place: usize, from_higher: bool, (source, target): (usize, usize)) -> u32 {
-        let (high, low) = match from_higher {
-            true => (source, target),
-            false => (target, source),
-        };
-        self.classes[place][3 * (high - 1) + low - 1]
-    }
-
-    /// How many neighbours of node `i` have each label: arcs that only leave, only enter, or both.
-    fn degrees(&self, i: usize) -> [u32; 3] {
-        let u = self.ranked.rank[i] as usize;
-        let labels = &self.labels[self.ranked.range(u)];
-        labels.iter().fold([0; 3], |mut degrees, &label| {
-            degrees[usize::from(label) - 1] += 1;
-            degrees
-        })
-    }
-}
-
-fn nonzeros(values: &[u32]) -> usize {
-    values.iter().filter(|&&value| value != 0).count()
-}
-
-/// The label of every slot of the ranked graph.
+/// The label of every slot of the ranked graph: 1 for an arc that leaves the row's node, 2 for one that enters it, 3 for both.
 fn labels(
     graph: &Graph,
     entering: &Pattern,
@@ -450,6 +386,11 @@ fn labels(
 }
 
 /// Common neighbours of every edge, and the classes of those that have any, both in the order of lower slots.
+///
+/// For each edge {u, v} with v < u the row of v is walked over the labels of the row of u, as in the undirected sweep, and
+/// each common neighbour adds one to the class (label at u, label at v): nine numbers per edge in triangles.
+/// Cost: Σ_e min(d_u, d_v) steps. Memory: one byte per slot for labels and one per node and thread, 4 bytes
+/// per edge, 36 per edge in triangles. Every edge belongs to one thread, and sums are of integers.
 fn triangles(
     ranked: &Ranked,
     labels: &[u8],

@@ -37,7 +37,7 @@ pub(in crate::motif) fn bytes(pattern: &Pattern, cap: usize) -> u64 {
     let common = size_of::<Common>();
     let masks = 8 * words(pattern, cap);
     let sweeps = masks + (size_of::<f32>() + common).max(size_of::<Half>() + size_of::<Edge>());
-    let slot = size_of::<Link>() + common + sweeps.max(size_of::<Edge>() + 6 * size_of::<f32>());
+    let slot = size_of::<Link>() + (common + sweeps).max(2 * size_of::<Edge>());
     // Heads, ranks and bounds; counts and common neighbours of every thread.
     let node = 64 + size_of::<Common>() * rayon::current_num_threads();
     (slot * slots + 8 * members + node * pattern.rows()) as u64
@@ -55,7 +55,7 @@ pub(in crate::motif) fn estimate(
     cap: usize,
     key: Key,
     progress: &dyn Progress,
-) -> Result<Pages<[f32; 6]>> {
+) -> Result<Pages<Edge>> {
     progress.stage("sampling neighbours", 0);
     let (_, ranks) = by_degree(pattern);
     let ranks: Vec<u32> = ranks
@@ -75,11 +75,11 @@ pub(in crate::motif) fn estimate(
     };
     progress.stage("estimating motifs", 3 * pattern.rows() as u64);
     let (cycles, common, masks) = sweeps.cycles()?;
-    let common = sweeps.mirrored(common);
+    let common = sweeps.mirrored(common, false);
     let near = sweeps.near(&masks, &common, cycles)?;
     let edges = sweeps.edges(&masks, &common, &near)?;
-    drop((masks, near));
-    Ok(sweeps.joined(&edges, &common))
+    drop((masks, near, common));
+    Ok(sweeps.mirrored(edges, true))
 }
 
 /// Slots from the current one to the one whose other slot is prefetched.
@@ -103,16 +103,8 @@ struct Half {
     r: f32,
 }
 
-/// The primitives of an edge but t.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Edge {
-    p: f32,
-    c: f32,
-    k: f32,
-    q: f32,
-    r: f32,
-}
+/// t, P, C, K, Q and R of an edge.
+type Edge = [f32; 6];
 
 /// Samples and links of a graph.
 struct Sweeps<'a> {
@@ -158,14 +150,6 @@ impl Sweeps<'_> {
     #[inline]
     fn mask<'m>(&self, masks: &'m [u64], slot: usize) -> &'m [u64] {
         &masks[slot * self.words..][..self.words]
-    }
-
-    /// Prefetches the values at the other slot of an edge, if the link is `wanted`.
-    #[inline(always)]
-    fn ask<T>(&self, values: &[T], slot: usize, wanted: impl Fn(Link) -> bool) {
-        if let Some(link) = self.links.get(slot).filter(|&&link| wanted(link)) {
-            prefetch(&values[link.slot()..=link.slot()]);
-        }
     }
 
     /// The first sweep: wedges from each node to members of its neighbours' samples. It finds which members are neighbours
@@ -299,17 +283,23 @@ impl Sweeps<'_> {
         }
     }
 
-    /// Copies the values at the slots u → v with v ranked lower to both slots of an edge.
+    /// Copies the values at the slots u → v with v ranked lower, or higher (`up`), to both slots of an edge.
     #[expect(clippy::needless_pass_by_value, reason = "not needed any longer")]
-    fn mirrored(&self, common: Pages<Common>) -> Pages<Common> {
-        let mut both = Pages::zeros(common.len());
-        parallel::each(both.chunks_mut(CHUNK).collect(), &|chunk, both| {
-            for (slot, both) in (chunk * CHUNK..).zip(both) {
-                self.ask(&common, slot + AHEAD, Link::up);
-                let link = self.links[slot];
-                *both = common[if link.up() { link.slot() } else { slot }];
-            }
-        });
+    fn mirrored<T: Pod + Send + Sync>(&self, values: Pages<T>, up: bool) -> Pages<T> {
+        let mut both = Pages::zeros(values.len());
+        parallel::each(
+            both.chunks_mut(CHUNK).collect(),
+            &|chunk, both: &mut [T]| {
+                for (slot, both) in (chunk * CHUNK..).zip(both) {
+                    if let Some(link) = self.links.get(slot + AHEAD).filter(|link| link.up() != up)
+                    {
+                        prefetch(&values[link.slot()..=link.slot()]);
+                    }
+                    let link = self.links[slot];
+                    *both = values[if link.up() == up { slot } else { link.slot() }];
+                }
+            },
+        );
         both
     }
 
@@ -411,16 +401,17 @@ impl Sweeps<'_> {
             self.prepare(v, common, own);
         }
         for (slot, edge) in slots.zip(edges) {
-            self.ask(near, slot + AHEAD, Link::up);
+            if let Some(link) = self.links.get(slot + AHEAD).filter(|link| link.up()) {
+                prefetch(&near[link.slot()..=link.slot()]);
+            }
             if up(&slot) {
                 let (here, there) = (near[slot], near[self.links[slot].slot()]);
-                *edge = if seen(&slot) {
-                    self.edge(v, slot, own)
-                } else {
-                    Edge::zeroed()
-                };
-                edge.c += here.c + there.c - 2.0 * common[slot].all;
-                edge.r += there.r;
+                if seen(&slot) {
+                    *edge = self.edge(v, slot, own);
+                }
+                edge[0] = common[slot].all;
+                edge[2] += here.c + there.c - 2.0 * common[slot].all;
+                edge[5] += there.r;
             }
         }
     }
@@ -507,27 +498,7 @@ impl Sweeps<'_> {
         let [lower, upper] = ones(mine, sample.lower).map(f64::from);
         let pairs = pair[0] * lower * (lower - 1.0) + pair[1] * upper * (upper - 1.0);
         let p = pairs / 2.0 + across * lower * upper;
-        Edge {
-            p: p as f32,
-            c: (r - chorded) as f32,
-            k: (k / 2.0) as f32,
-            q: q as f32,
-            r: r as f32,
-        }
-    }
-
-    /// Copies the values at the slots v → u with u ranked higher to both slots of an edge.
-    fn joined(&self, edges: &[Edge], common: &[Common]) -> Pages<[f32; 6]> {
-        let mut all = Pages::<[f32; 6]>::zeros(edges.len());
-        parallel::each(all.chunks_mut(CHUNK).collect(), &|chunk, all| {
-            for (slot, to) in (chunk * CHUNK..).zip(all) {
-                self.ask(edges, slot + AHEAD, |link| !link.up());
-                let link = self.links[slot];
-                let Edge { p, c, k, q, r } = edges[if link.up() { slot } else { link.slot() }];
-                *to = [common[slot].all, p, c, k, q, r];
-            }
-        });
-        all
+        [0.0, p, r - chorded, k / 2.0, q, r].map(|value| value as f32)
     }
 }
 
