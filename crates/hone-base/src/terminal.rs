@@ -84,11 +84,23 @@ impl<W: Write + IsTerminal> Results<W> {
     /// Results go to `out`.
     pub fn new(out: W) -> Self {
         let terminal = out.is_terminal();
+        Results::shown_on(out, terminal)
+    }
+}
+
+impl<W> Results<W> {
+    /// Results go to `out`, which may be a terminal.
+    pub fn shown_on(out: W, terminal: bool) -> Self {
         Results {
             out,
             terminal,
             rest: Vec::new(),
         }
+    }
+
+    /// Where they went.
+    pub fn into_inner(self) -> W {
+        self.out
     }
 }
 
@@ -110,70 +122,5 @@ impl<W: Write> Write for Results<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every character that is a control character or a mark of direction, by the tables of Unicode.
-    fn hostile() -> String {
-        let marks = [0x61c, 0x200e, 0x200f, 0x2028, 0x2029];
-        let codes = (0..0x20).chain(0x7f..0xa0).chain(marks);
-        let codes = codes.chain(0x202a..=0x202e).chain(0x2066..=0x2069);
-        codes.filter_map(char::from_u32).collect()
-    }
-
-    #[test]
-    fn what_acts_is_escaped_and_what_is_shown_stays() {
-        let hostile = hostile();
-        let text = shown(&hostile);
-        assert!(text.chars().all(|c| !acts(c) || matches!(c, '\n' | '\t')));
-        assert_eq!(text.matches('\\').count(), hostile.chars().count() - 2);
-        assert!(line(&hostile).chars().all(|c| !acts(c)));
-        for plain in [
-            "",
-            "plain",
-            "ünïcode ☃ 木 \u{200d}",
-            "a\\b \"c\" 'd'",
-            "e\u{301}",
-        ] {
-            assert!(matches!(shown(plain), Cow::Borrowed(same) if same == plain));
-            assert!(matches!(line(plain), Cow::Borrowed(same) if same == plain));
-        }
-        assert_eq!(line("a\nb\tc"), "a\\nb\\tc");
-        assert_eq!(
-            json("[\n\t\"\u{7f}\u{9b}\u{202e}é\"]"),
-            "[\n\t\"\\u007f\\u009b\\u202eé\"]"
-        );
-    }
-
-    #[test]
-    fn results_on_a_terminal_are_escaped_wherever_the_pieces_end() {
-        let text = format!("id\tü{}☃\n\u{202e}\n", hostile());
-        for piece in 1..7 {
-            let [terminal, file] = [true, false].map(|terminal| {
-                let (out, rest) = (Vec::new(), Vec::new());
-                let mut results = Results {
-                    out,
-                    terminal,
-                    rest,
-                };
-                for piece in text.as_bytes().chunks(piece) {
-                    results.write_all(piece).expect("in memory");
-                }
-                results.out
-            });
-            assert_eq!(String::from_utf8(terminal).expect("text"), shown(&text));
-            assert_eq!(file, text.as_bytes());
-        }
-        let mut binary = Results {
-            out: Vec::new(),
-            terminal: true,
-            rest: Vec::new(),
-        };
-        binary.write_all(b"\x93NUMPY\x1b[31m\n").expect("in memory");
-        assert_eq!(binary.out, "\u{fffd}NUMPY\\u{1b}[31m\n".as_bytes());
     }
 }

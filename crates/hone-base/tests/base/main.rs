@@ -4,4 +4,5 @@ mod memory;
 mod parallel;
 mod sparse;
 mod storage;
+mod terminal;
 mod words;
