@@ -94,6 +94,8 @@ pub struct MotifRows {
     pub scale: f64,
     /// Whether all weights are in the range of 32-bit floating point.
     pub finite: bool,
+    /// Rows with a nonzero, ascending.
+    pub rows: Vec<u32>,
 }
 
 /// From this share of nonzeros on, W_t shares the graph's pattern.
@@ -134,15 +136,7 @@ impl Counts {
     ) -> Result<MotifRows> {
         let least = self.least(graph, motif, weighting)?;
         let source = Source::new(graph, Some(self), (motif, weighting), least);
-        let Weights { values, sum, unit } = source.rows(rows);
-        Ok(MotifRows {
-            values,
-            nonzeros: sum.nnz,
-            below_delta: sum.below,
-            total: sum.total / unit,
-            scale: unit,
-            finite: sum.largest.is_finite(),
-        })
+        Ok(source.rows(rows))
     }
 
     /// The smallest count that is a weight.
@@ -183,25 +177,25 @@ impl MotifGraph {
         weights: impl Iterator<Item = (usize, f32)>,
         rows: &MotifRows,
     ) -> Result<MotifGraph> {
-        let (mut values, offsets) = (vec![0f32; pattern.nnz()], pattern.offsets());
-        let mut sum = Sum {
-            below: rows.below_delta,
-            total: rows.total * rows.scale,
-            ..Sum::default()
+        let offsets = pattern.offsets();
+        let mut all = MotifRows {
+            below_delta: rows.below_delta,
+            total: rows.total,
+            values: vec![0.0; pattern.nnz()],
+            ..MotifRows::none(rows.scale)
         };
         let mut i = 0;
         for (position, value) in weights {
-            values[position] = value;
+            all.values[position] = value;
             while offsets[i + 1] <= position {
                 i += 1;
             }
-            if sum.rows.last() != Some(&(i as u32)) {
-                sum.rows.push(i as u32);
+            if all.rows.last() != Some(&(i as u32)) {
+                all.rows.push(i as u32);
             }
-            sum.nnz += 1;
+            all.nonzeros += 1;
         }
-        let unit = rows.scale;
-        Weights { values, sum, unit }.compact_graph(motif, pattern)
+        all.compact_graph(motif, pattern)
     }
 }
 
@@ -239,7 +233,7 @@ impl<'a> Source<'a> {
     }
 
     /// The weights of some rows at all positions of the pattern.
-    fn rows(&self, rows: Range<usize>) -> Weights {
+    fn rows(&self, rows: Range<usize>) -> MotifRows {
         let offsets = &self.pattern.offsets()[rows.start..=rows.end];
         let mut values = vec![0f32; offsets[rows.len()] - offsets[0]];
         let bounds = balanced(rows.len(), 1 << 14, |i| {
@@ -250,16 +244,18 @@ impl<'a> Source<'a> {
         let sums = parallel::map_each(parts.collect(), |_, (part, values)| {
             self.fill(rows.start + part.start..rows.start + part.end, values)
         });
-        Weights {
-            sum: sums.into_iter().fold(Sum::default(), Sum::merge),
+        let none = MotifRows::none(self.unit);
+        let sum = sums.into_iter().fold(none, MotifRows::with);
+        MotifRows {
             values,
-            unit: self.unit,
+            total: sum.total / self.unit,
+            ..sum
         }
     }
 
-    /// Writes the weights of some rows.
-    fn fill(&self, rows: Range<usize>, values: &mut [f32]) -> Sum {
-        let mut sum = Sum::default();
+    /// Writes the weights of some rows; returns all else, with the sum of the scaled weights.
+    fn fill(&self, rows: Range<usize>, values: &mut [f32]) -> MotifRows {
+        let mut sum = MotifRows::none(self.unit);
         let base = self.pattern.range(rows.start).start;
         for i in rows {
             let (mut row, mut nnz) = (0.0, 0);
@@ -288,7 +284,7 @@ impl<'a> Source<'a> {
                     };
                     nnz += usize::from(*stored != 0.0);
                 } else {
-                    sum.below += usize::from(count >= 0.5);
+                    sum.below_delta += usize::from(count >= 0.5);
                 }
             };
             match self.counts {
@@ -319,18 +315,44 @@ pub fn unit_of_weights(weights: &[f32]) -> f64 {
     if usual { 1.0 } else { (-exponent).exp2() }
 }
 
-/// Weights at the positions of a pattern, or of some of its rows.
-pub(super) struct Weights {
-    pub(super) values: Vec<f32>,
-    pub(super) sum: Sum,
-    /// The factor of the values.
-    pub(super) unit: f64,
-}
+impl MotifRows {
+    /// No rows.
+    pub(super) fn none(scale: f64) -> MotifRows {
+        MotifRows {
+            values: Vec::new(),
+            nonzeros: 0,
+            below_delta: 0,
+            total: 0.0,
+            scale,
+            finite: true,
+            rows: Vec::new(),
+        }
+    }
 
-impl Weights {
-    /// W_t on the pattern, or compact if few positions have a weight.
+    /// Adds a row with this many nonzeros and that sum.
+    pub(super) fn add_row(&mut self, i: u32, nonzeros: usize, total: f64) {
+        if nonzeros > 0 {
+            self.rows.push(i);
+        }
+        self.nonzeros += nonzeros;
+        self.total += total;
+        self.finite &= total.is_finite();
+    }
+
+    /// The same with the rows that follow.
+    pub(super) fn with(mut self, mut next: MotifRows) -> MotifRows {
+        self.rows.append(&mut next.rows);
+        self.values.append(&mut next.values);
+        self.nonzeros += next.nonzeros;
+        self.below_delta += next.below_delta;
+        self.total += next.total;
+        self.finite &= next.finite;
+        self
+    }
+
+    /// W_t of all rows, on the pattern, or compact if few positions have a weight.
     fn graph(self, motif: Motif, pattern: &Arc<Pattern>) -> Result<MotifGraph> {
-        if shares_pattern(self.sum.nnz, self.values.len()) {
+        if shares_pattern(self.nonzeros, self.values.len()) {
             self.shared_graph(motif, pattern.clone())
         } else {
             self.compact_graph(motif, pattern)
@@ -356,7 +378,7 @@ impl Weights {
             slots.filter(|&(_, &value)| value != 0.0)
         };
         let mut touched = vec![false; n];
-        for &i in &self.sum.rows {
+        for &i in &self.rows {
             touched[i as usize] = true;
             row(i).for_each(|(&j, _)| touched[j as usize] = true);
         }
@@ -366,7 +388,7 @@ impl Weights {
             number[node as usize] = k;
         }
         let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        let mut rows = self.sum.rows.iter().peekable();
+        let mut rows = self.rows.iter().peekable();
         for &i in &nodes {
             if rows.next_if_eq(&&i).is_some() {
                 for (&j, &value) in row(i) {
@@ -382,58 +404,18 @@ impl Weights {
     }
 
     fn finished(self, motif: Motif, nodes: Option<Vec<u32>>, matrix: Csr) -> Result<MotifGraph> {
-        if !self.sum.largest.is_finite() {
+        if !self.finite {
             return Err(overflow(motif));
         }
         Ok(MotifGraph {
             motif,
             nodes,
             matrix,
-            scale: self.unit,
-            total: self.sum.total / self.unit,
-            nnz: self.sum.nnz,
-            below_delta: self.sum.below,
+            scale: self.scale,
+            total: self.total,
+            nnz: self.nonzeros,
+            below_delta: self.below_delta,
         })
-    }
-}
-
-/// Statistics of a range of rows.
-#[derive(Debug, Default)]
-pub(super) struct Sum {
-    /// Rows with a nonzero.
-    rows: Vec<u32>,
-    nnz: usize,
-    /// Positions with the motif below delta.
-    pub(super) below: usize,
-    total: f64,
-    largest: f64,
-}
-
-impl Sum {
-    /// Adds a row with this many nonzeros and that sum.
-    pub(super) fn add_row(&mut self, i: u32, nonzeros: usize, total: f64) {
-        if nonzeros > 0 {
-            self.rows.push(i);
-        }
-        self.nnz += nonzeros;
-        self.total += total;
-        self.largest = self.largest.max(total);
-    }
-
-    /// Whether every row has a nonzero.
-    pub(super) fn touches_all(&self, rows: usize) -> bool {
-        self.rows.len() == rows
-    }
-
-    pub(super) fn merge(mut self, mut other: Sum) -> Sum {
-        self.rows.append(&mut other.rows);
-        Sum {
-            rows: self.rows,
-            nnz: self.nnz + other.nnz,
-            below: self.below + other.below,
-            total: self.total + other.total,
-            largest: self.largest.max(other.largest),
-        }
     }
 }
 

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
 use super::formula::Exact;
-use super::motif_graph::{MotifGraph, Sum, Weights};
+use super::motif_graph::{MotifGraph, MotifRows};
 use super::orbit::Graphlet;
 use super::ranked::{balanced, for_common};
 use super::set::Motif;
@@ -220,13 +220,11 @@ impl Scratch {
     }
 }
 
-/// Columns and values of some rows, and how many each row has.
-#[derive(Default)]
+/// Some rows: the columns of their values, and how many each row has.
 struct Piece {
     lengths: Vec<usize>,
     columns: Vec<u32>,
-    values: Vec<f32>,
-    sum: Sum,
+    rows: MotifRows,
 }
 
 /// What W_t of one graphlet is built from.
@@ -299,26 +297,31 @@ impl Counts {
 
 impl Source<'_> {
     fn piece(&self, rows: Range<usize>, scratch: &mut Scratch) -> Piece {
-        let (mut piece, mut entries) = (Piece::default(), Vec::new());
+        let mut piece = Piece {
+            lengths: Vec::new(),
+            columns: Vec::new(),
+            rows: MotifRows::none(1.0),
+        };
+        let mut entries = Vec::new();
         for i in rows {
             self.read(i, scratch, &mut entries);
             let (before, mut total) = (piece.columns.len(), 0.0);
             for &(j, count) in entries.iter().filter(|(_, count)| *count > 0.0) {
                 if count >= self.delta as f64 {
                     piece.columns.push(j);
-                    piece.values.push(count as f32);
+                    piece.rows.values.push(count as f32);
                     total += count;
                 } else {
-                    piece.sum.below += 1;
+                    piece.rows.below_delta += 1;
                 }
             }
             let length = piece.columns.len() - before;
             piece.lengths.push(length);
-            piece.sum.add_row(i as u32, length, total);
+            piece.rows.add_row(i as u32, length, total);
         }
         // Pieces are kept until all are done.
         piece.columns.shrink_to_fit();
-        piece.values.shrink_to_fit();
+        piece.rows.values.shrink_to_fit();
         piece
     }
 
@@ -345,25 +348,19 @@ impl Source<'_> {
 /// W_t from its rows, on the nodes that have an entry.
 fn joined(motif: Motif, pieces: Vec<Piece>, nodes: usize) -> Result<MotifGraph> {
     let total = pieces.iter().map(|piece| piece.columns.len()).sum();
-    let (mut columns, mut values) = (Vec::with_capacity(total), Vec::with_capacity(total));
-    let (mut lengths, mut sum) = (Vec::with_capacity(nodes), Sum::default());
+    let (mut lengths, mut columns) = (Vec::with_capacity(nodes), Vec::with_capacity(total));
+    let mut rows = MotifRows::none(1.0);
+    rows.values.reserve_exact(total);
     for mut piece in pieces {
         lengths.append(&mut piece.lengths);
         columns.append(&mut piece.columns);
-        values.append(&mut piece.values);
-        sum = sum.merge(piece.sum);
+        rows = rows.with(piece.rows);
     }
     let pattern = Arc::new(Pattern::new(offsets(lengths), columns, nodes));
-    let whole = sum.touches_all(nodes);
-    let weights = Weights {
-        values,
-        sum,
-        unit: 1.0,
-    };
-    if whole {
-        return weights.shared_graph(motif, pattern);
+    if rows.rows.len() == nodes {
+        return rows.shared_graph(motif, pattern);
     }
-    weights.compact_graph(motif, &pattern)
+    rows.compact_graph(motif, &pattern)
 }
 
 /// Refuses a single orbit of a graphlet that has several: occurrences have no position.

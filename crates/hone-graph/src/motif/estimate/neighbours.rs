@@ -72,13 +72,16 @@ impl Samples {
             .zip(cut(&mut places, &starts));
         let parts = parts.zip(cut(&mut heads, &bounds)).collect();
         parallel::each(parts, &|part, ((members, places), heads)| {
-            let mut row = Row::default();
+            let mut entries = Vec::new();
             for (head, i) in heads.iter_mut().zip(bounds[part]..) {
                 head.rank = ranks[i];
-                row.choose(head, (pattern.row(i), ranks), cap, |stratum| {
+                entries.clear();
+                let row = pattern.row(i).iter().zip(0u64..);
+                entries.extend(row.map(|(&j, at)| u64::from(ranks[j as usize]) << 32 | at));
+                choose(head, &mut entries, cap, |stratum| {
                     key.with("node", 2 * i as u64 + stratum)
                 });
-                for (at, entry) in (head.start as usize - starts[part]..).zip(&row.entries) {
+                for (at, entry) in (head.start as usize - starts[part]..).zip(&entries) {
                     (members[at], places[at]) = ((entry >> 32) as u32, *entry as u32);
                 }
             }
@@ -174,71 +177,35 @@ impl<'a> Sample<'a> {
     /// Members ranked at most `rank`, which is above this node's own.
     #[inline(always)]
     pub(super) fn up_to(&self, rank: u32) -> usize {
-        // Samples are mostly short: counting costs less than the branch mispredictions of a binary search.
-        self.lower
-            + self.strata()[1]
-                .iter()
-                .map(|&w| u32::from(w <= rank))
-                .sum::<u32>() as usize
+        self.lower + self.strata()[1].partition_point(|&w| w <= rank)
     }
 }
 
-/// The neighbours of a node while its sample is drawn.
-#[derive(Default)]
-struct Row {
-    /// Rank in the high half, place in the low; the chosen ones in the end.
-    entries: Vec<u64>,
-    strata: [Vec<u64>; 2],
-}
-
-impl Row {
-    /// Keeps the members of the sample of a row, ascending, and fills in the head. Each stratum may have half
-    /// the cap and what the other leaves; `key` is that of the stratum.
-    fn choose(
-        &mut self,
-        head: &mut Head,
-        (row, ranks): (&[u32], &[u32]),
-        cap: usize,
-        key: impl Fn(u64) -> Key,
-    ) {
-        let entry = |(&j, place): (&u32, u64)| u64::from(ranks[j as usize]) << 32 | place;
-        self.entries.clear();
-        self.entries.extend(row.iter().zip(0..).map(entry));
-        let bound = u64::from(head.rank) << 32;
-        head.weight = [1.0; 2];
-        if self.entries.len() > cap {
-            self.split(bound);
-            let all = [0, 1].map(|s| self.strata[s].len());
-            let left = [all[1], all[0]].map(|other| cap.saturating_sub(other));
-            self.entries.clear();
-            for (s, most) in [cap / 2, cap - cap / 2].into_iter().enumerate() {
-                let size = all[s].min(most.max(left[s]));
-                if size < all[s] {
-                    pick(&mut self.strata[s], size, key(s as u64));
-                    head.weight[s] = (all[s] as f64 / size as f64) as f32;
-                }
-                self.entries.extend(&self.strata[s]);
+/// Keeps the members of the sample of a row in `entries` (rank in the high half, place in the low), ascending, and fills in
+/// the head. Each stratum may have half the cap and what the other leaves; `key` is that of the stratum.
+fn choose(head: &mut Head, entries: &mut Vec<u64>, cap: usize, key: impl Fn(u64) -> Key) {
+    let bound = u64::from(head.rank) << 32;
+    head.weight = [1.0; 2];
+    if entries.len() > cap {
+        let (lower, upper) = entries
+            .iter()
+            .partition::<Vec<u64>, _>(|&&entry| entry < bound);
+        let all = [lower.len(), upper.len()];
+        let left = [all[1], all[0]].map(|other| cap.saturating_sub(other));
+        entries.clear();
+        for (s, mut stratum) in [lower, upper].into_iter().enumerate() {
+            let most = if s == 0 { cap / 2 } else { cap - cap / 2 };
+            let size = all[s].min(most.max(left[s]));
+            if size < all[s] {
+                pick(&mut stratum, size, key(s as u64));
+                head.weight[s] = (all[s] as f64 / size as f64) as f32;
             }
+            entries.extend(stratum);
         }
-        self.entries.sort_unstable();
-        head.size = self.entries.len() as u16;
-        head.lower = self.entries.iter().filter(|&&entry| entry < bound).count() as u16;
     }
-
-    /// Partitions the entries at `bound`; branch-free, since a branch would be mispredicted.
-    fn split(&mut self, bound: u64) {
-        for stratum in &mut self.strata {
-            stratum.resize(self.entries.len(), 0);
-        }
-        let [lower, upper] = &mut self.strata;
-        let mut size = [0, 0];
-        for &entry in &self.entries {
-            (lower[size[0]], upper[size[1]]) = (entry, entry);
-            size[usize::from(entry > bound)] += 1;
-        }
-        lower.truncate(size[0]);
-        upper.truncate(size[1]);
-    }
+    entries.sort_unstable();
+    head.size = entries.len() as u16;
+    head.lower = entries.partition_point(|&entry| entry < bound) as u16;
 }
 
 /// Keeps `size` of the entries, at random: the first steps of a shuffle (Fisher, Yates 1938).

@@ -136,9 +136,6 @@ struct Scratch {
 /// Marks a neighbour of the current node among counts.
 const NEIGHBOUR: f32 = -1e30;
 
-/// Samples of no more members than this are still in the cache when they are walked again.
-const CACHED: usize = 1 << 15;
-
 impl Sweeps<'_> {
     /// Slots where the ranges of rows begin, times `width`.
     fn starts(&self, width: usize) -> Vec<usize> {
@@ -215,7 +212,6 @@ impl Sweeps<'_> {
             heads.push(self.samples.head(columns[slot] as usize));
         }
         (0..SAMPLES_AHEAD).for_each(|at| ask(heads, at));
-        let again = heads.iter().map(Head::size).sum::<usize>() > CACHED;
         for head in heads.iter() {
             count[head.rank as usize] = NEIGHBOUR;
         }
@@ -226,9 +222,7 @@ impl Sweeps<'_> {
         count[rank as usize] = 0.0;
         let masks = row.masks.chunks_exact(self.words);
         for (at, (head, mask)) in heads.iter().zip(masks).enumerate() {
-            if again {
-                ask(heads, at + SAMPLES_AHEAD);
-            }
+            ask(heads, at + SAMPLES_AHEAD);
             let sample = self.samples.at(*head);
             let ([lower, upper], [w0, w1]) = (sample.strata(), sample.weight);
             row.cycles[at] = over(upper, w1, count);
@@ -243,9 +237,7 @@ impl Sweeps<'_> {
             }
         }
         for (at, head) in heads.iter().enumerate() {
-            if again {
-                ask(heads, at + SAMPLES_AHEAD);
-            }
+            ask(heads, at + SAMPLES_AHEAD);
             count[head.rank as usize] = 0.0;
             let sample = self.samples.at(*head);
             let lower = if head.rank < rank { 0 } else { sample.lower };
