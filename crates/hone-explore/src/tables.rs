@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use hone::graph::NodeIds;
 use hone::output::Batch;
-use hone::store::table::{Column, Kind, Layout, Table};
-use hone::store::{write_ids, write_npy_header};
+use hone::store::table::{Column, Kind, Table, format_of};
+use hone::store::{Format, write_ids, write_npy_header};
 use hone::{Error, Progress, Result};
 
 use crate::roles::Roles;
@@ -28,7 +28,7 @@ impl Neighbours {
     /// The files that a table takes, the main one first. Fails when the extension names no format.
     pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
         let mut files = vec![path.to_path_buf()];
-        if Layout::of(path)? == Layout::Npy {
+        if format_of(path)? == Format::Npy {
             files.push(path.with_extension("ids.txt"));
             files.push(path.with_extension("similarity.npy"));
         }
@@ -43,7 +43,7 @@ impl Neighbours {
         ids: &NodeIds,
         progress: &dyn Progress,
     ) -> Result<()> {
-        if Layout::of(path)? == Layout::Npy {
+        if format_of(path)? == Format::Npy {
             return self.add_arrays(batch, path, ids, progress);
         }
         let k = self.k().max(1);
@@ -154,8 +154,8 @@ impl Roles {
     /// Refuses a path whose extension names no format of a table of roles.
     pub fn check_table(path: &Path) -> Result<()> {
         let remedy = "use .tsv, .csv (also .gz, .zst) or .parquet";
-        match Layout::of(path) {
-            Ok(Layout::Npy) => {
+        match format_of(path) {
+            Ok(Format::Npy) => {
                 let message = "names of roles do not fit an array";
                 Err(Error::input(path, message, remedy))
             }

@@ -6,6 +6,7 @@ use std::path::Path;
 use hone_base::memory::Allowance;
 use hone_base::{Error, Result, Silent};
 use hone_io::attributes::{self, Shown};
+use hone_io::columnar::{decoded, is_decoding, may_begin};
 use hone_io::graph::NodeIds;
 use hone_io::output::parts::{self, part_name};
 use hone_io::output::{Existing, plain};
@@ -205,5 +206,30 @@ fn inputs_are_found_from_any_folder() {
     );
     for kept in ["-", "/no/such/file"] {
         assert_eq!(locate(&record, None, kept).expect("as it is"), kept);
+    }
+}
+
+#[test]
+fn a_panic_of_the_decoder_is_an_error_and_the_host_is_asked() {
+    assert_eq!(decoded(|| Ok(3)), Ok(3));
+    assert!(!is_decoding() && decoded(|| Ok(is_decoding())) == Ok(true));
+    let failed = decoded(|| -> parquet::errors::Result<u8> { panic!("part of the test") });
+    assert!(failed.is_err() && !is_decoding());
+}
+
+#[test]
+fn streams_begin_with_a_page_or_a_footer() {
+    // A page of kind 0, with 9 bytes and 5 bytes; a footer of version 1 and a schema of one element without children.
+    let page = b"PAR1\x15\0\x15\x12\x15\x0a\0";
+    let footer = b"PAR1\x15\x02\x19\x1c\x48\x01t\0\0";
+    assert!(may_begin(page) && may_begin(footer));
+    for wrong in [
+        &page[..8],
+        b"PAR1\t2\n",
+        b"PAR1",
+        b"",
+        &[b"PAR1\x15", &[0; 99][..]].concat(),
+    ] {
+        assert!(!may_begin(wrong), "{wrong:?}");
     }
 }

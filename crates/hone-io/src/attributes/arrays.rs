@@ -41,11 +41,8 @@ fn columns(
     if names.is_empty() {
         return Err(request.fail("the array has no columns", "give at least one attribute"));
     }
-    if let Some(at) = block
-        .as_slice()
-        .iter()
-        .position(|value| value.is_infinite())
-    {
+    let mut values = block.as_slice().iter();
+    if let Some(at) = values.position(|value| value.is_infinite()) {
         let (row, column) = (at / block.cols(), at % block.cols());
         let (message, remedy) = Refusal::Infinite.explain(&names[column]);
         return Err(request.fail(format!("row {row} (from 0): {message}"), remedy));
@@ -91,9 +88,6 @@ fn matched(ids: &NodeIds, request: &Request) -> (Vec<usize>, Rows) {
     (kept, rows)
 }
 
-const ID_REMEDY: &str =
-    "give every row the id of its node, or name the id column with attributes.table.id";
-
 /// Reads a Parquet table.
 pub(super) fn read_parquet(request: &Request) -> Result<Raw> {
     if std::fs::metadata(request.path).is_ok_and(|file| file.len() == 0) {
@@ -107,26 +101,22 @@ pub(super) fn read_parquet(request: &Request) -> Result<Raw> {
     let id = named.or(known).unwrap_or(0);
     let used = request.used(all, Some(id))?;
     if used.is_empty() {
-        return Err(request.fail(
-            "only one column",
-            "an id and at least one attribute are needed",
-        ));
+        let remedy = "an id and at least one attribute are needed";
+        return Err(request.fail("only one column", remedy));
     }
-    let ids = ids(&table, &all[id], request)?;
+    let ids = ids(table.nullable_at(id)?, &all[id], request)?;
     if ids.is_empty() {
         return Err(request.fail("the table has no rows", NEEDS));
     }
     request.check_size(used.len() as u64)?;
     let (kept, rows) = matched(&ids, request);
-    request
-        .allowance
-        .check(request.path, kept.len() as u64 * 4 * used.len() as u64)?;
+    let bytes = kept.len() as u64 * 4 * used.len() as u64;
+    request.allowance.check(request.path, bytes)?;
     let mut columns = Vec::with_capacity(used.len());
     for &j in &used {
         request.progress.check()?;
-        let column = table
-            .nullable(&all[j])
-            .map_err(|error| optional(error, &all[j]))?;
+        let column = table.nullable_at(j);
+        let column = column.map_err(|error| optional(error, &all[j]))?;
         columns.push(values(&column, &kept, &all[j], request)?);
     }
     Ok(Raw {
@@ -139,35 +129,33 @@ pub(super) fn read_parquet(request: &Request) -> Result<Raw> {
 /// Adds to the remedy that an unreadable column can be left out.
 fn optional(mut error: Error, name: &str) -> Error {
     if let Error::Input { remedy, .. } = &mut error {
-        let more = format!("leave `{name}` out by naming the others in attributes.table.columns");
-        *remedy = match remedy.is_empty() {
-            true => more,
-            false => format!("{remedy}; or {more}"),
-        };
+        let or = if remedy.is_empty() { "" } else { "; or " };
+        *remedy = format!(
+            "{remedy}{or}leave `{name}` out by naming the others in attributes.table.columns"
+        );
     }
     error
 }
 
-fn ids(table: &TableReader, name: &str, request: &Request) -> Result<NodeIds> {
-    let Nullable { values, present } = table.nullable(name)?;
-    if let Some(row) = present
-        .as_ref()
-        .and_then(|present| present.iter().position(|present| !present))
-    {
-        return Err(request.fail(format!("row {row} (from 0) has no `{name}`"), ID_REMEDY));
+fn ids(column: Nullable, name: &str, request: &Request) -> Result<NodeIds> {
+    let present = column.present.unwrap_or_default();
+    if let Some(row) = present.iter().position(|present| !present) {
+        let remedy =
+            "give every row the id of its node, or name the id column with attributes.table.id";
+        let message = format!("row {row} (from 0) has no `{name}`");
+        return Err(request.fail(message, remedy));
     }
-    match values {
+    match column.values {
         Stored::Integers(ids) => Ok(NodeIds::from_integers(ids)),
-        Stored::Counts(ids) => Ok(NodeIds::from_texts(
-            &ids.iter().map(u64::to_string).collect::<Vec<_>>(),
-        )),
+        Stored::Counts(ids) => {
+            let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
+            Ok(NodeIds::from_texts(&ids))
+        }
         Stored::Texts(ids) => Ok(NodeIds::from_texts(&ids)),
         Stored::Floats(_) | Stored::Nodes(_) => {
+            let message = format!("column `{name}` has floating-point numbers, not ids");
             let remedy = "ids are integers or text; convert them, or name another column with attributes.table.id";
-            Err(request.fail(
-                format!("column `{name}` has floating-point numbers, not ids"),
-                remedy,
-            ))
+            Err(request.fail(message, remedy))
         }
     }
 }
@@ -186,28 +174,24 @@ fn values(column: &Nullable, kept: &[usize], name: &String, request: &Request) -
     }
     let mut values = Values::Nothing(0);
     for &row in kept {
-        let at = if column.present.is_some() {
-            places[row]
-        } else {
-            Some(row)
-        };
-        let pushed = match at {
-            None => values.push_number(f64::NAN),
-            Some(at) => match &column.values {
-                Stored::Texts(texts) if is_missing(texts[at].trim()) => {
-                    values.push_number(f64::NAN)
-                }
-                Stored::Texts(texts) => values.push_category(&texts[at]),
-                Stored::Integers(v) if words => values.push_category(&v[at].to_string()),
-                Stored::Counts(v) if words => values.push_category(&v[at].to_string()),
-                Stored::Floats(v) if words && !v[at].is_nan() => {
-                    values.push_category(&v[at].to_string())
-                }
-                Stored::Integers(v) => values.push_number(v[at] as f64),
-                Stored::Counts(v) => values.push_number(v[at] as f64),
-                Stored::Floats(v) => values.push_number(f64::from(v[at])),
-                Stored::Nodes(_) => unreachable!("only for writing"),
+        let pushed = match (
+            places.get(row).copied().unwrap_or(Some(row)),
+            &column.values,
+        ) {
+            (None, _) => values.push_number(f64::NAN),
+            (Some(at), Stored::Texts(texts)) => match is_missing(texts[at].trim()) {
+                true => values.push_number(f64::NAN),
+                false => values.push_category(&texts[at]),
             },
+            (Some(at), Stored::Integers(v)) if words => values.push_category(&v[at].to_string()),
+            (Some(at), Stored::Integers(v)) => values.push_number(v[at] as f64),
+            (Some(at), Stored::Counts(v)) if words => values.push_category(&v[at].to_string()),
+            (Some(at), Stored::Counts(v)) => values.push_number(v[at] as f64),
+            (Some(at), Stored::Floats(v)) if words && !v[at].is_nan() => {
+                values.push_category(&v[at].to_string())
+            }
+            (Some(at), Stored::Floats(v)) => values.push_number(f64::from(v[at])),
+            (_, Stored::Nodes(_)) => unreachable!("only for writing"),
         };
         pushed.map_err(|refusal: Refusal| {
             let (message, remedy) = refusal.explain(name);

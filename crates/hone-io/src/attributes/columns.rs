@@ -21,19 +21,13 @@ pub(super) enum Values {
     Numbers(Vec<f32>),
     /// Numbers of the categories in order of appearance; [`NO_CATEGORY`] if there is none.
     Categories(Vec<u32>, Names),
-    /// (row, number); all others are zero. A row may stand more than once: its numbers add up.
-    Sparse(Vec<(u32, f32)>),
 }
 
 /// The first few names of columns.
 pub(super) fn listed(names: &[String]) -> String {
-    let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
-    let more = if names.len() > shown.len() {
-        ", …"
-    } else {
-        ""
-    };
-    format!("{}{more}", shown.join(", "))
+    let shown = names[..names.len().min(20)].join(", ");
+    let more = if names.len() > 20 { ", …" } else { "" };
+    format!("{shown}{more}")
 }
 
 /// Why a value cannot be in its column.
@@ -56,36 +50,30 @@ impl Refusal {
             "fix it, leave it empty where it is missing, or add {name:?} to attributes.table.categorical if all \
              its values are categories"
         );
-        match self {
-            Refusal::Word => (
-                format!("column `{name}` has numbers, but this is not a number"),
-                mixed,
-            ),
-            Refusal::Number => (
-                format!("column `{name}` has words, but this is a number"),
-                mixed,
-            ),
-            Refusal::Infinite => (
-                format!(
+        let (what, remedy) = match self {
+            Refusal::Word => ("has numbers, but this is not a number", mixed),
+            Refusal::Number => ("has words, but this is a number", mixed),
+            Refusal::Infinite => {
+                let message = format!(
                     "a value of column `{name}` that is infinite or beyond 32-bit floating point"
-                ),
-                "scale the column down, or leave the field empty where the value is missing".into(),
-            ),
+                );
+                let remedy =
+                    "scale the column down, or leave the field empty where the value is missing";
+                return (message, remedy.into());
+            }
             Refusal::Categories => (
-                format!("column `{name}` has more categories than 32 bits can number"),
+                "has more categories than 32 bits can number",
                 "leave the column out with attributes.table.columns".into(),
             ),
-        }
+        };
+        (format!("column `{name}` {what}"), remedy)
     }
 }
 
 /// Whether a field says that its value is missing.
 pub(super) fn is_missing(text: &str) -> bool {
-    text.is_empty()
-        || text.len() <= 4
-            && MISSING
-                .iter()
-                .any(|missing| text.eq_ignore_ascii_case(missing))
+    let mut missing = MISSING.iter();
+    text.is_empty() || text.len() <= 4 && missing.any(|word| text.eq_ignore_ascii_case(word))
 }
 
 impl Values {
@@ -95,7 +83,6 @@ impl Values {
             Values::Nothing(_) => false,
             Values::Numbers(values) => !values[row as usize].is_nan(),
             Values::Categories(codes, _) => codes[row as usize] != NO_CATEGORY,
-            Values::Sparse(_) => true,
         }
     }
 
@@ -151,7 +138,6 @@ impl Values {
             Values::Nothing(rows) => *rows += 1,
             Values::Numbers(values) => values.push(f32::NAN),
             Values::Categories(codes, _) => codes.push(NO_CATEGORY),
-            Values::Sparse(_) => unreachable!("sparse columns miss nothing"),
         }
     }
 
@@ -169,103 +155,15 @@ impl Values {
             }
             (Values::Numbers(all), Values::Numbers(values)) => all.extend(values),
             (Values::Categories(all, known), Values::Categories(codes, names)) => {
-                let renumbered: Option<Vec<u32>> = (0..names.len() as u32)
-                    .map(|code| known.intern(names.get(code)))
-                    .collect();
-                let renumbered = renumbered.ok_or(Refusal::Categories)?;
-                all.extend(codes.iter().map(|&code| {
-                    renumbered
-                        .get(code as usize)
-                        .copied()
-                        .unwrap_or(NO_CATEGORY)
-                }));
+                let here = |code| known.intern(names.get(code)).ok_or(Refusal::Categories);
+                let renumbered = (0..names.len() as u32).map(here);
+                let renumbered: Vec<u32> = renumbered.collect::<Result<_, _>>()?;
+                let here = |&code: &u32| *renumbered.get(code as usize).unwrap_or(&NO_CATEGORY);
+                all.extend(codes.iter().map(here));
             }
             (Values::Numbers(_), _) => return Err(Refusal::Word),
             _ => return Err(Refusal::Number),
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn column(texts: &[&str], words: bool) -> Result<Values, Refusal> {
-        let mut values = Values::Nothing(0);
-        texts
-            .iter()
-            .try_for_each(|text| values.push_text(text, words))?;
-        Ok(values)
-    }
-
-    #[test]
-    fn kinds_are_found_out_and_mixtures_refused() {
-        let numbers = column(&["", "1", "NA", "-2.5e1", "nan", " 7 "], false).expect("numbers");
-        let Values::Numbers(values) = numbers else {
-            panic!("{numbers:?}")
-        };
-        let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, ["NaN", "1", "NaN", "-25", "NaN", "7"]);
-        let words = column(&["?", "a", "b", "a", "None"], false).expect("words");
-        let Values::Categories(codes, names) = words else {
-            panic!("{words:?}")
-        };
-        assert_eq!(
-            (codes, names.len()),
-            (vec![NO_CATEGORY, 0, 1, 0, NO_CATEGORY], 2)
-        );
-        assert_eq!(
-            column(&["1", "x"], false).expect_err("mixed"),
-            Refusal::Word
-        );
-        assert_eq!(
-            column(&["x", "1"], false).expect_err("mixed"),
-            Refusal::Number
-        );
-        assert_eq!(
-            column(&["1", "1e39"], false).expect_err("huge"),
-            Refusal::Infinite
-        );
-        assert_eq!(
-            column(&["inf"], false).expect_err("infinite"),
-            Refusal::Infinite
-        );
-        assert!(matches!(
-            column(&["1", "x", "inf"], true),
-            Ok(Values::Categories(..))
-        ));
-        assert!(matches!(
-            column(&["", "null"], false),
-            Ok(Values::Nothing(2))
-        ));
-    }
-
-    #[test]
-    fn parts_joined_are_the_whole() {
-        let texts = ["", "b", "a", "", "c", "b", "a"];
-        let whole = column(&texts, false).expect("words");
-        for cut in 0..=texts.len() {
-            let mut joined = column(&texts[..cut], false).expect("words");
-            joined
-                .append(column(&texts[cut..], false).expect("words"))
-                .expect("one kind");
-            let (Values::Categories(a, x), Values::Categories(b, y)) = (&joined, &whole) else {
-                panic!("words")
-            };
-            let text = |codes: &[u32], names: &Names| {
-                let of = |&code: &u32| {
-                    if code == NO_CATEGORY {
-                        String::new()
-                    } else {
-                        names.get(code).to_owned()
-                    }
-                };
-                codes.iter().map(of).collect::<Vec<_>>()
-            };
-            assert_eq!(text(a, x), text(b, y), "cut at {cut}");
-        }
-        let mut numbers = column(&["1"], false).expect("numbers");
-        assert_eq!(numbers.append(whole), Err(Refusal::Word));
     }
 }

@@ -17,12 +17,7 @@ use crate::progress::Progress;
 
 /// No row of the file.
 const NO_ROW: u32 = u32::MAX;
-
-/// A column of the file and where its values go: one column of X, or one for each category.
-struct Target {
-    values: Values,
-    at: Vec<usize>,
-}
+const NO_VALUE: &str = "no column has a value for a node of the graph";
 
 /// X and its statistics.
 pub(super) fn encode(raw: Raw, format: &str, request: &Request) -> Result<Loaded> {
@@ -47,13 +42,15 @@ pub(super) fn encode(raw: Raw, format: &str, request: &Request) -> Result<Loaded
     };
     let (mut names, mut targets) = (Vec::new(), Vec::new());
     for (name, values) in raw.names.into_iter().zip(raw.columns) {
-        let present = (rows.iter().filter(|&&row| row != NO_ROW && values.has(row))).count();
+        let present = |row: &&u32| **row != NO_ROW && values.has(**row);
+        let present = rows.iter().filter(present).count();
         facts.missing_values += (rows.len() - absent - present) as u64;
         if present == 0 {
             let note = format!("attributes: column `{name}` has no value and is left out");
             facts.notes.push(note);
             continue;
         }
+        // Where its values go: one column of X, or one for each category.
         let at = if let Values::Categories(codes, known) = &values {
             let most = request.options.categories;
             one_hot(&name, (codes, known), &rows, most, &mut names, &mut facts)
@@ -61,19 +58,29 @@ pub(super) fn encode(raw: Raw, format: &str, request: &Request) -> Result<Loaded
             names.push(name);
             vec![names.len() - 1]
         };
-        targets.push(Target { values, at });
+        targets.push((values, at));
     }
     if names.is_empty() {
-        return Err(request.fail(
-            "no column has a value for a node of the graph",
-            "give at least one attribute",
-        ));
+        return Err(request.fail(NO_VALUE, "give at least one attribute"));
     }
     facts.features = names.len();
     request.check_size(names.len() as u64)?;
-    let mut block = place(&targets, &raw.rows, &rows, names.len());
+    let mut block = place(&targets, &rows, names.len());
     fill(&mut block, missing);
-    facts.notes.splice(0..0, notes(&raw.rows, &facts, request));
+    let rule = match missing {
+        Missing::Mean => "numbers become the column's mean, categories zeros",
+        Missing::Zero | Missing::Refuse => "they become zeros",
+    };
+    let absent = absent_note(facts.absent_nodes, request).map(|note| format!("{note}: {rule}"));
+    let unknown = unknown_note(&raw.rows, request);
+    let count = facts.missing_values;
+    let missing = (count > 0).then(|| {
+        let are = if count == 1 { " is" } else { "s are" };
+        format!("{count} value{are} missing in {}: {rule}", facts.file)
+    });
+    let notes = [absent, unknown, missing].into_iter().flatten();
+    let notes = notes.map(|note| format!("attributes: {note}"));
+    facts.notes.splice(0..0, notes);
     Ok(Loaded {
         names,
         block,
@@ -87,10 +94,8 @@ fn row_of_node(rows: &Rows, request: &Request) -> Result<Vec<u32>> {
         return Ok((0..request.ids.len() as u32).collect());
     };
     if nodes.is_empty() {
-        let node = match request.ids.is_empty() {
-            true => String::new(),
-            false => request.ids.get(0).to_string(),
-        };
+        let node = request.ids.iter().next();
+        let node = node.map(|id| id.to_string()).unwrap_or_default();
         let theirs = rows.example.as_deref().unwrap_or_default();
         let remedy = format!(
             "the file has ids like `{theirs}`, the graph has ids like `{node}`; name the id column with \
@@ -106,15 +111,12 @@ fn row_of_node(rows: &Rows, request: &Request) -> Result<Vec<u32>> {
             let place = place_of(rows, earlier as usize);
             let message = format!("this node has a row already, {place}");
             let remedy = "keep one row per node";
-            return Err(match &rows.lines {
-                Some(lines) => {
-                    Error::input_at(request.path, lines[row], id.as_bytes(), message, remedy)
-                }
-                None => request.fail(
-                    format!("row {row} (from 0), node `{id}`: {message}"),
-                    remedy,
-                ),
-            });
+            let Some(lines) = &rows.lines else {
+                let message = format!("row {row} (from 0), node `{id}`: {message}");
+                return Err(request.fail(message, remedy));
+            };
+            let (path, line) = (request.path, lines[row]);
+            return Err(Error::input_at(path, line, id.as_bytes(), message, remedy));
         }
     }
     Ok(row_of)
@@ -133,10 +135,8 @@ fn refuse_missing(raw: &Raw, rows: &[u32], request: &Request) -> Result<()> {
     let remedy = "add it, or choose attributes.table.missing = \"mean\" or \"zero\"";
     if let Some(node) = rows.iter().position(|&row| row == NO_ROW) {
         let id = request.ids.get(node as u32);
-        return Err(request.fail(
-            format!("node `{id}` of the graph is not in the file"),
-            remedy,
-        ));
+        let message = format!("node `{id}` of the graph is not in the file");
+        return Err(request.fail(message, remedy));
     }
     let count = raw.rows.nodes.as_ref().map_or(rows.len(), Vec::len);
     for (name, values) in raw.names.iter().zip(&raw.columns) {
@@ -158,15 +158,14 @@ fn one_hot(
     facts: &mut Facts,
 ) -> Vec<usize> {
     let mut counts = vec![0u64; known.len()];
-    let used = rows
-        .iter()
-        .filter(|&&row| row != NO_ROW)
-        .map(|&row| codes[row as usize]);
-    used.filter(|&code| code != NO_CATEGORY)
-        .for_each(|code| counts[code as usize] += 1);
-    let mut kept: Vec<u32> = (0..known.len() as u32)
-        .filter(|&code| counts[code as usize] > 0)
-        .collect();
+    for &row in rows.iter().filter(|&&row| row != NO_ROW) {
+        let code = codes[row as usize];
+        if code != NO_CATEGORY {
+            counts[code as usize] += 1;
+        }
+    }
+    let mut kept: Vec<u32> = (0..known.len() as u32).collect();
+    kept.retain(|&code| counts[code as usize] > 0);
     let categories = kept.len();
     kept.sort_by_key(|&code| (Reverse(counts[code as usize]), known.get(code)));
     kept.truncate(most);
@@ -189,11 +188,11 @@ fn one_hot(
 }
 
 /// Values at their nodes; NaN where a number is missing.
-fn place(targets: &[Target], file: &Rows, rows: &[u32], width: usize) -> Block {
+fn place(targets: &[(Values, Vec<usize>)], rows: &[u32], width: usize) -> Block {
     let mut block = Block::zeros(rows.len(), width);
     block.update_rows(|node, to| {
         let row = rows[node] as usize;
-        for Target { values, at } in targets {
+        for (values, at) in targets {
             match values {
                 Values::Numbers(values) => to[at[0]] = values.get(row).copied().unwrap_or(f32::NAN),
                 Values::Categories(codes, _) => {
@@ -202,17 +201,10 @@ fn place(targets: &[Target], file: &Rows, rows: &[u32], width: usize) -> Block {
                         to[at] = 1.0;
                     }
                 }
-                Values::Nothing(_) | Values::Sparse(_) => {}
+                Values::Nothing(_) => {}
             }
         }
     });
-    for Target { values, at } in targets {
-        if let Values::Sparse(entries) = values {
-            for &(row, value) in entries {
-                block.row_mut(file.node(row))[at[0]] += value;
-            }
-        }
-    }
     block
 }
 
@@ -221,26 +213,18 @@ fn fill(block: &mut Block, missing: Missing) {
     let width = block.cols();
     let (mut sums, mut counts) = (vec![0f64; width], vec![0u64; width]);
     for row in 0..block.rows() {
-        for (j, &value) in block
-            .row(row)
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| !value.is_nan())
-        {
-            sums[j] += f64::from(value);
-            counts[j] += 1;
+        for (j, &value) in block.row(row).iter().enumerate() {
+            if !value.is_nan() {
+                sums[j] += f64::from(value);
+                counts[j] += 1;
+            }
         }
     }
-    let mean = |j: usize| (sums[j] / counts[j].max(1) as f64) as f32;
-    let filling: Vec<f32> = (0..width)
-        .map(|j| {
-            if missing == Missing::Mean {
-                mean(j)
-            } else {
-                0.0
-            }
-        })
-        .collect();
+    let filling = |j: usize| match missing {
+        Missing::Mean => (sums[j] / counts[j].max(1) as f64) as f32,
+        _ => 0.0,
+    };
+    let filling: Vec<f32> = (0..width).map(filling).collect();
     block.update_rows(|_, row| {
         for (value, &filling) in row.iter_mut().zip(&filling) {
             if value.is_nan() {
@@ -250,29 +234,7 @@ fn fill(block: &mut Block, missing: Missing) {
     });
 }
 
-/// The counts as text.
-fn notes(rows: &Rows, facts: &Facts, request: &Request) -> Vec<String> {
-    let rule = match request.options.missing {
-        Missing::Mean => "numbers become the column's mean, categories zeros",
-        Missing::Zero | Missing::Refuse => "they become zeros",
-    };
-    let absent = absent(facts.absent_nodes, request);
-    let mut notes: Vec<String> = absent
-        .map(|absent| format!("attributes: {absent}: {rule}"))
-        .into_iter()
-        .collect();
-    notes.extend(unknown(rows, request).map(|unknown| format!("attributes: {unknown}")));
-    if facts.missing_values > 0 {
-        let (count, file) = (facts.missing_values, &facts.file);
-        let is = if count == 1 { " is" } else { "s are" };
-        notes.push(format!(
-            "attributes: {count} value{is} missing in {file}: {rule}"
-        ));
-    }
-    notes
-}
-
-fn absent(count: u64, request: &Request) -> Option<String> {
+fn absent_note(count: u64, request: &Request) -> Option<String> {
     let (file, are) = (
         request.path.display(),
         if count == 1 { "is" } else { "are" },
@@ -281,7 +243,7 @@ fn absent(count: u64, request: &Request) -> Option<String> {
     (count > 0).then(|| format!("{count} of {all} nodes {are} not in {file}"))
 }
 
-fn unknown(rows: &Rows, request: &Request) -> Option<String> {
+fn unknown_note(rows: &Rows, request: &Request) -> Option<String> {
     let (count, all, file) = (rows.unknown, rows.total, request.path.display());
     let are = match count {
         1 => "is ignored: its id is",
@@ -328,33 +290,26 @@ pub fn shown(
     let rows = row_of_node(&raw.rows, &request)?;
     let columns = raw.names.into_iter().zip(raw.columns);
     let found: Vec<Shown> = columns
-        .filter_map(|(name, values)| column(name, values, &raw.rows, &rows))
+        .filter_map(|(name, values)| column(name, values, &rows))
         .collect();
     if found.is_empty() {
-        return Err(request.fail(
-            "no column has a value for a node of the graph",
-            "give at least one column",
-        ));
+        return Err(request.fail(NO_VALUE, "give at least one column"));
     }
     let count = rows.iter().filter(|&&row| row == NO_ROW).count() as u64;
-    let notes = [absent(count, &request), unknown(&raw.rows, &request)];
+    let notes = [
+        absent_note(count, &request),
+        unknown_note(&raw.rows, &request),
+    ];
     Ok((found, notes.into_iter().flatten().collect()))
 }
 
 /// The values of one column at their nodes; nothing if there is none.
-fn column(name: String, values: Values, file: &Rows, rows: &[u32]) -> Option<Shown> {
+fn column(name: String, values: Values, rows: &[u32]) -> Option<Shown> {
     let values = match values {
         Values::Nothing(_) => return None,
         Values::Numbers(values) => {
             let of = |&row: &u32| values.get(row as usize).copied().unwrap_or(f32::NAN);
             rows.iter().map(of).collect()
-        }
-        Values::Sparse(entries) => {
-            let mut values = vec![0.0; rows.len()];
-            for (row, value) in entries {
-                values[file.node(row)] += value;
-            }
-            values
         }
         Values::Categories(codes, known) => {
             let code = |&row: &u32| {

@@ -93,19 +93,15 @@ impl Table {
     /// Refuses values out of range; `field` is the name of this group of settings.
     pub fn check(&self, field: &str) -> Result<()> {
         if self.categories == 0 {
-            return Err(Error::config(
-                format!("{field}.categories"),
-                "must be at least 1",
-            ));
+            let field = format!("{field}.categories");
+            return Err(Error::config(field, "must be at least 1"));
         }
         if let Some(delimiter) = &self.delimiter {
             delimiter::named(delimiter, &format!("{field}.delimiter"))?;
         }
         if self.header == Some(false) && matches!(self.id, Some(Column::Name(_))) {
-            return Err(Error::config(
-                format!("{field}.id"),
-                "a name needs a header; give a position, or drop header = false",
-            ));
+            let message = "a name needs a header; give a position, or drop header = false";
+            return Err(Error::config(format!("{field}.id"), message));
         }
         Ok(())
     }
@@ -191,10 +187,8 @@ fn open<'a>(
     progress: &'a dyn Progress,
 ) -> Result<(Request<'a>, &'static str, Raw)> {
     if file == Path::new("-") {
-        return Err(Error::config(
-            "attributes.file",
-            "attributes cannot come from standard input; name a file",
-        ));
+        let message = "attributes cannot come from standard input; name a file";
+        return Err(Error::config("attributes.file", message));
     }
     crate::record::verify(file)?;
     let allowance = Allowance::new(memory);
@@ -259,20 +253,12 @@ fn format(source: &mut Source) -> Result<&'static str> {
 /// and count, or of the parts in a folder; nothing for a stream, which can be read only once.
 pub fn content(file: impl AsRef<Path>) -> Result<Vec<Written>> {
     let file = file.as_ref();
-    let array = extension(file).is_some_and(|extension| extension == "npy");
-    let beside = [companions::ids(file), companions::columns(file)]
-        .into_iter()
-        .filter(|path| array && path.is_file());
-    let parts = if file.is_dir() {
-        parts::files(file).unwrap_or_default()
-    } else {
-        vec![file.to_path_buf()]
-    };
-    let files = parts.into_iter().chain(beside);
-    files
-        .filter(|path| path.is_file())
-        .map(|path| Written::of(&path))
-        .collect()
+    let mut files = parts::files(file).unwrap_or_default();
+    if extension(file).is_some_and(|extension| extension == "npy") {
+        files.extend([companions::ids(file), companions::columns(file)]);
+    }
+    files.retain(|path| path.is_file());
+    files.iter().map(|path| Written::of(path)).collect()
 }
 
 /// The output of a reader: columns of values, and whose they are.
@@ -297,11 +283,6 @@ struct Rows {
 }
 
 impl Rows {
-    /// The node of a row.
-    fn node(&self, row: u32) -> usize {
-        self.nodes.as_ref().map_or(row, |nodes| nodes[row as usize]) as usize
-    }
-
     /// Counts a row that belongs to no node.
     fn skip(&mut self, id: &str) {
         self.unknown += 1;
@@ -333,25 +314,24 @@ impl Request<'_> {
 
     /// Refuses what does not fit: `columns` for all nodes, and `beside` bytes that are needed meanwhile.
     fn check_size_beside(&self, columns: u64, beside: u64) -> Result<()> {
-        let more = (self.ids.len() as u64)
-            .saturating_mul(columns)
-            .saturating_mul(4)
-            .saturating_add(beside);
-        self.allowance.check(self.path, more).map_err(|error| match error {
-            Error::Memory { need, limit, .. } => Error::Memory {
-                stage: match columns {
-                    0 => format!("{}, its columns,", self.path.display()),
-                    _ => format!("{}, {columns} columns for {} nodes,", self.path.display(), self.ids.len()),
-                },
-                need,
-                least: true,
-                limit,
-                remedy:
-                    "choose some with attributes.table.columns, lower attributes.table.categories, reduce the file \
-                         beforehand, or raise the memory limit"
-                        .into(),
+        let nodes = self.ids.len() as u64;
+        let values = nodes.saturating_mul(columns).saturating_mul(4);
+        let more = values.saturating_add(beside);
+        let Some((need, limit)) = self.allowance.exceeded(more) else {
+            return Ok(());
+        };
+        let path = self.path.display();
+        Err(Error::Memory {
+            stage: match columns {
+                0 => format!("{path}, its columns,"),
+                _ => format!("{path}, {columns} columns for {nodes} nodes,"),
             },
-            other => other,
+            need,
+            least: true,
+            limit,
+            remedy: "choose some with attributes.table.columns, lower attributes.table.categories, reduce the file \
+                     beforehand, or raise the memory limit"
+                .into(),
         })
     }
 
@@ -398,12 +378,9 @@ impl Request<'_> {
     fn used(&self, names: &[String], id: Option<usize>) -> Result<Vec<usize>> {
         let find = |name: &String| {
             let found = names.iter().position(|known| known == name);
-            found.ok_or_else(|| {
-                self.fail(
-                    format!("there is no column `{name}`"),
-                    format!("the columns are {}", listed(names)),
-                )
-            })
+            let message = || format!("there is no column `{name}`");
+            let remedy = || format!("the columns are {}", listed(names));
+            found.ok_or_else(|| self.fail(message(), remedy()))
         };
         for name in &self.options.categorical {
             find(name)?;
@@ -411,27 +388,19 @@ impl Request<'_> {
         if self.options.columns.is_empty() {
             return Ok((0..names.len()).filter(|j| Some(*j) != id).collect());
         }
-        let mut used: Vec<usize> = self
-            .options
-            .columns
-            .iter()
-            .map(find)
-            .collect::<Result<_>>()?;
+        let used = self.options.columns.iter().map(find);
+        let mut used = used.collect::<Result<Vec<usize>>>()?;
         used.sort_unstable();
         used.dedup();
-        match id.filter(|id| used.contains(id)) {
-            Some(id) => {
-                let remedy = "take it off attributes.table.columns, or name another id column";
-                Err(self.fail(
-                    format!(
-                        "column `{}` holds the ids and is not an attribute",
-                        names[id]
-                    ),
-                    remedy,
-                ))
-            }
-            None => Ok(used),
+        if let Some(id) = id.filter(|id| used.contains(id)) {
+            let message = format!(
+                "column `{}` holds the ids and is not an attribute",
+                names[id]
+            );
+            let remedy = "take it off attributes.table.columns, or name another id column";
+            return Err(self.fail(message, remedy));
         }
+        Ok(used)
     }
 
     /// Refuses a format that has numbers only where categories are requested.
@@ -439,27 +408,20 @@ impl Request<'_> {
         if self.options.categorical.is_empty() {
             return Ok(());
         }
+        let message = "the columns of this format are numbers, not categories";
         let remedy =
             "use a table (.csv, .tsv, .parquet), or leave attributes.table.categorical out";
-        Err(self.fail(
-            "the columns of this format are numbers, not categories",
-            remedy,
-        ))
+        Err(self.fail(message, remedy))
     }
 
     /// Names of columns that have none: `x0`, `x1`, …; refuses what does not fit before they are made.
     fn numbered(&self, columns: u64) -> Result<Vec<String>> {
-        let used = if self.options.columns.is_empty() {
-            columns
-        } else {
-            0
-        };
+        let all = self.options.columns.is_empty();
+        let used = if all { columns } else { 0 };
         self.check_size_beside(used, columns.saturating_mul(NUMBERED))?;
         if columns > MOST_COLUMNS {
-            return Err(self.fail(
-                format!("{columns} columns"),
-                format!("at most {MOST_COLUMNS} can be read"),
-            ));
+            let remedy = format!("at most {MOST_COLUMNS} can be read");
+            return Err(self.fail(format!("{columns} columns"), remedy));
         }
         Ok((0..columns).map(|j| format!("x{j}")).collect())
     }

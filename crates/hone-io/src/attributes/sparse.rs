@@ -41,17 +41,30 @@ pub(super) fn read_matrix(mut source: Source, request: &Request) -> Result<Raw> 
         return Err(request.fail("the matrix has no columns", "give at least one attribute"));
     }
     let columns = values(source, &head, request)?;
-    Ok(raw(&names, &used, columns, rows))
+    raw(&names, &used, columns, rows, request)
 }
 
-/// The columns that are used.
-fn raw(names: &[String], used: &[usize], mut columns: Vec<Vec<(u32, f32)>>, rows: Rows) -> Raw {
-    let column = |&j: &usize| Values::Sparse(std::mem::take(&mut columns[j]));
-    Raw {
+/// The columns that are used; entries of one place add up.
+fn raw(
+    names: &[String],
+    used: &[usize],
+    mut columns: Vec<Vec<(u32, f32)>>,
+    rows: Rows,
+    request: &Request,
+) -> Result<Raw> {
+    request.check_size(used.len() as u64)?;
+    let column = |&j: &usize| {
+        let mut values = vec![0.0; request.ids.len()];
+        for (row, value) in std::mem::take(&mut columns[j]) {
+            values[row as usize] += value;
+        }
+        Values::Numbers(values)
+    };
+    Ok(Raw {
         names: used.iter().map(|&j| names[j].clone()).collect(),
         columns: used.iter().map(column).collect(),
         rows,
-    }
+    })
 }
 
 /// (row, value) of every column.
@@ -172,29 +185,17 @@ fn entries(lines: &[u8], head: &Head) -> Result<Vec<(u32, u32, f32)>, Fault> {
             [row, column] if head.pattern => (row, column, "1"),
             [row, column, value] if !head.pattern => (row, column, value),
             _ => {
-                let expected = if head.pattern {
-                    "row, column"
-                } else {
-                    "row, column, value"
-                };
-                return Err(Fault::new(
-                    line,
-                    "this is not an entry",
-                    format!("it must be: {expected}"),
-                ));
+                let value = if head.pattern { "" } else { ", value" };
+                let remedy = format!("it must be: row, column{value}");
+                return Err(Fault::new(line, "this is not an entry", remedy));
             }
         };
         let index = |word: &str, most: u64, what: &str| {
-            let number = word
-                .parse::<u64>()
-                .ok()
-                .filter(|number| (1..=most).contains(number));
-            number.map(|number| (number - 1) as u32).ok_or_else(|| {
-                Fault::new(
-                    line,
-                    format!("{what} `{word}` is not within 1..{most}"),
-                    "indices count from 1",
-                )
+            let number = word.parse::<u64>().ok();
+            let within = number.filter(|number| (1..=most).contains(number));
+            within.map(|number| (number - 1) as u32).ok_or_else(|| {
+                let message = format!("{what} `{word}` is not within 1..{most}");
+                Fault::new(line, message, "indices count from 1")
             })
         };
         Ok((
@@ -226,10 +227,11 @@ fn each_line<T>(lines: &[u8], parse: impl Fn(&[u8]) -> Result<T, Fault>) -> Resu
 /// A finite number.
 fn number(line: &[u8], word: &str) -> Result<f32, Fault> {
     let Ok(value) = word.parse::<f64>() else {
+        let remedy = "values are numbers; there are no words here";
         return Err(Fault::new(
             line,
             format!("`{word}` is not a number"),
-            "values are numbers; there are no words here",
+            remedy,
         ));
     };
     if value.is_nan() {
@@ -254,16 +256,10 @@ pub(super) fn read_svmlight(mut source: Source, request: &Request) -> Result<Raw
     request.refuse_categories()?;
     source.check_text("it needs one line per node")?;
     let chunks = blocks::parse(source, request.progress, parse_svmlight)?;
-    let rows = chunks
-        .iter()
-        .map(|chunk| u64::from(chunk.rows))
-        .sum::<u64>();
-    let rows = request.in_order(rows)?;
-    let indices = || {
-        chunks
-            .iter()
-            .flat_map(|chunk| chunk.entries.iter().map(|entry| entry.1))
-    };
+    let rows = chunks.iter().map(|chunk| u64::from(chunk.rows));
+    let rows = request.in_order(rows.sum())?;
+    let entries = || chunks.iter().flat_map(|chunk| &chunk.entries);
+    let indices = || entries().map(|entry| entry.1);
     let (Some(least), Some(most)) = (indices().min(), indices().max()) else {
         return Err(request.fail("no line has a value", "give at least one attribute"));
     };
@@ -278,7 +274,7 @@ pub(super) fn read_svmlight(mut source: Source, request: &Request) -> Result<Raw
         }
         start += chunk.rows;
     }
-    Ok(raw(&names, &used, columns, rows))
+    raw(&names, &used, columns, rows, request)
 }
 
 fn parse_svmlight(lines: &[u8]) -> Result<Chunk, Fault> {

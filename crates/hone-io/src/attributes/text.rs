@@ -106,11 +106,8 @@ impl Chunk {
         let id = fields[layout.id].text();
         let id = text(line, &id)?;
         if id.is_empty() {
-            return Err(Fault::new(
-                line,
-                "a row without an id",
-                "give every row the id of its node",
-            ));
+            let remedy = "give every row the id of its node";
+            return Err(Fault::new(line, "a row without an id", remedy));
         }
         self.rows.total += 1;
         let Some(node) = ids.find(id) else {
@@ -122,12 +119,11 @@ impl Chunk {
         for (c, &j) in layout.used.iter().enumerate() {
             let field = fields[j].text();
             let value = text(line, &field)?;
-            self.columns[c]
-                .push_text(value, layout.categorical[c])
-                .map_err(|refusal| {
-                    let (message, remedy) = refusal.explain(&layout.names[c]);
-                    Fault::new(value.as_bytes(), message, remedy)
-                })?;
+            let pushed = self.columns[c].push_text(value, layout.categorical[c]);
+            pushed.map_err(|refusal| {
+                let (message, remedy) = refusal.explain(&layout.names[c]);
+                Fault::new(value.as_bytes(), message, remedy)
+            })?;
             if self.first[c].is_none() && !matches!(self.columns[c], Values::Nothing(_)) {
                 self.first[c] = Some((number, value.to_owned()));
             }
@@ -140,11 +136,8 @@ fn wrong_fields(line: &[u8], found: usize, layout: &Layout) -> Fault {
     if line.contains(&0) {
         return Fault::new(line, BINARY.0, BINARY.1);
     }
-    let message = format!(
-        "{found} field{} where {} are expected",
-        if found == 1 { "" } else { "s" },
-        layout.fields
-    );
+    let (s, expected) = (if found == 1 { "" } else { "s" }, layout.fields);
+    let message = format!("{found} field{s} where {expected} are expected");
     let remedy = format!(
         "fields are separated by {}; fix the line, quote a field that has one, or name what separates them with attributes.table.delimiter",
         layout.delimiter.name()
@@ -164,20 +157,16 @@ fn is_row(line: &[u8], layout: &Layout, ids: &IdIndex) -> bool {
 /// A field as text.
 fn text<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
     let text = str::from_utf8(field).map_err(|_| {
-        Fault::new(
-            field,
-            "text that is not valid UTF-8",
-            "save the file as UTF-8",
-        )
+        let message = "text that is not valid UTF-8";
+        Fault::new(field, message, "save the file as UTF-8")
     })?;
     match field.iter().find(|&&b| b == 0 || b == b'\r') {
-        Some(0) => Err(Fault::new(line, BINARY.0, BINARY.1)),
-        Some(_) => Err(Fault::new(
-            line,
-            "a carriage return within a line",
-            "end lines with LF or CRLF",
-        )),
         None => Ok(text),
+        Some(0) => Err(Fault::new(line, BINARY.0, BINARY.1)),
+        Some(_) => {
+            let message = "a carriage return within a line";
+            Err(Fault::new(line, message, "end lines with LF or CRLF"))
+        }
     }
 }
 
@@ -191,13 +180,8 @@ fn join(chunks: Vec<Chunk>, layout: Layout, before: u64, request: &Request) -> R
             columns[c].append(part).map_err(|refusal| {
                 let (message, remedy) = refusal.explain(&layout.names[c]);
                 let (line, text) = chunk.first[c].clone().unwrap_or_default();
-                Error::input_at(
-                    request.path,
-                    start + u64::from(line),
-                    text.as_bytes(),
-                    message,
-                    remedy,
-                )
+                let line = start + u64::from(line);
+                Error::input_at(request.path, line, text.as_bytes(), message, remedy)
             })?;
         }
         nodes.extend(chunk.nodes);
@@ -239,11 +223,9 @@ impl Layout {
         skip_idle(source, COMMENTS, |_| {})?;
         let first = memchr::memchr(b'\n', source.ahead()).unwrap_or(0);
         // Every other byte of the first line may separate two columns.
-        let separators = source.ahead()[..first]
-            .iter()
-            .filter(|byte| !byte.is_ascii_alphanumeric())
-            .count();
-        request.check_size_beside(0, (separators as u64).saturating_mul(COLUMN_BYTES))?;
+        let separators = source.ahead()[..first].iter();
+        let separators = separators.filter(|byte| !byte.is_ascii_alphanumeric());
+        request.check_size_beside(0, (separators.count() as u64).saturating_mul(COLUMN_BYTES))?;
         source.fill(SAMPLE_BYTES.max(8 * first))?;
         let lines = sample(source, COMMENTS);
         let Some(head) = lines.first() else {
@@ -253,10 +235,9 @@ impl Layout {
             Some(asked) => delimiter::named(asked, "attributes.table.delimiter"),
             None => Ok(delimiter::detect(lines, 1, request.path).delimiter),
         };
-        let below = if request.options.header == Some(false) {
-            &[]
-        } else {
-            &lines[1..]
+        let below = match request.options.header {
+            Some(false) => &[],
+            _ => &lines[1..],
         };
         let delimiter = cut(below)?;
         let (delimiter, first) = match index_header(head, below, delimiter, ids) {
@@ -295,10 +276,8 @@ fn index_header(
     ids: &IdIndex,
 ) -> Option<Vec<String>> {
     let names = row(head, delimiter).ok()?;
-    let rows: Vec<Vec<String>> = below
-        .iter()
-        .map_while(|line| row(line, delimiter).ok())
-        .collect();
+    let rows = below.iter().map_while(|line| row(line, delimiter).ok());
+    let rows: Vec<Vec<String>> = rows.collect();
     let fits = |row: &Vec<String>| row.len() == names.len() + 1;
     let are_nodes = rows.iter().any(|row| ids.find(&row[0]).is_some());
     let is_name = |name: &String| !name.is_empty() && name.parse::<f64>().is_err();

@@ -2,11 +2,11 @@
 //!
 //! Edge tables, counts, features and embeddings are all the same thing here: named columns of
 //! integers, counts, floats or text, written and read in row groups. The crate's column interface
-//! is used directly, so Arrow is not needed. What is read is checked first (`sound`): a damaged file, or one that
+//! is used directly, so Arrow is not needed. What is read is checked first (`validate`): a damaged file, or one that
 //! would exceed the memory limit, is an error. Streams are read into memory: a table is read from its end.
 
 mod reader;
-mod sound;
+mod validate;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ use hone_graph::{NodeId, NodeIds};
 
 use crate::error::{Error, Result};
 
-pub use reader::{Data, Opened, TableReader, damaged};
-pub use sound::{BEGINNING, LONGEST_HEADER, decoded, is_decoding, may_begin};
+pub use reader::{Data, TableReader, damaged};
+pub use validate::{BEGINNING, LONGEST_HEADER, decoded, is_decoding, may_begin};
 
 /// Rows that fit one row group comfortably.
 pub const ROW_GROUP: usize = 1 << 17;
@@ -121,19 +121,15 @@ pub struct TableWriter<'a, W: Write + Send> {
 impl<'a, W: Write + Send> TableWriter<'a, W> {
     /// Starts a table with these columns, of nodes with these ids; `path` is only named in errors.
     pub fn new(path: &Path, out: W, columns: &[(String, Kind)], ids: &'a NodeIds) -> Result<Self> {
-        let fields = columns
-            .iter()
-            .map(|(name, kind)| field(name, *kind, ids).map(Arc::new))
-            .collect::<Result<_, _>>();
-        let schema = fields.and_then(|fields| {
-            Type::group_type_builder("table")
-                .with_fields(fields)
-                .build()
+        let fields = columns.iter();
+        let fields = fields.map(|(name, kind)| field(name, *kind, ids).map(Arc::new));
+        let schema = fields.collect::<Result<_, _>>().and_then(|fields| {
+            let table = Type::group_type_builder("table").with_fields(fields);
+            table.build()
         });
-        let statistics = if columns.len() > NARROW {
-            EnabledStatistics::None
-        } else {
-            EnabledStatistics::Page
+        let statistics = match columns.len() > NARROW {
+            true => EnabledStatistics::None,
+            false => EnabledStatistics::Page,
         };
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -179,10 +175,8 @@ impl<'a, W: Write + Send> TableWriter<'a, W> {
 
     /// Writes the footer.
     pub fn finish(self) -> Result<()> {
-        self.writer
-            .close()
-            .map(drop)
-            .map_err(|e| failed(&self.path, &e))
+        let closed = self.writer.close();
+        closed.map(drop).map_err(|e| failed(&self.path, &e))
     }
 }
 
@@ -193,10 +187,8 @@ fn failed(path: &Path, error: &ParquetError) -> Error {
         ParquetError::External(cause) => cause.downcast_ref::<io::Error>().map(io::Error::kind),
         _ => None,
     };
-    Error::io(
-        path,
-        io::Error::new(kind.unwrap_or(io::ErrorKind::Other), error.to_string()),
-    )
+    let kind = kind.unwrap_or(io::ErrorKind::Other);
+    Error::io(path, io::Error::new(kind, error.to_string()))
 }
 
 fn field(name: &str, kind: Kind, ids: &NodeIds) -> Result<Type, ParquetError> {
@@ -220,15 +212,14 @@ fn put(
 ) -> Result<usize, ParquetError> {
     match column {
         Column::Nodes(nodes) => {
+            let integer = |id| match id {
+                NodeId::Integer(id) => Some(id),
+                NodeId::Text(_) => None,
+            };
             let named = nodes.iter().map(|&node| ids.get(node));
-            let named = if let NodeIds::Text { .. } = ids {
-                Column::Texts(named.map(|id| id.to_string()).collect())
-            } else {
-                let integer = |id| match id {
-                    NodeId::Integer(id) => id,
-                    NodeId::Text(_) => unreachable!("only text ids are text"),
-                };
-                Column::Integers(named.map(integer).collect())
+            let named = match ids {
+                NodeIds::Text { .. } => Column::Texts(named.map(|id| id.to_string()).collect()),
+                _ => Column::Integers(named.filter_map(integer).collect()),
             };
             put(sink, named, ids)
         }

@@ -1,5 +1,4 @@
-//! [`Opened`]: a Parquet file that has passed its checks, and the one way to its columns; [`Data`]: its bytes. [`TableReader`]
-//! reads whole columns.
+//! [`TableReader`]: a Parquet file that has passed its checks, and the one way to its columns; [`Data`]: its bytes.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -14,16 +13,16 @@ use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
 };
 use parquet::errors::Result as ParquetResult;
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{
     ChunkReader, FileReader, Length, SerializedFileReader, SerializedPageReader,
 };
 use parquet::schema::types::SchemaDescriptor;
 
-use super::sound::{self, Checked, decoded};
+use super::validate::{self, Checked, decoded};
 use super::{Column, Nullable};
 use crate::error::{Error, Result};
-use crate::hashing::SeededMap;
+use crate::hashing::SeededSet;
 use crate::memory::Allowance;
 
 /// Bytes that a byte of the footer takes once it is understood, at most: a column without statistics has some fifty in the
@@ -32,6 +31,9 @@ const FOOTER: u64 = 24;
 
 /// Bytes that are taken between two looks at the memory that is held: a look costs more than a small column.
 const WATCH: u64 = 1 << 20;
+
+/// Values decoded at once.
+const BATCH: usize = 1 << 16;
 
 /// A file, or all of a stream: a table is read from its end.
 #[derive(Clone)]
@@ -47,14 +49,13 @@ impl Data {
     pub fn open(path: &Path, allowance: Allowance) -> Result<Self> {
         let wrong = |error| Error::io(path, error);
         if fs::metadata(path).map_err(wrong)?.is_file() {
-            File::open(path).map_err(wrong).map(Data::from)
-        } else {
-            let check = |bytes: &[u8], _| match sound::may_begin(bytes) {
-                true => Ok(()),
-                false => Err(damaged(path, "it does not begin like one")),
-            };
-            allowance.read(path, 1, check).map(Data::from)
+            return File::open(path).map_err(wrong).map(Data::from);
         }
+        let check = |bytes: &[u8], _| match validate::may_begin(bytes) {
+            true => Ok(()),
+            false => Err(damaged(path, "it does not begin like one")),
+        };
+        allowance.read(path, 1, check).map(Data::from)
     }
 }
 
@@ -97,69 +98,83 @@ impl ChunkReader for Data {
     }
 }
 
+/// The error for a damaged file.
+pub fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
+    let message = format!("this is not a valid Parquet file: {what}");
+    Error::input(path, message, "write or download it again")
+}
+
 /// An open Parquet file.
-pub struct Opened {
+pub struct TableReader {
     path: PathBuf,
     data: Arc<Data>,
-    /// Bytes of the file.
-    size: u64,
     reader: SerializedFileReader<Data>,
+    names: Vec<String>,
     allowance: Allowance,
     /// Bytes taken since the last look.
     unseen: AtomicU64,
 }
 
-impl Opened {
-    /// Checks the frame and the schema, then reads the footer.
-    pub fn new(path: &Path, data: Data, allowance: Allowance) -> Result<Self> {
-        let size = data.len();
-        let wrong = |what: String| damaged(path, what);
-        let footer = sound::check_footer(&data, size).map_err(wrong)?;
-        allowance.check(path, footer.saturating_mul(FOOTER))?;
-        let reader = decoded(|| SerializedFileReader::new(data.clone())).map_err(wrong)?;
-        let (path, data, unseen) = (path.to_path_buf(), Arc::new(data), AtomicU64::new(0));
-        let opened = Opened {
-            path,
-            data,
-            size,
-            reader,
-            allowance,
-            unseen,
-        };
-        let columns = opened.schema().num_columns();
-        for group in opened.metadata().row_groups() {
-            if group.num_columns() != columns || group.num_rows() < 0 {
-                let what = format!(
-                    "a group of {} rows and {} columns",
-                    group.num_rows(),
-                    group.num_columns()
-                );
-                return Err(opened.damaged(what));
+impl TableReader {
+    /// Opens a table whose columns have different names; reading columns takes no more memory than `allowance` has.
+    pub fn open(path: &Path, allowance: Allowance) -> Result<Self> {
+        let table = Self::new(path, Data::open(path, allowance)?, allowance)?;
+        let mut seen = SeededSet::default();
+        match table.names.iter().find(|name| !seen.insert(name.as_str())) {
+            None => Ok(table),
+            Some(twice) => {
+                let message = format!("two columns are called `{twice}`");
+                Err(Error::input(path, message, "rename one of them"))
             }
         }
-        Ok(opened)
     }
 
-    fn metadata(&self) -> &ParquetMetaData {
-        self.reader.metadata()
+    /// Checks the frame and the schema of a file, then reads the footer.
+    pub fn new(path: &Path, data: Data, allowance: Allowance) -> Result<Self> {
+        let wrong = |what: String| damaged(path, what);
+        let footer = validate::check_footer(&data).map_err(wrong)?;
+        allowance.check(path, footer.saturating_mul(FOOTER))?;
+        let reader = decoded(|| SerializedFileReader::new(data.clone())).map_err(wrong)?;
+        let metadata = reader.metadata();
+        let schema = metadata.file_metadata().schema_descr();
+        for group in metadata.row_groups() {
+            let (rows, columns) = (group.num_rows(), group.num_columns());
+            if columns != schema.num_columns() || rows < 0 {
+                return Err(wrong(format!(
+                    "a group of {rows} rows and {columns} columns"
+                )));
+            }
+        }
+        let names = schema.columns().iter();
+        Ok(TableReader {
+            path: path.to_path_buf(),
+            names: names.map(|column| column.path().string()).collect(),
+            data: Arc::new(data),
+            reader,
+            allowance,
+            unseen: AtomicU64::new(0),
+        })
     }
 
     /// Names and types of the columns.
     pub fn schema(&self) -> &SchemaDescriptor {
-        self.metadata().file_metadata().schema_descr()
+        self.reader.metadata().file_metadata().schema_descr()
+    }
+
+    /// Names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.names
     }
 
     /// Facts about each row group.
     pub fn groups(&self) -> &[RowGroupMetaData] {
-        self.metadata().row_groups()
+        self.reader.metadata().row_groups()
     }
 
     /// Rows of all groups.
     pub fn rows(&self) -> u64 {
-        self.groups()
-            .iter()
-            .map(|group| group.num_rows().cast_unsigned())
-            .fold(0, u64::saturating_add)
+        let groups = 0..self.groups().len();
+        groups.fold(0, |rows, g| rows.saturating_add(self.rows_of(g)))
     }
 
     /// Rows of group `g`.
@@ -169,15 +184,13 @@ impl Opened {
 
     /// Bytes of the file.
     pub fn size(&self) -> u64 {
-        self.size
+        self.data.len()
     }
 
     /// Refuses to hold `more` bytes than may be held.
     pub fn check_memory(&self, more: u64) -> Result<()> {
-        let unseen = self
-            .unseen
-            .fetch_add(more, Ordering::Relaxed)
-            .saturating_add(more);
+        let before = self.unseen.fetch_add(more, Ordering::Relaxed);
+        let unseen = before.saturating_add(more);
         if unseen < WATCH {
             return Ok(());
         }
@@ -191,195 +204,112 @@ impl Opened {
     }
 
     /// Column `j` of group `g`, once its pages have been checked and there is room for all its values.
-    pub fn column(&self, g: usize, j: usize) -> Result<ColumnReader> {
+    pub fn column_of_group(&self, g: usize, j: usize) -> Result<ColumnReader> {
+        let wrong = |what: String| self.damaged(what);
         let group = &self.groups()[g];
         let (chunk, rows) = (group.column(j), group.num_rows().cast_unsigned());
         let descriptor = chunk.column_descr_ptr();
         if descriptor.max_rep_level() == 0 && chunk.num_values() != group.num_rows() {
-            let what = format!(
-                "column `{}` has {} values in {rows} rows",
-                descriptor.path(),
-                chunk.num_values()
-            );
-            return Err(self.damaged(what));
+            let (name, values) = (descriptor.path(), chunk.num_values());
+            return Err(wrong(format!(
+                "column `{name}` has {values} values in {rows} rows"
+            )));
         }
-        let page =
-            sound::check_pages(&*self.data, self.size, chunk).map_err(|what| self.damaged(what))?;
+        let page = validate::check_pages(&*self.data, chunk).map_err(wrong)?;
         // As it is decoded and as it is kept, with the levels of both.
-        let value = if descriptor.physical_type() == Physical::BYTE_ARRAY {
-            64
-        } else {
-            32
+        let value = match descriptor.physical_type() {
+            Physical::BYTE_ARRAY => 64,
+            _ => 32,
         };
         self.check_memory(rows.saturating_mul(value).saturating_add(page))?;
         // Not by way of the reader's groups: making one takes time for all its columns.
         let pages =
             decoded(|| SerializedPageReader::new(self.data.clone(), chunk, rows as usize, None));
         let pages = Checked {
-            inner: Box::new(pages.map_err(|what| self.damaged(what))?),
+            inner: Box::new(pages.map_err(wrong)?),
             physical: descriptor.physical_type(),
             levels: descriptor.max_def_level(),
             left: chunk.num_values().cast_unsigned(),
         };
-        decoded(|| Ok(get_column_reader(descriptor, Box::new(pages))))
-            .map_err(|what| self.damaged(what))
-    }
-}
-
-/// The error for a damaged file.
-pub fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
-    Error::input(
-        path,
-        format!("this is not a valid Parquet file: {what}"),
-        "write or download it again",
-    )
-}
-
-/// Values decoded at once.
-const BATCH: usize = 1 << 16;
-
-/// An open table.
-pub struct TableReader {
-    path: PathBuf,
-    opened: Opened,
-    names: Vec<String>,
-    /// Where each name stands.
-    places: SeededMap<String, usize>,
-}
-
-impl TableReader {
-    /// Opens a Parquet file and reads its schema; reading columns takes no more memory than `allowance` has.
-    pub fn open(path: &Path, allowance: Allowance) -> Result<Self> {
-        let opened = Opened::new(path, Data::open(path, allowance)?, allowance)?;
-        let names: Vec<String> = opened
-            .schema()
-            .columns()
-            .iter()
-            .map(|column| column.path().string())
-            .collect();
-        let mut places = SeededMap::default();
-        for (j, name) in names.iter().enumerate() {
-            if places.insert(name.clone(), j).is_some() {
-                return Err(Error::input(
-                    path,
-                    format!("two columns are called `{name}`"),
-                    "rename one of them",
-                ));
-            }
-        }
-        Ok(TableReader {
-            path: path.to_path_buf(),
-            opened,
-            names,
-            places,
-        })
-    }
-
-    /// Names of the columns.
-    pub fn columns(&self) -> &[String] {
-        &self.names
-    }
-
-    /// Number of rows.
-    pub fn rows(&self) -> u64 {
-        self.opened.rows()
+        decoded(|| Ok(get_column_reader(descriptor, Box::new(pages)))).map_err(wrong)
     }
 
     /// All values of the column called `name`; nulls are refused.
     pub fn column(&self, name: &str) -> Result<Column> {
-        let Nullable { values, present } = self.nullable(name)?;
-        match present {
-            None => Ok(values),
-            Some(present) => {
-                let message = format!(
-                    "column `{name}` has {} values in {} rows",
-                    values.len(),
-                    present.len()
-                );
-                Err(Error::input(
-                    &self.path,
-                    message,
-                    "nulls are not supported: fill or drop them",
-                ))
-            }
-        }
-    }
-
-    /// The column called `name`, which may have nulls but no lists.
-    pub fn nullable(&self, name: &str) -> Result<Nullable> {
-        let Some(&j) = self.places.get(name) else {
-            let known = self
-                .names
-                .iter()
-                .take(20)
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(", ");
-            return Err(Error::input(
-                &self.path,
-                format!("no column `{name}`"),
-                format!("the file has: {known}"),
-            ));
+        let Some(j) = self.names.iter().position(|known| known == name) else {
+            let known: Vec<&str> = self.names.iter().take(20).map(String::as_str).collect();
+            let remedy = format!("the file has: {}", known.join(", "));
+            let message = format!("no column `{name}`");
+            return Err(Error::input(&self.path, message, remedy));
         };
-        if self.opened.schema().column(j).max_rep_level() > 0 {
-            let message = format!("column `{name}` has lists");
-            return Err(Error::input(
-                &self.path,
-                message,
-                "lists are not supported: write one column per entry",
-            ));
-        }
-        self.decode(name, j)
+        self.column_at(j)
     }
 
-    fn decode(&self, name: &str, j: usize) -> Result<Nullable> {
-        let descriptor = self.opened.schema().column(j);
-        let (mut parts, mut levels) = (Vec::new(), Vec::new());
-        for (g, group) in self.opened.groups().iter().enumerate() {
-            let rows = group.num_rows() as usize;
-            let mut own = Vec::new();
-            let part = self.part(
-                name,
-                self.opened.column(g, j)?,
-                descriptor.converted_type(),
-                &mut own,
-            )?;
-            if descriptor.max_def_level() == 0 {
-                own = vec![0; part.len()];
-            }
-            let present = own
-                .iter()
-                .filter(|&&level| level == descriptor.max_def_level())
-                .count();
-            if own.len() != rows || present != part.len() {
-                let what = format!("column `{name}` has {} values in {rows} rows", own.len());
-                return Err(self.opened.damaged(what));
-            }
-            levels.extend(own.iter().map(|&level| level == descriptor.max_def_level()));
-            parts.push(part);
+    /// All values of column `j`; nulls are refused.
+    pub fn column_at(&self, j: usize) -> Result<Column> {
+        let Nullable { values, present } = self.nullable_at(j)?;
+        let Some(present) = present else {
+            return Ok(values);
+        };
+        let (name, values, rows) = (&self.names[j], values.len(), present.len());
+        let message = format!("column `{name}` has {values} values in {rows} rows");
+        let remedy = "nulls are not supported: fill or drop them";
+        Err(Error::input(&self.path, message, remedy))
+    }
+
+    /// Column `j`, which may have nulls but no lists.
+    pub fn nullable_at(&self, j: usize) -> Result<Nullable> {
+        let name = &self.names[j];
+        let descriptor = self.schema().column(j);
+        if descriptor.max_rep_level() > 0 {
+            let message = format!("column `{name}` has lists");
+            let remedy = "lists are not supported: write one column per entry";
+            return Err(Error::input(&self.path, message, remedy));
         }
-        let mut parts = parts.into_iter();
-        let mut values = parts.next().unwrap_or_else(|| self.empty(j));
-        if !parts.all(|part| values.append(part)) {
-            return Err(self
-                .opened
-                .damaged(format!("column `{name}` changes its type")));
+        // What a table without rows has.
+        let mut values = match descriptor.physical_type() {
+            Physical::FLOAT | Physical::DOUBLE => Column::Floats(Vec::new()),
+            Physical::BYTE_ARRAY => Column::Texts(Vec::new()),
+            _ => Column::Integers(Vec::new()),
+        };
+        let (most, mut present) = (descriptor.max_def_level(), Vec::new());
+        for g in 0..self.groups().len() {
+            let (rows, mut levels) = (self.rows_of(g) as usize, Vec::new());
+            let part = self.decode(name, g, j, descriptor.converted_type(), &mut levels)?;
+            if most == 0 {
+                levels = vec![0; part.len()];
+            }
+            let before = present.len();
+            present.extend(levels.iter().map(|&level| level == most));
+            let found = present[before..].iter().filter(|&&present| present).count();
+            if levels.len() != rows || found != part.len() {
+                let values = levels.len();
+                let what = format!("column `{name}` has {values} values in {rows} rows");
+                return Err(self.damaged(what));
+            }
+            if g == 0 {
+                values = part;
+            } else if !values.append(part) {
+                return Err(self.damaged(format!("column `{name}` changes its type")));
+            }
         }
-        let present = (values.len() < levels.len()).then_some(levels);
+        let present = (values.len() < present.len()).then_some(present);
         Ok(Nullable { values, present })
     }
 
-    fn part(
+    /// Column `j`, called `name`, of group `g`.
+    fn decode(
         &self,
         name: &str,
-        reader: ColumnReader,
+        g: usize,
+        j: usize,
         converted: ConvertedType,
         levels: &mut Vec<i16>,
     ) -> Result<Column> {
-        Ok(match reader {
+        Ok(match self.column_of_group(g, j)? {
             ColumnReader::BoolColumnReader(r) => {
-                let values = self.drain::<BoolType>(name, r, levels)?;
-                Column::Integers(values.into_iter().map(i64::from).collect())
+                let values = self.drain::<BoolType>(name, r, levels)?.into_iter();
+                Column::Integers(values.map(i64::from).collect())
             }
             ColumnReader::Int64ColumnReader(r) => {
                 let values = self.drain::<Int64Type>(name, r, levels)?;
@@ -392,30 +322,25 @@ impl TableReader {
             }
             ColumnReader::Int32ColumnReader(r) => {
                 let values = self.drain::<Int32Type>(name, r, levels)?.into_iter();
-                match converted {
-                    ConvertedType::UINT_32 => {
-                        Column::Integers(values.map(|v| v.cast_unsigned().into()).collect())
-                    }
-                    _ => Column::Integers(values.map(i64::from).collect()),
-                }
+                Column::Integers(match converted {
+                    ConvertedType::UINT_32 => values.map(|v| v.cast_unsigned().into()).collect(),
+                    _ => values.map(i64::from).collect(),
+                })
             }
             ColumnReader::FloatColumnReader(r) => {
                 Column::Floats(self.drain::<FloatType>(name, r, levels)?)
             }
             ColumnReader::DoubleColumnReader(r) => {
-                let values = self.drain::<DoubleType>(name, r, levels)?;
-                Column::Floats(values.into_iter().map(|v| v as f32).collect())
+                let values = self.drain::<DoubleType>(name, r, levels)?.into_iter();
+                Column::Floats(values.map(|v| v as f32).collect())
             }
             ColumnReader::ByteArrayColumnReader(r) => {
-                self.texts(name, &self.drain::<ByteArrayType>(name, r, levels)?)?
+                Column::Texts(self.texts(name, &self.drain::<ByteArrayType>(name, r, levels)?)?)
             }
             _ => {
                 let message = format!("column `{name}` has a type that is not supported");
-                return Err(Error::input(
-                    &self.path,
-                    message,
-                    "use integers, floats or text",
-                ));
+                let remedy = "use integers, floats or text";
+                return Err(Error::input(&self.path, message, remedy));
             }
         })
     }
@@ -428,18 +353,15 @@ impl TableReader {
         mut reader: ColumnReaderImpl<T>,
         levels: &mut Vec<i16>,
     ) -> Result<Vec<T::T>> {
-        let broken = |what: String| self.opened.damaged(format!("column `{name}`: {what}"));
-        let batch = if size_of::<T::T>() > size_of::<u64>() {
-            BATCH / 16
-        } else {
-            BATCH
+        let batch = match size_of::<T::T>() > size_of::<u64>() {
+            true => BATCH / 16,
+            false => BATCH,
         };
         let mut values = Vec::new();
         loop {
-            self.opened
-                .check_memory((batch * size_of::<T::T>()) as u64)?;
-            let read = decoded(|| reader.read_records(batch, Some(levels), None, &mut values))
-                .map_err(broken)?;
+            self.check_memory((batch * size_of::<T::T>()) as u64)?;
+            let read = decoded(|| reader.read_records(batch, Some(levels), None, &mut values));
+            let read = read.map_err(|what| self.damaged(format!("column `{name}`: {what}")))?;
             if read.0 == 0 {
                 return Ok(values);
             }
@@ -447,25 +369,17 @@ impl TableReader {
     }
 
     /// Texts of their own; a dictionary may have made many of few bytes.
-    fn texts(&self, name: &str, values: &[ByteArray]) -> Result<Column> {
-        self.opened
-            .check_memory(values.iter().map(|value| value.len() as u64 + 24).sum())?;
-        let texts = values
+    fn texts(&self, name: &str, values: &[ByteArray]) -> Result<Vec<String>> {
+        let bytes = values.iter().map(|value| value.len() as u64 + 24);
+        self.check_memory(bytes.sum())?;
+        let text = |value: &ByteArray| String::from_utf8(value.data().to_vec());
+        values
             .iter()
-            .map(|b| String::from_utf8(b.data().to_vec()))
-            .collect::<Result<_, _>>();
-        let message = || format!("column `{name}` has text that is not UTF-8");
-        texts
-            .map(Column::Texts)
-            .map_err(|_| Error::input(&self.path, message(), "write the column as UTF-8"))
-    }
-
-    /// A column of no values, of the kind that the schema gives column `j`.
-    fn empty(&self, j: usize) -> Column {
-        match self.opened.schema().column(j).physical_type() {
-            Physical::FLOAT | Physical::DOUBLE => Column::Floats(Vec::new()),
-            Physical::BYTE_ARRAY => Column::Texts(Vec::new()),
-            _ => Column::Integers(Vec::new()),
-        }
+            .map(text)
+            .collect::<Result<_, _>>()
+            .map_err(|_| {
+                let message = format!("column `{name}` has text that is not UTF-8");
+                Error::input(&self.path, message, "write the column as UTF-8")
+            })
     }
 }

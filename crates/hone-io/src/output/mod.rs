@@ -24,7 +24,8 @@ mod place;
 mod temporary;
 
 pub use companions::companions;
-pub use place::{is_stream, may_replace, plain, same_file, spelled_out};
+pub(crate) use place::check_folder;
+pub use place::{is_stream, plain, same_file, spelled_out};
 pub use temporary::{Frozen, NewFolder, Temporary, is_temporary, remove_unfinished};
 
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -35,7 +36,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::terminal::Results;
-use place::{Place, folder_of, sync};
+use place::{Place, folder_of, may_replace, sync};
 use temporary::{Pending, exchange, registry};
 
 /// Large enough that system calls do not count.

@@ -7,7 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Existing, may_replace};
+use super::Existing;
+use super::place::check_folder;
 use crate::error::{Error, Result};
 
 /// How the names of the files begin and end.
@@ -28,46 +29,22 @@ pub fn check_target(folder: &Path, existing: Existing) -> Result<()> {
         return Ok(());
     };
     if !metadata.is_dir() {
-        return Err(Error::input(
-            folder,
-            "is not a folder",
-            "leave out the `/` at the end, or name another folder",
-        ));
+        let remedy = "leave out the `/` at the end, or name another folder";
+        return Err(Error::input(folder, "is not a folder", remedy));
     }
     if existing == Existing::Refuse {
-        return Err(Error::Exists {
-            path: folder.to_path_buf(),
-        });
+        let path = folder.to_path_buf();
+        return Err(Error::Exists { path });
     }
-    for entry in fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
-        let entry = entry.map_err(|e| Error::io(folder, e))?;
-        let name = entry.file_name();
-        if !is_part(&name.to_string_lossy()) || !entry.file_type().is_ok_and(|kind| kind.is_file())
-        {
-            let message = format!(
-                "holds {}, which is not a part of a table: it is not replaced",
-                name.display()
-            );
-            return Err(Error::input(
-                folder,
-                message,
-                "move that away, or name another folder",
-            ));
-        }
-        let metadata = entry.metadata().map_err(|e| Error::io(entry.path(), e))?;
-        may_replace(&entry.path(), &metadata, existing)?;
-    }
-    Ok(())
+    check_folder(folder, existing, is_part, "is not a part of a table")
 }
 
 /// Whether a file has the name of a part.
 pub fn is_part(name: &str) -> bool {
-    let number = name
-        .strip_prefix(PART.0)
-        .and_then(|rest| rest.strip_suffix(PART.1));
-    number.is_some_and(|number| {
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
+    let rest = name.strip_prefix(PART.0);
+    let number = rest.and_then(|rest| rest.strip_suffix(PART.1));
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    number.is_some_and(|number| !number.is_empty() && is_number(number))
 }
 
 /// The files of a table, in the order of their names: the file itself, or those of a folder. Hidden files are left out,
@@ -77,18 +54,18 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
         return Ok(vec![path.to_path_buf()]);
     }
     let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let shown =
-        |name: &str| !name.starts_with(['.', '_']) && name.to_ascii_lowercase().ends_with(PART.1);
     let entries = entries.map_err(|e| Error::io(path, e))?.into_iter();
-    let mut files: Vec<PathBuf> = entries
-        .filter(|entry| shown(&entry.file_name().to_string_lossy()))
-        .map(|entry| entry.path())
-        .collect();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.retain(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        !name.starts_with(['.', '_']) && name.to_ascii_lowercase().ends_with(PART.1)
+    });
     files.sort();
     if files.is_empty() {
+        let message = "there is no .parquet file in this folder";
         return Err(Error::input(
             path,
-            "there is no .parquet file in this folder",
+            message,
             "name a folder of Parquet files",
         ));
     }

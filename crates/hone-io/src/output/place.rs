@@ -32,40 +32,51 @@ impl Place {
             Place::File { target, .. } => target,
             stream => return Ok(stream),
         };
-        match fs::metadata(&target) {
-            Ok(m) if m.is_dir() => Err(Error::input(
-                path,
-                "is a folder",
-                "give the name of a file in it",
-            )),
-            Ok(m) if !m.is_file() => Ok(Place::Stream),
-            Ok(m) => Ok(Place::File {
-                target,
-                found: Some(m),
-            }),
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(Place::File {
-                target,
-                found: None,
-            }),
-            Err(e) => Err(refused(path, e)),
-        }
+        let found = match fs::metadata(&target) {
+            Ok(found) if found.is_dir() => {
+                let remedy = "give the name of a file in it";
+                return Err(Error::input(path, "is a folder", remedy));
+            }
+            Ok(found) if !found.is_file() => return Ok(Place::Stream),
+            Ok(found) => Some(found),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(refused(path, error)),
+        };
+        Ok(Place::File { target, found })
     }
 }
 
 /// Refuses to replace a file that exists, as it was chosen, and one that nobody may write, whatever was chosen: to rename
 /// another over it would take no more than the permission to write in its folder.
-pub fn may_replace(path: &Path, file: &Metadata, existing: Existing) -> Result<()> {
+pub(super) fn may_replace(path: &Path, file: &Metadata, existing: Existing) -> Result<()> {
     if existing == Existing::Refuse {
-        return Err(Error::Exists {
-            path: path.to_path_buf(),
-        });
+        let path = path.to_path_buf();
+        return Err(Error::Exists { path });
     }
     if file.permissions().readonly() {
-        return Err(Error::input(
-            path,
-            "is write-protected",
-            "choose another name, or make it writable",
-        ));
+        let remedy = "choose another name, or make it writable";
+        return Err(Error::input(path, "is write-protected", remedy));
+    }
+    Ok(())
+}
+
+/// Refuses to replace a folder with a file that is no file `of` it, and `says` so, or that may not be replaced.
+pub(crate) fn check_folder(
+    folder: &Path,
+    existing: Existing,
+    of: impl Fn(&str) -> bool,
+    says: &str,
+) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
+        let entry = entry.map_err(|e| Error::io(folder, e))?;
+        let (name, path) = (entry.file_name(), entry.path());
+        if !entry.file_type().is_ok_and(|kind| kind.is_file()) || !name.to_str().is_some_and(&of) {
+            let message = format!("holds {}, which {says}: it is not replaced", name.display());
+            let remedy = "move that away, or name another folder";
+            return Err(Error::input(folder, message, remedy));
+        }
+        let metadata = entry.metadata().map_err(|e| Error::io(&path, e))?;
+        may_replace(&path, &metadata, existing)?;
     }
     Ok(())
 }
@@ -96,14 +107,11 @@ pub fn spelled_out(path: &Path) -> PathBuf {
         return path.to_path_buf();
     };
     let whole = std::path::absolute(&target).unwrap_or(target);
-    let known = whole
-        .ancestors()
-        .find_map(|known| Some((known, known.canonicalize().ok()?)));
-    match known.and_then(|(known, canonical)| Some(canonical.join(whole.strip_prefix(known).ok()?)))
-    {
-        Some(found) => plain(&found),
-        None => plain(&whole),
-    }
+    let spelled = whole.ancestors().find_map(|known| {
+        let canonical = known.canonicalize().ok()?;
+        Some(canonical.join(whole.strip_prefix(known).ok()?))
+    });
+    plain(&spelled.unwrap_or(whole))
 }
 
 /// A path without redundant parts: `a/..`, `.`.
@@ -151,10 +159,10 @@ fn descriptor(path: &Path) -> Option<String> {
         .to_str()
         .filter(|name| cfg!(unix) && name.bytes().all(|b| b.is_ascii_digit()))?;
     let folder = folder_of(path).canonicalize().ok()?;
-    let own = ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"];
-    if own
-        .iter()
-        .any(|own| Path::new(own).canonicalize().is_ok_and(|own| own == folder))
+    let is_folder = |own: &str| Path::new(own).canonicalize().is_ok_and(|own| own == folder);
+    if ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"]
+        .into_iter()
+        .any(is_folder)
     {
         return Some(name.to_owned());
     }
@@ -179,30 +187,26 @@ pub(super) fn refused(path: &Path, error: io::Error) -> Error {
         false => format!("is a link to {}, and ", target.display()),
     };
     let folder = folder_of(&target);
+    let (shown, elsewhere) = (folder.display(), "write elsewhere");
     let (message, remedy) = match error.kind() {
-        ErrorKind::NotFound if descriptor(path).is_some() => (
-            "is not an open descriptor".to_owned(),
-            "redirect it, or name a file",
-        ),
-        ErrorKind::NotFound if folder.is_dir() => (
-            format!(
-                "{link}no file can be made in the folder {}",
-                folder.display()
-            ),
-            "write elsewhere",
-        ),
-        ErrorKind::NotFound => (
-            format!("{link}there is no folder {}", folder.display()),
-            "make it first, or write elsewhere",
-        ),
-        ErrorKind::NotADirectory => (
-            format!("{link}{} is not a folder", folder.display()),
-            "write elsewhere",
-        ),
-        ErrorKind::PermissionDenied => (
-            format!("{link}may not be written"),
-            "change the permissions of the folder, or write elsewhere",
-        ),
+        ErrorKind::NotFound if descriptor(path).is_some() => {
+            let message = "is not an open descriptor".to_owned();
+            (message, "redirect it, or name a file")
+        }
+        ErrorKind::NotFound if folder.is_dir() => {
+            let message = format!("{link}no file can be made in the folder {shown}");
+            (message, elsewhere)
+        }
+        ErrorKind::NotFound => {
+            let message = format!("{link}there is no folder {shown}");
+            (message, "make it first, or write elsewhere")
+        }
+        ErrorKind::NotADirectory => (format!("{link}{shown} is not a folder"), elsewhere),
+        ErrorKind::PermissionDenied => {
+            let message = format!("{link}may not be written");
+            let remedy = "change the permissions of the folder, or write elsewhere";
+            (message, remedy)
+        }
         ErrorKind::InvalidFilename => (
             "is not a valid file name".to_owned(),
             "choose a shorter one",
@@ -227,16 +231,13 @@ fn of_system(error: io::Error) -> io::Error {
 /// Syncs a folder, so that renames survive a crash. Some file systems cannot; the files are safe by then.
 pub(super) fn sync(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        Err(error)
-            if !matches!(
-                error.kind(),
-                ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
-            ) =>
-        {
-            return Err(error);
-        }
-        _ => {}
+    if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
+        return match error.kind() {
+            ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied => {
+                Ok(())
+            }
+            _ => Err(error),
+        };
     }
     let _ = folder;
     Ok(())

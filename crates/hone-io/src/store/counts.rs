@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::table::{Column, Kind, Layout, Table, TableReader};
+use super::table::{Column, Kind, Table, TableReader, format_of};
 use super::text::Records;
 use super::{Format, npy, text};
 use crate::error::{Error, Result};
@@ -124,7 +124,7 @@ impl<'a> CountTable<'a> {
     pub fn files(path: impl AsRef<Path>, by: CountsBy) -> Result<Vec<PathBuf>> {
         let path = path.as_ref();
         let mut files = vec![path.to_path_buf()];
-        if Layout::of(path)? == Layout::Npy {
+        if format_of(path)? == Format::Npy {
             files.push(match by {
                 CountsBy::Edge => path.with_extension("edges.csv"),
                 CountsBy::Node => npy::ids_path(path),
@@ -162,7 +162,7 @@ impl<'a> CountTable<'a> {
             wave: WAVE,
             ..Table::new(self.graph.ids(), columns, 0, &values)
         };
-        if Layout::of(path)? != Layout::Npy {
+        if format_of(path)? != Format::Npy {
             return table.add_to(batch, path, progress);
         }
         let edges = matches!(self.rows, Rows::Edges(_));
@@ -274,15 +274,14 @@ impl<'a> CountTable<'a> {
             }
             other => other,
         };
-        let table = match Layout::of(path)? {
-            Layout::Parquet => read_parquet(path, graph, allowance)?,
-            Layout::Text(',') => read_text(path, Format::Csv, graph, allowance)?,
-            Layout::Text(_) => read_text(path, Format::Tsv, graph, allowance)?,
-            Layout::Npy => {
+        let table = match format_of(path)? {
+            Format::Parquet => read_parquet(path, graph, allowance)?,
+            Format::Npy => {
                 let message = "counts in .npy have no names of columns";
                 let remedy = "give them as .parquet, .tsv or .csv";
                 return Err(Error::input(path, message, remedy));
             }
+            text => read_text(path, text, graph, allowance)?,
         };
         progress.check()?;
         // The row of each edge and the columns of the counts.

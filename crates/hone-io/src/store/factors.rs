@@ -25,7 +25,7 @@ use super::npy;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::{Batch, Existing, Output, Temporary, Written, may_replace, spelled_out};
+use crate::output::{Batch, Existing, Output, Temporary, Written, check_folder, spelled_out};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
@@ -150,24 +150,20 @@ impl Folder {
     pub fn open(path: impl Into<PathBuf>) -> Result<Folder> {
         let path = path.into();
         let file = path.join(MANIFEST);
-        let remedy = "name a folder of factors";
-        let text = record::read(&file)?.ok_or_else(|| {
-            Error::input(
-                &path,
-                format!("there are no factors here: {MANIFEST} is missing"),
-                remedy,
-            )
-        })?;
+        let wrong = |of: &Path, message| Error::input(of, message, "name a folder of factors");
+        let Some(text) = record::read(&file)? else {
+            let message = format!("there are no factors here: {MANIFEST} is missing");
+            return Err(wrong(&path, message));
+        };
         let manifest: Manifest = serde_json::from_slice(&text)
-            .map_err(|e| Error::input(&file, format!("not a manifest of factors: {e}"), remedy))?;
-        if manifest.format != FORMAT {
-            return Err(Error::input(
-                &file,
-                format!("the format is {:?}, not {FORMAT:?}", manifest.format),
-                remedy,
-            ));
+            .map_err(|e| wrong(&file, format!("not a manifest of factors: {e}")))?;
+        match manifest.format == FORMAT {
+            true => Ok(Folder { path, manifest }),
+            false => {
+                let message = format!("the format is {:?}, not {FORMAT:?}", manifest.format);
+                Err(wrong(&file, message))
+            }
         }
-        Ok(Folder { path, manifest })
     }
 
     /// Reads an array of one or two dimensions; more are laid out as rows of the last.
@@ -182,24 +178,23 @@ impl Folder {
 
     /// The path of a file that is as the manifest says; those of folders without checksums are taken as they are.
     fn checked(&self, name: &str) -> Result<PathBuf> {
+        let remedy = "write the factors again";
         if Path::new(name).file_name() != Some(OsStr::new(name)) {
             let message = format!(
                 "{MANIFEST} names `{name}`, which is not the name of a file in this folder"
             );
-            return Err(Error::input(&self.path, message, "write the factors again"));
+            return Err(Error::input(&self.path, message, remedy));
         }
         let path = self.path.join(name);
-        let Some(listed) = self.manifest.files.iter().find(|file| file.name == name) else {
-            return Ok(path);
-        };
-        match listed.difference(&path)? {
-            None => Ok(path),
-            Some(how) => {
-                let message =
-                    format!("not as {MANIFEST} says: {how}. It was changed, or is of another run");
-                Err(Error::input(&path, message, "write the factors again"))
-            }
+        let mut listed = self.manifest.files.iter();
+        if let Some(listed) = listed.find(|file| file.name == name)
+            && let Some(how) = listed.difference(&path)?
+        {
+            let message =
+                format!("not as {MANIFEST} says: {how}. It was changed, or is of another run");
+            return Err(Error::input(&path, message, remedy));
         }
+        Ok(path)
     }
 }
 
@@ -219,42 +214,23 @@ pub fn check_target(target: &Path, existing: Existing) -> Result<()> {
         return Ok(());
     };
     if existing == Existing::Refuse {
-        return Err(Error::Exists {
-            path: target.to_path_buf(),
-        });
+        let path = target.to_path_buf();
+        return Err(Error::Exists { path });
     }
     let remedy = "name another folder";
     if !metadata.is_dir() {
         return Err(Error::input(target, "is not a folder", remedy));
     }
-    let failed = |e| Error::io(target, e);
-    let entries = fs::read_dir(target).map_err(failed)?;
-    let entries: Vec<_> = entries.collect::<io::Result<_>>().map_err(failed)?;
-    if entries.is_empty() {
+    let mut entries = fs::read_dir(target).map_err(|e| Error::io(target, e))?;
+    if entries.next().is_none() {
         return Ok(());
     }
     let Ok(Folder { manifest, .. }) = Folder::open(target) else {
         let message = "is a folder of something else, which is not replaced";
         return Err(Error::input(target, message, remedy));
     };
-    let named: BTreeSet<&OsStr> = manifest.names().map(OsStr::new).collect();
-    let listed = |entry: &&fs::DirEntry| {
-        named.contains(entry.file_name().as_os_str())
-            && entry.file_type().is_ok_and(|kind| kind.is_file())
-    };
-    if let Some(foreign) = entries.iter().find(|entry| !listed(entry)) {
-        let name = foreign.file_name();
-        let message = format!(
-            "holds {}, which its {MANIFEST} does not list: it is not replaced",
-            name.display()
-        );
-        let remedy = "move that away, or name another folder";
-        return Err(Error::input(target, message, remedy));
-    }
-    entries.iter().try_for_each(|entry| {
-        let metadata = entry.metadata().map_err(|e| Error::io(entry.path(), e))?;
-        may_replace(&entry.path(), &metadata, existing)
-    })
+    let named = |name: &str| manifest.names().any(|file| file == name);
+    check_folder(target, existing, named, "its manifest.json does not list")
 }
 
 /// Refuses to replace a folder that the input `file` is in; `field` names the setting of that.
@@ -262,15 +238,10 @@ pub fn check_outside(target: &Path, field: &str, file: &Path) -> Result<()> {
     if !spelled_out(file).starts_with(spelled_out(target)) {
         return Ok(());
     }
-    let message = format!(
-        "{} is in the folder that the factors go to, {}",
-        file.display(),
-        target.display()
-    );
-    Err(Error::config(
-        field,
-        format!("{message}; name another folder"),
-    ))
+    let (file, target) = (file.display(), target.display());
+    let message =
+        format!("{file} is in the folder that the factors go to, {target}; name another folder");
+    Err(Error::config(field, message))
 }
 
 impl Writer {
@@ -304,12 +275,9 @@ impl Writer {
 
     /// Writes the transpose of a block, padded with zero rows to `rows`; row by row, since it may be far larger.
     pub fn transposed(&mut self, name: &str, block: &Block, rows: usize) -> Result<ArrayEntry> {
-        let value = |i, j| {
-            if i < block.cols() {
-                block.get(j, i)
-            } else {
-                0.0
-            }
+        let value = |i, j| match i < block.cols() {
+            true => block.get(j, i),
+            false => 0.0,
         };
         self.array(name, "<f4", &[rows, block.rows()], |out| {
             (0..rows).try_for_each(|i| {
@@ -357,32 +325,22 @@ impl Writer {
     pub fn finish(mut self, batch: &mut Batch) -> Result<()> {
         self.manifest.local.sort_by_key(|entry| entry.step);
         let named: BTreeSet<String> = self.manifest.names().map(str::to_owned).collect();
-        for entry in fs::read_dir(self.folder.path()).map_err(|e| self.error(e))? {
-            let entry = entry.map_err(|e| self.error(e))?;
-            if entry
-                .file_name()
-                .to_str()
-                .is_none_or(|name| !named.contains(name))
-            {
-                fs::remove_file(entry.path()).map_err(|e| self.error(e))?;
-            }
-        }
-        self.manifest
-            .files
-            .retain(|file| named.contains(&file.name));
+        // Files were written here by `put` alone.
+        let (listed, others) = std::mem::take(&mut self.manifest.files)
+            .into_iter()
+            .partition(|file| named.contains(&file.name));
+        self.manifest.files = listed;
         self.manifest.files.sort_by(|a, b| a.name.cmp(&b.name));
+        for Written { name, .. } in others {
+            let removed = fs::remove_file(self.folder.path().join(name));
+            removed.map_err(|e| self.error(e))?;
+        }
         let text =
             serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
         self.put(MANIFEST, |out| out.write_all(text.as_bytes()))?;
         // It may have appeared meanwhile.
         check_target(&self.target, self.existing)?;
-        let Writer {
-            folder,
-            target,
-            existing,
-            manifest,
-        } = self;
-        batch.add_folder(folder, target, existing, manifest.files);
+        batch.add_folder(self.folder, self.target, self.existing, self.manifest.files);
         Ok(())
     }
 

@@ -309,10 +309,9 @@ impl Format {
 
     /// The format that `name` (an extension without dot) stands for.
     pub fn from_name(name: &str) -> Option<Format> {
-        Format::ALL
-            .iter()
-            .find(|(_, known)| known.eq_ignore_ascii_case(name))
-            .map(|&(format, _)| format)
+        let mut all = Format::ALL.into_iter();
+        let (format, _) = all.find(|(_, known)| known.eq_ignore_ascii_case(name))?;
+        Some(format)
     }
 
     /// Whether it is text.
@@ -336,13 +335,14 @@ impl Format {
             Some(format) if !compressed || format.is_text() => Ok(format),
             Some(_) => Err(not_text(path)),
             None => {
-                let known: Vec<_> = Format::ALL
-                    .iter()
-                    .map(|(_, name)| format!(".{name}"))
-                    .collect();
-                let remedy = format!("use {}, .emb", known.join(", "));
+                let known = Format::ALL.map(|(_, name)| format!(".{name}")).join(", ");
                 let message = "no embedding format has this extension";
-                Err(extension_error(path, &extension, message, &remedy))
+                Err(extension_error(
+                    path,
+                    &extension,
+                    message,
+                    &format!("use {known}, .emb"),
+                ))
             }
         }
     }
@@ -361,9 +361,8 @@ impl Format {
     /// Bytes of rows that other processes send, in the process that writes.
     pub fn received(self, rows: u64, columns: u64) -> u64 {
         let piece = rows.min(self.piece(columns as usize) as u64);
-        piece
-            .saturating_mul(columns)
-            .saturating_mul(size_of::<f32>() as u64)
+        let values = piece.saturating_mul(columns);
+        values.saturating_mul(size_of::<f32>() as u64)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Embeddings as Parquet tables: column `id`, then one float column per dimension.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Embedding;
 use super::shared::Rows;
@@ -51,84 +51,55 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
         .iter()
         .map(|part| TableReader::open(part, allowance))
         .collect::<Result<Vec<_>>>()?;
-    let names = names(&parts, &tables)?;
-    let ids = ids(path, &tables)?;
-    allowance.check(
-        path,
-        (ids.len() as u64).saturating_mul(4 * names.len() as u64),
-    )?;
-    let (mut vectors, mut first) = (Block::zeros(ids.len(), names.len()), 0);
+    let keep = "keep only the parts of one table in the folder";
+    let all = tables[0].columns();
+    let (mut integers, mut texts) = (Vec::new(), Vec::new());
     for (part, table) in parts.iter().zip(&tables) {
-        let mut rows = 0;
-        for (j, name) in names.iter().enumerate() {
-            let Column::Floats(values) = table.column(name)? else {
-                return Err(Error::input(
-                    part,
-                    format!("column `{name}` is not of floats"),
-                    "write it as floats",
-                ));
-            };
-            values
-                .iter()
-                .enumerate()
-                .for_each(|(i, &value)| vectors.row_mut(first + i)[j] = value);
-            rows = values.len();
-        }
-        first += rows;
-    }
-    Ok(Embedding::with_columns(ids, vectors, names))
-}
-
-/// The names of the columns of vectors, the same in all parts.
-fn names(parts: &[PathBuf], tables: &[TableReader]) -> Result<Vec<String>> {
-    let first = tables[0].columns();
-    for (part, table) in parts.iter().zip(tables) {
-        if table.columns().first().map(String::as_str) != Some("id") {
+        if table.columns().first().is_none_or(|name| name != "id") {
+            let message = "the first column is not `id`";
             return Err(Error::input(
                 part,
-                "the first column is not `id`",
+                message,
                 "an embedding table is expected",
             ));
         }
-        if table.columns() != first {
+        if table.columns() != all {
             let message = format!("it has other columns than {}", parts[0].display());
-            return Err(Error::input(
-                part,
-                message,
-                "keep only the parts of one table in the folder",
-            ));
+            return Err(Error::input(part, message, keep));
         }
-    }
-    Ok(first[1..].to_vec())
-}
-
-/// The ids of all parts.
-fn ids(path: &Path, tables: &[TableReader]) -> Result<NodeIds> {
-    let (mut integers, mut texts) = (Vec::new(), Vec::new());
-    for table in tables {
-        match table.column("id")? {
+        match table.column_at(0)? {
             Column::Integers(ids) => integers.extend(ids),
             Column::Texts(ids) => texts.extend(ids),
             _ => {
+                let message = "column `id` is neither integer nor text";
                 let remedy = "write the ids as integers or text";
-                return Err(Error::input(
-                    path,
-                    "column `id` is neither integer nor text",
-                    remedy,
-                ));
+                return Err(Error::input(path, message, remedy));
             }
         }
     }
-    match (integers.is_empty(), texts.is_empty()) {
-        (_, true) => Ok(NodeIds::from_integers(integers)),
-        (true, false) => Ok(NodeIds::from_texts(&texts)),
+    let ids = match (integers.is_empty(), texts.is_empty()) {
+        (_, true) => NodeIds::from_integers(integers),
+        (true, false) => NodeIds::from_texts(&texts),
         (false, false) => {
             let message = "column `id` is of integers in some parts and of text in others";
-            Err(Error::input(
-                path,
-                message,
-                "keep only the parts of one table in the folder",
-            ))
+            return Err(Error::input(path, message, keep));
         }
+    };
+    let names = all[1..].to_vec();
+    let bytes = (ids.len() as u64).saturating_mul(4 * names.len() as u64);
+    allowance.check(path, bytes)?;
+    let (mut vectors, mut first) = (Block::zeros(ids.len(), names.len()), 0);
+    for (part, table) in parts.iter().zip(&tables) {
+        for (j, name) in names.iter().enumerate() {
+            let Column::Floats(values) = table.column_at(j + 1)? else {
+                let message = format!("column `{name}` is not of floats");
+                return Err(Error::input(part, message, "write it as floats"));
+            };
+            for (i, &value) in values.iter().enumerate() {
+                vectors.row_mut(first + i)[j] = value;
+            }
+        }
+        first += table.rows() as usize;
     }
+    Ok(Embedding::with_columns(ids, vectors, names))
 }

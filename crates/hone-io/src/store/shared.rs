@@ -54,14 +54,10 @@ impl<'a> Rows<'a> {
     ) -> Self {
         let own = &embedding.own;
         let owners = (!own.is_all()).then(|| {
-            let [start, end] = [own.range.start as u64, own.range.end as u64].map(u64::to_le_bytes);
-            let range = |ends: Vec<u8>| {
-                let end =
-                    |at| u64::from_le_bytes(*ends[at..].first_chunk().expect("two ends")) as usize;
-                end(0)..end(8)
-            };
-            let all = writers.gather_bytes(&[start, end].concat());
-            (writers, all.into_iter().map(range).collect())
+            let bytes = serde_json::to_vec(&own.range).expect("plain data");
+            let all = writers.gather_bytes(&bytes).into_iter();
+            let range = |bytes: Vec<u8>| serde_json::from_slice(&bytes).expect("a range");
+            (writers, all.map(range).collect())
         });
         Self::of(embedding, 0..own.rows, owners, format)
     }
@@ -77,16 +73,12 @@ impl<'a> Rows<'a> {
         owners: Option<(&'a dyn Communicator, Vec<Range<usize>>)>,
         format: Format,
     ) -> Self {
-        let (piece, next) = (
-            format.piece(embedding.vectors.cols()),
-            Cell::new(range.start),
-        );
         Rows {
             embedding,
-            range,
             owners,
-            piece,
-            next,
+            piece: format.piece(embedding.vectors.cols()),
+            next: Cell::new(range.start),
+            range,
         }
     }
 
@@ -159,19 +151,18 @@ impl<'a> Rows<'a> {
     /// The values of a piece, received from their owners where they are elsewhere.
     fn values(&self, piece: &Range<usize>) -> Cow<'a, [f32]> {
         let own = &self.embedding.own.range;
-        let Some((writers, owners)) = self
-            .owners
-            .as_ref()
-            .filter(|_| common(piece, own) != *piece)
-        else {
+        let Some((writers, owners)) = &self.owners else {
             return Cow::Borrowed(self.held(piece));
         };
+        if common(piece, own) == *piece {
+            return Cow::Borrowed(self.held(piece));
+        }
         let cols = self.cols();
         let mut values = vec![0.0; piece.len() * cols];
         for (rank, range) in owners.iter().enumerate() {
             let part = common(piece, range);
-            let to =
-                &mut values[(part.start - piece.start) * cols..(part.end - piece.start) * cols];
+            let [start, end] = [part.start, part.end].map(|row| (row - piece.start) * cols);
+            let to = &mut values[start..end];
             match rank == writers.rank() {
                 _ if part.is_empty() => {}
                 true => to.copy_from_slice(self.held(&part)),
@@ -197,12 +188,9 @@ pub(super) fn write_parts(
     writers: &dyn Communicator,
 ) -> Result<()> {
     if format != Format::Parquet {
+        let message = "only a Parquet table can be a folder of parts";
         let remedy = "leave out the `/` at the end, or use .parquet";
-        return Err(Error::input(
-            path,
-            "only a Parquet table can be a folder of parts",
-            remedy,
-        ));
+        return Err(Error::input(path, message, remedy));
     }
     let target = path.components().as_path();
     let begun = match writers.leads() {
@@ -230,15 +218,10 @@ pub(super) fn write_parts(
     let part = writers.agree(path, if writes { write() } else { Ok(None) })?;
     let parts = writers.gather_bytes(&serde_json::to_vec(&part).expect("plain data"));
     if let Some(folder) = folder {
-        let parts = parts
-            .iter()
-            .filter_map(|part| serde_json::from_slice::<Option<Written>>(part).ok()?);
-        batch.add_folder(
-            folder,
-            target.to_path_buf(),
-            batch.existing(),
-            parts.collect(),
-        );
+        let written = |part: &Vec<u8>| serde_json::from_slice::<Option<Written>>(part).ok()?;
+        let files = parts.iter().filter_map(written).collect();
+        let existing = batch.existing();
+        batch.add_folder(folder, target.to_path_buf(), existing, files);
     }
     Ok(())
 }

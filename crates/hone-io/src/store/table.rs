@@ -26,8 +26,8 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use super::text::compressed;
-use super::{extension, extension_error, not_text};
+use super::text::{compressed, separator};
+use super::{Format, extension, extension_error, not_text};
 use crate::columnar::TableWriter;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds, quoted};
@@ -35,44 +35,30 @@ use crate::output::{Batch, is_stream};
 use crate::parallel;
 use crate::progress::Progress;
 
-pub use crate::columnar::{Column, Kind, Nullable, TableReader, is_decoding};
+pub use crate::columnar::{Column, Kind, TableReader, is_decoding};
 
 /// Rows of a piece, and pieces held at once, a row group in Parquet.
 const PIECE: usize = 1 << 12;
 const WAVE: usize = 32;
 
-/// The file layout of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Layout {
-    /// Text with this separator.
-    Text(char),
-    /// An array without names; not of a [`Table`].
-    Npy,
-    /// A Parquet file.
-    Parquet,
-}
-
-impl Layout {
-    /// The layout that an extension names, seen through `.gz` and `.zst`; TSV for streams.
-    pub fn of(path: &Path) -> Result<Layout> {
-        let (extension, compressed) = extension(path);
-        let layout = match extension.as_str() {
-            "tsv" | "txt" => Layout::Text('\t'),
-            "csv" => Layout::Text(','),
-            "npy" => Layout::Npy,
-            "parquet" => Layout::Parquet,
-            _ if is_stream(path) => Layout::Text('\t'),
-            other => {
-                let message = format!("a table cannot be written as `.{other}`");
-                let remedy = "use .tsv, .csv (also .gz, .zst), .npy or .parquet";
-                return Err(extension_error(path, other, &message, remedy));
-            }
-        };
-        match layout {
-            Layout::Npy | Layout::Parquet if compressed => Err(not_text(path)),
-            _ => Ok(layout),
+/// The format of a table by the extension of its file, seen through `.gz` and `.zst`; TSV for streams.
+pub fn format_of(path: &Path) -> Result<Format> {
+    let (extension, compressed) = extension(path);
+    let format = match extension.as_str() {
+        "tsv" | "txt" => Format::Tsv,
+        "csv" => Format::Csv,
+        "npy" => Format::Npy,
+        "parquet" => Format::Parquet,
+        _ if is_stream(path) => Format::Tsv,
+        other => {
+            let message = format!("a table cannot be written as `.{other}`");
+            let remedy = "use .tsv, .csv (also .gz, .zst), .npy or .parquet";
+            return Err(extension_error(path, other, &message, remedy));
         }
+    };
+    match format {
+        Format::Npy | Format::Parquet if compressed => Err(not_text(path)),
+        _ => Ok(format),
     }
 }
 
@@ -111,24 +97,19 @@ impl<'a> Table<'a> {
 
     /// Writes the table into a batch, as text or Parquet.
     pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
-        let layout = Layout::of(path)?;
+        let format = format_of(path)?;
         let mut out = batch.begin(path)?;
-        progress.stage(
-            "writing",
-            self.pieces.last().map_or(0, |last| last.end as u64),
-        );
-        match layout {
-            Layout::Text(separator) => compressed(path, &mut out, |out| {
-                self.text(separator, path, out, progress)
-            })?,
-            Layout::Parquet => self.parquet(path, &mut out, progress)?,
-            Layout::Npy => {
-                return Err(Error::input(
-                    path,
-                    "a table with text columns cannot be written as `.npy`",
-                    "use .tsv or .parquet",
-                ));
+        let total = self.pieces.last().map_or(0, |last| last.end as u64);
+        progress.stage("writing", total);
+        match format {
+            Format::Parquet => self.parquet(path, &mut out, progress)?,
+            Format::Npy => {
+                let message = "a table with text columns cannot be written as `.npy`";
+                return Err(Error::input(path, message, "use .tsv or .parquet"));
             }
+            text => compressed(path, &mut out, |out| {
+                self.text(separator(text), path, out, progress)
+            })?,
         }
         batch.add(out)
     }
@@ -154,29 +135,22 @@ impl<'a> Table<'a> {
     pub(super) fn lines(&self, separator: char, columns: &[Column]) -> Vec<u8> {
         let rows = columns.first().map_or(0, Column::len);
         let mut text = Vec::with_capacity(rows * (4 + 4 * columns.len()));
+        let mut digits = itoa::Buffer::new();
         for row in 0..rows {
             for (j, column) in columns.iter().enumerate() {
                 if j > 0 {
                     text.push(separator as u8);
                 }
-                let mut number = |value: i64| {
-                    if value < 0 {
-                        text.push(b'-');
-                    }
-                    push_number(value.unsigned_abs(), &mut text);
-                };
                 match column {
-                    Column::Integers(values) => number(values[row]),
-                    Column::Counts(values) => push_number(values[row], &mut text),
+                    Column::Integers(values) => text.extend(digits.format(values[row]).bytes()),
+                    Column::Counts(values) => text.extend(digits.format(values[row]).bytes()),
                     Column::Floats(values) => {
                         let _ = write!(text, "{}", values[row]);
                     }
                     Column::Texts(values) => text.extend(quoted(&values[row], separator).bytes()),
                     Column::Nodes(nodes) => match self.ids.get(nodes[row]) {
-                        NodeId::Integer(id) => number(id),
-                        NodeId::Text(id) => {
-                            text.extend_from_slice(quoted(id, separator).as_bytes());
-                        }
+                        NodeId::Integer(id) => text.extend(digits.format(id).bytes()),
+                        NodeId::Text(id) => text.extend(quoted(id, separator).bytes()),
                     },
                 }
             }
@@ -224,18 +198,4 @@ impl<'a> Table<'a> {
         }
         Ok(())
     }
-}
-
-fn push_number(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use bytemuck::Pod;
 use safetensors::Dtype;
-use safetensors::tensor::Metadata;
+use safetensors::tensor::{Metadata, TensorInfo};
 use serde_json::{Map, Value as Json, json};
 
 use super::Embedding;
@@ -51,15 +51,7 @@ values!(f32: F32, f64: F64, i64: I64, u64: U64, u32: U32, u8: U8);
 /// Tensors to be written.
 #[derive(Default)]
 pub struct Writer<'a> {
-    tensors: Vec<(Shape, Cow<'a, [u8]>)>,
-}
-
-/// What the header says about a tensor.
-struct Shape {
-    name: String,
-    dtype: Dtype,
-    shape: Vec<usize>,
-    bytes: usize,
+    tensors: Vec<(String, TensorInfo, Cow<'a, [u8]>)>,
 }
 
 impl<'a> Writer<'a> {
@@ -68,13 +60,14 @@ impl<'a> Writer<'a> {
             Cow::Borrowed(values) => Cow::Borrowed(bytemuck::cast_slice(values)),
             Cow::Owned(values) => Cow::Owned(bytemuck::cast_slice(&values).to_vec()),
         };
-        let shape = Shape {
-            name: name.to_owned(),
+        let last = self.tensors.last();
+        let start = last.map_or(0, |(_, info, _)| info.data_offsets.1);
+        let info = TensorInfo {
             dtype: T::TYPE,
             shape,
-            bytes: bytes.len(),
+            data_offsets: (start, start + bytes.len()),
         };
-        self.tensors.push((shape, bytes));
+        self.tensors.push((name.to_owned(), info, bytes));
     }
 
     /// Adds numbers.
@@ -97,61 +90,51 @@ impl<'a> Writer<'a> {
 
     /// Adds the CRC-32 of every `length` bytes of the last tensor, as `NAME.sums`.
     pub fn sums(&mut self, length: usize) {
-        let Some((Shape { name, .. }, bytes)) = self.tensors.last() else {
-            return;
-        };
-        let sums: Vec<u32> = bytes.chunks(length.max(1)).map(crc32fast::hash).collect();
-        self.values(&format!("{name}.sums"), sums);
+        if let Some((name, _, bytes)) = self.tensors.last() {
+            let sums: Vec<u32> = bytes.chunks(length.max(1)).map(crc32fast::hash).collect();
+            self.values(&format!("{name}.sums"), sums);
+        }
     }
 
     /// CRC-32 of each tensor.
     pub fn checksums(&self) -> BTreeMap<String, u32> {
-        let sum =
-            |(shape, bytes): &(Shape, Cow<[u8]>)| (shape.name.clone(), crc32fast::hash(bytes));
-        self.tensors.iter().map(sum).collect()
+        let tensors = self.tensors.iter();
+        tensors
+            .map(|(name, _, bytes)| (name.clone(), crc32fast::hash(bytes)))
+            .collect()
     }
 
     /// Writes everything; the metadata stand first, in the order given.
     pub fn write(&self, metadata: &[(&str, &str)], out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&header(
-            metadata,
-            self.tensors.iter().map(|(shape, _)| shape),
-        ))?;
-        let mut values = self.tensors.iter();
-        values.try_for_each(|(_, bytes)| out.write_all(bytes))
+        let described = self.tensors.iter().map(|(name, info, _)| (&**name, info));
+        out.write_all(&header(metadata, described))?;
+        let mut tensors = self.tensors.iter();
+        tensors.try_for_each(|(_, _, bytes)| out.write_all(bytes))
     }
 }
 
 /// What comes before the values.
-fn header<'a>(metadata: &[(&str, &str)], tensors: impl IntoIterator<Item = &'a Shape>) -> Vec<u8> {
+fn header<'a>(
+    metadata: &[(&str, &str)],
+    tensors: impl IntoIterator<Item = (&'a str, &'a TensorInfo)>,
+) -> Vec<u8> {
     let entries = metadata
         .iter()
         .map(|(key, value)| format!("{}:{}", json!(key), json!(value)));
     let entries = entries.collect::<Vec<_>>().join(",");
-    let (mut described, mut at) = (Map::new(), 0);
-    for Shape {
-        name,
-        dtype,
-        shape,
-        bytes,
-    } in tensors
-    {
-        let end = at + bytes;
-        let entry = json!({ "dtype": dtype, "shape": shape, "data_offsets": [at, end] });
-        described.insert(name.clone(), entry);
-        at = end;
-    }
+    let tensors = tensors.into_iter();
+    let described: Map<String, Json> = tensors
+        .map(|(name, info)| (name.to_owned(), json!(info)))
+        .collect();
     let separator = if described.is_empty() { "" } else { "," };
     let described = Json::from(described).to_string();
     let mut text = format!(
         "{{\"__metadata__\":{{{entries}}}{separator}{}",
         &described[1..]
     );
-    text.extend(std::iter::repeat_n(
-        ' ',
-        text.len().next_multiple_of(8) - text.len(),
-    ));
-    [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
+    let length = text.len().next_multiple_of(8);
+    text.extend(std::iter::repeat_n(' ', length - text.len()));
+    [&(length as u64).to_le_bytes(), text.as_bytes()].concat()
 }
 
 /// A matrix in a file: where its values begin, and its shape.
@@ -188,18 +171,16 @@ type Checked<T> = std::result::Result<T, String>;
 impl<'a> Tensors<'a> {
     /// Reads the header of a file in memory.
     pub fn of(bytes: &'a [u8]) -> Checked<Self> {
-        let (place, length) = (Place::Memory(bytes), bytes.len() as u64);
-        Self::new(place, place.start(length)?, length)
+        Self::new(Place::Memory(bytes))
     }
 
     /// Reads the header of a file.
     pub fn open(file: &'a File) -> Checked<Self> {
-        let length = file.metadata().map_err(|e| e.to_string())?.len();
-        let place = Place::File(file);
-        Self::new(place, place.start(length)?, length)
+        Self::new(Place::File(file))
     }
 
-    fn new(place: Place<'a>, start: u64, length: u64) -> Checked<Self> {
+    fn new(place: Place<'a>) -> Checked<Self> {
+        let (start, length) = place.start()?;
         let mut header = vec![0; start as usize - 8];
         place.fill(8, &mut header)?;
         Ok(Tensors {
@@ -325,14 +306,18 @@ impl<'a> Tensors<'a> {
 }
 
 impl Place<'_> {
-    /// Where the values of a file of some bytes begin, by its first eight.
-    fn start(self, length: u64) -> Checked<u64> {
+    /// Where the values of a file begin, by its first eight bytes, and the length of the file.
+    fn start(self) -> Checked<(u64, u64)> {
+        let length = match self {
+            Place::Memory(all) => all.len() as u64,
+            Place::File(file) => file.metadata().map_err(|e| e.to_string())?.len(),
+        };
         let mut head = [0; 8];
         self.fill(0, &mut head)?;
-        let start = u64::from_le_bytes(head)
-            .checked_add(8)
-            .filter(|&start| start <= length.min(LARGEST_HEADER));
-        start.ok_or_else(|| "the length of its header is wrong".into())
+        match header_end(head) {
+            Some(start) if start <= length => Ok((start, length)),
+            _ => Err("the length of its header is wrong".into()),
+        }
     }
 
     fn fill(self, from: u64, bytes: &mut [u8]) -> Checked<()> {
@@ -349,6 +334,12 @@ impl Place<'_> {
     }
 }
 
+/// Where the header of a file ends, by its first eight bytes.
+fn header_end(head: [u8; 8]) -> Option<u64> {
+    let end = u64::from_le_bytes(head).checked_add(8)?;
+    (end <= LARGEST_HEADER).then_some(end)
+}
+
 /// Refuses values that are infinite or not a number.
 pub fn finite<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Checked<()> {
     match values.iter().all(|&value| value.into().is_finite()) {
@@ -357,45 +348,35 @@ pub fn finite<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Checked<()> {
     }
 }
 
-/// Whether these can be the first bytes of a file: the length of its header, and a header.
-pub fn may_begin(bytes: &[u8]) -> bool {
-    let start = Place::Memory(bytes).start(u64::MAX);
-    start.is_ok() && bytes.get(8) == Some(&b'{')
-}
-
 /// Writes an embedding.
 pub(super) fn write(rows: &Rows, path: &Path, out: &mut dyn Write) -> Result<()> {
     let ids = rows.ids();
+    let is_text = matches!(ids, NodeIds::Text { .. });
     text::check_ids(ids, path, |c| c == '\n' || c == '\r', "a line break")?;
     let length = |i| match ids.get(i) {
         NodeId::Text(id) => id.len() + 1,
         NodeId::Integer(_) => size_of::<i64>(),
     };
-    let bytes = (0..ids.len() as u32).map(length).sum();
-    let (dtype, count) = match ids {
-        NodeIds::Text { .. } => (Dtype::U8, bytes),
-        _ => (Dtype::I64, ids.len()),
-    };
-    let tensor = |name: &str, dtype, shape, bytes| Shape {
-        name: name.into(),
-        dtype,
-        shape,
-        bytes,
-    };
-    let shape = vec![rows.len(), rows.cols()];
+    let bytes: usize = (0..ids.len() as u32).map(length).sum();
     let values = size_of::<f32>() * rows.len() * rows.cols();
-    let tensors = [
-        tensor("embedding", Dtype::F32, shape, values),
-        tensor("ids", dtype, vec![count], bytes),
-    ];
+    let vectors = TensorInfo {
+        dtype: Dtype::F32,
+        shape: vec![rows.len(), rows.cols()],
+        data_offsets: (0, values),
+    };
+    let names = TensorInfo {
+        dtype: if is_text { Dtype::U8 } else { Dtype::I64 },
+        shape: vec![if is_text { bytes } else { ids.len() }],
+        data_offsets: (values, values + bytes),
+    };
     let columns = json!(rows.names()).to_string();
     let metadata = [("columns", columns.as_str()), ("format", "hone")];
+    let header = header(&metadata, [("embedding", &vectors), ("ids", &names)]);
     let failed = |e| Error::io(path, e);
-    out.write_all(&header(&metadata, &tensors))
-        .map_err(failed)?;
+    out.write_all(&header).map_err(failed)?;
     rows.each(|_, values| out.write_all(bytemuck::cast_slice(values)))
         .map_err(failed)?;
-    if let NodeIds::Text { .. } = ids {
+    if is_text {
         return text::write_plain_ids(ids, path, out);
     }
     (0..ids.len() as u32).try_for_each(|i| match ids.get(i) {
@@ -410,27 +391,33 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let wrong =
         |message: String| Error::input(path, message, "tensors `embedding` and `ids` are expected");
     let file = File::open(path).map_err(failed)?;
-    let found = file.metadata().map_err(failed)?;
-    let stream = match found.is_file() {
-        true => Vec::new(),
-        false => allowance.read(path, EACH, |bytes, _| match may_begin(bytes) {
+    let is_file = file.metadata().map_err(failed)?.is_file();
+    let may_begin = |bytes: &[u8], _| {
+        // The length of its header, and a header.
+        let begins = bytes
+            .first_chunk()
+            .is_some_and(|&head| header_end(head).is_some());
+        match begins && bytes.get(8) == Some(&b'{') {
             true => Ok(()),
             false => Err(wrong("not a file of tensors, or truncated".into())),
-        })?,
+        }
     };
-    let (place, length) = match found.is_file() {
-        true => (Place::File(&file), found.len()),
-        false => (Place::Memory(&stream), stream.len() as u64),
+    let stream = match is_file {
+        true => Vec::new(),
+        false => allowance.read(path, EACH, may_begin)?,
     };
-    let start = place.start(length).map_err(wrong)?;
+    let place = match is_file {
+        true => Place::File(&file),
+        false => Place::Memory(&stream),
+    };
+    let (start, length) = place.start().map_err(wrong)?;
     allowance.check(path, length.saturating_add(start.saturating_mul(HEADER)))?;
-    let tensors = Tensors::new(place, start, length).map_err(wrong)?;
+    let tensors = Tensors::new(place).map_err(wrong)?;
     tensors.check_length().map_err(wrong)?;
-    let ids = tensors.header.info("ids");
-    let texts = ids.is_some_and(|ids| ids.dtype == Dtype::U8);
     let [rows, cols] = tensors.matrix::<f32>("embedding").map_err(wrong)?;
     let vectors = tensors.values("embedding").map_err(wrong)?;
-    let ids = if texts {
+    let info = tensors.header.info("ids");
+    let ids = if info.is_some_and(|ids| ids.dtype == Dtype::U8) {
         let bytes = tensors.values::<u8>("ids").map_err(wrong)?;
         allowance.check(path, bytes.len() as u64 * 16)?;
         let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
@@ -445,15 +432,15 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let Some(columns) = tensors.metadata("columns") else {
         return Ok(Embedding::new(ids, vectors));
     };
-    let columns = match serde_json::from_str::<Vec<String>>(columns) {
-        Ok(names) if names.len() == cols => Ok(names),
-        Ok(names) => Err(format!("has {} names for {cols} columns", names.len())),
-        Err(e) => Err(format!("is not a list of names ({e})")),
+    let what = match serde_json::from_str::<Vec<String>>(columns) {
+        Ok(names) if names.len() == cols => {
+            return Ok(Embedding::with_columns(ids, vectors, names));
+        }
+        Ok(names) => format!("has {} names for {cols} columns", names.len()),
+        Err(e) => format!("is not a list of names ({e})"),
     };
-    let columns = columns.map_err(|what| {
-        let remedy =
-            "it is a JSON list of the names of all columns: write the file again, or leave it out";
-        Error::input(path, format!("`columns` of the metadata {what}"), remedy)
-    })?;
-    Ok(Embedding::with_columns(ids, vectors, columns))
+    let remedy =
+        "it is a JSON list of the names of all columns: write the file again, or leave it out";
+    let message = format!("`columns` of the metadata {what}");
+    Err(Error::input(path, message, remedy))
 }

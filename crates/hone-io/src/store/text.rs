@@ -164,7 +164,7 @@ pub(super) fn check_ids(
 }
 
 /// What stands between fields.
-fn separator(format: Format) -> char {
+pub(super) fn separator(format: Format) -> char {
     match format {
         Format::Csv => ',',
         Format::Word2vec => ' ',

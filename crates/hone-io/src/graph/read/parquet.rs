@@ -1,7 +1,7 @@
 //! Parquet tables: two id columns of integers or strings, perhaps a weight column.
 //!
 //! Read with the column API of the `parquet` crate, one row group after the other. Columns may be
-//! declared nullable (most writers do) but must not hold a null. Damaged files are handled by [`Opened`].
+//! declared nullable (most writers do) but must not hold a null. Damaged files are handled by [`TableReader`].
 
 use std::fs::File;
 use std::ops::Range;
@@ -25,7 +25,7 @@ use super::source::Source;
 use super::survey::{Sizes, Survey};
 use super::times::are_dates;
 use super::vocabulary::is_weight;
-use crate::columnar::{Data, LONGEST_HEADER, Opened, damaged, decoded, may_begin};
+use crate::columnar::{Data, LONGEST_HEADER, TableReader, damaged, decoded, may_begin};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use hone_graph::number::Ends;
@@ -114,7 +114,7 @@ pub(super) fn read(
 /// A table before its rows are read.
 struct Begun {
     list: Option<NodeList>,
-    opened: Opened,
+    opened: TableReader,
     layout: Layout,
     notes: Vec<ReadNote>,
 }
@@ -181,7 +181,7 @@ pub(super) fn sizes(mut source: Source, options: &ReadOptions) -> Result<Sizes> 
 
 /// Opens the table of a file or of a stream. A table is read from its end, so all of a stream is kept in memory, as far as the limit
 /// allows; what cannot be a table is refused at once.
-fn open(source: &mut Source) -> Result<Opened> {
+fn open(source: &mut Source) -> Result<TableReader> {
     let path = source.path().to_path_buf();
     let data = match source.file().map(File::try_clone) {
         Some(file) => Data::from(file.map_err(|error| Error::io(&path, error))?),
@@ -200,7 +200,7 @@ fn open(source: &mut Source) -> Result<Opened> {
             "it needs at least one edge",
         ));
     }
-    Opened::new(&path, data, source.allowance())
+    TableReader::new(&path, data, source.allowance())
 }
 
 /// The values of an id column.
@@ -240,7 +240,7 @@ struct Table<'a> {
     list: Option<&'a NodeList>,
     /// Whether the user chose the weight column.
     chosen: bool,
-    opened: &'a Opened,
+    opened: &'a TableReader,
 }
 
 impl Table<'_> {
@@ -365,7 +365,7 @@ impl Table<'_> {
     fn ids(&self, group: usize, column: usize, before: u64) -> Result<Ids> {
         let description = self.opened.schema().column(column);
         let unsigned = is_unsigned(&description);
-        let reader = self.opened.column(group, column)?;
+        let reader = self.opened.column_of_group(group, column)?;
         match reader {
             ColumnReader::Int32ColumnReader(reader) => {
                 let values = self.values(reader, &description, before)?;
@@ -428,7 +428,7 @@ impl Table<'_> {
 
     fn weights(&self, group: usize, column: usize, before: u64) -> Result<Vec<f32>> {
         let description = self.opened.schema().column(column);
-        let reader = self.opened.column(group, column)?;
+        let reader = self.opened.column_of_group(group, column)?;
         let weights: Vec<f32> = match reader {
             ColumnReader::FloatColumnReader(reader) => self.values(reader, &description, before)?,
             ColumnReader::DoubleColumnReader(reader) => {

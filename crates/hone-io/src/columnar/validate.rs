@@ -1,4 +1,4 @@
-//! Whether a Parquet file is sound, before the Parquet crate decodes it.
+//! Checks of a Parquet file before the Parquet crate decodes it.
 //!
 //! The crate trusts several sizes that a file promises: it follows a schema of any depth with its stack, reserves a
 //! page's promised size, and as many dictionary entries or lengths as a page claims. So the footer's schema and every
@@ -9,7 +9,7 @@
 //! Headers are data of Thrift's compact protocol, which is read as far as it is needed ([`Cursor`]).
 
 use std::cell::Cell;
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Deref;
 use std::panic::{self, AssertUnwindSafe};
 
@@ -67,8 +67,9 @@ pub fn may_begin(bytes: &[u8]) -> bool {
         && (page_header(rest).is_some() || check_schema(&mut Cursor::new(rest)).is_some())
 }
 
-/// Checks the frame of a file of `size` bytes and the shape of its schema; returns the bytes of the footer, or what is wrong.
-pub(super) fn check_footer(file: &impl ChunkReader, size: u64) -> Result<u64, String> {
+/// Checks the frame of a file and the shape of its schema; returns the bytes of the footer, or what is wrong.
+pub(super) fn check_footer(file: &impl ChunkReader) -> Result<u64, String> {
+    let size = file.len();
     let Some(begin) = size.checked_sub(8).filter(|&begin| begin >= 4) else {
         return Err(format!("{size} bytes are too few"));
     };
@@ -94,13 +95,12 @@ fn check_schema(footer: &mut Cursor) -> Option<()> {
             return Some(false);
         }
         let (kind, elements) = value.list()?;
+        if kind != STRUCT {
+            return None;
+        }
         // Children still to come, of each group that is open.
         let mut open: Vec<i64> = Vec::new();
-        for _ in 0..if kind == STRUCT {
-            elements
-        } else {
-            return None;
-        } {
+        for _ in 0..elements {
             let mut children = 0;
             value.fields(|id, kind, value| {
                 let counts = (id, kind) == (5, I32);
@@ -130,7 +130,6 @@ fn check_schema(footer: &mut Cursor) -> Option<()> {
 }
 
 /// What the header of a page says.
-#[derive(Debug, Default)]
 struct PageHeader {
     uncompressed: u64,
     compressed: u64,
@@ -153,45 +152,35 @@ fn page_header(bytes: &[u8]) -> Option<PageHeader> {
     Some(PageHeader {
         uncompressed: uncompressed?,
         compressed: compressed?,
-        length: cursor.position() as u64,
+        length: cursor.at as u64,
     })
 }
 
-/// Checks where a column chunk lies in a file of `size` bytes and the sizes of all its pages; returns the bytes that
-/// its largest page takes.
+/// Checks where a column chunk lies in a file and the sizes of all its pages; returns the bytes that its largest page takes.
 pub(super) fn check_pages(
     file: &impl ChunkReader,
-    size: u64,
     chunk: &ColumnChunkMetaData,
 ) -> Result<u64, String> {
     let number =
         |value: i64, what: &str| u64::try_from(value).map_err(|_| format!("{what} is {value}"));
-    let mut at = number(
-        chunk
-            .dictionary_page_offset()
-            .unwrap_or(chunk.data_page_offset()),
-        "the place of a column",
-    )?;
-    number(chunk.data_page_offset(), "the place of a column")?;
-    let length = number(chunk.compressed_size(), "the size of a column")?;
-    let Some(end) = at.checked_add(length).filter(|&end| end <= size) else {
+    let data = number(chunk.data_page_offset(), "the place of a column")?;
+    let mut at = match chunk.dictionary_page_offset() {
+        Some(dictionary) => number(dictionary, "the place of a column")?,
+        None => data,
+    };
+    let end = at.checked_add(number(chunk.compressed_size(), "the size of a column")?);
+    let Some(end) = end.filter(|&end| end <= file.len()) else {
         return Err("a column ends beyond the file".into());
     };
     let mut largest = 0;
     while at < end {
         let header = read_header(file, at, end)?;
-        let Some(next) = at
-            .checked_add(header.length + header.compressed)
-            .filter(|&next| next <= end)
-        else {
+        let next = at.checked_add(header.length + header.compressed);
+        let Some(next) = next.filter(|&next| next <= end) else {
             return Err("a page ends beyond its column".into());
         };
-        largest = largest.max(page_memory(
-            file,
-            at + header.length,
-            &header,
-            chunk.compression(),
-        )?);
+        let page = page_memory(file, at + header.length, &header, chunk.compression())?;
+        largest = largest.max(page);
         at = next;
     }
     Ok(largest)
@@ -217,25 +206,26 @@ fn page_memory(
     header: &PageHeader,
     compression: Compression,
 ) -> Result<u64, String> {
-    let grown = match compression {
+    let PageHeader {
+        uncompressed,
+        compressed,
+        ..
+    } = *header;
+    let most = match compression {
         Compression::GZIP(_) => {
-            let packed = bytes(file, at, header.compressed)?;
-            let limit = header.uncompressed + 1;
-            let grown = std::io::copy(
-                &mut MultiGzDecoder::new(&packed[..]).take(limit),
-                &mut std::io::sink(),
-            );
-            match grown {
-                Ok(grown) if grown == limit => {
-                    return Err("a page is larger than its header says".into());
-                }
-                _ => 0,
+            let packed = bytes(file, at, compressed)?;
+            let mut page = MultiGzDecoder::new(&packed[..]).take(uncompressed + 1);
+            // What cannot be decompressed is for the decoder to say.
+            let length = io::copy(&mut page, &mut io::sink()).unwrap_or(0);
+            if length > uncompressed {
+                return Err("a page is larger than its header says".into());
             }
+            uncompressed
         }
-        Compression::LZ4 => header.compressed.saturating_mul(LZ4_RATIO),
-        _ => 0,
+        Compression::LZ4 => uncompressed.max(compressed.saturating_mul(LZ4_RATIO)),
+        _ => uncompressed,
     };
-    Ok(header.compressed + header.uncompressed.max(grown))
+    Ok(compressed + most)
 }
 
 /// Bytes of a file, which has them by what was checked before.
@@ -287,10 +277,10 @@ impl Checked {
                 (4usize.checked_add(length as usize)?, values)
             }
             // Packed, in as many bits as the largest level takes.
-            _ => (
-                (values * (i16::BITS - self.levels.leading_zeros()) as usize).div_ceil(8),
-                values,
-            ),
+            _ => {
+                let bits = i16::BITS - self.levels.leading_zeros();
+                ((values * bits as usize).div_ceil(8), values)
+            }
         };
         let body = bytes.get(start..)?;
         match page.encoding() {
@@ -317,11 +307,11 @@ fn delta_block(bytes: &[u8], values: usize) -> Option<usize> {
         .ok()
         .filter(|&total| total <= values)?
         .saturating_sub(1) as u64;
-    let mut at = cursor.position();
+    let mut at = cursor.at;
     while left > 0 {
         let mut cursor = Cursor::new(bytes.get(at..)?);
         cursor.integer()?;
-        at += cursor.position();
+        at += cursor.at;
         let widths = bytes.get(at..at.checked_add(minis as usize)?)?;
         at += widths.len();
         for &width in widths {
@@ -388,11 +378,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Bytes used up.
-    fn position(&self) -> usize {
-        self.at
-    }
-
     fn byte(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;
         self.at += 1;
@@ -429,15 +414,11 @@ impl<'a> Cursor<'a> {
     /// The kind and number of the elements of a list; each takes a byte at least.
     fn list(&mut self) -> Option<(u8, usize)> {
         let head = self.byte()?;
-        let count = if head >> 4 == 15 {
-            self.varint()?
-        } else {
-            u64::from(head >> 4)
+        let count = match head >> 4 {
+            15 => usize::try_from(self.varint()?).ok()?,
+            count => count.into(),
         };
-        let count = usize::try_from(count)
-            .ok()
-            .filter(|&count| count <= self.bytes.len() - self.at)?;
-        Some((head & 15, count))
+        (count <= self.bytes.len() - self.at).then_some((head & 15, count))
     }
 
     /// Visits the fields of a struct: `visit` uses a value up and says so, or leaves it to be skipped.
@@ -473,11 +454,8 @@ impl<'a> Cursor<'a> {
             }
             9..=12 => {
                 self.depth += 1;
-                let done = if self.depth > DEEPEST {
-                    None
-                } else {
-                    self.skip_nested(kind)
-                };
+                let is_shallow = self.depth <= DEEPEST;
+                let done = is_shallow.then(|| self.skip_nested(kind)).flatten();
                 self.depth -= 1;
                 done
             }
@@ -508,31 +486,6 @@ impl<'a> Cursor<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_panic_of_the_decoder_is_an_error_and_the_host_is_asked() {
-        assert_eq!(decoded(|| Ok(3)), Ok(3));
-        assert!(!is_decoding() && decoded(|| Ok(is_decoding())) == Ok(true));
-        let failed = decoded(|| -> ParquetResult<u8> { panic!("part of the test") });
-        assert!(failed.is_err() && !is_decoding());
-    }
-
-    #[test]
-    fn streams_begin_with_a_page_or_a_footer() {
-        // A page of kind 0, with 9 bytes and 5 bytes; a footer of version 1 and a schema of one element without children.
-        let page = b"PAR1\x15\0\x15\x12\x15\x0a\0";
-        let footer = b"PAR1\x15\x02\x19\x1c\x48\x01t\0\0";
-        assert!(may_begin(page) && may_begin(footer));
-        for wrong in [
-            &page[..8],
-            b"PAR1\t2\n",
-            b"PAR1",
-            b"",
-            &[b"PAR1\x15", &[0; 99][..]].concat(),
-        ] {
-            assert!(!may_begin(wrong), "{wrong:?}");
-        }
-    }
 
     #[test]
     fn delta_blocks_have_the_length_they_say() {
