@@ -346,8 +346,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
         match choices.by {
             By::Edge => {
-                let edges = CountTable::edges(&graph, &counts, &motifs);
-                table(edges.with_occurrence(choices.occurrence))?;
+                let occurrence = choices.occurrence;
+                table(CountTable::edges(&graph, &counts, &motifs, occurrence))?;
             }
             By::Node => table(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
             By::Total => {

@@ -145,19 +145,12 @@ fn ids(column: Nullable, name: &str, request: &Request) -> Result<NodeIds> {
         let message = format!("row {row} (from 0) has no `{name}`");
         return Err(request.fail(message, remedy));
     }
-    match column.values {
-        Stored::Integers(ids) => Ok(NodeIds::from_integers(ids)),
-        Stored::Counts(ids) => {
-            let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
-            Ok(NodeIds::from_texts(&ids))
-        }
-        Stored::Texts(ids) => Ok(NodeIds::from_texts(&ids)),
-        Stored::Floats(_) | Stored::Nodes(_) => {
-            let message = format!("column `{name}` has floating-point numbers, not ids");
-            let remedy = "ids are integers or text; convert them, or name another column with attributes.table.id";
-            Err(request.fail(message, remedy))
-        }
-    }
+    column.values.into_ids().ok_or_else(|| {
+        let message = format!("column `{name}` has floating-point numbers, not ids");
+        let remedy =
+            "ids are integers or text; convert them, or name another column with attributes.table.id";
+        request.fail(message, remedy)
+    })
 }
 
 /// The values of the rows that are kept.

@@ -105,6 +105,19 @@ impl Column {
         true
     }
 
+    /// The values as ids, if they are integers or text.
+    pub fn into_ids(self) -> Option<NodeIds> {
+        match self {
+            Column::Integers(ids) => Some(NodeIds::from_integers(ids)),
+            Column::Counts(ids) => {
+                let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
+                Some(NodeIds::from_texts(&ids))
+            }
+            Column::Texts(ids) => Some(NodeIds::from_texts(&ids)),
+            Column::Floats(_) | Column::Nodes(_) => None,
+        }
+    }
+
     /// Whether there is no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -92,23 +92,11 @@ impl RecordedFile {
         if then.is_empty() || now.is_empty() {
             return None;
         }
-        let changed = then
-            .iter()
-            .zip(now)
-            .find(|(then, now)| (then.bytes, &then.crc32) != (now.bytes, &now.crc32));
-        match changed {
-            Some((then, now)) if then.bytes != now.bytes => Some(format!(
-                "{} has {} bytes, not {}",
-                now.name, now.bytes, then.bytes
-            )),
-            Some((_, now)) => Some(format!("{} has different content", now.name)),
-            None if then.len() != now.len() => Some(format!(
-                "the number of files was {}, now it is {}",
-                then.len(),
-                now.len()
-            )),
-            None => None,
-        }
+        let mut pairs = then.iter().zip(now);
+        pairs.find_map(|(then, now)| then.change(now)).or_else(|| {
+            let (before, now) = (then.len(), now.len());
+            (before != now).then(|| format!("the number of files was {before}, now it is {now}"))
+        })
     }
 }
 

@@ -4,12 +4,10 @@
 //! extension, with `.gz` or `.zst` behind it for compressed text. Matrix Market wants the number
 //! of edges first, so the edges are drawn twice; METIS wants neighbourhoods, so the graph is built.
 
-use std::fmt;
-use std::fmt::{Display, Write as _};
-use std::io::{self, Write};
+use std::fmt::{self, Display};
+use std::io::Write;
 use std::path::Path;
 
-use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use super::{Edges, Generator, NodeIds};
@@ -19,6 +17,7 @@ use crate::output::{Existing, Output};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::record;
+use crate::store::{compressed, extension};
 
 /// A file format for graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,23 +68,19 @@ impl GraphFormat {
     }
 
     fn of_at(path: &Path) -> Result<Self> {
-        let plain = if Compression::of(path).is_some() {
-            path.with_extension("")
-        } else {
-            path.to_path_buf()
-        };
-        let Some(extension) = plain.extension() else {
+        let (extension, _) = extension(path);
+        if extension.is_empty() {
             return Ok(GraphFormat::Tsv);
-        };
-        let extension = extension.to_string_lossy().to_ascii_lowercase();
-        EXTENSIONS.iter().find(|e| e.0 == extension).map(|e| e.1).ok_or_else(|| {
-            let known: Vec<String> = EXTENSIONS.iter().map(|e| format!(".{}", e.0)).collect();
-            let remedy = format!(
-                "use {} (text also with .gz or .zst), or name the format with the option `format`",
-                known.join(" ")
-            );
-            Error::input(path, format!("no graph format has the extension .{extension}"), remedy)
-        })
+        }
+        if let Some((_, format)) = EXTENSIONS.iter().find(|(known, _)| *known == extension) {
+            return Ok(*format);
+        }
+        let known = EXTENSIONS.map(|(known, _)| format!(".{known}")).join(" ");
+        let remedy = format!(
+            "use {known} (text also with .gz or .zst), or name the format with the option `format`"
+        );
+        let message = format!("no graph format has the extension .{extension}");
+        Err(Error::input(path, message, remedy))
     }
 }
 
@@ -123,13 +118,9 @@ pub fn write_generated(
     let path = path.as_ref();
     generator.check()?;
     let format = options.format.map_or_else(|| GraphFormat::of(path), Ok)?;
-    let compression = Compression::of(path);
-    if let (GraphFormat::Parquet, Some(_)) = (format, compression) {
-        return Err(Error::input(
-            path,
-            "Parquet is compressed inside",
-            "leave out .gz or .zst",
-        ));
+    if format == GraphFormat::Parquet && extension(path).1 {
+        let message = "Parquet is compressed inside";
+        return Err(Error::input(path, message, "leave out .gz or .zst"));
     }
     let existing = Existing::replaced_if(options.overwrite);
     record::check_without(path, existing)?;
@@ -140,13 +131,9 @@ pub fn write_generated(
         progress,
     };
     let edges = match format {
-        GraphFormat::Parquet => drawn.parquet(path, &mut output)?,
-        _ => drawn.text(
-            format,
-            path,
-            &mut Encoder::new(&mut output, compression, path)?,
-        )?,
-    };
+        GraphFormat::Parquet => drawn.parquet(path, &mut output),
+        _ => compressed(path, &mut output, |out| drawn.text(format, path, out)),
+    }?;
     output.commit()?;
     Ok(edges)
 }
@@ -159,30 +146,23 @@ struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
-    fn text(&self, format: GraphFormat, path: &Path, out: &mut Encoder<'_>) -> Result<u64> {
+    fn text(&self, format: GraphFormat, path: &Path, out: &mut dyn Write) -> Result<u64> {
         let failed = |e| Error::io(path, e);
         let origin = format!("{} seed={}", self.generator, self.seed);
+        let head = match format {
+            GraphFormat::Metis => return self.metis(&origin, path, out),
+            GraphFormat::Csv => "source,target\n".to_owned(),
+            GraphFormat::MatrixMarket => self.matrix_market_head(&origin)?,
+            _ => format!("# {origin}\n"),
+        };
+        out.write_all(head.as_bytes()).map_err(failed)?;
         let mut edges = 0;
-        match format {
-            GraphFormat::Metis => edges = self.metis(&origin, path, out)?,
-            _ => {
-                let head = match format {
-                    GraphFormat::Csv => "source,target\n".to_owned(),
-                    GraphFormat::MatrixMarket => self.matrix_market_head(&origin)?,
-                    _ => format!("# {origin}\n"),
-                };
-                out.write_all(head.as_bytes()).map_err(failed)?;
-                self.generator.edges(self.seed, self.progress, |batch| {
-                    edges += batch.iter().map(|chunk| chunk.len() as u64).sum::<u64>();
-                    let texts = parallel::map(batch.len(), |c| lines(&batch[c], format));
-                    texts
-                        .iter()
-                        .try_for_each(|text| out.write_all(text))
-                        .map_err(failed)
-                })?;
-            }
-        }
-        out.finish().map_err(failed)?;
+        self.generator.edges(self.seed, self.progress, |batch| {
+            edges += batch.iter().map(|chunk| chunk.len() as u64).sum::<u64>();
+            let texts = parallel::map(batch.len(), |c| lines(&batch[c], format));
+            let mut texts = texts.iter();
+            texts.try_for_each(|text| out.write_all(text).map_err(failed))
+        })?;
         Ok(edges)
     }
 
@@ -197,21 +177,17 @@ impl Drawn<'_> {
         ))
     }
 
-    fn metis(&self, origin: &str, path: &Path, out: &mut Encoder<'_>) -> Result<u64> {
+    fn metis(&self, origin: &str, path: &Path, out: &mut dyn Write) -> Result<u64> {
         let graph = self.generator.graph(self.seed, self.progress)?;
-        let mut head = String::new();
-        let _ = writeln!(head, "% {origin}\n{} {}", graph.nodes(), graph.edges());
-        out.write_all(head.as_bytes())
-            .map_err(|e| Error::io(path, e))?;
-        let nodes: Vec<u32> = (0..graph.nodes() as u32).collect();
+        let failed = |e| Error::io(path, e);
+        let (n, edges) = (graph.nodes(), graph.edges());
+        writeln!(out, "% {origin}\n{n} {edges}").map_err(failed)?;
+        let nodes: Vec<u32> = (0..n as u32).collect();
         for batch in nodes.chunks(1 << 16) {
-            let texts = parallel::stretches(batch.len(), 1 << 10, |rows| {
-                neighborhoods(&graph, &batch[rows])
-            });
-            texts
-                .iter()
-                .try_for_each(|text| out.write_all(text))
-                .map_err(|e| Error::io(path, e))?;
+            let lines = |rows| neighborhoods(&graph, &batch[rows]);
+            for text in parallel::stretches(batch.len(), 1 << 10, lines) {
+                out.write_all(&text).map_err(failed)?;
+            }
         }
         Ok(graph.edges() as u64)
     }
@@ -267,82 +243,7 @@ fn neighborhoods(graph: &super::Graph, nodes: &[u32]) -> Vec<u8> {
     out
 }
 
-/// Appends a number in decimal; several times as fast as `write!`.
-fn push(out: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Compression {
-    Gzip,
-    Zstd,
-}
-
-impl Compression {
-    fn of(path: &Path) -> Option<Self> {
-        let extension = path.extension()?;
-        match () {
-            () if extension.eq_ignore_ascii_case("gz") => Some(Compression::Gzip),
-            () if extension.eq_ignore_ascii_case("zst") => Some(Compression::Zstd),
-            () => None,
-        }
-    }
-}
-
-/// The output, or a compressor in front of it.
-enum Encoder<'a> {
-    Plain(&'a mut Output),
-    Gzip(GzEncoder<&'a mut Output>),
-    Zstd(zstd::Encoder<'static, &'a mut Output>),
-}
-
-impl<'a> Encoder<'a> {
-    fn new(output: &'a mut Output, compression: Option<Compression>, path: &Path) -> Result<Self> {
-        Ok(match compression {
-            None => Encoder::Plain(output),
-            Some(Compression::Gzip) => {
-                Encoder::Gzip(GzEncoder::new(output, flate2::Compression::default()))
-            }
-            Some(Compression::Zstd) => {
-                Encoder::Zstd(zstd::Encoder::new(output, 0).map_err(|e| Error::io(path, e))?)
-            }
-        })
-    }
-
-    /// Writes the compressor's trailer.
-    fn finish(&mut self) -> io::Result<()> {
-        match self {
-            Encoder::Plain(_) => Ok(()),
-            Encoder::Gzip(encoder) => encoder.try_finish(),
-            Encoder::Zstd(encoder) => encoder.do_finish(),
-        }
-    }
-}
-
-impl Write for Encoder<'_> {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        match self {
-            Encoder::Plain(out) => out.write(data),
-            Encoder::Gzip(out) => out.write(data),
-            Encoder::Zstd(out) => out.write(data),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Encoder::Plain(out) => out.flush(),
-            Encoder::Gzip(out) => out.flush(),
-            Encoder::Zstd(out) => out.flush(),
-        }
-    }
+/// Appends a number in decimal.
+fn push(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }

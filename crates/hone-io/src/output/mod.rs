@@ -470,17 +470,20 @@ impl Written {
 
     /// How the file at `path` differs from this one, as text; nothing if it is the same.
     pub fn difference(&self, path: &Path) -> Result<Option<String>> {
-        let shown = path.file_name().unwrap_or(path.as_os_str()).display();
-        let Ok(file) = File::open(path) else {
-            return Ok(Some(format!("{shown} is missing")));
-        };
-        let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
-        if length != self.bytes {
-            let how = format!("{shown} has {length} bytes, not {}", self.bytes);
-            return Ok(Some(how));
+        if File::open(path).is_err() {
+            let name = path.file_name().unwrap_or(path.as_os_str()).display();
+            return Ok(Some(format!("{name} is missing")));
         }
-        let same = Written::of(path)?.crc32 == self.crc32;
-        Ok((!same).then(|| format!("{shown} has different content")))
+        Ok(self.change(&Written::of(path)?))
+    }
+
+    /// How another file differs from this one, as text; nothing if it has the same content.
+    pub fn change(&self, now: &Written) -> Option<String> {
+        if now.bytes != self.bytes {
+            let how = format!("{} has {} bytes, not {}", now.name, now.bytes, self.bytes);
+            return Some(how);
+        }
+        (now.crc32 != self.crc32).then(|| format!("{} has different content", now.name))
     }
 }
 

@@ -27,7 +27,7 @@ use crate::graph::{Graph, IdIndex, NodeId};
 use crate::memory::Allowance;
 use crate::motif::triad::Occurrence;
 use crate::motif::{Counts, Motif, NODE_ORBITS, OrbitTable};
-use crate::output::{Batch, Existing};
+use crate::output::Batch;
 use crate::progress::Progress;
 use crate::record;
 
@@ -37,7 +37,6 @@ pub struct CountTable<'a> {
     graph: &'a Graph,
     counts: &'a Counts,
     rows: Rows<'a>,
-    occurrence: Occurrence,
 }
 
 /// The meaning of a row of a table of counts.
@@ -52,8 +51,8 @@ pub enum CountsBy {
 
 #[derive(Debug, Clone, Copy)]
 enum Rows<'a> {
-    /// One row per edge, these motifs.
-    Edges(&'a [Motif]),
+    /// One row per edge, these motifs; which occurrences of directed ones.
+    Edges(&'a [Motif], Occurrence),
     /// One row per node, these counts.
     Nodes(&'a [[u64; NODE_ORBITS.len()]]),
 }
@@ -68,20 +67,19 @@ const fn row_bytes(columns: usize) -> u64 {
 }
 
 impl<'a> CountTable<'a> {
-    /// The weights of `motifs` on every edge of `graph`, of which these are the counts.
-    pub fn edges(graph: &'a Graph, counts: &'a Counts, motifs: &'a [Motif]) -> Self {
+    /// The weights of `motifs` on every edge of `graph`, of which these are the counts; directed motifs by some of their
+    /// occurrences.
+    pub fn edges(
+        graph: &'a Graph,
+        counts: &'a Counts,
+        motifs: &'a [Motif],
+        occurrence: Occurrence,
+    ) -> Self {
         CountTable {
             graph,
             counts,
-            rows: Rows::Edges(motifs),
-            occurrence: Occurrence::Induced,
+            rows: Rows::Edges(motifs, occurrence),
         }
-    }
-
-    /// The same with other occurrences of directed motifs.
-    #[must_use]
-    pub fn with_occurrence(self, occurrence: Occurrence) -> Self {
-        CountTable { occurrence, ..self }
     }
 
     /// The 15 node orbits of every node, as [`Counts::node_orbits`] gives them.
@@ -98,7 +96,6 @@ impl<'a> CountTable<'a> {
             graph,
             counts,
             rows: Rows::Nodes(orbits),
-            occurrence: Occurrence::Induced,
         }
     }
 
@@ -111,10 +108,9 @@ impl<'a> CountTable<'a> {
             CountsBy::Edge => slots.min(WAVE * STRETCH) / 2,
             CountsBy::Node => nodes.min(WAVE * STRETCH),
         };
-        let held = if by == CountsBy::Node {
-            8 * columns * nodes
-        } else {
-            0
+        let held = match by {
+            CountsBy::Edge => 0,
+            CountsBy::Node => 8 * columns * nodes,
         };
         rows as u64 * row_bytes(columns) + held as u64
     }
@@ -133,25 +129,13 @@ impl<'a> CountTable<'a> {
         Ok(files)
     }
 
-    /// Writes the table (to standard output as TSV for `-`), all files of it or none; returns them. The record of an
-    /// earlier run beside it is removed.
-    pub fn write(
-        &self,
-        path: impl AsRef<Path>,
-        existing: Existing,
-        progress: &dyn Progress,
-    ) -> Result<Vec<PathBuf>> {
-        let path = path.as_ref();
-        record::without(path, existing, |batch| self.add_to(batch, path, progress))
-    }
-
-    /// Writes the table into a batch, where further files may join it.
+    /// Writes the table (to standard output as TSV for `-`) into a batch, where further files may join it.
     pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let (keys, names): (&[&str], Vec<&str>) = match self.rows {
-            Rows::Edges(motifs) => (
-                &["source", "target"],
-                motifs.iter().map(|motif| motif.name()).collect(),
-            ),
+            Rows::Edges(motifs, _) => {
+                let names = motifs.iter().map(|motif| motif.name());
+                (&["source", "target"], names.collect())
+            }
             Rows::Nodes(_) => (&["id"], NODE_ORBITS.to_vec()),
         };
         let keyed = keys.iter().map(|&key| (key, Kind::Node));
@@ -165,11 +149,11 @@ impl<'a> CountTable<'a> {
         if format_of(path)? != Format::Npy {
             return table.add_to(batch, path, progress);
         }
-        let edges = matches!(self.rows, Rows::Edges(_));
-        let (rows, by) = match edges {
-            true => (self.graph.edges(), CountsBy::Edge),
-            false => (self.graph.nodes(), CountsBy::Node),
+        let (rows, by) = match self.rows {
+            Rows::Edges(..) => (self.graph.edges(), CountsBy::Edge),
+            Rows::Nodes(_) => (self.graph.nodes(), CountsBy::Node),
         };
+        let edges = by == CountsBy::Edge;
         let beside = &CountTable::files(path, by)?[1];
         let (mut out, mut ids) = (batch.begin(path)?, batch.begin(beside)?);
         progress.stage("writing", self.graph.nodes() as u64);
@@ -192,14 +176,8 @@ impl<'a> CountTable<'a> {
                     bytes.extend(counts[row].to_le_bytes());
                 }
             }
-            (
-                bytes,
-                if edges {
-                    table.lines(',', &columns)
-                } else {
-                    Vec::new()
-                },
-            )
+            let lines = edges.then(|| table.lines(',', &columns));
+            (bytes, lines.unwrap_or_default())
         };
         table.waves(progress, bytes, |pieces| {
             for (counts, lines) in pieces {
@@ -230,8 +208,8 @@ impl<'a> CountTable<'a> {
     /// The rows of some nodes, by columns.
     fn columns(&self, nodes: Range<usize>) -> Result<Vec<Column>> {
         let nodes = nodes.start as u32..nodes.end as u32;
-        let motifs = match self.rows {
-            Rows::Edges(motifs) => motifs,
+        let how = match self.rows {
+            Rows::Edges(motifs, occurrence) => (motifs, occurrence),
             Rows::Nodes(orbits) => {
                 let of = |orbit| nodes.clone().map(|i| orbits[i as usize][orbit]).collect();
                 let counts = (0..NODE_ORBITS.len()).map(|orbit| Column::Counts(of(orbit)));
@@ -240,9 +218,8 @@ impl<'a> CountTable<'a> {
             }
         };
         let (mut sources, mut targets) = (Vec::new(), Vec::new());
-        let mut counts = vec![Vec::new(); motifs.len()];
+        let mut counts = vec![Vec::new(); how.0.len()];
         for i in nodes {
-            let how = (motifs, self.occurrence);
             self.counts.for_arcs(self.graph, i, how, |j, weights| {
                 if self.graph.is_directed() || i < j {
                     sources.push(i);

@@ -41,6 +41,7 @@ pub use counts::{CountTable, CountsBy};
 pub use npy::read_npy_array;
 pub use npy::write_header as write_npy_header;
 use shared::Rows;
+pub(crate) use text::compressed;
 pub use text::write_ids;
 
 /// Bytes of buffers that every writer has.
@@ -94,6 +95,25 @@ impl Embedding {
             vectors,
             columns,
             own,
+        }
+    }
+
+    /// One of parts that were read on their own; columns without names get them.
+    fn of_parts(
+        path: &Path,
+        ids: NodeIds,
+        vectors: Block,
+        columns: Option<Vec<String>>,
+    ) -> Result<Self> {
+        let wrong = |message: String| Error::input(path, message, "write the file again");
+        let (rows, cols) = (vectors.rows(), vectors.cols());
+        if ids.len() != rows {
+            return Err(wrong(format!("{} ids for {rows} rows", ids.len())));
+        }
+        match columns {
+            None => Ok(Self::new(ids, vectors)),
+            Some(names) if names.len() == cols => Ok(Self::with_columns(ids, vectors, names)),
+            Some(names) => Err(wrong(format!("{} names for {cols} columns", names.len()))),
         }
     }
 
@@ -367,7 +387,7 @@ impl Format {
 }
 
 /// The extension of a name in lower case, seen through `.gz` and `.zst`, and whether it has one of these.
-fn extension(path: &Path) -> (String, bool) {
+pub(crate) fn extension(path: &Path) -> (String, bool) {
     let of = |path: &Path| {
         let extension = path.extension().and_then(|extension| extension.to_str());
         extension.unwrap_or_default().to_ascii_lowercase()

@@ -322,10 +322,8 @@ pub(super) fn check_size(path: &Path, allowance: Allowance) -> Result<()> {
 pub(super) fn read_npy(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let (vectors, ids) = read_npy_array(path, &mut opened(path)?, allowance)?;
     let ids = ids.unwrap_or(NodeIds::Sequential(vectors.rows()));
-    Ok(match read_names(path, vectors.cols())? {
-        Some(columns) => Embedding::with_columns(ids, vectors, columns),
-        None => Embedding::new(ids, vectors),
-    })
+    let columns = read_names(path, vectors.cols())?;
+    Embedding::of_parts(path, ids, vectors, columns)
 }
 
 fn opened(path: &Path) -> Result<BufReader<File>> {
@@ -397,21 +395,14 @@ fn read_archive(path: &Path, archive: impl Read + Seek, allowance: Allowance) ->
     let vectors = member(&mut archive, path, "embedding.npy", allowance, |array| {
         array.block()
     })?;
-    let (rows, cols) = (vectors.rows(), vectors.cols());
-    if ids.len() != rows {
-        return Err(broken(format!("{} ids for {rows} rows", ids.len())));
-    }
-    if !named {
-        return Ok(Embedding::new(ids, vectors));
-    }
-    let columns = member(&mut archive, path, "columns.npy", allowance, |array| {
-        array.texts()
-    })?;
-    if columns.len() != cols {
-        let names = columns.len();
-        return Err(broken(format!("{names} names for {cols} columns")));
-    }
-    Ok(Embedding::with_columns(ids, vectors, columns))
+    let columns = named
+        .then(|| {
+            member(&mut archive, path, "columns.npy", allowance, |array| {
+                array.texts()
+            })
+        })
+        .transpose()?;
+    Embedding::of_parts(path, ids, vectors, columns)
 }
 
 /// One array of an archive.

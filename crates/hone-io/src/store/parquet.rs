@@ -8,7 +8,6 @@ use super::shared::Rows;
 use crate::columnar::{Column, Kind, TableReader, TableWriter};
 use crate::dense::Block;
 use crate::error::{Error, Result};
-use crate::graph::NodeIds;
 use crate::memory::Allowance;
 use crate::output::parts;
 use crate::parallel;
@@ -53,7 +52,7 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
         .collect::<Result<Vec<_>>>()?;
     let keep = "keep only the parts of one table in the folder";
     let all = tables[0].columns();
-    let (mut integers, mut texts) = (Vec::new(), Vec::new());
+    let (mut ids, mut mixed) = (Column::default(), false);
     for (part, table) in parts.iter().zip(&tables) {
         if table.columns().first().is_none_or(|name| name != "id") {
             let message = "the first column is not `id`";
@@ -67,24 +66,21 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
             let message = format!("it has other columns than {}", parts[0].display());
             return Err(Error::input(part, message, keep));
         }
-        match table.column_at(0)? {
-            Column::Integers(ids) => integers.extend(ids),
-            Column::Texts(ids) => texts.extend(ids),
-            _ => {
-                let message = "column `id` is neither integer nor text";
-                let remedy = "write the ids as integers or text";
-                return Err(Error::input(path, message, remedy));
-            }
+        // Parts may be empty, and then of any type.
+        if table.rows() > 0 && !ids.is_empty() {
+            mixed |= !ids.append(table.column_at(0)?);
+        } else if ids.is_empty() {
+            ids = table.column_at(0)?;
         }
     }
-    let ids = match (integers.is_empty(), texts.is_empty()) {
-        (_, true) => NodeIds::from_integers(integers),
-        (true, false) => NodeIds::from_texts(&texts),
-        (false, false) => {
-            let message = "column `id` is of integers in some parts and of text in others";
-            return Err(Error::input(path, message, keep));
-        }
-    };
+    if mixed {
+        let message = "column `id` is of integers in some parts and of text in others";
+        return Err(Error::input(path, message, keep));
+    }
+    let ids = ids.into_ids().ok_or_else(|| {
+        let message = "column `id` is neither integer nor text";
+        Error::input(path, message, "write the ids as integers or text")
+    })?;
     let names = all[1..].to_vec();
     let bytes = (ids.len() as u64).saturating_mul(4 * names.len() as u64);
     allowance.check(path, bytes)?;

@@ -425,22 +425,18 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
     } else {
         NodeIds::from_integers(tensors.values("ids").map_err(wrong)?)
     };
-    if ids.len() != rows {
-        return Err(wrong(format!("{} ids for {rows} rows", ids.len())));
-    }
     let vectors = Block::from_vec(rows, cols, vectors);
-    let Some(columns) = tensors.metadata("columns") else {
-        return Ok(Embedding::new(ids, vectors));
-    };
-    let what = match serde_json::from_str::<Vec<String>>(columns) {
-        Ok(names) if names.len() == cols => {
-            return Ok(Embedding::with_columns(ids, vectors, names));
-        }
-        Ok(names) => format!("has {} names for {cols} columns", names.len()),
-        Err(e) => format!("is not a list of names ({e})"),
-    };
-    let remedy =
-        "it is a JSON list of the names of all columns: write the file again, or leave it out";
-    let message = format!("`columns` of the metadata {what}");
-    Err(Error::input(path, message, remedy))
+    let columns = tensors.metadata("columns").map(|columns| {
+        let what = match serde_json::from_str::<Vec<String>>(columns) {
+            Ok(names) if names.len() == cols => return Ok(names),
+            Ok(names) => format!("has {} names for {cols} columns", names.len()),
+            Err(e) => format!("is not a list of names ({e})"),
+        };
+        let remedy =
+            "it is a JSON list of the names of all columns: write the file again, or leave it out";
+        let message = format!("`columns` of the metadata {what}");
+        Err(Error::input(path, message, remedy))
+    });
+    let columns = columns.transpose()?;
+    Embedding::of_parts(path, ids, vectors, columns)
 }

@@ -76,25 +76,23 @@ pub(super) fn write(rows: &Rows, path: &Path, format: Format, out: &mut dyn Writ
 }
 
 /// Writes text, compressed when the extension says so.
-pub(super) fn compressed(
+pub(crate) fn compressed<T>(
     path: &Path,
     out: &mut dyn Write,
-    write: impl FnOnce(&mut dyn Write) -> Result<()>,
-) -> Result<()> {
-    let extension = path
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default();
-    match extension.to_ascii_lowercase().as_str() {
+    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let failed = |e| Error::io(path, e);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    match extension.unwrap_or_default().to_ascii_lowercase().as_str() {
         "gz" => {
             let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-            write(&mut encoder)?;
-            encoder.finish().map(drop).map_err(|e| Error::io(path, e))
+            let written = write(&mut encoder)?;
+            encoder.finish().map(|_| written).map_err(failed)
         }
         "zst" => {
-            let mut encoder = zstd::Encoder::new(out, 3).map_err(|e| Error::io(path, e))?;
-            write(&mut encoder)?;
-            encoder.finish().map(drop).map_err(|e| Error::io(path, e))
+            let mut encoder = zstd::Encoder::new(out, 3).map_err(failed)?;
+            let written = write(&mut encoder)?;
+            encoder.finish().map(|_| written).map_err(failed)
         }
         _ => write(out),
     }
