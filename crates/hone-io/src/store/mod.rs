@@ -285,7 +285,7 @@ fn write_rows(rows: &Rows, path: &Path, format: Format, out: &mut Output) -> Res
     match format {
         Format::Npy => npy::write(rows, out).map_err(|e| Error::io(path, e)),
         Format::Tsv | Format::Csv | Format::Word2vec => {
-            text::compressed(path, out, |out| text::write(rows, path, format, out))
+            compressed(path, out, |out| text::write(rows, path, format, out))
         }
         Format::Npz => npy::write_npz(rows, path, out),
         Format::Parquet => parquet::write(rows, path, out),
