@@ -14,6 +14,7 @@ pub mod memory;
 pub mod parallel;
 pub mod progress;
 pub mod random;
+pub mod settings;
 pub mod sparse;
 #[doc(hidden)]
 pub mod spelling;

@@ -5,7 +5,7 @@
 //! become options. A setting that has no option is given with `--set`, where a command has it.
 
 use hone::Error;
-use hone::config::{Config, Idle, Layers};
+use hone::config::{Config, Layers, Unused};
 
 use crate::context::Context;
 
@@ -99,7 +99,7 @@ pub(crate) fn idle_of(
     flags: &[Flag],
     set: &[String],
     options: &[Known],
-    idle: &[Idle],
+    idle: &[Unused],
 ) -> Vec<(String, String)> {
     let why = |key: &str| {
         let is_member = |group: &str| {
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn an_option_of_several_settings_has_an_effect_if_one_has() {
         let flag = |key| (key, Some("als".to_owned()));
-        let idle: &[Idle] = &[
+        let idle: &[Unused] = &[
             ("global.solver", "why".into()),
             ("pairs", "so".into()),
             ("joint", "not".into()),

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hone::config::{Config, Layers, PRESETS, Weights, solver_settings};
+use hone::config::{Auto, Config, Layers, PRESETS, solver_settings};
 use hone::{Error, Hone, Progress, Result, memory, spelling};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -336,7 +336,7 @@ impl Embedder {
     /// Whether the weights of edges matter to it.
     pub fn uses_weights(&self) -> bool {
         match self {
-            Embedder::Hone(config) => config.weights != Weights::Ignored,
+            Embedder::Hone(config) => config.weights != Auto::Given(false),
             _ => self.baseline().is_none_or(Baseline::uses_weights),
         }
     }

@@ -60,11 +60,7 @@ pub(crate) fn idle(
     own: bool,
 ) -> PyResult<Vec<(&'static str, String)>> {
     let (config, graph) = (parse(config)?, &graph.get().inner);
-    Ok(if own {
-        config.idle_with_attributes(graph)
-    } else {
-        config.idle(graph)
-    })
+    Ok(config.unused(graph, own))
 }
 
 /// The number of bytes that `8G`, `512M` or the like stand for.

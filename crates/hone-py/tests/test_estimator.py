@@ -74,7 +74,7 @@ def test_any_setting_can_be_named(tmp_path, karate):
     ]:
         solver = HONE("hone-p", config=config, n_components=8).fit(karate).config_["local"]["solver"]
         assert (solver["method"], solver["iterations"]) == ("als", 4)
-    with pytest.raises(ValueError, match=r"n_components \(global.dim\): must be at least 1"):
+    with pytest.raises(ValueError, match=r"n_components \(global.dim\): 0 is not between 1 and 65536"):
         HONE("hone-p", n_components=0).fit(karate)
     with pytest.raises(ValueError, match="`hone-l` and .*run.json contradict each other: psi"):
         HONE("hone-l", config=file).fit(karate)

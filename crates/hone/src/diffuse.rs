@@ -18,25 +18,17 @@ use crate::error::{Error, Result};
 use crate::matrix::{Accumulate, MotifMatrix, Order, Psi};
 use crate::operator::Operator;
 
-/// How attributes are diffused.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Diffusion {
-    /// Steps K; 0 for no diffusion.
-    pub steps: usize,
-    /// Whether the original attributes, X^(0), are kept next to the diffused ones; not in the paper.
-    pub original: bool,
-    /// The process.
-    pub process: Process,
-}
-
-impl Default for Diffusion {
-    fn default() -> Self {
-        Diffusion {
-            steps: 0,
-            original: false,
-            process: Process::Linear,
-        }
+hone_base::settings! {
+    /// How attributes are diffused.
+    #[derive(Copy)]
+    pub struct Diffusion {
+        /// Number of steps; 0 for none.
+        #[range(0..=16)]
+        pub steps: usize = 0,
+        /// Keep the original features next to the diffused ones; false in the paper.
+        pub original: bool = false,
+        /// linear, or { laplacian = θ } with θ from 0 to 1.
+        pub process: Process = Process::Linear,
     }
 }
 
@@ -60,13 +52,7 @@ impl Diffusion {
             let message = format!("theta = {theta} is not between 0 and 1");
             return Err(Error::config(format!("{field}.process.laplacian"), message));
         }
-        if self.steps > 16 {
-            return Err(Error::config(
-                format!("{field}.steps"),
-                format!("{} is more than 16, the maximum", self.steps),
-            ));
-        }
-        Ok(())
+        self.check_ranges(&format!("{field}."))
     }
 
     /// What a node without the motif keeps of its own attributes at every step.

@@ -16,7 +16,7 @@ mod streamed;
 pub use named::{Named, Origin};
 pub use streamed::NamedColumns;
 
-use serde::{Deserialize, Serialize};
+use hone_base::settings::SMALLEST;
 
 use crate::dense::{Block, Norm};
 use crate::error::{Error, Result};
@@ -25,40 +25,27 @@ use crate::parallel;
 use degrees::Around;
 use named::Aggregate;
 
-/// Features from motif counts: whether a run has them, and how they are computed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Structure {
-    /// Whether a run has them; the functions below compute them either way.
-    pub enabled: bool,
-    /// The motifs that are counted.
-    pub motifs: MotifSet,
-    /// Sums over the neighbours.
-    pub sum: bool,
-    /// Means over the neighbours.
-    pub mean: bool,
-    /// Maxima over the neighbours.
-    pub max: bool,
-    /// Take log(1 + x) of every column.
-    pub log: bool,
-    /// Levels of recursion; 0 for the counts alone.
-    pub depth: usize,
-    /// From level 2 on, columns with a larger absolute correlation to an earlier one are left out.
-    pub prune: f64,
-}
-
-impl Default for Structure {
-    fn default() -> Self {
-        Structure {
-            enabled: true,
-            motifs: MotifSet::Auto,
-            sum: true,
-            mean: true,
-            max: true,
-            log: true,
-            depth: 1,
-            prune: 0.999,
-        }
+hone_base::settings! {
+    /// Features from motif counts: whether a run has them, and how they are computed.
+    pub struct Structure {
+        /// Whether they are used.
+        pub enabled: bool = true,
+        /// Motifs to count: auto (triads if arcs keep their direction, else all), or names as above.
+        pub motifs: MotifSet = MotifSet::Auto,
+        /// Add sums over neighbours.
+        pub sum: bool = true,
+        /// Add means over neighbours.
+        pub mean: bool = true,
+        /// Add maxima over neighbours.
+        pub max: bool = true,
+        /// Counts x become log(1 + x).
+        pub log: bool = true,
+        /// Levels of aggregation; 0 for the counts alone.
+        #[range(0..=8)]
+        pub depth: usize = 1,
+        /// From level 2 on, columns whose correlation with an earlier one exceeds this are dropped.
+        #[range(SMALLEST..=1.0)]
+        pub prune: f64 = 0.999,
     }
 }
 
@@ -66,18 +53,7 @@ impl Structure {
     /// Refuses values out of range; `field` is the name of this group of settings.
     pub fn check(&self, field: &str) -> Result<()> {
         self.motifs.check()?;
-        if self.depth > 8 {
-            return Err(Error::config(
-                format!("{field}.depth"),
-                format!("{} is more than 8, the maximum", self.depth),
-            ));
-        }
-        if !(self.prune > 0.0 && self.prune <= 1.0) {
-            return Err(Error::config(
-                format!("{field}.prune"),
-                format!("{} is not above 0 and at most 1", self.prune),
-            ));
-        }
+        self.check_ranges(&format!("{field}."))?;
         if self.depth > 0 && self.aggregates().is_empty() {
             return Err(Error::config(
                 format!("{field}.depth"),

@@ -8,7 +8,7 @@ pub(crate) use choices::{AttributeArgs, ConfigArgs, OPTIONS};
 
 use std::path::{Path, PathBuf};
 
-use hone::config::{Config, Weights};
+use hone::config::{Auto, Config};
 use hone::graph::Graph;
 use hone::output::Existing;
 use hone::output::parts::is_folder;
@@ -191,7 +191,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let format = args.table.output_format;
     let files = Embedding::files(&args.output, format)?;
     let mut source = args.input.resolve(args.choices.config.as_deref())?;
-    source.input.options.weighted |= config.weights == Weights::Used && args.input.keeps_weights();
+    source.input.options.weighted |=
+        config.weights == Auto::Given(true) && args.input.keeps_weights();
     let inputs = args.choices.files(source.files(), &config);
     let outputs = inputs.write_recorded(&files, &args.output);
     let outputs = outputs.write("--model", &args.model);

@@ -206,8 +206,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     };
     let graph = source.open_for(&work, weights, memory, context)?;
     let read = Stage::since("read", &start);
-    let idle = config.idle_in_features(&graph);
-    let mut idle = options::idle_of(&choices.flags(), &choices.set, OPTIONS, &idle);
+    let unused = config.unused_in_features(&graph);
+    let mut idle = options::idle_of(&choices.flags(), &choices.set, OPTIONS, &unused);
     // No aggregates are a depth of 0.
     let aggregates = choices.aggregates.is_some_and(Aggregates::any);
     idle.retain(|(option, _)| option != "--aggregates" || aggregates);

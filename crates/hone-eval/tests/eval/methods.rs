@@ -148,7 +148,10 @@ fn slips_are_named() {
             "degree:columns=9",
             "`degree`: columns is 9; must be from 1 to 8",
         ),
-        ("hone-w:dim=0", "`hone-w`: global.dim: must be at least 1"),
+        (
+            "hone-w:dim=0",
+            "`hone-w`: global.dim: 0 is not between 1 and 65536",
+        ),
         ("hone-w:seed=3", "its own seed"),
         ("katz:beta=1", "no option `beta`"),
         ("degree:dim=1", "`dim` is not a setting here"),

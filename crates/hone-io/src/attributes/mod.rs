@@ -23,6 +23,7 @@ mod text;
 
 use std::path::Path;
 
+use hone_base::settings::Auto;
 use serde::{Deserialize, Serialize};
 
 use crate::dense::Block;
@@ -36,43 +37,26 @@ use columns::{Values, listed};
 
 pub use encode::{Shown, shown};
 
-/// How an attribute file is read; everything has a sensible default.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Table {
-    /// The column of node ids, by name or by position from 0; by default the one called `id`, `node` or
-    /// the like, else the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<Column>,
-    /// Whether the first line names the columns; by default it does unless it begins with a node of
-    /// the graph, or has numbers where the names would be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<bool>,
-    /// What separates the columns of a text table: one character, `tab`, `space` (any run of
-    /// blanks), or two to eight symbols such as `::`. By default detected: tab, `|`, semicolon, comma, `::`, else blanks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delimiter: Option<String>,
-    /// Columns to use; all but the id if empty.
-    pub columns: Vec<String>,
-    /// Columns whose values are categories even if they are numbers.
-    pub categorical: Vec<String>,
-    /// Maximum number of categories with their own 0/1 column; all others share one.
-    pub categories: usize,
-    /// What stands for a missing number.
-    pub missing: Missing,
-}
-
-impl Default for Table {
-    fn default() -> Self {
-        Table {
-            id: None,
-            header: None,
-            delimiter: None,
-            columns: Vec::new(),
-            categorical: Vec::new(),
-            categories: 32,
-            missing: Missing::Mean,
-        }
+hone_base::settings! {
+    /// How an attribute file is read.
+    #[derive(Eq)]
+    pub struct Table {
+        /// The column of node ids, by name or by position from 0; auto: the one called id, node or the like, else the first.
+        pub id: Auto<Column> = Auto::Auto,
+        /// Whether the first line names the columns; auto: unless it begins with a node of the graph, or has numbers where the
+        /// names would be.
+        pub header: Auto<bool> = Auto::Auto,
+        /// What separates the columns of a text table: one character, tab, space (any run of blanks), or two to eight symbols
+        /// such as ::. auto: tab, |, semicolon, comma, ::, else blanks.
+        pub delimiter: Auto<String> = Auto::Auto,
+        /// Columns to use; all but the id if empty.
+        pub columns: Vec<String> = Vec::new(),
+        /// Columns whose values are categories even if they are numbers.
+        pub categorical: Vec<String> = Vec::new(),
+        /// Maximum number of categories with their own 0/1 column; the others share one.
+        pub categories: usize = 32,
+        /// What replaces a missing number: mean (of the column), zero, or refuse.
+        pub missing: Missing = Missing::Mean,
     }
 }
 
@@ -96,10 +80,10 @@ impl Table {
             let field = format!("{field}.categories");
             return Err(Error::config(field, "must be at least 1"));
         }
-        if let Some(delimiter) = &self.delimiter {
+        if let Auto::Given(delimiter) = &self.delimiter {
             delimiter::named(delimiter, &format!("{field}.delimiter"))?;
         }
-        if self.header == Some(false) && matches!(self.id, Some(Column::Name(_))) {
+        if self.header == Auto::Given(false) && matches!(self.id, Auto::Given(Column::Name(_))) {
             let message = "a name needs a header; give a position, or drop header = false";
             return Err(Error::config(format!("{field}.id"), message));
         }
@@ -357,14 +341,16 @@ impl Request<'_> {
     /// The column of the ids where one is named, of those called `names`; else a message and a remedy.
     fn id_column(&self, names: &[String]) -> std::result::Result<Option<usize>, (String, String)> {
         match &self.options.id {
-            None => Ok(None),
-            Some(Column::Position(position)) if *position < names.len() => Ok(Some(*position)),
-            Some(Column::Position(position)) => {
+            Auto::Auto => Ok(None),
+            Auto::Given(Column::Position(position)) if *position < names.len() => {
+                Ok(Some(*position))
+            }
+            Auto::Given(Column::Position(position)) => {
                 let last = names.len().saturating_sub(1);
                 let message = format!("there is no column {position}, only 0 to {last}");
                 Err((message, "positions count from 0".into()))
             }
-            Some(Column::Name(name)) => {
+            Auto::Given(Column::Name(name)) => {
                 let exact = names.iter().position(|known| known == name);
                 let found = exact.or_else(|| find(names, name));
                 let message = || format!("there is no column `{name}` for the ids");

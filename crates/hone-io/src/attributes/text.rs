@@ -6,6 +6,8 @@
 
 use std::str;
 
+use hone_base::settings::Auto;
+
 use super::columns::Values;
 use super::{Raw, Request, Rows};
 use crate::error::{Error, Result};
@@ -232,11 +234,11 @@ impl Layout {
             return Err(request.fail("the file has only comments or blank lines", NEEDS));
         };
         let cut = |lines: &[Vec<u8>]| match &request.options.delimiter {
-            Some(asked) => delimiter::named(asked, "attributes.table.delimiter"),
-            None => Ok(delimiter::detect(lines, 1, request.path).delimiter),
+            Auto::Given(asked) => delimiter::named(asked, "attributes.table.delimiter"),
+            Auto::Auto => Ok(delimiter::detect(lines, 1, request.path).delimiter),
         };
         let below = match request.options.header {
-            Some(false) => &[],
+            Auto::Given(false) => &[],
             _ => &lines[1..],
         };
         let delimiter = cut(below)?;
@@ -307,13 +309,13 @@ fn decide(
     let named = named.map_err(|(message, remedy)| Fault::new(head, message, remedy))?;
     let known = ID_NAMES.iter().find_map(|name| find(first, name));
     let id = named
-        .or(known.filter(|_| asked != Some(false)))
+        .or(known.filter(|_| asked != Auto::Given(false)))
         .unwrap_or(0);
     let is_node = ids.find(&first[id]).is_some();
     let mut others = first.iter().enumerate().filter(|&(j, _)| j != id);
     let has_numbers = others.any(|(_, field)| field.parse::<f64>().is_ok());
     let looks_so = known == Some(id) || first[id].is_empty() || !is_node && !has_numbers;
-    let header = matches!(request.options.id, Some(Column::Name(_))) || asked.unwrap_or(looks_so);
+    let header = matches!(request.options.id, Auto::Given(Column::Name(_))) || asked.or(looks_so);
     let name = |(j, field): (usize, &String)| match header && !field.is_empty() {
         true => field.clone(),
         false => format!("x{j}"),

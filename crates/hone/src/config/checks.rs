@@ -1,136 +1,60 @@
 //! [`Config::check`]: values out of range, and choices that exclude each other, refused before any work.
 
-use super::choice::{Dim, FirstStep};
-use super::features::Combine;
-use super::joint::{Model, combine_before};
-use super::limits::{LARGEST, MAX_POWER, MAX_STEPS, check_dim};
-use super::steps::Steps;
-use super::{Config, Output, directed, domain, pairs};
+use hone_base::settings::check_range;
+
+use super::{
+    Auto, Combine, Config, Direction, FirstStep, Form, LARGEST, MAX_STEPS, Model, Output, SMALLEST,
+};
 use crate::error::{Error, Result};
-use crate::matrix::Accumulate;
-use crate::motif::MotifSet;
+use crate::factor::Solver;
+use crate::matrix::{Accumulate, Psi};
+use crate::motif::triad::Occurrence;
+use crate::motif::{MotifSet, Pairs, Sample, pairs};
+
+fn refuse(field: &str, message: impl Into<String>) -> Result<()> {
+    Err(Error::config(field, message))
+}
+
+/// Features cannot be columns of Y, which does not exist here.
+pub(crate) fn combine_before() -> Error {
+    let message = "before makes features columns of the local embeddings, which a joint model does not have; use after";
+    Error::config("features.combine", message)
+}
 
 impl Config {
-    /// Refuses values out of range, naming the field.
+    /// Refuses values out of range and contradictions, naming the field.
     pub fn check(&self) -> Result<()> {
-        for (field, dim) in [
-            ("local.dim", self.local.dim),
-            ("global.dim", Dim::Fixed(self.global.dim)),
-        ] {
-            if dim == Dim::Fixed(0) {
-                return Err(Error::config(field, "must be at least 1"));
-            }
-            check_dim(field, dim)?;
+        self.check_ranges("")?;
+        self.local.check_ranges("local.")?;
+        self.local.log_window.check_ranges("local.log-window.")?;
+        self.global.check_ranges("global.")?;
+        self.joint.check_ranges("joint.")?;
+        self.features.check_ranges("features.")?;
+        if let Form::Components(components) = self.features.form {
+            components.check_ranges("features.form.components.")?;
         }
-        self.check_steps()?;
-        let ranges = [
-            ("regularize", self.regularize, LARGEST),
-            ("local.row-power", self.local.row_power, MAX_POWER),
-        ];
-        for (field, value, most) in ranges {
-            if !(0.0..=most).contains(&value) {
-                return Err(Error::config(
-                    field,
-                    format!("{value} is not between 0 and {most}"),
-                ));
-            }
+        if let Accumulate::Decay(alpha) = self.accumulate {
+            check_range("accumulate.decay", &alpha, SMALLEST..=LARGEST)?;
         }
-        self.laziness.check()?;
+        let steps = self.steps.or(MAX_STEPS);
+        if let FirstStep::Fixed(first) = self.first_step
+            && first > steps
+        {
+            let message = format!("{first} is neither between 1 and steps ({steps}) nor \"last\"");
+            return refuse("first-step", message);
+        }
         self.structure.check("structure")?;
         self.attributes.table.check("attributes.table")?;
-        self.features.check()?;
-        self.local.log_window.check()?;
-        self.check_models()?;
+        self.features.diffusion.check("features.diffusion")?;
         self.check_room()?;
-        if self.motifs == MotifSet::Auto {
-            let message = "`auto` is for structure.motifs; name motifs, or a set such as `all`";
-            return Err(Error::config("motifs", message));
-        }
-        self.motifs.check()?;
-        self.delta.check(&self.motifs)?;
-        pairs::check(self)?;
-        directed::check(self)?;
+        self.check_motifs()?;
         self.sample.check()?;
         self.local.solver.check("local.solver")?;
         self.global.solver.check("global.solver")?;
-        if self.model == Model::Separate {
-            domain::check(self)
-        } else {
-            Ok(())
+        match self.model {
+            Model::Separate => self.check_losses(),
+            _ => self.check_joint(),
         }
-    }
-
-    /// Refuses what a joint model cannot do.
-    fn check_models(&self) -> Result<()> {
-        let refuse = |field: &str, message: String| Err(Error::config(field, message));
-        if self.joint.motif_rank == 0 {
-            return refuse("joint.motif-rank", "must be at least 1".into());
-        }
-        check_dim("joint.motif-rank", Dim::Fixed(self.joint.motif_rank))?;
-        let numbers = [
-            ("joint.tolerance", self.joint.tolerance),
-            ("joint.regularization", self.joint.regularization),
-        ];
-        for (field, value) in numbers {
-            if !(value.is_finite() && value >= 0.0) {
-                return refuse(field, format!("{value} is not a number ≥ 0"));
-            }
-        }
-        if self.model == Model::Separate {
-            return Ok(());
-        }
-        if self.steps == Steps::Auto {
-            return refuse(
-                "steps",
-                "auto compares local embeddings, which a joint model does not have; give a number"
-                    .into(),
-            );
-        }
-        if self.global.output == Output::Local {
-            return refuse(
-                "global.output",
-                "a joint model has no local embeddings; use global".into(),
-            );
-        }
-        if self.has_features() && self.features.combine == Combine::Before {
-            return Err(combine_before());
-        }
-        Ok(())
-    }
-
-    /// Refuses numbers of steps, and weights of them, that are out of range.
-    fn check_steps(&self) -> Result<()> {
-        let refuse = |field: &str, message: String| Err(Error::config(field, message));
-        if let Steps::Fixed(k) = self.steps
-            && !(1..=MAX_STEPS).contains(&k)
-        {
-            return refuse(
-                "steps",
-                format!("{k} is neither between 1 and {MAX_STEPS} nor \"auto\""),
-            );
-        }
-        if let Accumulate::Decay(alpha) = self.accumulate
-            && !(alpha > 0.0 && alpha <= LARGEST)
-        {
-            return refuse(
-                "accumulate.decay",
-                format!("{alpha} is not above 0 and at most {LARGEST}"),
-            );
-        }
-        let steps = if let Steps::Fixed(k) = self.steps {
-            k
-        } else {
-            MAX_STEPS
-        };
-        if let FirstStep::Fixed(first) = self.first_step
-            && !(1..=steps).contains(&first)
-        {
-            return refuse(
-                "first-step",
-                format!("{first} is neither between 1 and steps ({steps}) nor \"last\""),
-            );
-        }
-        Ok(())
     }
 
     /// Refuses node features that leave no column for motifs.
@@ -143,6 +67,91 @@ impl Config {
             "{dim} leaves no column next to {components} components of node features; raise it, or set \
              features.form.components.dim to less or to \"auto\""
         );
-        Err(Error::config("global.dim", message))
+        refuse("global.dim", message)
+    }
+
+    /// Refuses motifs that cannot be counted in the way that other settings want.
+    fn check_motifs(&self) -> Result<()> {
+        if self.motifs == MotifSet::Auto {
+            let message = "`auto` is for structure.motifs; name motifs, or a set such as `all`";
+            return refuse("motifs", message);
+        }
+        self.motifs.check()?;
+        self.delta.check(&self.motifs)?;
+        let motifs = self.motifs.motifs();
+        if self.pairs == Pairs::Occurrences {
+            if self.sample != Sample::Exact {
+                return Err(pairs::estimated());
+            }
+            if self.weights == Auto::Given(true) {
+                let message = "occurrences include pairs without an edge, which have no edge weight to multiply with; \
+                               use weights = false";
+                return refuse("pairs", message);
+            }
+            motifs
+                .iter()
+                .try_for_each(|motif| pairs::check_motif(*motif))?;
+        }
+        let counted = self.counted_motifs();
+        if let Some(motif) = counted.iter().find(|motif| motif.is_directed())
+            && self.direction == Direction::Ignore
+        {
+            let message = format!(
+                "`ignore` leaves no directions, and {motif} is a directed motif; use \"keep\", or other motifs"
+            );
+            return refuse("direction", message);
+        }
+        match motifs.iter().find(|motif| !motif.is_directed()) {
+            Some(motif) if self.occurrence == Occurrence::Subgraph => {
+                let message = format!(
+                    "subgraph counts are for graphs of directed motifs, and {motif} is not one; use motifs = \"triads\" \
+                     (features of structure count induced occurrences)"
+                );
+                refuse("occurrence", message)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what a joint model cannot do.
+    fn check_joint(&self) -> Result<()> {
+        if self.steps == Auto::Auto {
+            let message =
+                "auto compares local embeddings, which a joint model does not have; give a number";
+            return refuse("steps", message);
+        }
+        if self.global.output == Output::Local {
+            return refuse(
+                "global.output",
+                "a joint model has no local embeddings; use global",
+            );
+        }
+        if self.has_features() && self.features.combine == Combine::Before {
+            return Err(combine_before());
+        }
+        Ok(())
+    }
+
+    /// Refuses Laplacians, which have negative entries wherever there is an edge, for losses that have no place for
+    /// them, and Y of solvers whose factors have both signs.
+    fn check_losses(&self) -> Result<()> {
+        let (local, global) = (self.local.solver.loss(), self.global.solver.loss());
+        let signed =
+            !matches!(self.local.solver, Solver::Nmf(_)) && self.global.output == Output::Global;
+        if signed && global.refuses_negative() {
+            let message = global.negative("Y", "use local.solver.method = nmf");
+            return refuse("global.solver.loss", message);
+        }
+        let matrix = match self.psi {
+            Psi::L => "L",
+            Psi::LNorm => "L̂",
+            Psi::LRw => "L̂rw",
+            Psi::W | Psi::P | Psi::ANorm => return Ok(()),
+        };
+        if local.refuses_negative() {
+            let message = local.negative(matrix, "use psi = \"w\" or psi = \"p\"");
+            return refuse("local.solver.loss", message);
+        }
+        Ok(())
     }
 }

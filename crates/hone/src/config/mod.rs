@@ -1,189 +1,328 @@
 //! [`Config`]: every choice of the method in one plain, serialisable struct.
 //!
-//! The same struct serves the library, the command (`--config`, `--set`, flags) and Python. Unknown
-//! keys are refused by name; [`Config::check`] refuses values out of range, naming the field.
+//! The same struct serves the library, the command (`--config`, `--set`, flags) and Python. A setting is one field here: its
+//! comment is what users read on the page of settings, next to it are its default and its range. Unknown keys are refused by
+//! name; [`Config::check`] refuses values out of range and choices that exclude each other.
 //!
-//! Layers are merged as tables before they become a `Config`: preset, file, single settings; later
-//! ones win. See [`Layers`].
+//! Layers are merged as tables before they become a `Config`: preset, file, single settings; later ones win. See [`Layers`].
 
-mod attributes;
+mod automatic;
 mod checks;
-mod choice;
 mod comments;
-mod directed;
-mod domain;
-mod extent;
-mod features;
-mod idle;
-mod joint;
 mod layers;
-mod laziness;
-mod limits;
-mod moved;
-mod obstacles;
-mod pairs;
 mod preset;
-mod share;
-mod steps;
-mod window;
-mod with;
+mod unused;
 
-pub use attributes::Attributes;
-pub use choice::{Dim, Direction, FirstStep, Reverse, Weights};
-pub(crate) use choice::{LOG, TARGET};
-pub use features::{Balance, Combine, Components, Features, Form};
-pub use idle::Idle;
-pub(crate) use joint::combine_before;
-pub use joint::{Joint, MODELS, Model};
+pub(crate) use checks::combine_before;
+pub use hone_base::settings::Auto;
 pub use layers::{Layers, solver_settings};
-pub use laziness::Laziness;
-pub use limits::{MAX_DIM, MAX_STEPS};
 pub use preset::{DEFAULT_PRESET, PRESETS};
-pub use steps::Steps;
-pub use window::{LogWindow, ViewWeight};
+pub use unused::Unused;
 
 use std::fmt;
 
+use hone_base::settings;
+use hone_base::settings::{LARGEST, Number, SMALLEST};
 use serde::{Deserialize, Serialize};
 
+use crate::attributes::Table;
 use crate::dense::Norm;
+use crate::diffuse::Diffusion;
 use crate::factor::Solver;
 use crate::factor::svd::Svd;
-use crate::features::Structure;
-use crate::graph::Graph;
+use crate::features::{Origin, Structure};
 use crate::matrix::{Accumulate, Degree, MotifMatrix, Order, Psi};
 use crate::motif::triad::Occurrence;
 use crate::motif::{Delta, Motif, MotifSet, Orbit, Pairs, Sample};
+use crate::tensor::Scaling;
 
-/// Every choice of the method. `Config::default()` is the preset `hone`, as for the command and for Python; what a file leaves
-/// out is as there.
-///
-/// ```
-/// use hone::{Config, matrix::Psi};
-/// let mine = Config { seed: 7, psi: Psi::P, ..Config::preset("hone-p")? };
-/// assert_ne!(mine, Config::default());
-/// assert_eq!(Config::default(), Config::preset("hone")?);
-/// # Ok::<(), hone::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Config {
-    /// Seed of every random number; the same seed gives the same bits for any number of threads.
-    pub seed: u64,
-    /// The motifs H (sec. 2.1).
-    pub motifs: MotifSet,
-    /// Whether motifs are counted exactly or estimated from a sample of the neighbours (sec. 3.1).
-    pub sample: Sample,
-    /// Edges with fewer than delta occurrences of a motif are left out of its W_t (sec. 2.2).
-    pub delta: Delta,
-    /// Whether W_t is of adjacent nodes, or of all that share an occurrence.
-    pub pairs: Pairs,
-    /// What counts as an occurrence of a directed motif.
-    pub occurrence: Occurrence,
-    /// Whether edge weights multiply the motif counts.
-    pub weights: Weights,
-    /// The motif matrix function Psi (sec. 2.3).
-    pub psi: Psi,
-    /// Psi of the power, or the power of Psi (sec. 2.4).
-    pub order: Order,
-    /// Whether motif graphs of directed graphs keep the direction of arcs.
-    pub direction: Direction,
-    /// The weight of an arc that is walked against its direction; 0 in the paper.
-    pub reverse: Reverse,
-    /// Which motif degree is used on directed graphs.
-    pub degree: Degree,
-    /// The number of steps K.
-    pub steps: Steps,
-    /// The first step that is kept; 1 in the paper.
-    pub first_step: FirstStep,
-    /// Whether each step is used alone or accumulates the steps before it (sec. 2.7).
-    pub accumulate: Accumulate,
-    /// Added to motif degrees before they are divided by, in multiples of their mean; 0 in the paper.
-    pub regularize: f64,
-    /// The share of steps in which a walk stays at its node, for psi = p and a-norm; 0 in the paper.
-    pub laziness: Laziness,
-    /// Whether motif matrices are embedded one by one or all at once.
-    pub model: Model,
-    /// Local embeddings, one per motif and step (sec. 2.4).
-    pub local: Local,
-    /// The global embedding (sec. 2.5).
-    pub global: Global,
-    /// The joint models, which replace both.
-    pub joint: Joint,
-    /// Node features from motif counts (sec. 4.3).
-    pub structure: Structure,
+/// The most steps K that are accepted.
+pub const MAX_STEPS: usize = 16;
+/// The most columns of an embedding, or of a part of one, that are accepted.
+pub const MAX_DIM: usize = 1 << 16;
+
+/// What follows the name of a motif where its target factors are meant.
+pub(crate) const TARGET: &str = ":target";
+/// What follows the name of a motif in the name of its log window.
+pub(crate) const LOG: &str = ":log";
+
+settings! {
+    /// Every choice of the method. `Config::default()` is the preset `hone`, as for the command and for Python; what a file
+    /// leaves out is as there. docs/quality.md says how it was chosen and how well it performs.
+    ///
+    /// ```
+    /// use hone::{Config, matrix::Psi};
+    /// let mine = Config { seed: 7, psi: Psi::P, ..Config::preset("hone-p")? };
+    /// assert_ne!(mine, Config::default());
+    /// assert_eq!(Config::default(), Config::preset("hone")?);
+    /// # Ok::<(), hone::Error>(())
+    /// ```
+    pub struct Config {
+        /// Seed of every random number: the same seed gives the same bits for any number of threads.
+        pub seed: u64 = 0,
+        /// "all" (the 13 edge orbits), "graphlets" (9 whole graphlets), "triads" or "triad-orbits" (directed graphs), or a list
+        /// of names.
+        pub motifs: MotifSet = MotifSet::List(vec![Motif::Orbit(Orbit::Edge)]),
+        /// exact, or estimates from at most cap=64 neighbours, or with error=0.1,confidence=0.95.
+        pub sample: Sample = Sample::default(),
+        /// Edges with fewer occurrences of a motif are left out of its motif graph; also per motif: { triangle = 3 }.
+        pub delta: Delta = Delta::default(),
+        /// Pairs linked in a motif graph: edges, or occurrences (all pairs that share an occurrence of a graphlet, adjacent or
+        /// not).
+        pub pairs: Pairs = Pairs::Edges,
+        /// Directed motifs: induced, or subgraph (all triads that contain the motif).
+        pub occurrence: Occurrence = Occurrence::Induced,
+        /// Edge weights multiply the motif counts: auto (if the graph is read with weights), true, or false (ignored).
+        pub weights: Auto<bool> = Auto::Auto,
+        /// Motif matrix: w, p (transition), l (Laplacian), l-norm (normalised), l-rw (random walk), a-norm (I − l-norm).
+        pub psi: Psi = Psi::ANorm,
+        /// psi-of-power: Psi(W^k); power-of-psi: Psi(W)^k; auto: the latter for p and a-norm, else the former.
+        pub order: Order = Order::Auto,
+        /// Arcs of directed graphs: auto, keep (vectors of sources and of targets side by side), source (of sources alone), or
+        /// ignore (edges instead of arcs).
+        pub direction: Direction = Direction::Auto,
+        /// Weight of arcs when walked against their direction, from 0 (the paper) to 1, or "auto": 0.5 if arcs keep their
+        /// direction.
+        #[range(0.0..=1.0)]
+        pub reverse: Auto<f64> = Auto::Auto,
+        /// Motif degree of directed graphs: out, in, total, or auto (total if arcs keep their direction).
+        pub degree: Degree = Degree::Auto,
+        /// Number of steps along the edges of a motif graph, K in the paper: 1 to 16, or "auto".
+        #[range(1..=MAX_STEPS)]
+        pub steps: Auto<usize> = Auto::Given(3),
+        /// The first step that is used, 1 in the paper, or "last" for the last one alone.
+        #[range(1..=MAX_STEPS)]
+        pub first_step: FirstStep = FirstStep::Last,
+        /// none, mean (of steps 1..k), or { decay = alpha }.
+        pub accumulate: Accumulate = Accumulate::None,
+        /// Added to motif degrees before dividing by them, in multiples of their mean; 0 in the paper.
+        #[range(0.0..=LARGEST)]
+        pub regularize: f64 = 0.5,
+        /// Share of steps in which a walk stays at its node, for psi = p and a-norm: 0 (the paper) to 0.9, or "auto": 0.2 if the
+        /// graph is bipartite.
+        #[range(0.0..=0.9)]
+        pub laziness: Auto<f64> = Auto::Auto,
+        /// separate: local embeddings, then a global one; tucker or cp: all motif matrices at once, as a tensor.
+        pub model: Model = Model::Separate,
+        /// Local embeddings, one per motif and step: each motif matrix S is factored, S ≈ U V.
+        pub local: Local = Local::default(),
+        /// The global embedding: Y, all local embeddings side by side, is factored, Y ≈ Z H.
+        pub global: Global = Global::default(),
+        /// The tensor of all motif matrices, for model = tucker or cp; its vectors have global.dim dimensions.
+        pub joint: Joint = Joint::default(),
+        /// Structure: node features from motif counts.
+        pub structure: Structure = Structure::default(),
+        /// Node attributes of the user.
+        pub attributes: Attributes = Attributes::default(),
+        /// How node features, both structure and attributes, are combined with the embedding.
+        pub features: Features = Features::default(),
+    }
+}
+
+settings! {
+    /// Local embeddings: S_t^(k) ≈ U V, one per motif and step.
+    pub struct Local {
+        /// Columns of each local embedding, or "auto": 16, more if global.dim needs more.
+        #[range(1..=MAX_DIM)]
+        pub dim: Auto<usize> = Auto::Auto,
+        /// How columns are normalised: l2, l1, max or none.
+        pub norm: Norm = Norm::L2,
+        /// unit: no scaling after the norm; sigma: by the singular value; spectral: by a power of it, lower if the spectrum
+        /// shows no communities.
+        pub scale: Scale = Scale::Spectral,
+        /// Each row is divided by its length to this power; 0 in the paper.
+        #[range(0.0..=4.0)]
+        pub row_power: f64 = 0.5,
+        /// A second view of each motif: factors of log max(1, window matrix); reports/research.md has its formula.
+        pub log_window: LogWindow = LogWindow::default(),
+        /// How the factors are computed; `hone solvers` lists the methods, docs/solvers.md their options.
+        pub solver: Solver = Solver::Svd(Svd { oversampling: 16, filter: 8, ..Svd::default() }),
+    }
+}
+
+settings! {
+    /// The logarithm of a window matrix, see [`crate::factor::log_window`].
+    ///
+    /// It is computed from eigenvectors of the normalised motif matrix. If other settings need another matrix or solver,
+    /// the view is left out, and a note says why. There is none if arcs keep their direction.
+    #[derive(Copy)]
+    pub struct LogWindow {
+        /// Steps of the window; 0 for no second view.
+        #[range(0..=MAX_STEPS)]
+        pub steps: usize = 2,
+        /// Columns of the view, or "auto": half of the columns of Z per motif.
+        #[range(1..=MAX_DIM)]
+        pub dim: Auto<usize> = Auto::Auto,
+        /// Squared norm of the view relative to that of the local embedding, or "auto": larger the more clearly the spectrum
+        /// shows communities.
+        #[range(SMALLEST..=LARGEST)]
+        pub weight: Auto<f64> = Auto::Auto,
+    }
+}
+
+settings! {
+    /// The global embedding: Y ≈ Z H.
+    pub struct Global {
+        /// Dimensions of the vectors.
+        #[range(1..=MAX_DIM)]
+        pub dim: usize = 128,
+        /// Vectors to return: global (Z), or local (Y, all local embeddings side by side).
+        pub output: Output = Output::Global,
+        /// How Z and H are computed: the same methods (svd is exact, from the Gram matrix of Y), or autoencoder, a neural
+        /// network.
+        pub solver: Solver = Solver::default(),
+    }
+}
+
+settings! {
+    /// Options of the joint models.
+    #[derive(Copy)]
+    pub struct Joint {
+        /// How each matrix is scaled: frobenius (norm 1), spectral (largest singular value 1) or none.
+        pub slices: Scaling = Scaling::Frobenius,
+        /// Motif factors of tucker; cp has one per dimension.
+        #[range(1..=MAX_DIM)]
+        pub motif_rank: usize = 8,
+        /// Maximum number of sweeps; 0 keeps the start, the higher-order SVD.
+        pub iterations: usize = 20,
+        /// Stop after a sweep that lowers the relative loss by less than this.
+        #[range(0.0..=LARGEST)]
+        pub tolerance: f64 = 1e-4,
+        /// Weight of the squared factors in the loss of cp.
+        #[range(0.0..=LARGEST)]
+        pub regularization: f64 = 1e-5,
+    }
+}
+
+settings! {
     /// Node attributes of the user (sec. 2.6).
-    pub attributes: Attributes,
-    /// How both are combined with the embedding.
-    pub features: Features,
+    pub struct Attributes {
+        /// The file that has them; see [`crate::attributes`].
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub file: Option<String> = None,
+        /// How a table of your own attributes is read; attributes.file = "FILE" names it. See docs/formats.md.
+        pub table: Table = Table::default(),
+    }
 }
 
-/// The preset `hone`; docs/quality.md says how it was chosen and how well it performs.
-impl Default for Config {
-    fn default() -> Self {
-        Config {
-            seed: 0,
-            motifs: MotifSet::List(vec![Motif::Orbit(Orbit::Edge)]),
-            sample: Sample::default(),
-            delta: Delta::default(),
-            pairs: Pairs::Edges,
-            occurrence: Occurrence::Induced,
-            weights: Weights::Auto,
-            psi: Psi::ANorm,
-            order: Order::Auto,
-            direction: Direction::Auto,
-            reverse: Reverse::Auto,
-            degree: Degree::Auto,
-            steps: Steps::Fixed(3),
-            first_step: FirstStep::Last,
-            accumulate: Accumulate::None,
-            regularize: 0.5,
-            laziness: Laziness::Auto,
-            model: Model::Separate,
-            local: Local::default(),
-            global: Global::default(),
-            joint: Joint::default(),
-            structure: Structure::default(),
-            attributes: Attributes::default(),
-            features: Features::default(),
+settings! {
+    /// How node features are used (sec. 2.6).
+    pub struct Features {
+        /// columns, or { components = { dim, size-decay, level-decay, offset, extremes } }; dim = "auto": one column in 8, 16 at
+        /// most.
+        pub form: Form = Form::Components(Components::default()),
+        /// before: next to the local embeddings; after: next to the global embedding.
+        pub combine: Combine = Combine::After,
+        /// Squared norm of these columns relative to that of the embeddings next to them; a quarter of it with directed motifs;
+        /// "unit" for no scaling.
+        #[range(SMALLEST..=LARGEST)]
+        pub weight: Balance = Balance::Times(20.0),
+        /// How features are diffused over each motif graph.
+        pub diffusion: Diffusion = Diffusion::default(),
+    }
+}
+
+settings! {
+    /// Principal components of features, unscaled.
+    #[derive(Copy)]
+    pub struct Components {
+        /// Number of components, or "auto": one column in 8, 16 at most.
+        #[range(0..=MAX_DIM)]
+        pub dim: Auto<usize> = Auto::Auto,
+        /// Counts of motifs with s nodes are divided by this to the power s − 2.
+        #[range(SMALLEST..=LARGEST)]
+        pub size_decay: f64 = 3.0,
+        /// Aggregates over neighbours are divided by this, once per level.
+        #[range(SMALLEST..=LARGEST)]
+        pub level_decay: f64 = 2.0,
+        /// Added to each component, in standard deviations.
+        #[range(-LARGEST..=LARGEST)]
+        pub offset: f64 = 3.0,
+        /// Scale of the last column, x²/(1 + x²) of the first component x: how far a node is from the middle; 0 for none.
+        #[range(0.0..=LARGEST)]
+        pub extremes: f64 = 1.0,
+    }
+}
+
+/// The first step that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    rename_all = "kebab-case",
+    expecting = "must be a step from 1 on or \"last\""
+)]
+#[non_exhaustive]
+pub enum FirstStep {
+    /// The last one alone, whatever their number: `"last"`.
+    Last,
+    /// This one; steps before it are left out.
+    #[serde(untagged)]
+    Fixed(usize),
+}
+
+impl FirstStep {
+    /// The first of the steps 1..=`steps` that is kept; the last at most.
+    pub fn of(self, steps: usize) -> usize {
+        self.number().map_or(steps, |first| first.min(steps))
+    }
+}
+
+impl Number<usize> for FirstStep {
+    const OR: &'static str = ", nor \"last\"";
+    fn number(&self) -> Option<usize> {
+        match *self {
+            FirstStep::Last => None,
+            FirstStep::Fixed(first) => Some(first),
         }
     }
 }
 
-/// Local embeddings: S_t^(k) ≈ U V, one per motif and step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Local {
-    /// D_l, columns of each U_t^(k).
-    pub dim: Dim,
-    /// g, how the columns of U are normalised.
-    pub norm: Norm,
-    /// Whether each column then gets the weight of its singular value.
-    pub scale: Scale,
-    /// Each row is divided by its length to this power: 0 in the paper, 1 for rows of length one.
-    pub row_power: f64,
-    /// A second view: factors of the logarithm of the window matrix.
-    pub log_window: LogWindow,
-    /// How the factors are found.
-    pub solver: Solver,
+/// How motif graphs use the direction of arcs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Direction {
+    /// Whatever suits the graph: `keep` for directed graphs, with `reverse`, `degree` and motifs of features that go with
+    /// it; see [`Config::of`].
+    Auto,
+    /// W_t holds an arc in its own direction only, as in the paper; target factors are placed next to the source
+    /// factors, so that nodes without outgoing arcs are placed by their incoming ones.
+    #[default]
+    Keep,
+    /// The same with the source factors alone, the U of eq. 13.
+    Source,
+    /// W_t holds an edge wherever there is an arc in either direction, with the sum of their weights.
+    Ignore,
 }
 
-impl Default for Local {
-    fn default() -> Self {
-        Local {
-            dim: Dim::Auto,
-            norm: Norm::L2,
-            scale: Scale::Spectral,
-            row_power: 0.5,
-            log_window: LogWindow::default(),
-            solver: Solver::Svd(Svd {
-                oversampling: 16,
-                filter: 8,
-                ..Svd::default()
-            }),
-        }
-    }
+/// How motif matrices become an embedding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Model {
+    /// A local embedding per motif and step, then a global one: the paper's two stages.
+    #[default]
+    Separate,
+    /// All at once, by a Tucker decomposition of the tensor they form.
+    Tucker,
+    /// All at once, by a CP decomposition of it.
+    Cp,
 }
+
+/// Names of the models and what each does.
+pub const MODELS: [(&str, &str); 3] = [
+    (
+        "separate",
+        "A local embedding per motif and step, then a global one, each by a solver: the paper's two stages.",
+    ),
+    (
+        "tucker",
+        "All motif matrices at once: the Tucker decomposition of their tensor, by alternating SVDs.",
+    ),
+    (
+        "cp",
+        "All motif matrices at once: the CP decomposition of their tensor, by alternating least squares.",
+    ),
+];
 
 /// The weight of the columns of a local embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,29 +336,6 @@ pub enum Scale {
     /// Times a power of it: after K steps that of K − 1 steps or more, up to K the more the spectrum shows communities
     /// ([`community_weight`](crate::factor::log_window::community_weight)). Factors of directed graphs are as with `Sigma`.
     Spectral,
-}
-
-/// The global embedding: Y ≈ Z H.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Global {
-    /// D, columns of the result, including components of attributes that are added after the global
-    /// stage.
-    pub dim: usize,
-    /// What is returned: Z, or the concatenated local embeddings Y.
-    pub output: Output,
-    /// How Z and H are found.
-    pub solver: Solver,
-}
-
-impl Default for Global {
-    fn default() -> Self {
-        Global {
-            dim: 128,
-            output: Output::Global,
-            solver: Solver::default(),
-        }
-    }
 }
 
 /// What an embedding run returns.
@@ -242,36 +358,115 @@ impl fmt::Display for Output {
     }
 }
 
+/// The scale of features relative to that of the embeddings.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(
+    rename_all = "kebab-case",
+    expecting = "a weight is a number or \"unit\""
+)]
+#[non_exhaustive]
+pub enum Balance {
+    /// As in the paper: each column keeps the length one that the normalisation gave it.
+    Unit,
+    /// The squared Frobenius norm is this many times that of the embeddings.
+    #[serde(untagged)]
+    Times(f64),
+}
+
+impl Number<f64> for Balance {
+    const OR: &'static str = ", nor \"unit\"";
+    fn number(&self) -> Option<f64> {
+        match *self {
+            Balance::Unit => None,
+            Balance::Times(times) => Some(times),
+        }
+    }
+}
+
+/// How feature columns are transformed before they are added to the embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Form {
+    /// They stay columns, normalised like those of the local embeddings.
+    Columns,
+    /// They are standardised and replaced by principal components.
+    Components(Components),
+}
+
+impl Components {
+    /// Whether the last of this many columns is that of extremes; fewer than four are all components.
+    pub(crate) fn has_extremes(&self, dim: usize) -> bool {
+        self.extremes > 0.0 && dim >= 4
+    }
+
+    /// What a column is multiplied by once it has unit variance.
+    pub(crate) fn weight(&self, origin: &Origin) -> f64 {
+        self.size_decay.powi(2 - origin.size().max(2) as i32)
+            * self.level_decay.powi(-(origin.level as i32))
+    }
+}
+
+/// Where features are added to the embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Combine {
+    /// As further columns of Y, before the global stage.
+    Before,
+    /// Next to Z, after the global stage.
+    After,
+}
+
 impl Config {
+    /// The same with another seed.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Config { seed, ..self }
+    }
+
+    /// The same with vectors of another length, `global.dim`.
+    #[must_use]
+    pub fn with_dim(mut self, dim: usize) -> Self {
+        self.global.dim = dim;
+        self
+    }
+
     /// Whether nodes have features: of structure, or attributes of a file.
     pub fn has_features(&self) -> bool {
         self.structure.enabled || self.attributes.file.is_some()
     }
 
-    /// The choices that lead from W_t to S_t^(k).
-    pub fn matrix(&self) -> MotifMatrix {
-        let Config {
-            psi,
-            order,
-            degree,
-            accumulate,
-            regularize,
-            laziness,
-            ..
-        } = *self;
-        MotifMatrix {
-            psi,
-            order,
-            degree,
-            accumulate,
-            regularize,
-            laziness: laziness.given(),
-        }
+    /// Whether edge weights are used, if there are any.
+    pub(crate) fn uses_weights(&self) -> bool {
+        self.weights != Auto::Given(false) && self.pairs == Pairs::Edges
     }
 
-    /// The laziness of walks on a graph.
-    pub(crate) fn laziness_on(&self, graph: &Graph) -> f64 {
-        self.laziness.on(graph, self.direction)
+    /// The motifs that a run counts: those of matrices, and those of features.
+    pub fn counted_motifs(&self) -> Vec<Motif> {
+        let mut motifs = self.motifs.motifs();
+        if self.structure.enabled {
+            motifs.extend(self.structure.motifs.motifs());
+        }
+        motifs
+    }
+
+    /// Whether any of these counts can be an estimate: those of edges and of directed motifs are exact.
+    pub(crate) fn estimates(&self) -> bool {
+        let can_be = |motif: &Motif| !motif.is_directed() && motif.name() != "edge";
+        self.sample != Sample::Exact && self.counted_motifs().iter().any(can_be)
+    }
+
+    /// The choices that lead from W_t to S_t^(k).
+    pub fn matrix(&self) -> MotifMatrix {
+        MotifMatrix {
+            psi: self.psi,
+            order: self.order,
+            degree: self.degree,
+            accumulate: self.accumulate,
+            regularize: self.regularize,
+            laziness: self.laziness.or(0.0),
+        }
     }
 
     /// The configuration as TOML.

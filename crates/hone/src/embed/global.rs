@@ -10,7 +10,7 @@ use super::rounding::{self, Floors};
 use super::storage::factors::write_global;
 use super::storage::shelf::Shelf;
 use super::{notes, steps};
-use crate::config::{Combine, Output, Steps};
+use crate::config::{Auto, Combine, Output};
 use crate::dense::panels::Own;
 use crate::dense::{Block, Columns, Group, Norm, Panels};
 use crate::error::{Error, Result};
@@ -133,7 +133,7 @@ pub(super) fn join(
     shelf: &mut Shelf,
 ) -> Result<Embedding> {
     run.progress.stage("global embedding", 0);
-    if run.config.steps == Steps::Auto {
+    if run.config.steps == Auto::Auto {
         locals = choose_steps(run, locals);
         if let (Some(factors), Some(chosen)) = (shelf.factors(), &run.report.automatic_steps) {
             let steps = run.config.first_step.of(chosen.steps)..=chosen.steps;

@@ -14,7 +14,7 @@ use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
 use super::weighted::{Counted, Lazily, Weighted};
-use crate::config::{Combine, Config, LOG, Model, TARGET, ViewWeight};
+use crate::config::{Combine, Config, LOG, Model, TARGET};
 use crate::dense::panels::Own;
 use crate::dense::{Group, Panels};
 use crate::diffuse::Diffusion;
@@ -526,15 +526,11 @@ fn busy(run: &Context, w: &Weighted, step: usize) -> Result<Operator> {
 /// The log window of a motif that the settings ask for.
 fn window<'a>(run: &Context, columns: usize, s: &'a Operator) -> Window<'a> {
     let settings = &run.config.local.log_window;
-    let weight = match settings.weight {
-        ViewWeight::Times(times) => Some(times),
-        _ => None,
-    };
     Window {
         s,
         steps: settings.steps,
         columns,
-        weight,
+        weight: settings.weight.given().copied(),
     }
 }
 

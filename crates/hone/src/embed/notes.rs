@@ -9,17 +9,12 @@ pub(super) use zero_rows::{short_rows, zero_rows};
 use std::borrow::Cow;
 
 use super::context::Context;
-use crate::config::{Config, Direction, Form, Weights};
+use crate::config::{Auto, Config, Direction, Form};
 use crate::factor::svd::{Iterations, Svd};
 use crate::factor::{Divergence, Info, Solver};
 use crate::graph::Graph;
 use crate::motif::Pairs;
 use crate::report::{LocalFacts, Report};
-
-/// Whether edge weights are used, if there are any.
-pub(super) fn uses_weights(config: &Config) -> bool {
-    config.weights != Weights::Ignored && config.pairs == Pairs::Edges
-}
 
 /// The graph whose motif graphs are used, with or without the direction of its arcs; notes on direction and weights.
 /// Without `matrices` neither is used.
@@ -32,14 +27,14 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
         (true, _) if config.pairs == Pairs::Occurrences => Some(
             "edge weights are ignored: pairs = \"occurrences\" includes pairs without an edge, which have no weight",
         ),
-        (true, Weights::Ignored) => Some("edge weights are ignored (weights = false)"),
-        (false, Weights::Used) => {
+        (true, Auto::Given(false)) => Some("edge weights are ignored (weights = false)"),
+        (false, Auto::Given(true)) => {
             Some("weights = true has no effect: the graph was read without weights")
         }
         _ => None,
     };
     run.report.notes.extend(weights.map(str::to_owned));
-    if matrices && uses_weights(config) {
+    if matrices && config.uses_weights() {
         run.report.warnings.extend(
             graph
                 .weights()
@@ -52,7 +47,7 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
     if graph.is_directed()
         && matrices
         && config.direction == Direction::Keep
-        && config.reverse.given() > 0.0
+        && config.reverse.or(0.0) > 0.0
     {
         let note = "the graph is directed: nodes are placed by their outgoing and incoming arcs; \
                     direction = \"ignore\" ignores directions";
@@ -82,7 +77,7 @@ pub(super) fn undirected_as_chosen<'a>(
 
 /// Says why a requested log window is left out. Directed graphs never have one, which needs no note.
 pub(super) fn no_log_window(run: &mut Context) {
-    if let Some(why) = run.config.without_log_window(false) {
+    if let Some(why) = run.config.log_window_conflict(false) {
         run.note(format!(
             "the log window (local.log-window) is left out: {why}"
         ));
@@ -291,7 +286,7 @@ fn zero_columns(
 ) {
     let solver = &report.config.local.solver;
     let whose = match solver {
-        Solver::Svd(_) if report.graph.weighted && uses_weights(&report.config) => {
+        Solver::Svd(_) if report.graph.weighted && report.config.uses_weights() => {
             "this graph with its weights has".to_owned()
         }
         Solver::Svd(_) => "this graph has".to_owned(),

@@ -9,7 +9,7 @@ use super::context::Context;
 use super::model::{Known, Model, Placing, TOGETHER, names, numbers, updated, witnesses};
 use super::weighted::{is_of_edges, of_edges, weighted};
 use super::{Hone, Run, counts, notes};
-use crate::config::{Direction, Weights};
+use crate::config::{Auto, Direction};
 use crate::dense::{Block, Small, rows_times};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -131,7 +131,7 @@ impl Model {
             return Err(Error::config("direction", message));
         }
         let weighted = self.facts().graph.weighted;
-        let use_weights = self.facts().config.weights != Weights::Ignored && !like.structure_only;
+        let use_weights = self.facts().config.weights != Auto::Given(false) && !like.structure_only;
         if use_weights && graph.weights().is_some() != weighted {
             let message = match weighted {
                 true => {

@@ -12,7 +12,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::config::{Config, Steps};
+use crate::config::{Auto, Config};
 use crate::dense::Small;
 use crate::parallel;
 use crate::report::AutomaticSteps;
@@ -29,8 +29,8 @@ const CHUNK: usize = 256;
 /// The steps that are computed; of automatic ones all that are tried.
 pub(super) fn computed(config: &Config) -> RangeInclusive<usize> {
     match config.steps {
-        Steps::Auto => 1..=TRIED,
-        Steps::Fixed(k) => config.first_step.of(k)..=k,
+        Auto::Auto => 1..=TRIED,
+        Auto::Given(k) => config.first_step.of(k)..=k,
     }
 }
 

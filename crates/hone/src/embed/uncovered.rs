@@ -7,7 +7,6 @@
 //! Cost: O(N + M) if there are such nodes.
 
 use super::context::Context;
-use super::notes::uses_weights;
 use crate::dense::Block;
 use crate::graph::Graph;
 use crate::random::Key;
@@ -44,7 +43,7 @@ pub(super) fn fill(run: &mut Context, graph: &Graph, embedding: &mut Embedding) 
     if !run.own.is_all() {
         run.engine.totals(&mut among);
     }
-    let groups = groups(graph, uses_weights(run.config), &among);
+    let groups = groups(graph, run.config.uses_weights(), &among);
     let lengths = run.engine.lengths(&embedding.vectors, &run.own);
     let energy: f64 = lengths[..columns]
         .iter()

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use crate::clock::{Work, timed};
-use crate::config::{Config, Weights};
+use crate::config::{Auto, Config};
 use crate::dense::Group;
 use crate::dense::panels::Own;
 use crate::engine::{Cpu, Engine};
@@ -126,7 +126,7 @@ fn weighted_rows(
     counts: &Counts,
     motif: Motif,
 ) -> Result<Weighted> {
-    let (delta, use_weights) = (config.delta.of(motif), config.weights != Weights::Ignored);
+    let (delta, use_weights) = (config.delta.of(motif), config.weights != Auto::Given(false));
     let weighting = Weighting {
         delta,
         use_weights,
@@ -155,7 +155,7 @@ pub(super) fn is_of_edges(config: &Config, motif: Motif) -> bool {
 /// W_t of the motif `edge`, without counts.
 pub(super) fn of_edges(config: &Config, graph: &Graph) -> Result<MotifGraph> {
     let delta = config.delta.of(Motif::Orbit(Orbit::Edge));
-    let use_weights = config.weights != Weights::Ignored;
+    let use_weights = config.weights != Auto::Given(false);
     let w = MotifGraph::of_edges(
         graph,
         Weighting {
@@ -169,7 +169,7 @@ pub(super) fn of_edges(config: &Config, graph: &Graph) -> Result<MotifGraph> {
 
 /// The same, with a part of each arc's weight on the way back where that is wanted.
 fn with_reverse(config: &Config, graph: &Graph, w: MotifGraph) -> MotifGraph {
-    let reverse = config.reverse.given();
+    let reverse = config.reverse.or(0.0);
     if reverse > 0.0 && graph.is_directed() {
         w.with_reverse(reverse)
     } else {

@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 
 use hone::attributes::{self, Loaded, Missing, Table};
+use hone::config::Auto;
 use hone::graph::{Column, NodeIds};
 use hone::{Error, Silent};
 use proptest::prelude::*;
@@ -388,14 +389,14 @@ fn settings_that_do_not_fit_the_file_are_refused() {
     let cases: [(Table, &str); 7] = [
         (
             Table {
-                id: Some("name".into()),
+                id: Auto::Given("name".into()),
                 ..Table::default()
             },
             "there is no column `name`",
         ),
         (
             Table {
-                id: Some(Column::Position(9)),
+                id: Auto::Given(Column::Position(9)),
                 ..Table::default()
             },
             "there is no column 9",

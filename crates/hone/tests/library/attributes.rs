@@ -315,64 +315,6 @@ fn wrong_settings_of_attributes_are_refused_by_name() {
     }
 }
 
-/// Settings that were renamed are refused with their new names, given alone, in a file, or in a record as JSON.
-#[test]
-fn old_names_of_settings_are_refused_with_the_new_ones() {
-    let cases = [
-        ("attributes.structure", "true", "structure.enabled"),
-        ("attributes.features.depth", "1", "structure.depth"),
-        ("attributes.form", "\"columns\"", "features.form"),
-        (
-            "attributes.form.components.dim",
-            "4",
-            "features.form.components.dim",
-        ),
-        ("attributes.combine", "\"after\"", "features.combine"),
-        ("attributes.weight", "1.0", "features.weight"),
-        (
-            "attributes.diffusion.steps",
-            "1",
-            "features.diffusion.steps",
-        ),
-    ];
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run.toml");
-    for (old, value, new) in cases {
-        let error = Layers::new().set(old, value).unwrap_err().to_string();
-        assert_eq!(error, format!("{old}: this setting is now called `{new}`"));
-        std::fs::write(&file, format!("{old} = {value}\n")).unwrap();
-        let error = Layers::new().file(&file).unwrap_err().to_string();
-        let group: Vec<&str> = new.splitn(3, '.').collect();
-        let group = if old.starts_with("attributes.features") {
-            "structure".to_owned()
-        } else {
-            group[..2].join(".")
-        };
-        assert!(
-            error.contains(&format!("is now called `{group}`")),
-            "{old}: {error}"
-        );
-        let table: toml::Table = format!("{old} = {value}").parse().unwrap();
-        let json = serde_json::to_string(&table).unwrap();
-        let error = serde_json::from_str::<Config>(&json)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains(&format!("is now called `{group}`")),
-            "{old}: {error}"
-        );
-    }
-    let error = Layers::new()
-        .set("attributes.weights", "1")
-        .and_then(Layers::build)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("attributes: `weights` is not a setting here; use one of file, table"),
-        "{error}"
-    );
-}
-
 fn with(settings: &[(&str, &str)]) -> Config {
     let layers = settings.iter().fold(
         Layers::new().preset("hone-p").unwrap(),

@@ -14,7 +14,7 @@ mod model;
 mod model_counts;
 mod new_only;
 
-use hone::config::{Layers, Output, Steps};
+use hone::config::{Auto, Layers, Output};
 use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder, builtin};
 use hone::motif::Weighting;
@@ -307,6 +307,53 @@ fn columns_are_shared_by_a_rule() {
     );
 }
 
+/// The second view is left out where other settings need another matrix; numbers beside their range are refused by name.
+#[test]
+fn a_log_window_needs_the_normalised_matrix() {
+    let karate = builtin("karate").unwrap();
+    let with = |key: &str, value: &str| Layers::new().set(key, value).and_then(Layers::build);
+    for (key, value, columns) in [
+        ("local.log-window.steps", "2", 56),
+        ("local.log-window.steps", "0", 0),
+        ("psi", "p", 0),
+        ("steps", "auto", 0),
+        ("accumulate", "mean", 0),
+        ("order", "psi-of-power", 0),
+    ] {
+        let config = with(key, value).unwrap();
+        assert_eq!(config.log_window_dim(&karate), columns, "{key} = {value}");
+    }
+    for (key, value, message) in [
+        ("local.log-window.weight", "0.0", "not between"),
+        (
+            "local.log-window.weight",
+            "nan",
+            "NaN is not between 0.000000000001 and 1000000000000, nor \"auto\"",
+        ),
+        (
+            "local.log-window.dim",
+            "0",
+            "0 is not between 1 and 65536, nor \"auto\"",
+        ),
+        ("local.log-window.steps", "17", "17 is not between 0 and 16"),
+        (
+            "steps",
+            "many",
+            "found string \"many\", expected a whole number or \"auto\"",
+        ),
+        ("first-step", "0", "0 is not between 1 and 16, nor \"last\""),
+        (
+            "features.weight",
+            "heavy",
+            "a weight is a number or \"unit\"",
+        ),
+        ("weights", "3", "expected true or false or \"auto\""),
+    ] {
+        let error = with(key, value).unwrap_err().to_string();
+        assert!(error.starts_with(key) && error.contains(message), "{error}");
+    }
+}
+
 #[test]
 fn a_run_that_does_not_fit_is_refused_with_a_remedy() {
     let graph = builtin("karate").unwrap();
@@ -439,7 +486,7 @@ fn settings_are_laid_over_each_other() {
         .unwrap();
     assert_eq!(
         (config.psi, config.steps),
-        (hone::matrix::Psi::W, Steps::Auto)
+        (hone::matrix::Psi::W, Auto::Auto)
     );
     assert_eq!(config.global.output, Output::Local);
     assert!(Layers::new().preset("hone-x").is_err());

@@ -174,7 +174,8 @@ impl ConfigArgs {
 
     /// Notes options that were given and have no effect on the embedding of this graph.
     pub(super) fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
-        let mut found = options::idle_of(&self.flags(), &self.set, OPTIONS, &config.idle(graph));
+        let unused = config.unused(graph, false);
+        let mut found = options::idle_of(&self.flags(), &self.set, OPTIONS, &unused);
         if self.motif_size.is_some()
             && let Ok(Config { motifs: all, .. }) = self.lay_all()
             && all.motifs() == config.motifs.motifs()

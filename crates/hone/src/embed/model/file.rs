@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use super::kept::Kept;
 use super::tall::{REMEDY, Tall, piece};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewSide, check_support};
-use crate::config::{Direction, MAX_STEPS, Steps};
+use crate::config::{Direction, MAX_STEPS};
 use crate::dense::{Block, Small};
 use crate::error::{Error, Result};
 use crate::factor::log_window::Landmarks;
@@ -399,11 +399,7 @@ impl Model {
         fits(self.facts.features.len() == rows, "features")?;
         let config = &self.facts.config;
         let motifs = config.motifs.motifs();
-        let last = if let Steps::Fixed(last) = config.steps {
-            last
-        } else {
-            MAX_STEPS
-        };
+        let last = config.steps.or(MAX_STEPS);
         let known = |view: &View| motifs.contains(&view.motif) && view.step <= last;
         fits(self.views.iter().all(known), "motifs and steps")?;
         let of_arcs = self.facts.graph.directed && config.direction != Direction::Ignore;

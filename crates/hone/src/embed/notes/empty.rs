@@ -1,6 +1,5 @@
 //! Motif graphs without entries: which they are, why, and what to do, in one line.
 
-use super::uses_weights;
 use crate::config::Config;
 use crate::embed::context::Context;
 use crate::motif::Pairs;
@@ -47,7 +46,7 @@ pub(in crate::embed) fn empty_graphs<'a>(
     }
     let (config, weighted) = (
         run.config,
-        run.report.graph.weighted && uses_weights(run.config),
+        run.report.graph.weighted && run.config.uses_weights(),
     );
     let more = run.has_attributes() && !run.has_columns_beside();
     if run.report.graph.edges == 0 {

@@ -3,7 +3,7 @@
 //!
 //! Cost: O(rows · columns) to find them; if there are any, the same for Y and O(N + M) to say why.
 
-use crate::config::{Combine, Config, Dim, Direction, FirstStep, Model, Steps};
+use crate::config::{Auto, Combine, Config, Direction, FirstStep, Model};
 use crate::dense::Columns;
 use crate::embed::context::Context;
 use crate::embed::rounding::Floors;
@@ -175,7 +175,7 @@ pub(in crate::embed) fn short_rows(run: &mut Context, count: u64) {
 
 /// The setting that gives the factors of motif matrices more columns.
 fn room(config: &Config) -> &'static str {
-    if config.local.dim == Dim::Auto {
+    if config.local.dim == Auto::Auto {
         "global.dim"
     } else {
         "local.dim"
@@ -186,9 +186,9 @@ impl<'a> Facts<'a> {
     fn of(run: &Context, graph: &'a Graph) -> Facts<'a> {
         let (config, matrix) = (run.config, run.config.matrix());
         let divides = matches!(matrix.psi, Psi::LNorm | Psi::ANorm) && graph.is_directed();
-        let weights = graph.weights().filter(|_| super::uses_weights(config));
+        let weights = graph.weights().filter(|_| config.uses_weights());
         let one_step =
-            matches!(config.first_step, FirstStep::Fixed(1)) || config.steps == Steps::Fixed(1);
+            matches!(config.first_step, FirstStep::Fixed(1)) || config.steps == Auto::Given(1);
         Facts {
             graph,
             entering: if graph.is_directed() {
@@ -207,7 +207,7 @@ impl<'a> Facts<'a> {
             divided: divides
                 .then_some(matrix.degree)
                 .filter(|_| matrix.regularize == 0.0),
-            edges: (one_step || !graph.is_directed() || config.reverse.given() > 0.0)
+            edges: (one_step || !graph.is_directed() || config.reverse.or(0.0) > 0.0)
                 && has_edges(config),
         }
     }
@@ -293,7 +293,7 @@ impl Why {
 
 /// Rows that the leading factors of each motif matrix leave out.
 fn outside_factors(others: &str, config: &Config, graph: &Graph) -> String {
-    let weights = graph.weights().is_some_and(|_| super::uses_weights(config));
+    let weights = graph.weights().is_some_and(|_| config.uses_weights());
     let small = if weights {
         "; very small weights next to large ones have the same effect"
     } else {

@@ -1,7 +1,7 @@
 //! Bipartite graphs: the two sides share a space.
 
 use hone::Config;
-use hone::config::Laziness;
+use hone::config::Auto;
 use hone::graph::{Graph, GraphBuilder};
 
 use super::run;
@@ -61,7 +61,7 @@ fn users_are_close_to_items_of_their_kind() {
     config.local.log_window.steps = 0;
     let lazy = separation(config.clone());
     assert!(lazy > 1.0, "{lazy}");
-    config.laziness = Laziness::Share(0.0);
+    config.laziness = Auto::Given(0.0);
     assert!(
         separation(config) < 0.5 * lazy,
         "factors of a walk that never stays cannot tell them"
