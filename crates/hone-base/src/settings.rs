@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use serde::de::value::{
     BoolDeserializer, F64Deserializer, I64Deserializer, StrDeserializer, U64Deserializer,
 };
-use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
+use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use crate::error::{Error, Result};

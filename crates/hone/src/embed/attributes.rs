@@ -148,7 +148,7 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
                         "there are too many for a model; choose fewer, or make no model",
                     )
                 };
-                draft.structure(features, matrix.ok_or_else(wide)?);
+                draft.structure = Some((features, matrix.ok_or_else(wide)?));
             }
             let last = if components.has_extremes(block.cols()) {
                 block.cols() - 1

@@ -162,7 +162,7 @@ pub(super) fn join(
     } else {
         append(run, z, beside)
     };
-    run.draft.iter_mut().for_each(|draft| draft.scales(scales));
+    run.draft.iter_mut().for_each(|draft| draft.scales = scales);
     Ok(vectors.into_embedding(graph.ids().clone(), run))
 }
 
@@ -182,7 +182,7 @@ fn global(
     let y = Arc::new(y);
     let (mut z, h) = factor(run, &y, &labels)?;
     if let (Some(draft), Some(h)) = (&mut run.draft, &h) {
-        draft.global(h);
+        draft.h = Some(h.clone());
     }
     let h = h.filter(|_| factors.is_some());
     let floors = Floors::of(run, &y, locals);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::attributes::{self, X};
 use super::context::{Context, locate};
-use super::model::{Draft, Found};
+use super::model::{Draft, keep_factors};
 use super::part::Part;
 use super::steps;
 use super::storage::factors::write_local;
@@ -303,7 +303,7 @@ impl Made {
         let size =
             shape.apply_to_window(&Host, panels.as_mut_slice(), weight * size.unwrap_or(0.0));
         if let Some(draft) = draft {
-            draft.log(landmarks, (size, scale))?;
+            draft.keep_window(landmarks, size, scale)?;
         }
         keep(view, Group::panels(None, panels))
     }
@@ -448,18 +448,8 @@ fn hand_out(
     factors: Option<&mut Writer>,
 ) -> Result<Sides> {
     let w = lazily.get()?;
-    if let Some(draft) = &mut run.draft {
-        let right = v.as_ref().filter(|_| both);
-        let found = Found {
-            motif: lazily.motif,
-            weighted: w,
-            u: &u,
-            v: right,
-            facts,
-            ids: lazily.ids(),
-        };
-        draft.view(run.config, run.laziness, &found)?;
-    }
+    let right = v.as_ref().filter(|_| both);
+    keep_factors(run, lazily.ids(), &w.graph, (&u, right), facts)?;
     let Some(factors) = factors else {
         return Ok((u, v));
     };

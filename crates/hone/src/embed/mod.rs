@@ -334,7 +334,7 @@ impl Hone {
             };
             run.draft
                 .iter_mut()
-                .for_each(|draft| draft.counts(&counted.counts));
+                .for_each(|draft| draft.keep_counts(&counted.counts));
             separate(&mut run, counted, &motifs, x, &mut shelf)?
         } else {
             let hold = self.shortage != Some(Shortage::Slices)
@@ -354,11 +354,8 @@ impl Hone {
         run.check_finite(&embedding)?;
         shelf.finish(batch)?;
         let draft = run.draft.take();
-        let model = draft.map(|draft| {
-            run.time("model", |run| {
-                draft.finish(run.config, &run.report, whole, &embedding)
-            })
-        });
+        let model = draft
+            .map(|draft| run.time("model", |run| draft.finish(&run.report, whole, &embedding)));
         run.report.work = start.work();
         Ok((
             Run {

@@ -10,11 +10,12 @@ use std::borrow::Cow;
 
 use super::context::Context;
 use crate::config::{Auto, Config, Direction, Form};
+use crate::dense::Block;
 use crate::factor::svd::{Iterations, Svd};
 use crate::factor::{Divergence, Info, Solver};
 use crate::graph::Graph;
 use crate::motif::Pairs;
-use crate::report::{LocalFacts, Report};
+use crate::report::{Fitting, LocalFacts, Report};
 
 /// The graph whose motif graphs are used, with or without the direction of its arcs; notes on direction and weights.
 /// Without `matrices` neither is used.
@@ -348,4 +349,61 @@ fn zero_columns(
     report
         .notes
         .push(format!("{} {are} zero: {why}", parts.join(" and ")));
+}
+
+/// What is left of factors, or new in places, when a new model is better.
+const OLD: f64 = 0.4;
+
+/// Names motifs whose factors were refined to place a graph, and what was left after rotating them back.
+pub(super) fn refined(run: &mut Context, facts: &[Fitting]) {
+    for fitting in facts.iter().filter(|fitting| fitting.iterations > 0) {
+        let (motif, left) = (&fitting.motif, fitting.rotation.unwrap_or(0.0));
+        let remedy = if left > OLD {
+            ", which is large: fit a new model"
+        } else {
+            ""
+        };
+        run.note(format!(
+            "many edges between nodes of the model have changed: the factors of motif {motif} were refined and rotated onto \
+             those of the model (relative residual {left:.3}{remedy})"
+        ));
+    }
+}
+
+/// Says when arcs changed so much that a new model is better; `left` is the share of the places that is new.
+pub(super) fn moved(run: &mut Context, left: f64) {
+    if left > OLD {
+        run.note(format!(
+            "many arcs between nodes of the model have changed (relative change of the vectors of shared nodes: {left:.2}): \
+             fit a new model"
+        ));
+    }
+}
+
+/// Counts placed nodes with edges whose first `z_cols` columns are zero.
+pub(super) fn without_place(
+    run: &mut Context,
+    graph: &Graph,
+    (out, nodes): (&Block, &[u32]),
+    z_cols: usize,
+) {
+    let into = match graph.is_directed() {
+        true => graph.in_degrees(),
+        false => Vec::new(),
+    };
+    let has_edges =
+        |node: u32| graph.degree(node) > 0 || into.get(node as usize).is_some_and(|&into| into > 0);
+    let is_zero = |row: usize| out.row(row)[..z_cols].iter().all(|&z| z == 0.0);
+    let rows = nodes.iter().enumerate();
+    match rows.filter(|&(row, &node)| has_edges(node) && is_zero(row)).count() {
+        0 => (),
+        1 => run.note(
+            "1 node with edges has zero proximity columns: no short walk leads from it to nodes that the factors of the \
+             model cover",
+        ),
+        many => run.note(format!(
+            "{many} nodes with edges have zero proximity columns: no short walk leads from them to nodes that the factors of \
+             the model cover"
+        )),
+    }
 }

@@ -1,23 +1,28 @@
 //! A graph in the space of a model: the run that [`Model::embed`] is.
 
+mod counts;
+mod refine;
+mod rows;
 mod structure;
-mod told;
-mod wanted;
 
-use self::wanted::Wanted;
+use std::borrow::Cow;
+
+use self::rows::{Comparison, PlacedView, TOGETHER};
+use self::structure::{structure_columns, witnesses};
 use super::context::Context;
-use super::model::{Known, Model, Placing, TOGETHER, names, numbers, updated, witnesses};
+use super::model::{Model, Rows, names, numbers};
 use super::weighted::{is_of_edges, of_edges, weighted};
-use super::{Hone, Run, counts, notes};
+use super::{Hone, Run, notes};
 use crate::config::{Auto, Direction};
 use crate::dense::{Block, Small, rows_times};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
-use crate::motif::{Counts, MotifGraph};
+use crate::motif::Counts;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::report::{ColumnBlock, Likeness, Start};
+use crate::storage::Pages;
 use crate::store::Embedding;
 
 /// How a graph is placed in the space of a model.
@@ -55,13 +60,37 @@ impl Model {
         let mut run = hone.begin(graph, progress);
         self.check(graph, like)?;
         let of_fit = numbers(graph.ids(), self.ids());
-        run.report.like = Some(self.likeness(&run, like, &of_fit));
-        let wanted = Wanted::of(like.new_only, &of_fit);
-        let vectors = self.rows(&mut run, graph, like, (&of_fit, &wanted))?;
-        self.describe(&mut run, like);
+        let likeness = self.likeness(&run, like, &of_fit);
+        let same = likeness.same;
+        run.report.like = Some(likeness);
+        let first = if like.structure_only {
+            self.z_columns()
+        } else {
+            0
+        };
+        let columns = first..self.vectors.cols();
+        let is_new = |i: &u32| of_fit[*i as usize].is_none();
+        let nodes = 0..graph.nodes() as u32;
+        let new: Option<Vec<u32>> = like.new_only.then(|| nodes.filter(is_new).collect());
+        let vectors = match &new {
+            Some(new) if new.is_empty() => {
+                run.note("all nodes of this graph are in the model: no node is new, and the result has no rows");
+                Block::zeros(0, columns.len())
+            }
+            _ if same => self.vectors()?.columns(columns),
+            new => {
+                let matrices = !like.structure_only;
+                let graph = &*notes::undirected_as_chosen(run.config, graph, matrices);
+                self.place(&mut run, graph, *like, of_fit, new.as_deref())?
+            }
+        };
+        self.describe(&mut run, first);
         run.report.work = start.work();
-        let embedding =
-            Embedding::with_columns(wanted.ids(graph.ids()), vectors, run.report.columns.clone());
+        let ids = match &new {
+            None => graph.ids().clone(),
+            Some(new) => graph.ids().some(new),
+        };
+        let embedding = Embedding::with_columns(ids, vectors, run.report.columns.clone());
         Ok(Run {
             embedding,
             report: run.report,
@@ -87,276 +116,248 @@ impl Model {
         }
     }
 
-    /// The vectors of the wanted nodes.
-    fn rows(
-        &self,
-        run: &mut Context,
-        graph: &Graph,
-        like: &Like,
-        (of_fit, wanted): (&[Option<u32>], &Wanted),
-    ) -> Result<Block> {
-        let same = run.report.like.as_ref().is_some_and(|like| like.same);
-        match wanted {
-            Wanted::Some(new) if new.is_empty() => Ok(self.none_of(run, like.structure_only)),
-            _ if same => self.of_fit(like.structure_only),
-            // How far arcs have moved is measured on shared nodes.
-            Wanted::Some(_) if self.is_of_arcs() => {
-                let all = self.placed(run, graph, like, (of_fit, &Wanted::All(of_fit.len())))?;
-                Ok(wanted.of_rows(&all))
-            }
-            _ => self.placed(run, graph, like, (of_fit, wanted)),
-        }
-    }
-
     /// Refuses what cannot be placed.
     fn check(&self, graph: &Graph, like: &Like) -> Result<()> {
-        if like.structure_only && self.structure.is_none() {
-            return Err(Error::config(
+        let facts = self.facts();
+        let (directed, weighted) = (graph.is_directed(), graph.weights().is_some());
+        let other_arcs =
+            directed != facts.graph.directed && facts.config.direction != Direction::Ignore;
+        let use_weights = facts.config.weights != Auto::Given(false) && !like.structure_only;
+        let (field, message) = if like.structure_only && self.structure.is_none() {
+            (
                 "structure-only",
                 "the model has no structure columns; fit one with the preset hone",
-            ));
-        }
-        let of_arcs = self.facts().graph.directed;
-        if graph.is_directed() != of_arcs && self.facts().config.direction != Direction::Ignore {
-            let message = match of_arcs {
-                true => {
-                    "the model is of a directed graph, but this one is undirected; read it with directed = true, or fit \
-                         the model with direction = \"ignore\""
-                }
-                false => {
-                    "the model is of an undirected graph, but this one is directed; read it without directions, or fit \
-                          the model with direction = \"ignore\""
-                }
-            };
-            return Err(Error::config("direction", message));
-        }
-        let weighted = self.facts().graph.weighted;
-        let use_weights = self.facts().config.weights != Auto::Given(false) && !like.structure_only;
-        if use_weights && graph.weights().is_some() != weighted {
-            let message = match weighted {
-                true => {
-                    "the graph of the model has edge weights, but this one was read without; read its weights too"
-                }
-                false => {
-                    "the graph of the model has no edge weights, but this one was read with them; read it without"
-                }
-            };
-            return Err(Error::config("weights", message));
-        }
-        Ok(())
+            )
+        } else if other_arcs && directed {
+            (
+                "direction",
+                "the model is of an undirected graph, but this one is directed; read it without directions, or fit the model \
+                 with direction = \"ignore\"",
+            )
+        } else if other_arcs {
+            (
+                "direction",
+                "the model is of a directed graph, but this one is undirected; read it with directed = true, or fit the \
+                 model with direction = \"ignore\"",
+            )
+        } else if use_weights && weighted && !facts.graph.weighted {
+            (
+                "weights",
+                "the graph of the model has no edge weights, but this one was read with them; read it without",
+            )
+        } else if use_weights && !weighted && facts.graph.weighted {
+            (
+                "weights",
+                "the graph of the model has edge weights, but this one was read without; read its weights too",
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Error::config(field, message))
     }
 
-    /// The vectors of the fit.
-    fn of_fit(&self, structure_only: bool) -> Result<Block> {
-        let vectors = self.vectors()?;
-        let first = if structure_only { self.z_columns() } else { 0 };
-        Ok(vectors.columns(first..vectors.cols()))
-    }
-
-    /// No rows, and why.
-    fn none_of(&self, run: &mut Context, structure_only: bool) -> Block {
-        run.note(
-            "all nodes of this graph are in the model: no node is new, and the result has no rows",
-        );
-        Block::zeros(
-            0,
-            self.structure_columns() + if structure_only { 0 } else { self.z_columns() },
-        )
-    }
-
-    fn placed(
+    /// The vectors of new nodes, or of all.
+    fn place(
         &self,
         run: &mut Context,
         graph: &Graph,
-        like: &Like,
-        (of_fit, wanted): (&[Option<u32>], &Wanted),
+        like: Like,
+        of_fit: Vec<Option<u32>>,
+        new: Option<&[u32]>,
     ) -> Result<Block> {
-        let graph = &*notes::undirected_as_chosen(run.config, graph, !like.structure_only);
-        let z_cols = if like.structure_only {
+        // How far arcs have moved is measured on shared nodes.
+        let few = new.filter(|_| !self.is_of_arcs());
+        let all = || (0..graph.nodes() as u32).collect();
+        let placement = Placement {
+            model: self,
+            graph,
+            like,
+            names: names(graph.ids()),
+            of_fit,
+            nodes: few.map_or_else(all, <[u32]>::to_vec),
+            few: few.is_some(),
+        };
+        let vectors = placement.vectors(run)?;
+        let Some(new) = new.filter(|_| few.is_none()) else {
+            return Ok(vectors);
+        };
+        let mut rows = Block::zeros(new.len(), vectors.cols());
+        rows.update_rows(|k, row| row.copy_from_slice(vectors.row(new[k] as usize)));
+        Ok(rows)
+    }
+
+    /// Names and blocks of the columns from one on.
+    fn describe(&self, run: &mut Context, first: usize) {
+        run.report.columns = self.facts().columns[first..].to_vec();
+        let blocks = self.facts().blocks.iter();
+        let blocks = blocks.filter(|block| block.first >= first);
+        let shifted = |block: &ColumnBlock| ColumnBlock {
+            first: block.first - first,
+            ..block.clone()
+        };
+        run.report.blocks = blocks.map(shifted).collect();
+    }
+}
+
+/// A graph that is placed.
+struct Placement<'a> {
+    model: &'a Model,
+    graph: &'a Graph,
+    like: Like,
+    /// The number of each node in the model.
+    of_fit: Vec<Option<u32>>,
+    /// A number for each id.
+    names: Pages<u64>,
+    /// The nodes whose rows are made, ascending.
+    nodes: Vec<u32>,
+    /// Whether these are the new ones alone.
+    few: bool,
+}
+
+impl Placement<'_> {
+    /// Nodes that the model has, with their numbers there.
+    fn shared(&self) -> impl Iterator<Item = (u32, u32)> {
+        let nodes = (0..).zip(&self.of_fit);
+        nodes.filter_map(|(i, model)| Some((i, (*model)?)))
+    }
+
+    /// Columns of proximity, and of structure.
+    fn columns(&self) -> (usize, usize) {
+        let z = if self.like.structure_only {
             0
         } else {
-            self.z_columns()
+            self.model.z_columns()
         };
-        let x_cols = self.structure_columns();
-        let shared = of_fit.iter().flatten().count();
-        self.check_memory(run, (graph, wanted), (z_cols, x_cols, shared))?;
-        let names = names(graph.ids());
-        let witnesses = if like.structure_only {
-            Vec::new()
-        } else {
-            witnesses(of_fit, &names)
+        (z, self.model.structure_columns())
+    }
+
+    /// The vectors of the nodes.
+    fn vectors(&self, run: &mut Context) -> Result<Block> {
+        let (z_cols, x_cols) = self.columns();
+        self.check_memory(run, self.nodes.len(), x_cols, self.few)?;
+        let witnesses = match self.like.structure_only {
+            true => Vec::new(),
+            false => witnesses(self.shared().collect(), &self.names),
         };
-        let near = z_cols > 0 && shared > 0;
-        let motifs = near
-            && !self
-                .views
-                .iter()
-                .all(|view| is_of_edges(run.config, view.motif));
-        let mut views = Vec::new();
+        let near = z_cols > 0 && self.shared().next().is_some();
+        let of_edges = |motif| is_of_edges(run.config, motif);
+        let motifs = near && !self.model.views.iter().all(|view| of_edges(view.motif));
+        let mut compared = None;
         if near && !motifs {
-            views = run.time("compare", |run| {
-                self.known(run, (graph, None), (of_fit, &names))
+            compared = Some(run.time("compare", |run| self.compare(run, None))?);
+        }
+        let mut structure = None;
+        if self.few && x_cols > 0 && !motifs && !self.graph.is_directed() {
+            let triangles = compared
+                .as_ref()
+                .and_then(|compared| self.triangles(compared));
+            let triangles = triangles
+                .as_ref()
+                .map(|of: &_| of as &(dyn Fn(u32) -> u64 + Sync));
+            structure = run.time("structure", |run| {
+                self.structure_of_few(run, &witnesses, triangles)
             })?;
         }
-        let few = match wanted {
-            Wanted::Some(new) if x_cols > 0 && !motifs && !graph.is_directed() => {
-                let triangles = self.triangles_of(graph, &views, of_fit);
-                let triangles = triangles
-                    .as_ref()
-                    .map(|of: &_| of as &(dyn Fn(u32) -> u64 + Sync));
-                run.time("structure", |run| {
-                    self.structure_of_few(run, graph, (new, &witnesses), triangles)
-                })?
-            }
-            _ => None,
-        };
-        let needs_counts = motifs || x_cols > 0 && few.is_none();
-        let counts = needs_counts
-            .then(|| self.count(run, graph, of_fit))
-            .transpose()?;
-        let mut out = Block::zeros(wanted.rows(), z_cols + x_cols);
+        let needs_counts = motifs || x_cols > 0 && structure.is_none();
+        let counts = needs_counts.then(|| self.count(run)).transpose()?;
+        let mut out = Block::zeros(self.nodes.len(), z_cols + x_cols);
         if near {
             run.time("proximity", |run| {
-                if motifs {
-                    views = self.known(run, (graph, counts.as_ref()), (of_fit, &names))?;
-                }
-                self.proximity(run, (graph, views), (of_fit, wanted), &mut out)
+                let compared = match compared {
+                    Some(compared) => compared,
+                    None => self.compare(run, counts.as_ref())?,
+                };
+                self.proximity(run, &compared, &mut out)
             })?;
         } else if z_cols > 0 {
-            told::strangers(run);
+            run.note(
+                "no node of this graph is in the model: the proximity columns are zero; structure-only = true leaves them out",
+            );
         }
-        if let Some(x) = self.structure_made(run, few, counts.as_ref())? {
-            self.write_structure(run, x, (!like.structure_only, &witnesses, wanted), &mut out)?;
+        if let (None, Some(counts), true) = (&structure, &counts, x_cols > 0) {
+            let columns = run.time("structure", |run| {
+                structure_columns(self.model, run.config.structure.streamed(counts)?)
+            })?;
+            structure = Some(Rows::from(Cow::Owned(columns)));
+        }
+        if let Some(columns) = structure {
+            self.write_structure(run, columns, &witnesses, &mut out)?;
         }
         finite(out)
     }
 
-    /// Motif counts, by what has changed since the fit where its counts are there.
-    fn count(&self, run: &mut Context, graph: &Graph, of_fit: &[Option<u32>]) -> Result<Counts> {
-        let Some(before) = self.kept.before(graph, of_fit) else {
-            return counts::count(run, graph);
-        };
-        let (allowance, progress) = (Allowance::new(run.memory_limit), run.progress);
-        match run.time("count", |_| updated(before, graph, allowance, progress)) {
-            // Counting again takes less memory.
-            Err(Error::Memory { .. }) => counts::count(run, graph),
-            updated => updated,
-        }
-    }
-
     /// Refuses what does not fit: the result, features, factors that may have to be refined, and rows of new nodes in 64 bits.
-    fn check_memory(
-        &self,
-        run: &Context,
-        (graph, wanted): (&Graph, &Wanted),
-        (z_cols, x_cols, shared): (usize, usize, usize),
-    ) -> Result<()> {
-        // Of each view: the motif graph and its normalised values, factors that are refined, rows of new nodes in 64 bits.
-        let widest = if z_cols > 0 {
-            self.views
-                .iter()
-                .map(|view| view.x.cols())
-                .max()
-                .unwrap_or(0)
+    fn check_memory(&self, run: &Context, rows: usize, x_cols: usize, few: bool) -> Result<()> {
+        let (z_cols, _) = self.columns();
+        let views: &[_] = if z_cols > 0 { &self.model.views } else { &[] };
+        let widest = views.iter().map(|view| view.x.cols()).max().unwrap_or(0);
+        let views = if self.shared().next().is_some() {
+            views.len()
         } else {
             0
         };
-        let features = if x_cols > 0 {
-            self.facts().config.structure.held() + 1
-        } else {
-            0
+        let features = match x_cols {
+            0 => 0,
+            _ => self.model.facts().config.structure.held() + 1,
         };
+        let (nodes, slots) = (self.graph.nodes(), self.graph.pattern().nnz());
         let columns = z_cols + 3 * x_cols + features;
-        let placed = 6 * wanted.rows() * widest;
-        let views = if z_cols > 0 && shared > 0 {
-            self.views.len()
-        } else {
-            0
-        };
-        let bytes =
-            4 * (wanted.rows() * columns + views * placed) + 20 * views * graph.pattern().nnz();
-        let around = if wanted.are_some() {
-            (AROUND + AROUND_OF_THREAD * rayon::current_num_threads()) * graph.nodes()
-                + IN_TRIANGLES * graph.pattern().nnz()
-        } else {
-            0
-        };
-        let bytes = (bytes + around) as u64;
-        Allowance::new(run.memory_limit).check_work(
-            "placing nodes",
-            bytes,
-            "raise the memory limit",
-        )
+        // Of each view: the motif graph and its normalised values, factors that are refined, rows of new nodes in 64 bits.
+        let placed = 4 * rows * (columns + 6 * views * widest) + 20 * views * slots;
+        let around = (AROUND + AROUND_OF_THREAD * rayon::current_num_threads()) * nodes
+            + IN_TRIANGLES * slots;
+        let bytes = placed + if few { around } else { 0 };
+        let allowance = Allowance::new(run.memory_limit);
+        allowance.check_work("placing nodes", bytes as u64, "raise the memory limit")
     }
 
-    /// The motif graph of each view, and what it has of the view's nodes; counts are there unless motif graphs need none.
-    fn known(
-        &self,
-        run: &Context,
-        (graph, counts): (&Graph, Option<&Counts>),
-        of_fit: (&[Option<u32>], &[u64]),
-    ) -> Result<Vec<(MotifGraph, Known)>> {
-        let known = self.views.iter().map(|view| {
+    /// The motif graph of each view next to that of the fit; counts are there unless motif graphs need none.
+    fn compare(&self, run: &Context, counts: Option<&Counts>) -> Result<Vec<Comparison>> {
+        let compared = self.model.views.iter().map(|view| {
             run.progress.check()?;
             let graph = match counts {
-                Some(counts) => weighted(run.config, graph, counts, view.motif)?.graph,
-                None => of_edges(run.config, graph)?,
+                Some(counts) => weighted(run.config, self.graph, counts, view.motif)?.graph,
+                None => of_edges(run.config, self.graph)?,
             };
-            let known = Known::of(view, &graph, of_fit);
-            Ok((graph, known))
+            Ok(Comparison::new(view, graph, &self.of_fit, &self.names))
         });
-        known.collect()
+        compared.collect()
     }
 
     /// Triangles of nodes that are not next to a new one, where they are those of the fit.
-    fn triangles_of<'a>(
-        &'a self,
-        graph: &Graph,
-        views: &[(MotifGraph, Known)],
-        of_fit: &'a [Option<u32>],
-    ) -> Option<impl Fn(u32) -> u64 + Sync + 'a> {
-        let triangles = self.triangles.as_ref()?;
-        let slots = graph.pattern().nnz();
-        let same = !views.is_empty()
-            && views
-                .iter()
-                .all(|(w, known)| known.is_as_before(w, slots, of_fit));
-        same.then_some(|i: u32| of_fit[i as usize].map_or(0, |model| triangles[model as usize]))
+    fn triangles(&self, compared: &[Comparison]) -> Option<impl Fn(u32) -> u64 + Sync> {
+        let triangles = self.model.triangles.as_ref()?;
+        let slots = self.graph.pattern().nnz();
+        let as_before = |compared: &Comparison| compared.is_as_before(slots, &self.of_fit);
+        let same = !compared.is_empty() && compared.iter().all(as_before);
+        let of = |i: u32| self.of_fit[i as usize].map_or(0, |model| triangles[model as usize]);
+        same.then_some(of)
     }
 
     /// Writes the proximity columns.
-    fn proximity(
-        &self,
-        run: &mut Context,
-        (graph, known): (&Graph, Vec<(MotifGraph, Known)>),
-        (of_fit, wanted): (&[Option<u32>], &Wanted),
-        out: &mut Block,
-    ) -> Result<()> {
-        run.progress.stage("placing nodes", self.views.len() as u64);
-        let (graphs, known): (Vec<MotifGraph>, Vec<Known>) = known.into_iter().unzip();
-        let (mut views, mut facts, z_cols) = (Vec::new(), Vec::new(), self.z_columns());
-        for ((view, motif_graph), known) in self.views.iter().zip(&graphs).zip(known) {
+    fn proximity(&self, run: &mut Context, compared: &[Comparison], out: &mut Block) -> Result<()> {
+        let views = &self.model.views;
+        run.progress.stage("placing nodes", views.len() as u64);
+        let (mut placed, mut facts) = (Vec::new(), Vec::new());
+        for (view, compared) in views.iter().zip(compared) {
             run.progress.check()?;
-            if known.any_changed() {
-                self.check_memory(
-                    run,
-                    (graph, &Wanted::All(of_fit.len())),
-                    (z_cols, 0, of_fit.len()),
-                )?;
+            if compared.any_changed() {
+                self.check_memory(run, self.of_fit.len(), 0, false)?;
             }
-            let (placing, fitting) = Placing::new(view, motif_graph, (known, wanted.are_some()))?;
-            views.push(placing);
+            let (view, fitting) = PlacedView::new(view, compared, self.few)?;
+            placed.push(view);
             facts.push(fitting);
             run.progress.advance(1);
         }
-        let stays = |i: u32| of_fit[i as usize].filter(|_| views.iter().all(|view| view.stays(i)));
-        self.write_proximity(run.config.local.row_power, &views, (stays, wanted), out)?;
-        let kept = parallel::count(of_fit.len(), |i| stays(i as u32).is_some());
-        told::refined(run, &facts);
-        if self.is_of_arcs() {
-            told::moved(run, self.moved(of_fit, out)?);
+        let all_stay = |i: u32| placed.iter().all(|view| view.stays(i));
+        let stays = |i: u32| self.of_fit[i as usize].filter(|_| all_stay(i));
+        self.write_proximity(run.config.local.row_power, &placed, stays, out)?;
+        let kept = parallel::count(self.of_fit.len(), |i| stays(i as u32).is_some());
+        notes::refined(run, &facts);
+        if self.model.is_of_arcs() {
+            notes::moved(run, self.moved(out)?);
         }
-        told::lost(run, graph, (out, wanted), z_cols);
+        notes::without_place(run, self.graph, (out, &self.nodes), self.columns().0);
         if let Some(like) = &mut run.report.like {
             (like.kept, like.views) = (kept, facts);
         }
@@ -368,99 +369,60 @@ impl Model {
     fn write_proximity(
         &self,
         power: f64,
-        views: &[Placing],
-        (stays, wanted): (impl Fn(u32) -> Option<u32> + Sync, &Wanted),
+        views: &[PlacedView],
+        stays: impl Fn(u32) -> Option<u32> + Sync,
         out: &mut Block,
     ) -> Result<()> {
-        let z_cols = self.z_columns();
-        let h = self
-            .h
-            .as_ref()
-            .map(|h| Small::from_fn(h.rows(), h.cols(), |i, j| f64::from(h.get(i, j))));
+        let (z_cols, cols) = (self.columns().0, out.cols());
+        let of_block =
+            |h: &Block| Small::from_fn(h.rows(), h.cols(), |i, j| f64::from(h.get(i, j)));
+        let h = self.model.h.as_ref().map(of_block);
         // New nodes have no vectors of the fit.
-        let vectors = if wanted.are_some() {
-            None
-        } else {
-            Some(self.vectors()?)
-        };
+        let vectors = (!self.few).then(|| self.model.vectors()).transpose()?;
         let of_fit = |i: u32| stays(i).zip(vectors.as_ref());
-        let cols = out.cols();
         parallel::for_chunks(out.as_mut_slice(), TOGETHER * cols, &|batch, rows| {
             let (mut nodes, mut placed) = (Vec::new(), Vec::new());
-            for (row, k) in rows.chunks_exact_mut(cols).zip(batch * TOGETHER..) {
-                match of_fit(wanted.node(k)) {
+            let wanted = &self.nodes[batch * TOGETHER..];
+            for (row, &node) in rows.chunks_exact_mut(cols).zip(wanted) {
+                match of_fit(node) {
                     Some((model, vectors)) => {
                         row[..z_cols].copy_from_slice(&vectors.row(model as usize)[..z_cols]);
                     }
                     None => {
-                        nodes.push(wanted.node(k));
+                        nodes.push(node);
                         placed.push(row);
                     }
                 }
             }
-            let y = side_by_side(views, &nodes, power);
-            let z = h.as_ref().map_or_else(|| y.clone(), |h| rows_times(&y, h));
+            let mut z = side_by_side(views, &nodes, power);
+            if let Some(h) = &h {
+                z = rows_times(&z, h);
+            }
             let width = z.len() / nodes.len().max(1);
             for (row, z) in placed.into_iter().zip(z.chunks_exact(width.max(1))) {
-                row.iter_mut()
-                    .zip(z)
-                    .for_each(|(to, z)| *to = (z * self.scales.z) as f32);
+                let pairs = row.iter_mut().zip(z);
+                pairs.for_each(|(to, z)| *to = (z * self.model.scales.z) as f32);
             }
         });
         Ok(())
     }
-
-    /// Names and blocks of the columns.
-    fn describe(&self, run: &mut Context, like: &Like) {
-        let first = if like.structure_only {
-            self.z_columns()
-        } else {
-            0
-        };
-        run.report.columns = self.facts().columns[first..].to_vec();
-        let blocks = self
-            .facts()
-            .blocks
-            .iter()
-            .filter(|block| block.first >= first);
-        run.report.blocks = blocks
-            .map(|block| ColumnBlock {
-                first: block.first - first,
-                ..block.clone()
-            })
-            .collect();
-    }
 }
 
 /// Y of some nodes, one row after the other.
-fn side_by_side(views: &[Placing], nodes: &[u32], power: f64) -> Vec<f64> {
-    let parts: Vec<(Vec<f64>, usize)> = views
-        .iter()
-        .map(|view| (view.of(nodes, power), view.width()))
-        .collect();
+fn side_by_side(views: &[PlacedView], nodes: &[u32], power: f64) -> Vec<f64> {
+    let part = |view: &PlacedView| (view.of(nodes, power), view.width());
+    let parts: Vec<(Vec<f64>, usize)> = views.iter().map(part).collect();
     let row = |k: usize| {
-        parts
-            .iter()
-            .flat_map(move |(rows, width)| &rows[k * width..][..*width])
-            .copied()
+        let parts = parts.iter();
+        parts.flat_map(move |(rows, width)| &rows[k * width..][..*width])
     };
-    (0..nodes.len()).flat_map(row).collect()
+    (0..nodes.len()).flat_map(row).copied().collect()
 }
 
-/// Vectors of numbers only: the largest value, without its sign, has an exponent that is not all ones.
+/// Vectors of numbers only.
 fn finite(vectors: Block) -> Result<Block> {
     let values = vectors.as_slice();
-    let largest = |values: &[f32]| {
-        values
-            .iter()
-            .map(|value| value.abs().to_bits())
-            .fold(0, u32::max)
-    };
-    let largest = parallel::stretches(values.len(), 1 << 16, |range| largest(&values[range]));
-    if largest
-        .into_iter()
-        .all(|largest| largest < f32::INFINITY.to_bits())
-    {
+    if parallel::first(values.len(), |i| !values[i].is_finite()).is_none() {
         return Ok(vectors);
     }
     let message = "the vectors overflow: numbers of the model, or edge weights, are far too large or too small; save the model again, \

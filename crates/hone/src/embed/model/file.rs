@@ -23,9 +23,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::kept::Kept;
-use super::tall::{REMEDY, Tall, piece};
-use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewSide, check_support};
+use super::tall::{Tall, piece};
+use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, check_support};
 use crate::config::{Direction, MAX_STEPS};
 use crate::dense::{Block, Small};
 use crate::error::{Error, Result};
@@ -33,7 +32,7 @@ use crate::factor::log_window::Landmarks;
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
 use crate::output::{Batch, Existing};
-use crate::store::tensors::{Tensors, Writer};
+use crate::store::tensors::{Tensors, Value, Writer, finite};
 
 /// How a file says what it is.
 const FORMAT: &str = "hone-model";
@@ -41,8 +40,13 @@ const FORMAT: &str = "hone-model";
 const LAYOUT: u32 = 2;
 /// Factors and the matrices between them have numbers near 1: what is far beyond would only overflow later.
 const LARGEST: f64 = 1e15;
+/// What the matrix of the vectors is called.
+const VECTORS: &str = "vectors";
 /// What the block of structure columns is called.
 const STRUCTURE: &str = "structure";
+/// What to do about a file that is no model, or a damaged one.
+pub(super) const REMEDY: &str = "give a file that was saved as a model, or save it again";
+const NO_MODEL: &str = "not a model, or truncated";
 
 /// What the metadata says.
 #[derive(Serialize, Deserialize)]
@@ -52,11 +56,6 @@ struct Head {
     /// CRC-32 of each tensor.
     checksums: BTreeMap<String, u32>,
 }
-
-/// What the matrix of the vectors is called.
-pub(super) const VECTORS: &str = "vectors";
-
-const NO_MODEL: &str = "not a model, or truncated";
 
 fn begins_like_a_model(bytes: &[u8]) -> bool {
     let sign = format!("{{\"__metadata__\":{{\"format\":\"{FORMAT}\"");
@@ -86,8 +85,7 @@ impl Model {
 
     /// Writes the model into a batch, to appear together with other files.
     pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let mut out = batch.begin(path)?;
+        let mut out = batch.begin(path.as_ref())?;
         self.write_to(&mut out).map_err(|e| out.error(e))?;
         batch.add(out)
     }
@@ -95,24 +93,65 @@ impl Model {
     /// Writes the model to any place.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         let vectors = self.vectors.whole().map_err(io::Error::other)?;
-        let factors = self
-            .views
-            .iter()
-            .map(|view| view.x.whole())
-            .collect::<Result<Vec<_>>>();
-        let factors = factors.map_err(io::Error::other)?;
+        let factors = self.views.iter().map(|view| view.x.whole());
+        let factors = factors
+            .collect::<Result<Vec<_>>>()
+            .map_err(io::Error::other)?;
         let tensors = self.tensors(&vectors, &factors);
-        let head = Head {
+        let head = serde_json::to_string(&Head {
             layout: LAYOUT,
             facts: self.facts.clone(),
             checksums: tensors.checksums(),
-        };
-        let head = serde_json::to_string(&head)?;
+        })?;
         let sum = crc32fast::hash(head.as_bytes()).to_string();
-        tensors.write(
-            &[("format", FORMAT), ("head", &head), ("checksum", &sum)],
-            out,
-        )
+        let metadata = [("format", FORMAT), ("head", &head), ("checksum", &sum)];
+        tensors.write(&metadata, out)
+    }
+
+    fn tensors<'a>(&'a self, vectors: &'a Block, factors: &'a [Cow<'a, Block>]) -> Writer<'a> {
+        let mut out = Writer::default();
+        out.block(VECTORS, vectors);
+        out.sums(piece(vectors.cols()));
+        match &self.ids {
+            NodeIds::Text { offsets, bytes } => {
+                let offsets: Vec<u64> = offsets.iter().map(|&o| o as u64).collect();
+                out.values("ids.offsets", offsets);
+                out.values("ids", bytes.as_bytes());
+            }
+            NodeIds::Integers(ids) => out.values("ids", ids),
+            NodeIds::Sequential(n) => out.values("ids", (0..*n as i64).collect::<Vec<_>>()),
+        }
+        if let Some(h) = &self.h {
+            out.block("h", h);
+        }
+        if let Some(matrix) = &self.structure {
+            out.small(STRUCTURE, matrix);
+        }
+        out.values("scales", vec![self.scales.z, self.scales.x]);
+        if let Some(triangles) = &self.triangles {
+            out.values("triangles", triangles);
+        }
+        for (i, (view, x)) in self.views.iter().zip(factors).enumerate() {
+            let name = |what: &str| format!("view{i}.{what}");
+            out.block(&name("x"), x);
+            out.sums(piece(x.cols()));
+            out.small(&name("c"), &view.basis.c);
+            out.small(&name("q"), &view.basis.q);
+            out.values(&name("weights"), &view.weights);
+            out.values(&name("degrees"), &view.degrees);
+            out.values(&name("marks"), &view.marks);
+            out.values(&name("numbers"), vec![view.tau, view.residual]);
+            if let Some(nodes) = &view.nodes {
+                out.values(&name("nodes"), nodes);
+            }
+            if let Some(Log { landmarks, size }) = &view.log {
+                out.block(&name("log"), &landmarks.rows);
+                out.small(&name("log.turn"), &landmarks.turn);
+                let scales = [&landmarks.scales[..], &[*size]].concat();
+                out.values(&name("log.scales"), scales);
+            }
+        }
+        out
     }
 
     /// Reads a model, if there is memory free for it.
@@ -147,24 +186,21 @@ impl Model {
             };
             return Self::from_bytes(&allowance.read(path, 2, check)?, path);
         }
-        let file = File::open(path).map_err(wrong)?;
+        let file = Arc::new(File::open(path).map_err(wrong)?);
         let length = file.metadata().map_err(wrong)?.len();
         if length < 8 {
             let message = format!("a model that is cut off: it has {length} bytes");
             return Err(Error::input(path, message, "save it again"));
         }
-        if stay {
-            let kept = Arc::new(file.try_clone().map_err(wrong)?);
-            return Self::from_tensors(Tensors::open(&file), path, Some(&kept));
+        if !stay {
+            allowance.check(path, length)?;
         }
-        allowance.check(path, length)?;
-        Self::from_tensors(Tensors::open(&file), path, None)
+        Self::from_tensors(Tensors::open(&file), path, stay.then_some(&file))
     }
 
     /// The model in some bytes; `path` names them in errors.
     pub fn from_bytes(bytes: &[u8], path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        Self::from_tensors(Tensors::of(bytes), path, None)
+        Self::from_tensors(Tensors::of(bytes), path.as_ref(), None)
     }
 
     /// The model of some tensors; where `file` is given, the tall ones stay there.
@@ -175,341 +211,240 @@ impl Model {
     ) -> Result<Self> {
         let wrong = |message: String| Error::input(path, message, REMEDY);
         let mut tensors = tensors.map_err(|_| wrong(NO_MODEL.into()))?;
-        let meta = |key: &str| {
-            tensors
-                .metadata(key)
-                .ok_or_else(|| wrong("not a model".into()))
+        let facts = facts(&mut tensors).map_err(wrong)?;
+        let parts = Parts {
+            tensors,
+            path,
+            file,
         };
-        if meta("format")? != FORMAT {
-            return Err(wrong("not a model".into()));
+        parts.model(facts).map_err(wrong)
+    }
+}
+
+/// What a file says of itself; checksums of all tensors are expected from here on.
+fn facts(tensors: &mut Tensors) -> Result<ModelFacts, String> {
+    #[derive(Deserialize)]
+    struct Layout {
+        layout: u32,
+    }
+    let metadata = |key: &str| tensors.metadata(key).ok_or("not a model");
+    if metadata("format")? != FORMAT {
+        return Err("not a model".into());
+    }
+    let head = metadata("head")?;
+    if metadata("checksum")?.parse() != Ok(crc32fast::hash(head.as_bytes())) {
+        return Err("its header is damaged: the checksum does not match".into());
+    }
+    let Layout { layout } = serde_json::from_str(head).map_err(|e| format!("not a model: {e}"))?;
+    if layout != LAYOUT {
+        return Err(format!(
+            "its format has version {layout}, but this version of hone reads version {LAYOUT}"
+        ));
+    }
+    let head: Head =
+        serde_json::from_str(head).map_err(|e| format!("its header is not valid: {e}"))?;
+    let config = &head.facts.config;
+    config
+        .check()
+        .and_then(|()| check_support(config))
+        .map_err(|e| e.to_string())?;
+    tensors.expect(head.checksums)?;
+    Ok(head.facts)
+}
+
+/// Refuses numbers that no fit gives. Vectors may have the largest finite ones; factors are orthonormal but for a scale.
+pub(super) fn check_values<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Result<(), String> {
+    if name == VECTORS || values.iter().all(|&value| value.into().abs() <= LARGEST) {
+        return finite(name, values);
+    }
+    Err(format!(
+        "`{name}` has values beyond {LARGEST:e}, which no fit gives"
+    ))
+}
+
+/// Whether something is as it must be.
+fn fits(fits: bool, what: &str) -> Result<(), String> {
+    match fits {
+        true => Ok(()),
+        false => Err(format!("its {what} do not match the other parts")),
+    }
+}
+
+/// The tensors of a file, each read with the size that it must have.
+struct Parts<'a> {
+    tensors: Tensors<'a>,
+    path: &'a Path,
+    /// Where the tall ones stay.
+    file: Option<&'a Arc<File>>,
+}
+
+impl Parts<'_> {
+    fn tall(&self, name: &str) -> Result<Tall, String> {
+        if let Some(file) = self.file {
+            return Tall::in_file(file, self.path, name, &self.tensors);
         }
-        let head = meta("head")?;
-        if meta("checksum")?.parse() != Ok(crc32fast::hash(head.as_bytes())) {
-            return Err(wrong(
-                "its header is damaged: the checksum does not match".into(),
-            ));
-        }
-        #[derive(Deserialize)]
-        struct Layout {
-            layout: u32,
-        }
-        let Layout { layout } =
-            serde_json::from_str(head).map_err(|e| wrong(format!("not a model: {e}")))?;
-        if layout != LAYOUT {
-            return Err(wrong(format!(
-                "its format has version {layout}, but this version of hone reads version {LAYOUT}"
-            )));
-        }
-        let head: Head = serde_json::from_str(head)
-            .map_err(|e| wrong(format!("its header is not valid: {e}")))?;
-        head.facts
-            .config
-            .check()
-            .and_then(|()| check_support(&head.facts.config))
-            .map_err(|e| wrong(e.to_string()))?;
-        tensors.expect(head.checksums).map_err(&wrong)?;
-        let tall = |name: &str| match file {
-            None => Ok(tensors.block(name)?.into()),
-            Some(file) => Tall::waiting(
-                file,
-                path,
-                name,
-                (
-                    tensors.located(name)?,
-                    tensors.values(&format!("{name}.sums"))?,
-                ),
-            ),
-        };
-        Self::with_facts(head.facts, &tensors, tall).map_err(wrong)
+        self.block(name).map(Tall::from)
     }
 
-    fn tensors<'a>(&'a self, vectors: &'a Block, factors: &'a [Cow<'a, Block>]) -> Writer<'a> {
-        let mut out = Writer::default();
-        out.block(VECTORS, vectors);
-        out.sums(piece(vectors.cols()));
-        match &self.ids {
-            NodeIds::Text { offsets, bytes } => {
-                let offsets: Vec<u64> = offsets.iter().map(|&o| o as u64).collect();
-                out.values("ids.offsets", offsets);
-                out.values("ids", bytes.as_bytes());
-            }
-            NodeIds::Integers(ids) => out.values("ids", ids),
-            NodeIds::Sequential(n) => out.values("ids", (0..*n as i64).collect::<Vec<_>>()),
-        }
-        self.h.iter().for_each(|h| out.block("h", h));
-        self.structure
-            .iter()
-            .for_each(|matrix| out.small("structure", matrix));
-        out.values("scales", vec![self.scales.z, self.scales.x]);
-        self.triangles
-            .iter()
-            .for_each(|triangles| out.values("triangles", triangles));
-        for (i, (view, x)) in self.views.iter().zip(factors).enumerate() {
-            let name = |what: &str| format!("view{i}.{what}");
-            out.block(&name("x"), x);
-            out.sums(piece(x.cols()));
-            out.small(&name("c"), &view.basis.c);
-            out.small(&name("q"), &view.basis.q);
-            out.values(&name("weights"), &view.weights);
-            out.values(&name("degrees"), &view.degrees);
-            out.values(&name("marks"), &view.marks);
-            out.values(&name("numbers"), vec![view.tau, view.residual]);
-            view.nodes
-                .iter()
-                .for_each(|nodes| out.values(&name("nodes"), nodes));
-            if let Some(Log { landmarks, size }) = &view.log {
-                out.block(&name("log"), &landmarks.rows);
-                out.small(&name("log.turn"), &landmarks.turn);
-                let scales = [&landmarks.scales[..], &[*size]].concat();
-                out.values(&name("log.scales"), scales);
-            }
-        }
-        out
+    fn block(&self, name: &str) -> Result<Block, String> {
+        let block = self.tensors.block(name)?;
+        check_values(name, block.as_slice()).map(|()| block)
     }
 
-    /// The model of some tensors, whose shapes and values must fit together.
-    fn with_facts(
-        facts: ModelFacts,
-        tensors: &Tensors,
-        tall: impl Fn(&str) -> Result<Tall, String>,
-    ) -> Result<Self, String> {
-        let vectors = tall(VECTORS)?;
-        let ids = ids(tensors)?;
-        let h = tensors.has("h").then(|| tensors.block("h")).transpose()?;
-        h.iter().try_for_each(|h| moderate("h", h.as_slice()))?;
-        let structure = tensors
-            .has("structure")
-            .then(|| tensors.small("structure"))
-            .transpose()?;
-        let scales = tensors.numbers("scales")?;
-        let [z, x] = scales[..] else {
-            return Err("`scales` does not have two numbers".into());
-        };
-        let view = |(i, facts): (usize, &super::ViewFacts)| {
-            let name = |what: &str| format!("view{i}.{what}");
-            let numbers = tensors.numbers(&name("numbers"))?;
-            let [tau, residual] = numbers[..] else {
-                return Err(format!("`{}` does not have two numbers", name("numbers")));
-            };
-            let nodes = name("nodes");
-            let x = tall(&name("x"))?;
-            x.held()
-                .map_or(Ok(()), |x| moderate(&name("x"), x.as_slice()))?;
-            let small = |what: &str| {
-                let matrix = tensors.small(&name(what))?;
-                moderate(&name(what), matrix.as_slice()).map(|()| matrix)
-            };
-            Ok(View {
-                motif: facts.motif.parse().map_err(|e: Error| e.to_string())?,
-                step: facts.step,
-                side: facts.side,
-                nodes: tensors
-                    .has(&nodes)
-                    .then(|| tensors.values(&nodes))
-                    .transpose()?,
-                x,
-                basis: Basis {
-                    c: small("c")?,
-                    q: small("q")?,
-                    laziness: facts.laziness,
-                },
-                weights: tensors.numbers(&name("weights"))?,
-                degrees: tensors.numbers(&name("degrees"))?,
-                marks: tensors.values(&name("marks"))?,
-                tau,
-                residual,
-                log: tensors
-                    .has(&name("log"))
-                    .then(|| log(tensors, &name("log")))
-                    .transpose()?,
-            })
-        };
-        let views = facts
-            .views
-            .iter()
-            .enumerate()
-            .map(view)
+    fn small(&self, name: &str, rows: usize, cols: usize) -> Result<Small, String> {
+        let matrix = self.tensors.small(name)?;
+        if (matrix.rows(), matrix.cols()) != (rows, cols) {
+            let (is, was) = (matrix.rows(), matrix.cols());
+            return Err(format!("`{name}` is {is} × {was}, not {rows} × {cols}"));
+        }
+        check_values(name, matrix.as_slice()).map(|()| matrix)
+    }
+
+    fn values<T: Value>(&self, name: &str, count: usize) -> Result<Vec<T>, String> {
+        let values = self.tensors.values(name)?;
+        match values.len() == count {
+            true => Ok(values),
+            false => Err(format!("`{name}` has {} values, not {count}", values.len())),
+        }
+    }
+
+    fn numbers(&self, name: &str, count: usize) -> Result<Vec<f64>, String> {
+        let numbers = self.values(name, count)?;
+        finite(name, &numbers).map(|()| numbers)
+    }
+
+    /// What need not be there.
+    fn optional<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, String> {
+        self.tensors.has(name).then(|| read(name)).transpose()
+    }
+
+    /// The model, whose parts must fit together.
+    fn model(&self, facts: ModelFacts) -> Result<Model, String> {
+        let vectors = self.tall(VECTORS)?;
+        let (nodes, cols) = (vectors.rows(), vectors.cols());
+        let ids = self.ids()?;
+        fits(ids.len() == nodes && ids.repeated().is_none(), "ids")?;
+        fits(facts.columns.len() == cols, "columns")?;
+        let ends = |block: &crate::report::ColumnBlock| block.first.checked_add(block.count);
+        let inside = |block| ends(block).is_some_and(|end| end <= cols);
+        fits(facts.blocks.iter().all(inside), "blocks")?;
+        let of_structure = facts.blocks.iter().filter(|block| block.name == STRUCTURE);
+        let of_structure: usize = of_structure.map(|block| block.count).sum();
+        fits(of_structure <= cols, "structure columns")?;
+        let structure = self.optional(STRUCTURE, |name| {
+            let rows = facts.features.len() + 1;
+            self.small(name, rows, of_structure)
+        })?;
+        let none = of_structure == 0 && facts.features.is_empty();
+        fits(structure.is_some() || none, "structure columns")?;
+        let views = facts.views.iter().enumerate();
+        let views = views
+            .map(|(i, of_view)| self.view(i, of_view, nodes))
             .collect::<Result<Vec<_>, String>>()?;
-        let triangles = tensors
-            .has("triangles")
-            .then(|| tensors.values("triangles"))
-            .transpose()?;
-        let (scales, kept) = (Scales { z, x }, Kept::default());
-        let model = Model {
-            facts,
+        let config = &facts.config;
+        let (motifs, last) = (config.motifs.motifs(), config.steps.or(MAX_STEPS));
+        let known = |view: &View| motifs.contains(&view.motif) && view.step <= last;
+        fits(views.iter().all(known), "motifs and steps")?;
+        let of_arcs = facts.graph.directed && config.direction != Direction::Ignore;
+        let sides = |view: &View| (view.side != ViewSide::Both) == of_arcs;
+        fits(views.iter().all(sides), "directions")?;
+        let h = self.optional("h", |name| self.block(name))?;
+        let (width, z) = (views.iter().map(View::cols).sum(), cols - of_structure);
+        let of_z = match &h {
+            Some(h) => h.rows() == width && h.cols() <= z,
+            None => width == z,
+        };
+        fits(of_z, "local embeddings")?;
+        let scales = self.numbers("scales", 2)?;
+        Ok(Model {
             ids,
             vectors,
             views,
             h,
             structure,
-            scales,
-            triangles,
-            kept,
-        };
-        model.sound()?;
-        Ok(model)
+            scales: Scales {
+                z: scales[0],
+                x: scales[1],
+            },
+            triangles: self.optional("triangles", |name| self.values(name, nodes))?,
+            counts: None,
+            facts,
+        })
     }
 
-    /// Whether the parts fit together.
-    fn sound(&self) -> Result<(), String> {
-        let (nodes, cols) = (self.vectors.rows(), self.vectors.cols());
-        let fits = |fits: bool, what: &str| {
-            if fits {
-                Ok(())
-            } else {
-                Err(format!("its {what} do not match the other parts"))
-            }
-        };
-        fits(
-            self.ids.len() == nodes && self.ids.repeated().is_none(),
-            "ids",
-        )?;
-        fits(
-            self.triangles
-                .as_ref()
-                .is_none_or(|triangles| triangles.len() == nodes),
-            "triangles",
-        )?;
-        fits(self.facts.columns.len() == cols, "columns")?;
-        let ends = self
-            .facts
-            .blocks
-            .iter()
-            .map(|block| block.first.checked_add(block.count));
-        fits(
-            ends.into_iter()
-                .all(|end| end.is_some_and(|end| end <= cols)),
-            "blocks",
-        )?;
-        let structure: usize = self
-            .facts
-            .blocks
-            .iter()
-            .filter(|block| block.name == STRUCTURE)
-            .map(|block| block.count)
-            .sum();
-        fits(
-            self.structure_columns() <= cols && structure == self.structure_columns(),
-            "structure columns",
-        )?;
-        let rows = self
-            .structure
-            .as_ref()
-            .map_or(0, |matrix| matrix.rows().saturating_sub(1));
-        fits(self.facts.features.len() == rows, "features")?;
-        let config = &self.facts.config;
-        let motifs = config.motifs.motifs();
-        let last = config.steps.or(MAX_STEPS);
-        let known = |view: &View| motifs.contains(&view.motif) && view.step <= last;
-        fits(self.views.iter().all(known), "motifs and steps")?;
-        let of_arcs = self.facts.graph.directed && config.direction != Direction::Ignore;
-        fits(
-            self.views
-                .iter()
-                .all(|view| (view.side != ViewSide::Both) == of_arcs),
-            "directions",
-        )?;
-        let width = self
-            .views
-            .iter()
-            .map(View::cols)
-            .fold(0, usize::saturating_add);
-        let z = match &self.h {
-            Some(h) => h.rows() == width && h.cols() <= self.z_columns(),
-            None => width == self.z_columns(),
-        };
-        fits(z, "local embeddings")?;
-        let finite = self.scales.z.is_finite() && self.scales.x.is_finite();
-        fits(
-            finite
-                && self
-                    .structure
-                    .as_ref()
-                    .is_none_or(|matrix| matrix.rows() > 0),
-            "constants",
-        )?;
-        self.views
-            .iter()
-            .try_for_each(|view| fits(view.is_sound(nodes), "factors"))
+    fn ids(&self) -> Result<NodeIds, String> {
+        if !self.tensors.has("ids.offsets") {
+            return Ok(NodeIds::from_integers(self.tensors.values("ids")?));
+        }
+        let wrong = || "`ids` and `ids.offsets` do not match".to_owned();
+        let bytes = String::from_utf8(self.tensors.values("ids")?).map_err(|_| wrong())?;
+        let offsets: Vec<u64> = self.tensors.values("ids.offsets")?;
+        let offsets: Vec<usize> = offsets.into_iter().map(|o| o as usize).collect();
+        let ends = (offsets.first(), offsets.last()) == (Some(&0), Some(&bytes.len()));
+        let inside = || offsets.iter().all(|&at| bytes.is_char_boundary(at));
+        match ends && offsets.is_sorted() && inside() {
+            true => Ok(NodeIds::Text { offsets, bytes }),
+            false => Err(wrong()),
+        }
     }
-}
 
-impl View {
-    fn is_sound(&self, nodes: usize) -> bool {
-        let (rows, r) = (self.x.rows(), self.x.cols());
-        let square = |m: &Small| m.rows() == r && m.cols() == r;
-        let numbered = match &self.nodes {
+    fn view(&self, i: usize, facts: &ViewFacts, nodes: usize) -> Result<View, String> {
+        let name = |what: &str| format!("view{i}.{what}");
+        let x = self.tall(&name("x"))?;
+        let (rows, r) = (x.rows(), x.cols());
+        let listed = self.optional(&name("nodes"), |name| self.values::<u32>(name, rows))?;
+        let ascend = match &listed {
             None => rows == nodes,
-            Some(list) => {
-                list.len() == rows
-                    && list.is_sorted_by(|a, b| a < b)
-                    && list.last().is_none_or(|&l| (l as usize) < nodes)
+            Some(listed) => {
+                let inside = listed.last().is_none_or(|&last| (last as usize) < nodes);
+                inside && listed.is_sorted_by(|a, b| a < b)
             }
         };
-        let log = self.log.as_ref().is_none_or(|Log { landmarks, .. }| {
-            let count = landmarks.scales.len();
-            landmarks.rows.rows() == count
-                && landmarks.rows.cols() == r
-                && landmarks.turn.rows() == count
-        });
-        numbered
-            && log
-            && (1..=MAX_STEPS).contains(&self.step)
-            && square(&self.basis.c)
-            && square(&self.basis.q)
-            && self.weights.len() == r
-            && self.degrees.len() == rows
-            && self.marks.len() == rows
-            && (0.0..=1.0).contains(&self.basis.laziness)
-            && self.tau.is_finite()
-            && self.tau >= 0.0
-            && self.residual.is_finite()
-            && self.degrees.iter().all(|d| d.is_finite() && *d >= 0.0)
+        fits(ascend, &name("nodes"))?;
+        let degrees = self.numbers(&name("degrees"), rows)?;
+        let numbers = self.numbers(&name("numbers"), 2)?;
+        let laziness = (0.0..=1.0).contains(&facts.laziness);
+        let step = (1..=MAX_STEPS).contains(&facts.step);
+        fits(laziness && step, &name("facts"))?;
+        let positive = numbers[0] >= 0.0 && degrees.iter().all(|degree| *degree >= 0.0);
+        fits(positive, &name("degrees"))?;
+        Ok(View {
+            motif: facts.motif.parse().map_err(|e: Error| e.to_string())?,
+            step: facts.step,
+            side: facts.side,
+            nodes: listed,
+            basis: Basis {
+                c: self.small(&name("c"), r, r)?,
+                q: self.small(&name("q"), r, r)?,
+                laziness: facts.laziness,
+            },
+            weights: self.numbers(&name("weights"), r)?,
+            degrees,
+            marks: self.values(&name("marks"), rows)?,
+            tau: numbers[0],
+            residual: numbers[1],
+            log: self.optional(&name("log"), |name| self.log(name, r))?,
+            x,
+        })
     }
-}
 
-/// Refuses a matrix that no fit gives.
-pub(super) fn moderate<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Result<(), String> {
-    match values.iter().all(|&value| value.into().abs() <= LARGEST) {
-        true => Ok(()),
-        false => Err(format!(
-            "`{name}` has values beyond {LARGEST:e}, which no fit gives"
-        )),
+    fn log(&self, name: &str, r: usize) -> Result<Log, String> {
+        let (rows, turn) = (
+            self.tensors.block(name)?,
+            self.tensors.small(&format!("{name}.turn"))?,
+        );
+        let mut scales = self.numbers(&format!("{name}.scales"), rows.rows() + 1)?;
+        fits(rows.cols() == r && turn.rows() == rows.rows(), name)?;
+        let size = scales.pop().unwrap_or_default();
+        Ok(Log {
+            landmarks: Landmarks { rows, scales, turn },
+            size,
+        })
     }
-}
-
-fn log(tensors: &Tensors, name: &str) -> Result<Log, String> {
-    let mut scales = tensors.numbers(&format!("{name}.scales"))?;
-    let size = scales
-        .pop()
-        .ok_or_else(|| format!("`{name}.scales` is empty"))?;
-    let (rows, turn) = (
-        tensors.block(name)?,
-        tensors.small(&format!("{name}.turn"))?,
-    );
-    Ok(Log {
-        landmarks: Landmarks { rows, scales, turn },
-        size,
-    })
-}
-
-fn ids(tensors: &Tensors) -> Result<NodeIds, String> {
-    if !tensors.has("ids.offsets") {
-        return Ok(NodeIds::from_integers(tensors.values("ids")?));
-    }
-    let wrong = || "`ids` and `ids.offsets` do not match".to_owned();
-    let bytes = String::from_utf8(tensors.values("ids")?).map_err(|_| wrong())?;
-    let offsets: Vec<usize> = tensors
-        .values::<u64>("ids.offsets")?
-        .into_iter()
-        .map(|o| o as usize)
-        .collect();
-    let spans =
-        offsets.first() == Some(&0) && offsets.last() == Some(&bytes.len()) && offsets.is_sorted();
-    if !spans || !offsets.iter().all(|&at| bytes.is_char_boundary(at)) {
-        return Err(wrong());
-    }
-    Ok(NodeIds::Text { offsets, bytes })
 }
 
 #[cfg(test)]

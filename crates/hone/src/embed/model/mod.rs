@@ -6,55 +6,44 @@
 //! from these three, for nodes of the fit and for others:
 //!
 //! * a node of the fit whose edges did not change keeps its vector, bit for bit;
-//! * any other row s of S has the factors s V, where V = X Q in the basis of the fit (`rows`);
+//! * any other row s of S has the factors s V, where V = X Q in the basis of the fit (`place/rows`);
 //! * factors that no longer fit are refined from the old ones and rotated back onto the nodes that both graphs have
-//!   (`refine`): orthogonal Procrustes (Schönemann 1966);
+//!   (`place/refine`): orthogonal Procrustes (Schönemann 1966);
 //! * a log window is a function of the row s V and of the degree: X = (S V) Qᵀ L^-K, and L^-K goes into the landmarks.
 //!
 //! Structure columns are a fixed function of motif counts: the means, scales and components of the fit, less what all shared
-//! nodes gained together (`drift`). What the local
-//! embedding does beyond (weights of columns, length of rows, the rotation of the global stage, sizes) is the same for every
-//! row, and kept as numbers.
+//! nodes gained together (`place/structure`). What the local embedding does beyond (weights of columns, length of rows, the
+//! rotation of the global stage, sizes) is the same for every row, and kept as numbers.
 //!
 //! That algebra needs a symmetric matrix whose power is taken last. `support` says by name which settings have it; the
-//! preset `hone` does. A directed graph has a view for each side of its factors, made of other products (`arcs`).
+//! preset `hone` does. A directed graph has a view for each side of its factors, made of other products (`fit`).
 //!
 //! Cost: a fit takes one more product with A for C. Placing n new nodes takes O(edges of these) products of the width of a
-//! view; structure columns take the motif counts of the graph, which are updated from those of the fit (`kept`) or made.
+//! view; structure columns take the motif counts of the graph, which are updated from those of the fit or made.
 
-mod arcs;
-mod draft;
-mod drift;
 mod file;
-mod found;
-mod kept;
-mod normal;
-mod refine;
-mod rows;
-mod shared;
+mod fit;
+mod matching;
 mod support;
 mod tall;
 
-pub(super) use draft::Draft;
-pub(super) use drift::witnesses;
-pub(super) use found::Found;
-pub(super) use kept::updated;
-pub(super) use rows::{Known, Placing, TOGETHER};
-pub(super) use shared::{names, numbers};
+pub(super) use fit::{Draft, degrees, keep_factors, normalized, product, relative_residual, root};
+pub(super) use matching::{marks, names, neighbours, node, numbers};
 pub(super) use support::{check as check_support, check_directed};
+pub(super) use tall::Rows;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use self::kept::Kept;
 use self::tall::Tall;
 use crate::config::Config;
 use crate::dense::{Block, Small};
 use crate::error::Result;
 use crate::factor::log_window::Landmarks;
 use crate::graph::{GraphFacts, NodeIds};
-use crate::motif::Motif;
+use crate::motif::{Counts, Motif};
 use crate::report::ColumnBlock;
 
 /// A fit that others can be placed in: made by [`Hone::fit`](super::Hone::fit), kept in a file.
@@ -67,7 +56,7 @@ use crate::report::ColumnBlock;
 /// assert_eq!(fit.embedding, again.embedding, "the same graph has the same vectors");
 /// # Ok::<(), hone::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Model {
     facts: ModelFacts,
     ids: NodeIds,
@@ -77,12 +66,26 @@ pub struct Model {
     pub(super) h: Option<Block>,
     /// What features and a column of ones are multiplied with; nothing where there is no structure.
     pub(super) structure: Option<Small>,
-    /// What Z and the structure columns were multiplied with in the end.
     pub(super) scales: Scales,
     /// Triangles of each node of the fit; nothing where motifs of undirected edges were not counted.
     pub(super) triangles: Option<Vec<u64>>,
-    /// Motif counts, while the model is in memory.
-    pub(super) kept: Kept,
+    /// Exact counts without directions, while the model is in memory. A file has none: with them goes the adjacency of the fit,
+    /// which a model does not give away.
+    pub(super) counts: Option<Arc<Counts>>,
+}
+
+/// Whether both place nodes alike, with motif counts or without.
+impl PartialEq for Model {
+    fn eq(&self, other: &Model) -> bool {
+        self.facts == other.facts
+            && self.ids == other.ids
+            && self.vectors == other.vectors
+            && self.views == other.views
+            && self.h == other.h
+            && self.structure == other.structure
+            && self.scales == other.scales
+            && self.triangles == other.triangles
+    }
 }
 
 /// What a model says of itself.
@@ -134,7 +137,7 @@ pub enum ViewSide {
     Target,
 }
 
-/// Constants of the last stage.
+/// What Z and columns of features are multiplied with in the last stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scales {
     pub(super) z: f64,
@@ -151,42 +154,42 @@ impl Default for Scales {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct View {
     pub(super) motif: Motif,
-    step: usize,
-    side: ViewSide,
+    pub(super) step: usize,
+    pub(super) side: ViewSide,
     /// Numbers of the nodes that are the rows, ascending; nothing for all nodes.
     nodes: Option<Vec<u32>>,
     /// X, one row per node; for one side what its rows of A are multiplied with.
     pub(super) x: Tall,
-    basis: Basis,
+    pub(super) basis: Basis,
     /// Motif degree of each node; that of arcs both ways, for one side.
-    degrees: Vec<f64>,
-    /// A number for the neighbours of each node and the weights of the edges to them; see [`shared`].
-    marks: Vec<u64>,
+    pub(super) degrees: Vec<f64>,
+    /// A number for the neighbours of each node and the weights of the edges to them; see [`matching`].
+    pub(super) marks: Vec<u64>,
     /// What each column of s V is multiplied with.
-    weights: Vec<f64>,
+    pub(super) weights: Vec<f64>,
     /// τ, which is added to every degree.
-    tau: f64,
+    pub(super) tau: f64,
     /// ‖A X − X C‖ / ‖X C‖.
-    residual: f64,
+    pub(super) residual: f64,
     /// The log window beside it, where there is one.
-    log: Option<Log>,
+    pub(super) log: Option<Log>,
 }
 
 /// The log window of a view, as a function of rows of S.
 #[derive(Debug, Clone, PartialEq)]
-struct Log {
+pub(super) struct Log {
     /// Landmarks in the basis of rows s V.
-    landmarks: Landmarks,
+    pub(super) landmarks: Landmarks,
     /// What rows are multiplied with in the end.
-    size: f64,
+    pub(super) size: f64,
 }
 
 /// C and Q, for one side R and I, and the share of steps in which a walk stays.
 #[derive(Debug, Clone, PartialEq)]
-struct Basis {
-    c: Small,
-    q: Small,
-    laziness: f64,
+pub(super) struct Basis {
+    pub(super) c: Small,
+    pub(super) q: Small,
+    pub(super) laziness: f64,
 }
 
 impl Model {
@@ -225,15 +228,21 @@ impl Model {
             NodeIds::Integers(ids) => 8 * ids.len(),
             NodeIds::Text { offsets, bytes } => 8 * offsets.len() + bytes.len(),
         };
-        let triangles = self
-            .triangles
-            .as_ref()
-            .map_or(0, |triangles| 8 * triangles.len());
+        let counts = |counts: &Arc<Counts>| {
+            let pattern = counts.pattern();
+            counts.bytes() + 8 * pattern.offsets().len() + 4 * pattern.nnz()
+        };
+        let views: usize = self.views.iter().map(view).sum();
         self.vectors.memory()
-            + self.kept.memory()
-            + triangles
+            + self.counts.as_ref().map_or(0, counts)
+            + self.triangles.as_ref().map_or(0, |of| 8 * of.len())
             + ids
-            + self.views.iter().map(view).sum::<usize>()
+            + views
+    }
+
+    /// Whether it is of a directed graph, whose arcs count.
+    pub(super) fn is_of_arcs(&self) -> bool {
+        self.views.iter().any(|view| view.side != ViewSide::Both)
     }
 }
 
@@ -244,7 +253,7 @@ impl View {
     }
 
     /// The row of a node of the fit.
-    fn row_of(&self, node: u32) -> Option<usize> {
+    pub(super) fn row_of(&self, node: u32) -> Option<usize> {
         match &self.nodes {
             None => Some(node as usize),
             Some(nodes) => nodes.binary_search(&node).ok(),
@@ -254,7 +263,7 @@ impl View {
 
 impl Basis {
     /// L = ℓI + (1−ℓ)C, one step.
-    fn step(&self) -> Small {
+    pub(super) fn step(&self) -> Small {
         let stays = |i: usize, j: usize| if i == j { self.laziness } else { 0.0 };
         Small::from_fn(self.c.rows(), self.c.cols(), |i, j| {
             stays(i, j) + (1.0 - self.laziness) * self.c.get(i, j)
@@ -262,7 +271,7 @@ impl Basis {
     }
 
     /// L to a power.
-    fn power(&self, k: usize) -> Small {
+    pub(super) fn power(&self, k: usize) -> Small {
         let step = self.step();
         (0..k).fold(Small::identity(step.rows()), |power, _| power.times(&step))
     }

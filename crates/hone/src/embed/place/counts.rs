@@ -1,31 +1,18 @@
-//! Motif counts of the fit, which a model keeps while it is in memory: those of a graph that changed follow from them.
+//! Motif counts of a placed graph: those of the fit, updated by what changed, where a model has them.
 //!
 //! A graph whose first nodes are those of the fit in the same order, with or without new ones behind them, differs from that
 //! of the fit by edges that are found row by row; its counts are then updated ([`Counts::update`]), which touches what
-//! changed and gives the same counts. Any other graph is counted, and so are graphs for which that is less work. A file has no counts of edges: with
-//! them goes the adjacency of the fit, which a model does not give away.
+//! changed and gives the same counts. Any other graph is counted, and so are graphs for which that is less work.
 
-use std::sync::Arc;
-
-use crate::error::Result;
-use crate::graph::Graph;
+use super::Placement;
+use crate::embed::context::Context;
+use crate::embed::counts;
+use crate::error::{Error, Result};
 use crate::memory::Allowance;
 use crate::motif::Counts;
 use crate::motif::update::is_light;
 use crate::parallel;
-use crate::progress::Progress;
 use crate::sparse::Pattern;
-
-/// Exact counts of the fit without directions, if there are any. They make no other model: two models are the same with them
-/// and without.
-#[derive(Debug, Clone, Default)]
-pub(in crate::embed) struct Kept(Option<Arc<Counts>>);
-
-impl PartialEq for Kept {
-    fn eq(&self, _: &Kept) -> bool {
-        true
-    }
-}
 
 /// Edges of a graph, from their smaller nodes.
 type Edges = Vec<(u32, u32)>;
@@ -33,53 +20,42 @@ type Edges = Vec<(u32, u32)>;
 /// Rows that are compared by one task.
 const ROWS: usize = 1 << 14;
 
-impl Kept {
-    pub(super) fn of(counts: &Arc<Counts>) -> Kept {
-        Kept(
-            Some(counts)
-                .filter(|counts| counts.are_exact() && counts.triads().is_none())
-                .cloned(),
-        )
-    }
-
-    /// Bytes held.
-    pub(super) fn memory(&self) -> usize {
-        let pattern = |pattern: &Pattern| 8 * pattern.offsets().len() + 4 * pattern.nnz();
-        self.0
-            .as_ref()
-            .map_or(0, |counts| counts.bytes() + pattern(counts.pattern()))
-    }
-
-    /// The counts that those of a graph follow from; `of_fit` has, for each node of the graph, its number in the model.
-    pub(in crate::embed) fn before(
-        &self,
-        graph: &Graph,
-        of_fit: &[Option<u32>],
-    ) -> Option<&Counts> {
-        let counts = self
-            .0
+impl Placement<'_> {
+    /// Motif counts of the graph.
+    pub(super) fn count(&self, run: &mut Context) -> Result<Counts> {
+        let pattern = self.graph.pattern();
+        let Some(before) = self
+            .model
+            .counts
             .as_deref()
-            .filter(|_| !graph.is_directed() && !is_light(graph.pattern()))?;
-        let before = counts.pattern().rows();
+            .filter(|before| self.follows(before))
+        else {
+            return counts::count(run, self.graph);
+        };
+        let (allowance, progress) = (Allowance::new(run.memory_limit), run.progress);
+        let updated = run.time("count", |_| {
+            let (added, removed) = changes(before.pattern(), pattern);
+            before.update_within(&added, &removed, allowance, progress)
+        });
+        match updated {
+            // Counting again takes less memory.
+            Err(Error::Memory { .. }) => counts::count(run, self.graph),
+            updated => Ok(updated?.on(pattern)),
+        }
+    }
+
+    /// Whether counts of the graph are worth making from those of the fit.
+    fn follows(&self, before: &Counts) -> bool {
+        let (graph, before) = (self.graph, before.pattern().rows());
         let stays = |(i, model): (usize, &Option<u32>)| *model == (i < before).then_some(i as u32);
         // Nodes that edges do not tell of are no change of counts.
         let told = graph.nodes() == before
             || graph.nodes() > before && graph.degree(graph.nodes() as u32 - 1) > 0;
-        (told && of_fit.iter().enumerate().all(stays)).then_some(counts)
+        !graph.is_directed()
+            && !is_light(graph.pattern())
+            && told
+            && self.of_fit.iter().enumerate().all(stays)
     }
-}
-
-/// Counts of a graph from those before.
-pub(in crate::embed) fn updated(
-    before: &Counts,
-    graph: &Graph,
-    allowance: Allowance,
-    progress: &dyn Progress,
-) -> Result<Counts> {
-    let (added, removed) = changes(before.pattern(), graph.pattern());
-    Ok(before
-        .update_within(&added, &removed, allowance, progress)?
-        .on(graph.pattern()))
 }
 
 /// Edges that a pattern has and another one had not, and the other way round.
