@@ -248,12 +248,12 @@ impl Placement<'_> {
         }
         let mut structure = None;
         if self.few && x_cols > 0 && !motifs && !self.graph.is_directed() {
-            let triangles = compared
-                .as_ref()
-                .and_then(|compared| self.triangles(compared));
-            let triangles = triangles
-                .as_ref()
-                .map(|of: &_| of as &(dyn Fn(u32) -> u64 + Sync));
+            let triangles = compared.as_ref().and_then(|views| self.triangles(views));
+            let of = triangles.map(|triangles| {
+                let of_fit = &self.of_fit;
+                move |i: u32| of_fit[i as usize].map_or(0, |model| triangles[model as usize])
+            });
+            let triangles = of.as_ref().map(|of| of as &(dyn Fn(u32) -> u64 + Sync));
             structure = run.time("structure", |run| {
                 self.structure_of_few(run, &witnesses, triangles)
             })?;
@@ -324,14 +324,12 @@ impl Placement<'_> {
         compared.collect()
     }
 
-    /// Triangles of nodes that are not next to a new one, where they are those of the fit.
-    fn triangles(&self, compared: &[Comparison]) -> Option<impl Fn(u32) -> u64 + Sync> {
-        let triangles = self.model.triangles.as_ref()?;
+    /// Triangles of the nodes of the fit, if those that are not next to a new node have as many now.
+    fn triangles(&self, compared: &[Comparison]) -> Option<&[u64]> {
         let slots = self.graph.pattern().nnz();
         let as_before = |compared: &Comparison| compared.is_as_before(slots, &self.of_fit);
         let same = !compared.is_empty() && compared.iter().all(as_before);
-        let of = |i: u32| self.of_fit[i as usize].map_or(0, |model| triangles[model as usize]);
-        same.then_some(of)
+        self.model.triangles.as_deref().filter(|_| same)
     }
 
     /// Writes the proximity columns.

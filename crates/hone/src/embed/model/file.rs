@@ -353,7 +353,8 @@ impl Parts<'_> {
         let sides = |view: &View| (view.side != ViewSide::Both) == of_arcs;
         fits(views.iter().all(sides), "directions")?;
         let h = self.optional("h", |name| self.block(name))?;
-        let (width, z) = (views.iter().map(View::cols).sum(), cols - of_structure);
+        let width: usize = views.iter().map(View::cols).sum();
+        let z = cols - of_structure;
         let of_z = match &h {
             Some(h) => h.rows() == width && h.cols() <= z,
             None => width == z,
