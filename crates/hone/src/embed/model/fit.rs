@@ -24,7 +24,7 @@ use crate::graph::{Graph, GraphFacts, NodeIds};
 use crate::motif::{Counts, MotifGraph};
 use crate::parallel;
 use crate::report::{LocalFacts, Report};
-use crate::sparse::{Csr, Multiply};
+use crate::sparse::{Csr, multiply};
 use crate::store::Embedding;
 
 /// Singular values below this part of the largest are rounding noise.
@@ -272,7 +272,7 @@ fn walked(a: &Csr, mut x: Block, step: usize) -> Result<(Block, Small)> {
 /// A X.
 pub(in crate::embed) fn product(a: &Csr, x: &Block) -> Block {
     let mut image = Block::zeros(x.rows(), x.cols());
-    a.multiply(x, &mut image);
+    multiply(a, x, &mut image);
     image
 }
 

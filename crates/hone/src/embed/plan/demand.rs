@@ -3,7 +3,7 @@
 //! Figures are upper bounds. The factors of a rare motif are kept only for the nodes it touches, whose number is known
 //! once motifs are counted. If several processes share rows, figures are those of one process.
 
-use crate::config::{Combine, Config, Form, Model, Output, Weights};
+use crate::config::{Auto, Combine, Config, Form, Model, Output};
 use crate::dense::{gram_memory, lane_rows};
 use crate::embed::context::Context;
 use crate::embed::{steps, weighted::is_of_edges};
@@ -121,9 +121,9 @@ impl<'a> Demand<'a> {
             Combine::After => (local, x_diffused),
         };
         let (n, nnz) = (graph.nodes(), graph.pattern().nnz() as u64);
-        let reversed = graph.is_directed() && config.reverse.given() > 0.0;
+        let reversed = graph.is_directed() && config.reverse.or(0.0) > 0.0;
         // W_t certainly has the rows of the graph if it shares its pattern.
-        let weighted = graph.weights().is_some() && config.weights != Weights::Ignored;
+        let weighted = graph.weights().is_some() && config.weights != Auto::Given(false);
         let all_rows = |&m: &Motif| is_of_edges(config, m) && config.delta.of(m) <= 1 && nnz > 0;
         // Wide matrices are decomposed from the Gram matrix of their rows, or by iteration.
         let by_rows = config.model == Model::Separate
