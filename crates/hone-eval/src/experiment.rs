@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::cache::Cache;
 use crate::compare::Scores;
 use crate::labels::NodeLabels;
-use crate::method::{Kind, Method};
+use crate::method::Method;
 use crate::pairs::PairOperator;
 use crate::report::{Failure, Report, SEEDS, Table};
 use crate::task::{
@@ -149,7 +149,7 @@ impl Bench<'_> {
         run: impl Fn(&[Method], u64, Setting<'_>) -> Result<Vec<Result<T>>>,
         winners: impl Fn(&T) -> Vec<String>,
     ) -> Result<Cells<T>> {
-        let several = |method: &&Method| method.candidates().len() > 1;
+        let several = |method: &&Method| method.candidates.len() > 1;
         let searched: Vec<Method> = match self.search_once {
             true => self.methods.iter().filter(several).cloned().collect(),
             false => Vec::new(),
@@ -165,10 +165,12 @@ impl Bench<'_> {
                 let won = cell.as_ref().map(&winners).unwrap_or_default();
                 let narrowed = methods.iter_mut().find(|other| *other == method);
                 // A method that failed keeps all its candidates.
-                if let Some(Kind::Vectors(candidates)) = narrowed.map(|method| &mut method.kind)
+                if let Some(method) = narrowed
                     && !won.is_empty()
                 {
-                    candidates.retain(|candidate| won.contains(&candidate.0));
+                    method
+                        .candidates
+                        .retain(|candidate| won.contains(&candidate.0));
                 }
             }
         }
@@ -190,7 +192,7 @@ impl Bench<'_> {
             true => first.to_string(),
             false => format!("{first} to {last}"),
         };
-        let single = |method: &Method| method.candidates().len() < 2;
+        let single = |method: &Method| method.candidates.len() < 2;
         let searched = match self.search_once {
             _ if self.methods.iter().all(single) => "none".to_string(),
             false => "on every split".to_string(),
@@ -223,7 +225,7 @@ impl Bench<'_> {
         let failures = failures.unless_nothing_is_left(all().count())?;
         let failed = failure_notes(&failures);
         let notes = self.tell(failed.iter().chain(all().flat_map(|cell| &cell.notes)));
-        let several = self.methods.iter().map(Method::candidates);
+        let several = self.methods.iter().map(|method| &method.candidates);
         let searched = several.filter(|candidates| candidates.len() > 1).flatten();
         Ok(LinkResults {
             methods: self.names(),
@@ -323,7 +325,7 @@ impl Bench<'_> {
             Scores::of_cells(&methods, &columns, |m, share| {
                 of_method(&cells, m, |cell| {
                     let score = &cell.scores[share];
-                    let several = self.methods[m].candidates().len() > 1;
+                    let several = self.methods[m].candidates.len() > 1;
                     let chosen = several.then(|| score.candidate.clone());
                     Some((value(score), chosen.unwrap_or_default()))
                 })

@@ -23,17 +23,10 @@ use crate::vectors::{self, Vectors};
 pub struct Method {
     /// As the user wrote it; the row's name in tables.
     pub name: String,
-    /// What it does.
-    pub kind: Kind,
-}
-
-/// What a method gives.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
-    /// Vectors; each candidate with the options that set it apart.
-    Vectors(Vec<(String, Embedder)>),
+    /// The ways to make vectors, each with the options that set it apart; none of a score.
+    pub candidates: Vec<(String, Embedder)>,
     /// A score of node pairs, used as it is.
-    Score(Heuristic),
+    pub score: Option<Heuristic>,
 }
 
 /// A method that gives every node a vector, with all its options.
@@ -145,104 +138,103 @@ impl Method {
     /// Reads `NAME[:options]`; with `grid`, the options that the paper searches are searched unless given.
     pub fn parse_searched(text: &str, grid: bool) -> Result<Self> {
         let (name, options) = text.split_once(':').unwrap_or((text, ""));
-        Ok(Method {
+        let mut method = Method {
             name: text.to_string(),
-            kind: if name != "file" {
-                parse_kind(text, name, options, grid)?
-            } else if options.contains("{seed}") || Path::new(options).exists() {
-                Kind::Vectors(vec![(String::new(), Embedder::File(options.into()))])
-            } else {
+            candidates: Vec::new(),
+            score: None,
+        };
+        if name == "file" {
+            if !options.contains("{seed}") && !Path::new(options).exists() {
                 return Err(refusal(text, ": there is no such file"));
-            },
-        })
+            }
+            let file = (String::new(), Embedder::File(options.into()));
+            method.candidates.push(file);
+            return Ok(method);
+        }
+        let mut given = settings(text, options)?;
+        let baseline = BASELINES.iter().find(|entry| entry.0 == name);
+        let searched = match baseline {
+            Some(entry) => entry.2,
+            None if name == "hone" => "",
+            None if PRESETS.iter().any(|preset| preset.0 == name) => "steps=1|2|3|4",
+            None => {
+                let names: Vec<String> = registry().into_iter().map(|e| e.0).collect();
+                let hint = spelling::hint(name, names.iter().map(String::as_str));
+                let other = "(vectors of another tool: file:PATH)";
+                return Err(refusal(name, format!(" is not a method{hint} {other}")));
+            }
+        };
+        if grid {
+            let mut searched = settings(text, searched)?;
+            searched.retain(|(key, _)| given.iter().all(|other| other.0 != *key));
+            given.extend(searched);
+        }
+        if baseline.is_some_and(|entry| entry.1.is_empty()) {
+            if let Some((key, _)) = given.first() {
+                return Err(refusal(name, format!(" has no option `{key}`")));
+            }
+            let score = serde_json::from_value(name.into());
+            method.score = Some(score.map_err(|e| refusal(name, e))?);
+            return Ok(method);
+        }
+        // Every combination of one value a key.
+        let mut combinations: Vec<Vec<(String, String)>> = vec![Vec::new()];
+        for (key, values) in &given {
+            let extended = |chosen: &Vec<(String, String)>| {
+                let with = |value: &String| [&chosen[..], &[(key.clone(), value.clone())]].concat();
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            combinations = combinations.iter().flat_map(extended).collect();
+        }
+        for chosen in combinations {
+            let made = match baseline {
+                Some(entry) => embedder(name, entry.1, &chosen)?,
+                None => Embedder::Hone(Box::new(hone_config(name, &chosen)?)),
+            };
+            made.check().map_err(|error| match error {
+                Error::Config { field, message } => refusal(name, format!(": {field} {message}")),
+                other => other,
+            })?;
+            let options: Vec<String> = chosen.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            method.candidates.push((options.join(","), made));
+        }
+        Ok(method)
     }
 
     /// Its name, and how many candidates validation has to choose from.
     pub fn describe(&self) -> String {
-        match self.candidates().len() {
+        match self.candidates.len() {
             several @ 2.. => format!("{} ({several} candidates)", self.name),
             _ => self.name.clone(),
         }
     }
 
-    /// The ways to make vectors, each with the options that set it apart; none for an untrained score.
-    pub fn candidates(&self) -> &[(String, Embedder)] {
-        match &self.kind {
-            Kind::Vectors(candidates) => candidates,
-            Kind::Score(_) => &[],
-        }
+    /// The ways to make vectors.
+    pub(crate) fn embedders(&self) -> Vec<&Embedder> {
+        self.candidates
+            .iter()
+            .map(|candidate| &candidate.1)
+            .collect()
     }
 
     /// Whether vectors come from a file, whose name does not tell its content.
     pub fn reads_file(&self) -> bool {
-        self.candidates()
-            .iter()
-            .any(|c| matches!(c.1, Embedder::File(_)))
+        let is_file = |embedder: &&Embedder| matches!(embedder, Embedder::File(_));
+        self.embedders().iter().any(is_file)
     }
 }
 
-fn parse_kind(text: &str, name: &str, options: &str, grid: bool) -> Result<Kind> {
-    let settings = |options: &str| -> Result<Vec<(String, Vec<String>)>> {
-        let one = |part: &str| {
-            let (key, values) = part
-                .split_once('=')
-                .ok_or_else(|| refusal(text, format!(": `{part}` is not key=value")))?;
-            let values = values.split('|').map(|v| v.trim().to_string());
-            Ok((key.trim().to_string(), values.collect()))
-        };
-        let parts = options.split(',').filter(|p| !p.trim().is_empty());
-        parts.map(one).collect()
+/// Keys and their values, of the method `text`.
+fn settings(text: &str, options: &str) -> Result<Vec<(String, Vec<String>)>> {
+    let parts = options.split(',').filter(|part| !part.trim().is_empty());
+    let one = |part: &str| {
+        let (key, values) = part
+            .split_once('=')
+            .ok_or_else(|| refusal(text, format!(": `{part}` is not key=value")))?;
+        let values = values.split('|').map(|v| v.trim().to_string());
+        Ok((key.trim().to_string(), values.collect()))
     };
-    let mut given = settings(options)?;
-    let baseline = BASELINES.iter().find(|entry| entry.0 == name);
-    let searched = match baseline {
-        Some(entry) => entry.2,
-        None if name == "hone" => "",
-        None if PRESETS.iter().any(|preset| preset.0 == name) => "steps=1|2|3|4",
-        None => {
-            let names: Vec<String> = registry().into_iter().map(|e| e.0).collect();
-            let hint = spelling::hint(name, names.iter().map(String::as_str));
-            let other = "(vectors of another tool: file:PATH)";
-            return Err(refusal(name, format!(" is not a method{hint} {other}")));
-        }
-    };
-    if grid {
-        let searched = settings(searched)?.into_iter();
-        let absent: Vec<_> = searched
-            .filter(|(key, _)| given.iter().all(|other| other.0 != *key))
-            .collect();
-        given.extend(absent);
-    }
-    if baseline.is_some_and(|entry| entry.1.is_empty()) {
-        if let Some((key, _)) = given.first() {
-            return Err(refusal(name, format!(" has no option `{key}`")));
-        }
-        let score = serde_json::from_value(name.into());
-        return Ok(Kind::Score(score.map_err(|e| refusal(name, e))?));
-    }
-    // Every combination of one value a key.
-    let mut combinations: Vec<Vec<(String, String)>> = vec![Vec::new()];
-    for (key, values) in &given {
-        let extended = |chosen: &Vec<(String, String)>| {
-            let with = |value: &String| [&chosen[..], &[(key.clone(), value.clone())]].concat();
-            values.iter().map(with).collect::<Vec<_>>()
-        };
-        combinations = combinations.iter().flat_map(extended).collect();
-    }
-    let candidate = |chosen: Vec<(String, String)>| {
-        let made = match baseline {
-            Some(entry) => embedder(name, entry.1, &chosen)?,
-            None => Embedder::Hone(Box::new(hone_config(name, &chosen)?)),
-        };
-        made.check().map_err(|error| match error {
-            Error::Config { field, message } => refusal(name, format!(": {field} {message}")),
-            other => other,
-        })?;
-        let options: Vec<String> = chosen.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        Ok((options.join(","), made))
-    };
-    let candidates: Result<_> = combinations.into_iter().map(candidate).collect();
-    Ok(Kind::Vectors(candidates?))
+    parts.map(one).collect()
 }
 
 /// A preset with settings by their dotted names, or by the short names they have among the options of `hone embed`.

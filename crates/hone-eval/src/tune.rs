@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::Cache;
 use crate::labels::NodeLabels;
-use crate::method::{Embedder, Kind, Method};
+use crate::method::{Embedder, Method};
 use crate::pairs::PairOperator;
 use crate::split::Negatives;
 use crate::stats::{self, LEVEL, Summary};
@@ -300,22 +300,25 @@ impl TuneOptions {
                 Error::Config { message, .. } => Error::config("candidates", message),
                 other => other,
             })?;
-            for (options, embedder) in parsed.candidates() {
+            for (options, embedder) in parsed.candidates {
                 let name = match options.as_str() {
                     "" => preset.to_owned(),
                     _ => format!("{preset}:{options}"),
                 };
-                let Embedder::Hone(config) = embedder else {
+                let Embedder::Hone(mut config) = embedder else {
                     unreachable!("a preset is a configuration")
                 };
-                let mut config = config.clone();
                 config.global.dim = self.dim.unwrap_or(config.global.dim);
                 config.check()?;
-                let kind = Kind::Vectors(vec![(String::new(), Embedder::Hone(config))]);
-                if methods.iter().any(|other| other.kind == kind) {
+                let candidates = vec![(String::new(), Embedder::Hone(config))];
+                if methods.iter().any(|other| other.candidates == candidates) {
                     return refuse(format!("`{name}` is given twice"));
                 }
-                methods.push(Method { name, kind });
+                methods.push(Method {
+                    name,
+                    candidates,
+                    score: None,
+                });
             }
         }
         if methods.len() < 2 {
@@ -410,7 +413,7 @@ impl TuneOptions {
             difference > Some(0.0) && p.is_some_and(|p| p < level)
         });
         let methods = self.methods()?;
-        let Embedder::Hone(config) = &methods[chosen].candidates()[0].1 else {
+        let Embedder::Hone(config) = &methods[chosen].candidates[0].1 else {
             unreachable!("candidates are presets of HONE")
         };
         Ok(Tuned {

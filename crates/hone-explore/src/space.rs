@@ -69,20 +69,15 @@ pub struct Query {
 
 /// Why there are no columns to compare.
 fn lacking(by: By, embedding: &Embedding) -> String {
-    if by == By::Structure
-        && embedding
-            .columns
-            .iter()
-            .any(|name| name.starts_with("features."))
-    {
-        return "these vectors have no columns of structure alone: `features.…` describe structure and attributes \
-                together; compare by all, or embed the graph without attributes"
-            .into();
-    }
-    let kind = if by == By::Structure {
-        "structure"
-    } else {
-        "proximity"
+    let mut names = embedding.columns.iter();
+    let kind = match by {
+        By::Structure if names.any(|name| name.starts_with("features.")) => {
+            return "these vectors have no columns of structure alone: `features.…` describe structure and attributes \
+                    together; compare by all, or embed the graph without attributes"
+                .into();
+        }
+        By::Structure => "structure",
+        _ => "proximity",
     };
     format!(
         "these vectors have no {kind} columns; compare by all, or embed the graph with the preset `hone`, which has both \
@@ -97,34 +92,61 @@ impl Space {
     /// When a value is not finite, or the columns requested are not there.
     pub fn of(embedding: &Embedding, by: By) -> Result<Space> {
         check_finite(embedding)?;
-        let placed = |name: &String| PLACED.iter().any(|prefix| name.starts_with(prefix));
-        let is_structure = |name: &String| name.starts_with(PLACED[0]);
-        let wanted = |keep: &dyn Fn(&String) -> bool| -> Vec<usize> {
-            (0..embedding.columns.len())
-                .filter(|&j| keep(&embedding.columns[j]))
-                .collect()
-        };
-        let (directions, coordinates) = match by {
-            By::All => (wanted(&|name| !placed(name)), wanted(&placed)),
-            By::Proximity => (wanted(&|name| !placed(name)), Vec::new()),
-            By::Structure => (Vec::new(), wanted(&is_structure)),
-        };
-        if directions.is_empty() && coordinates.is_empty() && !embedding.columns.is_empty() {
+        let (from, names) = (&embedding.vectors, &embedding.columns);
+        let is_placed = |j: &usize| PLACED.iter().any(|prefix| names[*j].starts_with(prefix));
+        let (mut coordinates, mut directions): (Vec<usize>, Vec<usize>) =
+            (0..names.len()).partition(is_placed);
+        match by {
+            By::All => {}
+            By::Proximity => coordinates.clear(),
+            By::Structure => {
+                directions.clear();
+                coordinates.retain(|&j| names[j].starts_with(PLACED[0]));
+            }
+        }
+        let width = directions.len() + coordinates.len();
+        if width == 0 && !names.is_empty() {
             return Err(Error::config("by", lacking(by, embedding)));
         }
-        let weight = if directions.is_empty() {
-            1.0
-        } else {
-            STRUCTURE_WEIGHT
+        let (weight, top) = match directions.is_empty() {
+            true => (1.0, 1.0),
+            false => (STRUCTURE_WEIGHT, 0.0),
         };
-        let top = if directions.is_empty() { 1.0 } else { 0.0 };
-        Ok(prepare(
-            &embedding.vectors,
-            &directions,
-            &coordinates,
-            weight,
+        let rows = from.rows().max(1) as f64;
+        let mut means = column_sums(from, &coordinates, |x| x);
+        means.iter_mut().for_each(|sum| *sum /= rows);
+        let squares = column_sums(from, &coordinates, |x| x * x);
+        let squares = squares.into_iter().sum::<f64>() / rows;
+        let spread = squares - means.iter().map(|mean| mean * mean).sum::<f64>();
+        // What is left of equal coordinates is rounding.
+        let scale = match spread > 1e-10 * squares {
+            true => (weight / spread).sqrt(),
+            false => 0.0,
+        };
+        let mut vectors = Block::zeros(from.rows(), width);
+        vectors.update_rows(|i, row| {
+            let source = from.row(i);
+            let (to, placed) = row.split_at_mut(directions.len());
+            let square = directions.iter().map(|&j| f64::from(source[j]).powi(2));
+            let length = square.sum::<f64>().sqrt();
+            let factor = if length > 0.0 { 1.0 / length } else { 0.0 };
+            for (to, &j) in to.iter_mut().zip(&directions) {
+                *to = (f64::from(source[j]) * factor) as f32;
+            }
+            for ((to, &j), mean) in placed.iter_mut().zip(&coordinates).zip(&means) {
+                *to = ((f64::from(source[j]) - mean) * scale) as f32;
+            }
+        });
+        let half = parallel::collect(from.rows(), |i| {
+            let placed = &vectors.row(i)[directions.len()..];
+            (placed.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 2.0) as f32
+        });
+        Ok(Space {
+            vectors,
+            half,
+            directions: directions.len(),
             top,
-        ))
+        })
     }
 
     /// Number of rows.
@@ -172,28 +194,21 @@ impl Space {
     /// # Errors
     /// When there is no row at all, or one that does not exist.
     pub fn query(&self, positive: &[u32], negative: &[u32]) -> Result<Query> {
-        let signed = positive
-            .iter()
-            .map(|&i| (i, 1.0))
-            .chain(negative.iter().map(|&i| (i, -1.0)));
+        let positive = positive.iter().map(|&i| (i, 1.0));
+        let signed = positive.chain(negative.iter().map(|&i| (i, -1.0)));
         let signed: Vec<(u32, f64)> = signed.collect();
+        let refuse = |message: String| Err(Error::config("positive", message));
         if signed.is_empty() {
-            return Err(Error::config(
-                "positive",
-                "no node to compare with; name at least one",
-            ));
+            return refuse("no node to compare with; name at least one".into());
         }
         if let Some((row, _)) = signed.iter().find(|(row, _)| *row as usize >= self.len()) {
-            return Err(Error::config(
-                "positive",
-                format!("row {row} of {}", self.len()),
-            ));
+            return refuse(format!("row {row} of {}", self.len()));
         }
         let mut sum = vec![0f64; self.vectors.cols()];
         for &(row, sign) in &signed {
-            sum.iter_mut()
-                .zip(self.vectors.row(row as usize))
-                .for_each(|(sum, &x)| *sum += sign * f64::from(x));
+            let row = self.vectors.row(row as usize);
+            let both = sum.iter_mut().zip(row);
+            both.for_each(|(sum, &x)| *sum += sign * f64::from(x));
         }
         let (directions, coordinates) = sum.split_at_mut(self.directions);
         let length = directions.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -207,58 +222,6 @@ impl Space {
             vector: sum.into_iter().map(|x| x as f32).collect(),
             half,
         })
-    }
-}
-
-/// Picks, centres and scales the columns.
-fn prepare(
-    from: &Block,
-    directions: &[usize],
-    coordinates: &[usize],
-    weight: f64,
-    top: f64,
-) -> Space {
-    let means = column_sums(from, coordinates, |x| x);
-    let rows = from.rows().max(1) as f64;
-    let means: Vec<f64> = means.into_iter().map(|sum| sum / rows).collect();
-    let squares: f64 = column_sums(from, coordinates, |x| x * x)
-        .into_iter()
-        .sum::<f64>()
-        / rows;
-    let spread = squares - means.iter().map(|mean| mean * mean).sum::<f64>();
-    // What is left of equal coordinates is rounding.
-    let scale = if spread > 1e-10 * squares {
-        (weight / spread).sqrt()
-    } else {
-        0.0
-    };
-    let mut vectors = Block::zeros(from.rows(), directions.len() + coordinates.len());
-    vectors.update_rows(|i, row| {
-        let source = from.row(i);
-        let (to, placed) = row.split_at_mut(directions.len());
-        let length = directions
-            .iter()
-            .map(|&j| f64::from(source[j]).powi(2))
-            .sum::<f64>()
-            .sqrt();
-        let factor = if length > 0.0 { 1.0 / length } else { 0.0 };
-        to.iter_mut()
-            .zip(directions)
-            .for_each(|(to, &j)| *to = (f64::from(source[j]) * factor) as f32);
-        for ((to, &j), mean) in placed.iter_mut().zip(coordinates).zip(&means) {
-            *to = ((f64::from(source[j]) - mean) * scale) as f32;
-        }
-    });
-    let half = |i: usize| {
-        let placed = &vectors.row(i)[directions.len()..];
-        (placed.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 2.0) as f32
-    };
-    let half = parallel::collect(from.rows(), half);
-    Space {
-        vectors,
-        half,
-        directions: directions.len(),
-        top,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hone::output::Existing;
 use hone_eval::cache::Cache;
 use hone_eval::labels::NodeLabels;
-use hone_eval::method::{Embedder, Kind, Method, registry};
+use hone_eval::method::{Embedder, Method, registry};
 use hone_eval::pairs::{PairOperator, Scaling};
 use hone_eval::split::{LabeledPairs, LinkSplit, Negatives, Removal};
 use hone_eval::task::{LinkConfig, Setting, link};
@@ -35,7 +35,8 @@ fn method((name, config): (String, Option<String>), grid: bool) -> PyResult<Meth
             let embedder = Embedder::Hone(Box::new(parse(&config)?));
             Ok(Method {
                 name,
-                kind: Kind::Vectors(vec![(String::new(), embedder)]),
+                candidates: vec![(String::new(), embedder)],
+                score: None,
             })
         }
     }

@@ -225,7 +225,7 @@ fn erdos_renyi(nodes: usize, degree: f64) -> Result<Graph> {
 
 /// The single candidate of a method, for tasks without validation.
 pub(crate) fn single(method: &Method) -> Result<&Embedder> {
-    let message = match method.candidates() {
+    let message = match &method.candidates[..] {
         [] => "scores pairs of nodes and has no vectors",
         _ if method.reads_file() => {
             "holds vectors of another graph; this task makes its own graphs"

@@ -11,7 +11,7 @@ use hone::{Error, Result};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
 use hone_eval::labels::NodeLabels;
-use hone_eval::method::{self, Kind, Method};
+use hone_eval::method::{self, Method};
 use hone_eval::pairs::{PairOperator, Scaling};
 use hone_eval::report::Report;
 use hone_eval::split::{self, LinkSplit, Negatives, Removal};
@@ -281,9 +281,9 @@ impl OutputArgs {
 
 /// Says which methods do not use the weights that were requested.
 fn note_ignored_weights(methods: &[Method], graphs: &[Named], context: &Context) {
-    let is_blind = |method: &&Method| match &method.kind {
-        Kind::Vectors(candidates) => !candidates.iter().any(|(_, it)| it.uses_weights()),
-        Kind::Score(_) => true,
+    let is_blind = |method: &&Method| {
+        let mut candidates = method.candidates.iter();
+        !candidates.any(|(_, it)| it.uses_weights())
     };
     let blind = methods.iter().filter(is_blind);
     let names: Vec<&str> = blind.map(|method| method.name.as_str()).collect();

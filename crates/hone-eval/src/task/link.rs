@@ -16,7 +16,7 @@ use super::Setting;
 use crate::baseline::Heuristic;
 use crate::cache::graph_key;
 use crate::classify::{self, Model, Stop, Task};
-use crate::method::{Embedder, Kind, Method, file_of_seed};
+use crate::method::{Embedder, Method, file_of_seed};
 use crate::metrics;
 use crate::named;
 use crate::pairs::{PairOperator, Scaler, Scaling};
@@ -149,18 +149,14 @@ pub fn link(
     };
     let train = || Ok(bench()?.train.graph().clone());
     let key = |method| {
-        let embedders: Vec<&Embedder> = Method::candidates(method).iter().map(|c| &c.1).collect();
-        let score = match &method.kind {
-            Kind::Score(score) => Some(score),
-            Kind::Vectors(_) => None,
-        };
-        ("link", (&name, config, seed, embedders, score))
+        let embedders = Method::embedders(method);
+        ("link", (&name, config, seed, embedders, method.score))
     };
     setting.cells(methods, seed, train, key, |method| {
         let bench = bench()?;
-        Ok(match &method.kind {
-            Kind::Score(score) => bench.run_score(*score),
-            Kind::Vectors(candidates) => bench.run_vectors(graph, method, candidates, setting),
+        Ok(match method.score {
+            Some(score) => bench.run_score(score),
+            None => bench.run_vectors(graph, method, setting),
         })
     })
 }
@@ -237,12 +233,11 @@ impl<'a> Bench<'a> {
         &self,
         whole: &Graph,
         method: &Method,
-        candidates: &[(String, Embedder)],
         setting: Setting<'_>,
     ) -> Result<LinkCell> {
         let (train, seed) = (self.train.graph(), self.seed);
         let mut warnings = Vec::new();
-        for (_, embedder) in candidates {
+        for (_, embedder) in &method.candidates {
             if let Embedder::File(path) = embedder {
                 let path = file_of_seed(path, seed);
                 warnings.extend(vectors::refuse_leak(&path, whole, train, seed)?);
@@ -251,7 +246,7 @@ impl<'a> Bench<'a> {
         let operators = &self.config.operators;
         let mut best: Vec<Option<(Outcome, Rc<Block>)>> = vec![None; operators.len()];
         let (mut seconds, mut notes) = (0.0, Vec::new());
-        for candidate in candidates {
+        for candidate in &method.candidates {
             let (made, taken) = setting.embed(method, candidate, &self.train, seed)?;
             seconds += taken;
             notes.extend(made.notes);

@@ -83,10 +83,10 @@ impl<'a> Setting<'a> {
             return Ok(Cache::none());
         }
         if let Some((save, name)) = self.save
-            && !method.candidates().is_empty()
+            && !method.candidates.is_empty()
         {
             let train = train()?;
-            for candidate in method.candidates() {
+            for candidate in &method.candidates {
                 if !save.has(&Entry::new(name, &train, &method.name, candidate, seed))? {
                     return Ok(self.cache.renewed());
                 }

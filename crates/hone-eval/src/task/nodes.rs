@@ -18,7 +18,7 @@ use crate::cache::{fingerprint, graph_key};
 use crate::classify::{self, Model, Stop};
 use crate::kmeans::kmeans;
 use crate::labels::NodeLabels;
-use crate::method::{Embedder, Kind, Method, file_of_seed};
+use crate::method::{Embedder, Method, file_of_seed};
 use crate::metrics::{self, F1};
 use crate::pairs::{Features, Scaler, Scaling};
 use crate::random::Stream;
@@ -121,7 +121,7 @@ pub fn nodes(
             format!("{share} is not between 0 and 1"),
         ));
     }
-    if let Some(method) = methods.iter().find(|m| matches!(m.kind, Kind::Score(_))) {
+    if let Some(method) = methods.iter().find(|m| m.score.is_some()) {
         let message = format!("`{}` scores pairs of nodes and has no vectors", method.name);
         return Err(Error::config("methods", message));
     }
@@ -129,7 +129,7 @@ pub fn nodes(
     let name = (graph_key(graph), fingerprint(&labelling));
     let train = TrainGraph::whole(graph.clone());
     let key = |method| {
-        let embedders: Vec<&Embedder> = Method::candidates(method).iter().map(|c| &c.1).collect();
+        let embedders = Method::embedders(method);
         ("nodes", &name, config, PENALTIES, seed, embedders)
     };
     let bench = Bench {
@@ -155,7 +155,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn run(&self, method: &Method, train: &TrainGraph, setting: Setting<'_>) -> Result<NodesCell> {
         let (mut candidates, mut seconds, mut notes) = (Vec::new(), 0.0, Vec::new());
-        for candidate in method.candidates() {
+        for candidate in &method.candidates {
             let (z, taken) = setting.embed(method, candidate, train, self.seed)?;
             seconds += taken;
             notes.extend(z.notes);

@@ -5,7 +5,7 @@ use hone_eval::method::{Embedder, Method, registry, split_list};
 
 fn candidates(text: &str, grid: bool) -> Vec<(String, Embedder)> {
     let method = Method::parse_searched(text, grid).expect("well formed");
-    method.candidates().to_vec()
+    method.candidates
 }
 
 #[test]

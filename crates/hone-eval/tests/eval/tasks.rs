@@ -186,9 +186,7 @@ fn graphs_without_edges_and_memory_limits_are_values() {
         "degree",
         "random",
     ] {
-        let hone_eval::method::Kind::Vectors(candidates) = Method::parse(name).unwrap().kind else {
-            panic!("{name} has vectors");
-        };
+        let candidates = Method::parse(name).unwrap().candidates;
         let z = candidates[0]
             .1
             .embed(&TrainGraph::whole(empty.clone()), 1, &Silent)
@@ -377,7 +375,7 @@ fn vectors_of_a_file_belong_to_its_ids() {
     let method = Method::parse(&text).unwrap();
     let embed = |rows: &str| {
         fs::write(&path, format!("id\tz0\n{rows}")).unwrap();
-        method.candidates()[0]
+        method.candidates[0]
             .1
             .embed(&TrainGraph::whole(graph.clone()), 1, &Silent)
     };
