@@ -1,11 +1,5 @@
 //! [`Report`]: what a run did, stored next to its output so that it can be repeated and explained.
 
-mod joint;
-mod like;
-
-pub use joint::{JointFacts, SliceFacts};
-pub use like::{Fitting, Likeness};
-
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +12,7 @@ use crate::factor::autoencoder::Fit;
 pub use crate::graph::{GraphFacts, Input, Recorded};
 use crate::memory;
 use crate::motif::Sampled;
+use crate::tensor::{Descent, SliceNorm};
 
 /// Everything about a run. Its `config` repeats the run bit for bit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -247,6 +242,53 @@ pub struct GlobalFacts {
     pub autoencoder: Option<Fit>,
 }
 
+/// A joint embedding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JointFacts {
+    /// Columns of Z that are not zero.
+    pub rank: usize,
+    /// ‖X − model‖² / ‖X‖² of the tensor X, with the penalty if there is one.
+    pub residual: f64,
+    /// How the iterations went.
+    pub descent: Descent,
+    /// Length of each column of Z.
+    pub weights: Vec<f64>,
+    /// Whether all motif graphs were in memory at once, not rebuilt for every visit.
+    pub slices_held: bool,
+    /// One entry per motif and step, with its row of the motif factors.
+    pub slices: Vec<SliceFacts>,
+    /// The core of a Tucker decomposition, one matrix per motif factor: left by right node factors, of which there are D, or as
+    /// many as nodes. Absent for CP, and when it is very large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<Vec<Vec<Vec<f64>>>>,
+}
+
+/// One slice of the tensor, S_t^(k).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SliceFacts {
+    /// Name of the motif.
+    pub motif: String,
+    /// k.
+    pub step: usize,
+    /// The matrix S_t^(k) as a formula.
+    pub formula: String,
+    /// Nodes that the motif touches.
+    pub nodes: usize,
+    /// Nonzeros of W_t.
+    pub nonzeros: usize,
+    /// Positions with the motif that are not among the nonzeros: their counts are below delta.
+    #[serde(default)]
+    pub below_delta: usize,
+    /// The factor of S_t^(k) that keeps it in the range of f32; mostly 1.
+    #[serde(default)]
+    pub scale: f64,
+    /// Its norm, and its factor.
+    #[serde(flatten)]
+    pub norm: SliceNorm,
+    /// Its row of the motif factors.
+    pub factors: Vec<f64>,
+}
+
 /// How concentrated Z is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Proximity {
@@ -340,6 +382,70 @@ pub struct Importance {
     pub step: usize,
     /// Between 0 and 1.
     pub share: f64,
+}
+
+/// What became of the nodes of a graph that was embedded like an earlier one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Likeness {
+    /// The file of the model, where it was read from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether only structure columns were asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub structure_only: bool,
+    /// Whether only new nodes were asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_only: bool,
+    /// Fingerprint of the graph of the model.
+    pub fingerprint: String,
+    /// Whether this is the very graph of the model.
+    pub same: bool,
+    /// Nodes that the model has.
+    pub shared: usize,
+    /// Nodes that it does not have.
+    pub new: usize,
+    /// Nodes that keep their proximity columns, bit for bit.
+    pub kept: usize,
+    /// One entry per local embedding; empty where no proximity was computed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views: Vec<Fitting>,
+    /// What was added to each structure column, so that the median change of shared nodes (of at most 2048 of them) is zero;
+    /// empty with structure alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drift: Vec<f32>,
+}
+
+/// How the factors of one local embedding fit the graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fitting {
+    /// Name of the motif.
+    pub motif: String,
+    /// K.
+    pub step: usize,
+    /// Nodes of the model whose edges to other nodes of it changed.
+    pub changed: usize,
+    /// ‖A X − X C‖ / ‖X C‖ of the factors of the model on the graph of now; absent when no edge changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residual: Option<f64>,
+    /// Iterations that refined the factors; 0 where those of the model were kept.
+    pub iterations: usize,
+    /// ‖s X Q − X₀‖ / ‖X₀‖ after refined factors were rotated onto those of the model, s being the best size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<f64>,
+}
+
+impl Fitting {
+    /// Nothing is known yet.
+    pub(crate) fn new(motif: &str, step: usize) -> Self {
+        Fitting {
+            motif: motif.to_owned(),
+            step,
+            changed: 0,
+            residual: None,
+            iterations: 0,
+            rotation: None,
+        }
+    }
 }
 
 /// Neighbouring columns of a result that have one origin.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::attributes::{self, X};
 use super::context::{Context, locate};
 use super::global::{Vectors, append};
-use super::notes::Size;
+use super::notes::Empty;
 use super::part::Part;
 use super::storage::factors::{JointFactors, write_joint};
 use super::weighted::weighted;
@@ -294,12 +294,9 @@ fn decompose(
         core: core.and_then(|core| rows(&core)),
         slices,
     };
-    let sizes = facts.slices.iter().map(|slice| Size {
-        motif: &slice.motif,
-        nonzeros: slice.nonzeros,
-        below_delta: slice.below_delta,
-    });
-    notes::empty_graphs(run, sizes).to(run);
+    let slices = facts.slices.iter();
+    let graphs = slices.map(|slice| (&*slice.motif, slice.nonzeros, slice.below_delta));
+    Empty::of(graphs).note(run);
     note(run, &facts, task.rank);
     run.report.joint = Some(facts);
     Ok(Vectors::of_z(z, &run.own))

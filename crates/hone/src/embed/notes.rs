@@ -3,7 +3,7 @@
 mod empty;
 mod zero_rows;
 
-pub(super) use empty::{Size, empty_graphs};
+pub(super) use empty::Empty;
 pub(super) use zero_rows::{short_rows, zero_rows};
 
 use std::borrow::Cow;
@@ -87,12 +87,9 @@ pub(super) fn no_log_window(run: &mut Context) {
 
 /// Says which motif graphs are empty, and which local embeddings are not as close as requested.
 pub(super) fn local(run: &mut Context) {
-    let sizes = run.report.local.iter().map(|facts| Size {
-        motif: &facts.motif,
-        nonzeros: facts.nonzeros,
-        below_delta: facts.below_delta,
-    });
-    empty_graphs(run, sizes).to(run);
+    let local = run.report.local.iter();
+    let graphs = local.map(|facts| (&*facts.motif, facts.nonzeros, facts.below_delta));
+    Empty::of(graphs).note(run);
     unconverged(run);
     let cut = |facts: &LocalFacts| {
         let place = format!("motif {}, step {}", facts.motif, facts.step);

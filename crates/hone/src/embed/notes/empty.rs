@@ -1,182 +1,120 @@
 //! Motif graphs without entries: which they are, why, and what to do, in one line.
 
-use crate::config::Config;
 use crate::embed::context::Context;
-use crate::motif::Pairs;
-
-/// The size of a motif graph.
-pub(in crate::embed) struct Size<'a> {
-    pub(in crate::embed) motif: &'a str,
-    /// Entries of its matrix.
-    pub(in crate::embed) nonzeros: usize,
-    /// Positions left out by delta.
-    pub(in crate::embed) below_delta: usize,
-}
+use crate::motif::{Delta, Pairs};
 
 /// Motifs whose graphs are empty.
-#[derive(Default)]
-struct Empty<'a> {
+pub(in crate::embed) struct Empty {
     /// No position has the motif.
-    absent: Vec<&'a str>,
+    absent: Vec<String>,
     /// All positions have it less than delta times.
-    rare: Vec<&'a str>,
+    rare: Vec<String>,
+    /// Whether there are no others.
+    all: bool,
 }
 
-/// Says which motif graphs are empty; a warning if all are and nothing else is embedded.
-pub(in crate::embed) fn empty_graphs<'a>(
-    run: &Context,
-    sizes: impl Iterator<Item = Size<'a>>,
-) -> Said {
-    let (mut empty, mut all) = (Empty::default(), true);
-    for Size {
-        motif,
-        nonzeros,
-        below_delta,
-    } in sizes
-    {
-        all &= nonzeros == 0;
-        let list = if below_delta == 0 {
-            &mut empty.absent
-        } else {
-            &mut empty.rare
-        };
-        if nonzeros == 0 && !list.contains(&motif) {
-            list.push(motif);
+impl Empty {
+    /// Those of some motif graphs: the motif, the entries of its matrix, and the positions left out by delta.
+    pub(in crate::embed) fn of<'a>(graphs: impl Iterator<Item = (&'a str, usize, usize)>) -> Empty {
+        let (mut absent, mut rare, mut all) = (Vec::new(), Vec::new(), true);
+        for (motif, nonzeros, below_delta) in graphs {
+            all &= nonzeros == 0;
+            let list = if below_delta == 0 {
+                &mut absent
+            } else {
+                &mut rare
+            };
+            if nonzeros == 0 && !list.iter().any(|listed| listed == motif) {
+                list.push(motif.to_owned());
+            }
         }
+        Empty { absent, rare, all }
     }
-    let (config, weighted) = (
-        run.config,
-        run.report.graph.weighted && run.config.uses_weights(),
-    );
-    let more = run.has_attributes() && !run.has_columns_beside();
-    if run.report.graph.edges == 0 {
-        return Said::Warning(
-            "the graph has no edges: its proximity and structure columns are zero".into(),
-        );
-    }
-    let zero = if run.has_columns_beside() {
-        "all proximity columns are zero"
-    } else {
-        "all vectors are zero"
-    };
-    match (all, more) {
-        (false, _) => Said::Notes(empty.parts(config, weighted)),
-        (true, false) => Said::Warning(empty.whole(config, weighted, zero)),
-        (true, true) => Said::Later(
-            empty.whole(config, weighted, zero),
-            empty.parts(config, weighted),
-        ),
-    }
-}
 
-/// What is said of empty motif graphs.
-pub(in crate::embed) enum Said {
-    Warning(String),
-    Notes(Vec<String>),
-    /// The one if Z turns out to be zero, else the other.
-    Later(String, Vec<String>),
-}
-
-impl Said {
-    /// Adds it to the report of a run.
-    pub(in crate::embed) fn to(self, run: &mut Context) {
-        match self {
-            Said::Warning(warning) => {
-                run.report.warnings.push(warning);
-                run.zero = true;
-            }
-            Said::Notes(notes) => run.report.notes.extend(notes),
-            Said::Later(warning, notes) => run.empty = Some((warning, notes)),
+    /// Says which motif graphs are empty; a warning if all are and nothing else is embedded.
+    pub(in crate::embed) fn note(&self, run: &mut Context) {
+        if run.report.graph.edges == 0 {
+            let warning = "the graph has no edges: its proximity and structure columns are zero";
+            run.report.warnings.push(warning.into());
+            run.zero = true;
+            return;
         }
-    }
-}
-
-impl Empty<'_> {
-    /// What to say if all motif graphs are empty.
-    fn whole(&self, config: &Config, weighted: bool, zero: &str) -> String {
-        let place = if config.pairs == Pairs::Edges {
-            "edge"
+        let config = run.config;
+        let weighted = run.report.graph.weighted && config.uses_weights();
+        let edges = config.pairs == Pairs::Edges;
+        let on = if weighted {
+            " on edges with a weight"
         } else {
-            "pair"
+            ""
         };
-        match (&self.rare[..], &self.absent[..]) {
-            ([], absent) => {
-                // Without an entry for a single edge, all of them have weight zero.
-                let what = if weighted && absent.contains(&EDGE) {
-                    USE_NONE
-                } else {
-                    USE_ALL
-                };
-                let on = on_edges(weighted);
-                let none = match absent {
-                    [one] => format!("motif {one} does not occur{on}"),
-                    _ => format!("none of the {} motifs occurs{on}", absent.len()),
-                };
-                format!("{none}: {zero}; {what}")
-            }
-            ([one], _) => {
-                let delta = one.parse().map_or(1, |motif| config.delta.of(motif));
-                format!(
-                    "no {place} has motif {one} as often as delta = {delta} requires: {zero}; a smaller value keeps more"
-                )
-            }
-            _ => format!(
-                "no {place} has any motif as often as delta requires: {zero}; a smaller value keeps more"
-            ),
-        }
-    }
-
-    /// What to say if some are.
-    fn parts(&self, config: &Config, weighted: bool) -> Vec<String> {
-        let what = if config.pairs == Pairs::Edges {
-            "edges"
-        } else {
-            "pairs"
-        };
-        let on = on_edges(weighted);
-        let rare = match self.rare[..] {
-            [] => None,
-            [one] => {
-                let delta = one.parse().map_or(1, |motif| config.delta.of(motif));
-                let why = format!(
-                    "all {what} with motif {one} have fewer than delta = {delta} occurrences"
-                );
-                Some(format!("{why}: its columns are zero"))
-            }
-            ref several => {
-                let (count, names) = (several.len(), several.join(", "));
-                Some(format!(
-                    "all {what} have {count} motifs less often than delta requires, so their columns are zero: {names}"
-                ))
-            }
-        };
-        let absent = match self.absent[..] {
+        let mut notes: Vec<String> = self.rare(&config.delta, edges).into_iter().collect();
+        notes.extend(match &self.absent[..] {
             [] => None,
             [one] => Some(format!(
                 "motif {one} does not occur{on}: its columns are zero"
             )),
-            ref several => {
-                let (count, names) = (several.len(), several.join(", "));
-                Some(format!(
-                    "{count} motifs do not occur{on}, so their columns are zero: {names}"
-                ))
-            }
+            several => Some(format!(
+                "{} motifs do not occur{on}, so their columns are zero: {}",
+                several.len(),
+                several.join(", ")
+            )),
+        });
+        if !self.all {
+            return run.report.notes.extend(notes);
+        }
+        let zero = match run.has_columns_beside() {
+            true => "all proximity columns are zero",
+            false => "all vectors are zero",
         };
-        rare.into_iter().chain(absent).collect()
+        let (place, delta) = (if edges { "edge" } else { "pair" }, &config.delta);
+        let warning = match (&self.rare[..], &self.absent[..]) {
+            ([], absent) => {
+                // Without an entry for a single edge, all of them have weight zero.
+                let remedy = match weighted && absent.iter().any(|motif| motif == "edge") {
+                    true => "weights = false ignores the weights",
+                    false => "motifs = \"all\" includes edges",
+                };
+                let none = match absent {
+                    [one] => format!("motif {one} does not occur{on}"),
+                    _ => format!("none of the {} motifs occurs{on}", absent.len()),
+                };
+                format!("{none}: {zero}; {remedy}")
+            }
+            ([one], _) => format!(
+                "no {place} has motif {one} as often as delta = {} requires: {zero}; a smaller value keeps more",
+                delta_of(delta, one)
+            ),
+            _ => format!(
+                "no {place} has any motif as often as delta requires: {zero}; a smaller value keeps more"
+            ),
+        };
+        // Features among the columns may make vectors of their own.
+        if run.has_attributes() && !run.has_columns_beside() {
+            run.empty = Some((warning, notes));
+        } else {
+            run.report.warnings.push(warning);
+            run.zero = true;
+        }
+    }
+
+    /// What to say if delta leaves out whole motif graphs.
+    fn rare(&self, delta: &Delta, edges: bool) -> Option<String> {
+        let what = if edges { "edges" } else { "pairs" };
+        match &self.rare[..] {
+            [] => None,
+            [one] => Some(format!(
+                "all {what} with motif {one} have fewer than delta = {} occurrences: its columns are zero",
+                delta_of(delta, one)
+            )),
+            several => Some(format!(
+                "all {what} have {} motifs less often than delta requires, so their columns are zero: {}",
+                several.len(),
+                several.join(", ")
+            )),
+        }
     }
 }
 
-/// Where motifs were looked for.
-fn on_edges(weighted: bool) -> &'static str {
-    if weighted {
-        " on edges with a weight"
-    } else {
-        ""
-    }
+fn delta_of(delta: &Delta, motif: &str) -> u64 {
+    motif.parse().map_or(1, |motif| delta.of(motif))
 }
-
-/// The motif that every edge has.
-const EDGE: &str = "edge";
-
-const USE_NONE: &str = "weights = false ignores the weights";
-const USE_ALL: &str = "motifs = \"all\" includes edges";

@@ -137,39 +137,40 @@ fn fills(run: &Context) -> bool {
 
 /// Whether edges are one of the motifs.
 fn has_edges(config: &Config) -> bool {
-    let motifs = config.motifs.motifs();
-    motifs.iter().any(|motif| motif.name() == "edge")
+    config
+        .motifs
+        .motifs()
+        .iter()
+        .any(|motif| motif.name() == "edge")
 }
 
 /// Says what the vectors of nodes outside the leading directions tell.
 fn note_uncovered(run: &mut Context, count: u64) {
-    let (nodes, more) = (run.own.rows, room(run.config));
-    match count {
-        0 => (),
-        1 => run.note(format!(
-            "1 of {nodes} nodes is outside the leading directions, as in a small component or far from the core: its proximity \
-             columns are random (a larger {more} covers more nodes)"
-        )),
-        _ => run.note(format!(
-            "{count} of {nodes} nodes are outside the leading directions, as in small components or far from the core: their \
-             proximity columns only say which of them are connected (a larger {more} covers more nodes)"
-        )),
-    }
+    let why = "outside the leading directions, as in a small component or far from the core";
+    let texts = [
+        format!("is {why}: its proximity columns are random"),
+        format!("are {why}: their proximity columns only say which of them are connected"),
+    ];
+    note_nodes(run, count, texts, "covers more nodes");
 }
 
 /// Counts nodes whose rows of Z are far shorter than the typical one.
 pub(in crate::embed) fn short_rows(run: &mut Context, count: u64) {
+    let texts = [
+        "has a much shorter vector than most: the dimensions hold little of where it is",
+        "have much shorter vectors than most: the dimensions hold little of where they are",
+    ];
+    note_nodes(run, count, texts.map(str::to_owned), "holds more");
+}
+
+/// Notes something of one node or of several, and what more columns would do.
+fn note_nodes(run: &mut Context, count: u64, [one, several]: [String; 2], remedy: &str) {
     let (nodes, more) = (run.own.rows, room(run.config));
-    match count {
-        0 => (),
-        1 => run.note(format!(
-            "1 of {nodes} nodes has a much shorter vector than most: the dimensions hold little of where it is (a larger \
-             {more} holds more)"
-        )),
-        _ => run.note(format!(
-            "{count} of {nodes} nodes have much shorter vectors than most: the dimensions hold little of where they are (a \
-             larger {more} holds more)"
-        )),
+    let text = if count == 1 { one } else { several };
+    if count > 0 {
+        run.note(format!(
+            "{count} of {nodes} nodes {text} (a larger {more} {remedy})"
+        ));
     }
 }
 
