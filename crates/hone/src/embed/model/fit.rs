@@ -73,13 +73,14 @@ pub(in crate::embed) fn keep_factors(
     let laziness = if v.is_none() { run.laziness } else { 0.0 };
     let shape = Shape::new(local, step, laziness, v.is_none());
     let normalized = |matrix: &Csr| normalized(matrix, graph.scale, &sums, tau);
-    let view = |side, own: &Block, x: Block, basis, residual| View {
+    let weights = |own: &Block| weights(&shape, own, &facts.singular_values);
+    let view = |side, weights, x: Block, basis, residual| View {
         motif: graph.motif,
         step,
         side,
         nodes: graph.nodes.clone(),
         marks: marks.clone(),
-        weights: weights(&shape, own, &facts.singular_values),
+        weights,
         basis,
         x: x.into(),
         degrees: sums.clone(),
@@ -98,22 +99,26 @@ pub(in crate::embed) fn keep_factors(
             laziness,
         };
         basis.q = signs(&basis.step(), step)?;
-        let view = view(ViewSide::Both, &u, u.clone(), basis, residual);
-        draft.views.push(view);
+        let weights = weights(&u);
+        draft
+            .views
+            .push(view(ViewSide::Both, weights, u, basis, residual));
         return Ok(());
     };
     let v = v.clone().into_block();
-    for (side, matrix, own, other) in [
-        (ViewSide::Source, &graph.matrix, &u, &v),
-        (ViewSide::Target, &back, &v, &u),
-    ] {
-        let (x, c) = walked(&normalized(matrix), other.clone(), step)?;
+    let factors = [weights(&u), weights(&v)];
+    let sides = [
+        (ViewSide::Source, &graph.matrix, v),
+        (ViewSide::Target, &back, u),
+    ];
+    for ((side, matrix, other), weights) in sides.into_iter().zip(factors) {
+        let (x, c) = walked(&normalized(matrix), other, step)?;
         let basis = Basis {
             q: Small::identity(c.rows()),
             c,
             laziness,
         };
-        draft.views.push(view(side, own, x, basis, 0.0));
+        draft.views.push(view(side, weights, x, basis, 0.0));
     }
     Ok(())
 }
