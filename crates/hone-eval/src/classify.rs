@@ -111,25 +111,6 @@ pub fn fit(task: Task<'_>, c: f64, start: &Model, stop: Stop) -> Model {
     Newton::new(task, c, start).run(stop)
 }
 
-/// One-vs-rest: one model per label, fitted in parallel from one start each. `classes[l]` says which rows
-/// have label l.
-pub fn fit_each(
-    x: &Block,
-    classes: &[Vec<bool>],
-    rows: &[u32],
-    c: f64,
-    start: &[Model],
-    stop: Stop,
-) -> Vec<Model> {
-    assert_eq!(classes.len(), start.len(), "one start a label");
-    let task = |l: usize| Task {
-        x,
-        y: &classes[l],
-        rows,
-    };
-    parallel::map(classes.len(), |l| fit(task(l), c, &start[l], stop))
-}
-
 /// Candidates for C: nine decades around 1.
 const PENALTIES: [f64; 9] = [1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4];
 

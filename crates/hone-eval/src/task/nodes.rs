@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::{Error, Result};
+use hone::{Error, Result, parallel};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::Setting;
 use crate::cache::{fingerprint, graph_key};
-use crate::classify::{self, Model, Stop};
+use crate::classify::{self, Model, Stop, Task};
 use crate::kmeans::kmeans;
 use crate::labels::NodeLabels;
 use crate::method::{Embedder, Method, file_of_seed};
@@ -143,9 +143,6 @@ pub fn nodes(
     })
 }
 
-/// The candidate and the penalty that were chosen, by the number of nodes they were validated on.
-type Choices = BTreeMap<usize, (usize, f64)>;
-
 struct Bench<'a> {
     labels: &'a NodeLabels,
     config: &'a NodesConfig,
@@ -190,10 +187,9 @@ impl Bench<'_> {
         let mut order: Vec<u32> = (0..n as u32).collect();
         Stream::new(self.seed, "label order", 0).shuffle(&mut order);
         let mut size = vec![0.0; self.labels.labels()];
-        self.labels
-            .of
-            .iter()
-            .for_each(|l| size[l[0] as usize] += 1.0);
+        for labels in &self.labels.of {
+            size[labels[0] as usize] += 1.0;
+        }
         let mut seen = vec![0.0; size.len()];
         let place = |&i: &u32| {
             let label = self.labels.of[i as usize][0] as usize;
@@ -205,12 +201,14 @@ impl Bench<'_> {
         placed.into_iter().map(|p| p.1).collect()
     }
 
+    /// The score at a share; `choices` has the candidate and the penalty that were chosen, by the number of nodes they were
+    /// validated on.
     fn at_share(
         &self,
         candidates: &[(String, Block)],
         order: &[u32],
         share: f64,
-        choices: &mut Choices,
+        choices: &mut BTreeMap<usize, (usize, f64)>,
     ) -> NodeScore {
         let count = ((share * order.len() as f64).round() as usize)
             .clamp(1, order.len().saturating_sub(1).max(1));
@@ -235,9 +233,8 @@ impl Bench<'_> {
     }
 
     fn truth(&self, rows: &[u32]) -> Vec<Vec<u32>> {
-        rows.iter()
-            .map(|&i| self.labels.of[i as usize].clone())
-            .collect()
+        let labels = |&i: &u32| self.labels.of[i as usize].clone();
+        rows.iter().map(labels).collect()
     }
 
     /// The candidate and the penalty with the best micro F1 in cross-validation on the nodes `rows`.
@@ -264,10 +261,8 @@ impl Bench<'_> {
     /// from small to large C, each starting where the last one ended; they are less exact than the
     /// final fit, which is enough to tell penalties a decade apart.
     fn validate(&self, x: &Block, rows: &[u32], penalties: &[f64]) -> Vec<f64> {
-        let class: Vec<u32> = rows
-            .iter()
-            .map(|&i| self.labels.of[i as usize][0])
-            .collect();
+        let first = |&i: &u32| self.labels.of[i as usize][0];
+        let class: Vec<u32> = rows.iter().map(first).collect();
         let fold = classify::folds(&class, FOLDS, self.seed);
         let rough = Stop {
             tolerance: 1e-3,
@@ -276,11 +271,8 @@ impl Bench<'_> {
         let (mut truth, mut guesses) = (Vec::new(), vec![Vec::new(); penalties.len()]);
         for f in 0..FOLDS as u32 {
             let part = |held: bool| -> Vec<u32> {
-                rows.iter()
-                    .zip(&fold)
-                    .filter(|(_, g)| (**g == f) == held)
-                    .map(|(&i, _)| i)
-                    .collect()
+                let part = rows.iter().zip(&fold).filter(|(_, g)| (**g == f) == held);
+                part.map(|(&i, _)| i).collect()
             };
             let (fit, held) = (part(false), part(true));
             let trial = self.trial(x, &fit, &held);
@@ -349,9 +341,16 @@ impl Trial {
         vec![Model::zero(self.train.cols()); self.classes.len()]
     }
 
+    /// One against the rest: a model per set of nodes, each from a start of its own.
     fn fit(&self, c: f64, start: &[Model], stop: Stop) -> Vec<Model> {
-        let rows: Vec<u32> = (0..self.train.rows() as u32).collect();
-        classify::fit_each(&self.train, &self.classes, &rows, c, start, stop)
+        let (x, rows) = (
+            &self.train,
+            (0..self.train.rows() as u32).collect::<Vec<_>>(),
+        );
+        parallel::map(self.classes.len(), |l| {
+            let (y, rows) = (&self.classes[l], &rows);
+            classify::fit(Task { x, y, rows }, c, &start[l], stop)
+        })
     }
 
     /// Labels of the held nodes: as many as each has, those with the highest scores, ascending.
