@@ -106,7 +106,7 @@ impl Cuda {
 
     /// The part of a group that is on this device.
     fn kept<'a>(&self, group: &'a Group) -> Option<(&'a Kept, f64)> {
-        let (stored, factor) = group.elsewhere()?;
+        let (stored, factor) = group.elsewhere().filter(|_| !group.is_part())?;
         let kept = stored.as_any()?.downcast_ref::<Kept>()?;
         kept.is_on(self).then_some((kept, factor))
     }

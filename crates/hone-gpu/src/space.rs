@@ -369,8 +369,8 @@ impl Space for Cuda {
         y
     }
 
-    fn add_times(&self, y: &mut [Panel], x: &[Panel], matrix: &Small, sign: f32) {
-        self.combine_all(y, x, matrix, sign, true);
+    fn subtract_times(&self, y: &mut [Panel], x: &[Panel], matrix: &Small) {
+        self.combine_all(y, x, matrix, -1.0, true);
     }
 
     fn transform(&self, x: &mut [Panel], matrix: &Small) {

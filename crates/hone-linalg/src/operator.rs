@@ -92,12 +92,7 @@ impl Dense {
 impl Operator {
     /// A sparse leaf.
     pub fn sparse(name: &str, matrix: Csr) -> Self {
-        Operator::Sparse(Sparse {
-            name: name.into(),
-            matrix,
-            symmetric: false,
-            transposed: Arc::default(),
-        })
+        Operator::leaf(name, matrix, false)
     }
 
     /// A sparse leaf that the caller guarantees to be symmetric, so that its transpose is not built.
@@ -106,10 +101,14 @@ impl Operator {
     /// When the matrix is not square.
     pub fn symmetric(name: &str, matrix: Csr) -> Self {
         assert_eq!(matrix.rows(), matrix.cols(), "a symmetric matrix is square");
+        Operator::leaf(name, matrix, true)
+    }
+
+    fn leaf(name: &str, matrix: Csr, symmetric: bool) -> Self {
         Operator::Sparse(Sparse {
             name: name.into(),
             matrix,
-            symmetric: true,
+            symmetric,
             transposed: Arc::default(),
         })
     }
@@ -148,11 +147,8 @@ impl Operator {
     /// scale · inner.
     pub fn multiple(scale: f64, inner: impl Into<Arc<Operator>>) -> Self {
         Operator::Scaled(Scaled {
-            shift: None,
             scale,
-            left: None,
-            inner: inner.into(),
-            right: None,
+            ..Scaled::of(inner)
         })
     }
 
@@ -230,20 +226,12 @@ impl Operator {
             return None;
         };
         let matrix = leaf.matrix.scaled_by(*scale, left, right);
-        let leaf_of = if self.is_symmetric() {
-            Operator::symmetric
-        } else {
-            Operator::sparse
-        };
-        let folded = leaf_of(&leaf.name, matrix);
-        Some(match shift.clone() {
+        let folded = Operator::leaf(&leaf.name, matrix, self.is_symmetric());
+        Some(match shift {
             None => folded,
             shift => Operator::Scaled(Scaled {
-                shift,
-                scale: 1.0,
-                left: None,
-                inner: Arc::new(folded),
-                right: None,
+                shift: shift.clone(),
+                ..Scaled::of(folded)
             }),
         })
     }
@@ -254,11 +242,9 @@ impl Operator {
             Operator::Sparse(leaf) => leaf.matrix.nnz() as u64,
             Operator::Dense(leaf) => leaf.columns.stored() as u64,
             Operator::Scaled(scaled) => {
-                let diagonals = [&scaled.shift, &scaled.left, &scaled.right]
-                    .into_iter()
-                    .flatten()
-                    .count();
-                scaled.inner.cost() + (diagonals * scaled.inner.rows()) as u64
+                let diagonals = [&scaled.shift, &scaled.left, &scaled.right];
+                let given = diagonals.into_iter().flatten().count();
+                scaled.inner.cost() + (given * scaled.inner.rows()) as u64
             }
             Operator::Power(inner, k) => inner.cost() * *k as u64,
             Operator::Sum(terms) => terms.iter().map(|(_, term)| term.cost()).sum(),
@@ -336,13 +322,11 @@ impl Operator {
                 let mut last: Option<S::Tall> = None;
                 for _ in 1..*k {
                     let next = inner.image(space, transpose, last.as_ref().unwrap_or(x), work);
-                    last.replace(next)
-                        .into_iter()
-                        .for_each(|old| work.give(old));
+                    work.give_all(last.replace(next));
                 }
                 let from = last.as_ref().unwrap_or(x);
                 inner.product(space, transpose, from, y, then, work);
-                last.into_iter().for_each(|block| work.give(block));
+                work.give_all(last);
             }
             Operator::Sum(terms) => {
                 for (at, (coefficient, term)) in terms.iter().enumerate() {
@@ -424,6 +408,17 @@ impl Sparse {
 }
 
 impl Scaled {
+    /// The matrix itself.
+    pub fn of(inner: impl Into<Arc<Operator>>) -> Self {
+        Scaled {
+            shift: None,
+            scale: 1.0,
+            left: None,
+            inner: inner.into(),
+            right: None,
+        }
+    }
+
     /// The diagonals on the left and on the right of the matrix, or of its transpose.
     fn sides(&self, transpose: bool) -> (&Option<Diagonal>, &Option<Diagonal>) {
         if transpose {
@@ -487,12 +482,12 @@ fn times<'a>(outer: Option<&'a Diagonal>, own: &'a Option<Diagonal>) -> Option<C
 }
 
 fn push_term(out: &mut String, coefficient: f64, body: &str) {
-    let sign = if coefficient < 0.0 { "−" } else { "+" };
-    match (out.is_empty(), sign) {
-        (true, "+") => {}
-        (true, _) => out.push('−'),
-        (false, _) => out.push_str(&format!(" {sign} ")),
-    }
+    out.push_str(match (out.is_empty(), coefficient < 0.0) {
+        (true, false) => "",
+        (true, true) => "−",
+        (false, false) => " + ",
+        (false, true) => " − ",
+    });
     let size = coefficient.abs();
     if size != 1.0 {
         out.push_str(&format!("{}·", short(size)));

@@ -98,8 +98,8 @@ pub trait Space: Sync {
     /// X·M for a small matrix M, in panels of the given widths.
     fn times(&self, x: &[Self::Tall], matrix: &Small, widths: &[usize]) -> Vec<Self::Tall>;
 
-    /// Y ← Y + sign · X·M for a small matrix M.
-    fn add_times(&self, y: &mut [Self::Tall], x: &[Self::Tall], matrix: &Small, sign: f32);
+    /// Y ← Y − X·M for a small matrix M.
+    fn subtract_times(&self, y: &mut [Self::Tall], x: &[Self::Tall], matrix: &Small);
 
     /// X ← X·M for a small square matrix M.
     fn transform(&self, x: &mut [Self::Tall], matrix: &Small);
@@ -205,11 +205,8 @@ impl<T> Default for Workspace<T> {
 impl<T> Workspace<T> {
     /// A matrix of that shape with arbitrary content.
     pub fn take(&mut self, space: &impl Space<Tall = T>, rows: usize, cols: usize) -> T {
-        match self
-            .free
-            .iter()
-            .position(|x| space.shape(x) == (rows, cols))
-        {
+        let fits = |x: &T| space.shape(x) == (rows, cols);
+        match self.free.iter().position(fits) {
             Some(at) => self.free.swap_remove(at),
             None => space.zeros(rows, cols),
         }
@@ -218,6 +215,11 @@ impl<T> Workspace<T> {
     /// Returns a matrix.
     pub fn give(&mut self, x: T) {
         self.free.push(x);
+    }
+
+    /// Returns some matrices.
+    pub(crate) fn give_all(&mut self, x: impl IntoIterator<Item = T>) {
+        self.free.extend(x);
     }
 
     /// Frees the kept matrices.
@@ -335,8 +337,8 @@ impl Space for Host {
         side_by_side::times(x, matrix, widths)
     }
 
-    fn add_times(&self, y: &mut [Block], x: &[Block], matrix: &Small, sign: f32) {
-        side_by_side::add_times(y, x, matrix, sign);
+    fn subtract_times(&self, y: &mut [Block], x: &[Block], matrix: &Small) {
+        side_by_side::subtract_times(y, x, matrix);
     }
 
     fn transform(&self, x: &mut [Block], matrix: &Small) {

@@ -327,8 +327,8 @@ impl Space for Ranks {
         x[0].beside(panels::times(x, matrix, widths))
     }
 
-    fn add_times(&self, y: &mut [Rows], x: &[Rows], matrix: &Small, sign: f32) {
-        change(y, |y| panels::add_times(y, x, matrix, sign));
+    fn subtract_times(&self, y: &mut [Rows], x: &[Rows], matrix: &Small) {
+        change(y, |y| panels::subtract_times(y, x, matrix));
     }
 
     fn transform(&self, x: &mut [Rows], matrix: &Small) {

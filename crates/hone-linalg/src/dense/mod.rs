@@ -100,12 +100,10 @@ impl Block {
         if marked.contains(&true) {
             let fresh = Block::random_part(first..first + self.rows, cols, key);
             self.update_rows(|i, row| {
-                let drawn = row
-                    .iter_mut()
-                    .zip(fresh.row(i))
-                    .zip(marked)
-                    .filter(|(_, marked)| **marked);
-                drawn.for_each(|((value, &fresh), _)| *value = fresh);
+                let values = row.iter_mut().zip(fresh.row(i)).zip(marked);
+                for ((value, &fresh), _) in values.filter(|(_, marked)| **marked) {
+                    *value = fresh;
+                }
             });
         }
     }
@@ -228,11 +226,8 @@ impl Block {
 
 impl From<&Small> for Block {
     fn from(small: &Small) -> Self {
-        Block::from_vec(
-            small.rows(),
-            small.cols(),
-            small.as_slice().iter().map(|&value| value as f32).collect(),
-        )
+        let values = small.as_slice().iter().map(|&value| value as f32);
+        Block::from_vec(small.rows(), small.cols(), values.collect())
     }
 }
 

@@ -271,17 +271,19 @@ pub fn times<B: Borrow<Block>>(x: &[B], matrix: &Small, widths: &[usize]) -> Vec
         .iter()
         .map(|&cols| Block::zeros(rows(x), cols))
         .collect();
-    combine(&mut out, &refs(x), matrix, 1.0, Accum::Replace);
+    combine(&mut out, &refs(x), matrix, &narrow(matrix), Accum::Replace);
     out
 }
 
-/// Y ← Y + sign · X·M for a small matrix M.
-pub fn add_times<B: Borrow<Block>>(y: &mut [Block], x: &[B], matrix: &Small, sign: f32) {
-    combine(y, &refs(x), matrix, sign, Accum::Add);
+/// Y ← Y − X·M for a small matrix M.
+pub fn subtract_times<B: Borrow<Block>>(y: &mut [Block], x: &[B], matrix: &Small) {
+    let mut factor = narrow(matrix);
+    factor.iter_mut().for_each(|value| *value = -*value);
+    combine(y, &refs(x), matrix, &factor, Accum::Add);
 }
 
-/// Y ← [Y] + sign · X·M.
-fn combine(y: &mut [Block], x: &[&Block], matrix: &Small, sign: f32, accum: Accum) {
+/// Y ← [Y] + X·M, given M as f32 too.
+fn combine(y: &mut [Block], x: &[&Block], matrix: &Small, factor: &[f32], accum: Accum) {
     let (a, b) = (width(x), width(y));
     assert_eq!(
         (matrix.rows(), matrix.cols()),
@@ -292,21 +294,16 @@ fn combine(y: &mut [Block], x: &[&Block], matrix: &Small, sign: f32, accum: Accu
     if a == 0 {
         return;
     }
-    let mut factor = narrow(matrix);
-    factor.iter_mut().for_each(|value| *value *= sign);
     change_rows(y, |range, to| match x {
-        [only] => times_chunk(
-            only.rows_anywhere(range, &mut Vec::new()),
-            &factor,
-            a,
-            b,
-            to,
-            accum,
-        ),
+        [only] => {
+            let mut buffer = Vec::new();
+            let from = only.rows_anywhere(range, &mut buffer);
+            times_chunk(from, factor, a, b, to, accum);
+        }
         _ => {
             let mut from = vec![0.0; range.len() * a];
             read(x, &range, &mut from, |value| value);
-            times_chunk(&from, &factor, a, b, to, accum);
+            times_chunk(&from, factor, a, b, to, accum);
         }
     });
 }
@@ -405,14 +402,10 @@ impl Block {
         times(std::slice::from_ref(self), matrix, &[matrix.cols()]).remove(0)
     }
 
-    /// X ← X + sign · Y·M for a small matrix M.
-    pub fn add_times(&mut self, other: &Block, matrix: &Small, sign: f32) {
-        add_times(
-            std::slice::from_mut(self),
-            std::slice::from_ref(other),
-            matrix,
-            sign,
-        );
+    /// X ← X − Y·M for a small matrix M.
+    pub fn subtract_times(&mut self, other: &Block, matrix: &Small) {
+        let (x, y) = (std::slice::from_mut(self), std::slice::from_ref(other));
+        subtract_times(x, y, matrix);
     }
 
     /// X ← X·M for a small square matrix M.

@@ -13,8 +13,6 @@
 //! most components would have zeros only. Matrices so large that iterations stop early are left to these, for the same reason.
 //! Cost: O(m³) per component of m nodes, and memory for m² numbers.
 
-use std::ops::Range;
-
 use super::subspace::DEPTH;
 use super::svd::{Svd, floor, rank, residual};
 use super::{Factors, Info, Task};
@@ -193,15 +191,55 @@ pub(super) fn svd_of_components(
     triplets.sort_by(|a, b| b.sigma.total_cmp(&a.sigma));
     let floor = floor(triplets.first().map_or(0.0, |first| first.sigma), s.terms());
     triplets.truncate(triplets.partition_point(|triplet| triplet.sigma > floor));
-    let mut chosen = Chosen::new(s, components, &decomposed, task);
-    let mut start = 0;
-    while start < triplets.len() && chosen.rank < task.rank {
-        let alike = |triplet: &Triplet| triplet.sigma >= triplets[start].sigma * (1.0 - SAME);
-        let end = start + triplets[start..].partition_point(alike);
-        chosen.take(&triplets[start..end], task);
-        start = end;
+    let (mut u, mut sigma) = (Block::zeros(s.rows(), task.rank), vec![0.0; task.rank]);
+    let mut v = task.right.then(|| Block::zeros(s.cols(), task.rank));
+    let (mut info, mut rest) = (Info::default(), &triplets[..]);
+    while let Some(first) = rest.first().filter(|_| info.rank < task.rank) {
+        let same = |triplet: &Triplet| triplet.sigma >= first.sigma * (1.0 - SAME);
+        let (alike, others) = rest.split_at(rest.partition_point(same));
+        rest = others;
+        let columns = info.rank..(info.rank + alike.len()).min(task.rank);
+        // Each triplet is a column, or columns are combinations of all where there are too many.
+        let mut mixed = Block::from(&Small::identity(columns.len()));
+        if columns.len() < alike.len() {
+            let key = task.key.with("alike", info.rank as u64);
+            mixed = Block::random(alike.len(), columns.len(), key);
+            orthonormalize(&mut mixed);
+            info.multiple_from = Some(info.rank);
+        }
+        for (at, triplet) in alike.iter().enumerate() {
+            let (nodes, found) = (
+                &components[triplet.component],
+                &decomposed[triplet.component],
+            );
+            for (side, from) in [(Some(&mut u), &found.u), (v.as_mut(), &found.v)] {
+                let Some(side) = side else { continue };
+                for (i, &node) in nodes.iter().enumerate() {
+                    let value = from.get(i, triplet.column);
+                    let to = side.row_mut(node as usize)[columns.clone()].iter_mut();
+                    to.zip(mixed.row(at))
+                        .for_each(|(to, &weight)| *to += (value * f64::from(weight)) as f32);
+                }
+            }
+            for (sum, &weight) in sigma[columns.clone()].iter_mut().zip(mixed.row(at)) {
+                *sum += (triplet.sigma * f64::from(weight)).powi(2);
+            }
+        }
+        sigma[columns.clone()]
+            .iter_mut()
+            .for_each(|sigma| *sigma = sigma.sqrt());
+        info.rank = columns.end;
     }
-    chosen.factors(s, options, task)
+    // Combinations may differ in the last digits.
+    for j in 1..task.rank {
+        sigma[j] = sigma[j].min(sigma[j - 1]);
+    }
+    let signs = u.normalize_signs();
+    v.iter_mut().for_each(|v| v.scale_columns(&signs));
+    let left = std::slice::from_mut(&mut u);
+    let right = v.as_ref().map(std::slice::from_ref);
+    info.measured(residual(&Host, s, left, &sigma, right, task)?, options);
+    Ok(Factors { u, sigma, v, info })
 }
 
 /// The decompositions of some components.
@@ -223,108 +261,6 @@ fn decompose(s: &Operator, components: &[Vec<u32>]) -> Result<Vec<SmallSvd>> {
         }
     };
     components.iter().map(&mut of).collect()
-}
-
-/// Columns of U and V, as far as they are chosen.
-struct Chosen<'a> {
-    components: &'a [Vec<u32>],
-    decomposed: &'a [SmallSvd],
-    u: Block,
-    v: Option<Block>,
-    sigma: Vec<f64>,
-    rank: usize,
-    multiple_from: Option<usize>,
-}
-
-impl<'a> Chosen<'a> {
-    fn new(
-        s: &Operator,
-        components: &'a [Vec<u32>],
-        decomposed: &'a [SmallSvd],
-        task: &Task,
-    ) -> Self {
-        let v = task.right.then(|| Block::zeros(s.cols(), task.rank));
-        let (u, sigma) = (Block::zeros(s.rows(), task.rank), vec![0.0; task.rank]);
-        Chosen {
-            components,
-            decomposed,
-            u,
-            v,
-            sigma,
-            rank: 0,
-            multiple_from: None,
-        }
-    }
-
-    /// Triplets with the same singular value: each a column, or combinations of all where there are too many.
-    fn take(&mut self, alike: &[Triplet], task: &Task) {
-        let columns = self.rank..(self.rank + alike.len()).min(task.rank);
-        if columns.len() == alike.len() {
-            for (column, triplet) in columns.clone().zip(alike) {
-                self.sigma[column] = triplet.sigma;
-                self.add(triplet, column..column + 1, &[1.0]);
-            }
-        } else {
-            let key = task.key.with("alike", self.rank as u64);
-            let mut mixed = Block::random(alike.len(), columns.len(), key);
-            orthonormalize(&mut mixed);
-            for (triplet, row) in alike.iter().zip(0..) {
-                let weights = mixed.row(row);
-                self.add(triplet, columns.clone(), weights);
-                let squares = self.sigma[columns.clone()].iter_mut().zip(weights);
-                squares
-                    .for_each(|(sum, &weight)| *sum += (triplet.sigma * f64::from(weight)).powi(2));
-            }
-            self.sigma[columns.clone()]
-                .iter_mut()
-                .for_each(|sigma| *sigma = sigma.sqrt());
-            self.multiple_from = Some(self.rank);
-        }
-        self.rank = columns.end;
-    }
-
-    /// Adds a triplet to some columns, with a weight for each.
-    fn add(&mut self, triplet: &Triplet, columns: Range<usize>, weights: &[f32]) {
-        let (nodes, found) = (
-            &self.components[triplet.component],
-            &self.decomposed[triplet.component],
-        );
-        for (side, from) in [(Some(&mut self.u), &found.u), (self.v.as_mut(), &found.v)] {
-            let Some(side) = side else { continue };
-            for (i, &node) in nodes.iter().enumerate() {
-                let value = from.get(i, triplet.column);
-                let to = side.row_mut(node as usize)[columns.clone()].iter_mut();
-                to.zip(weights)
-                    .for_each(|(to, &weight)| *to += (value * f64::from(weight)) as f32);
-            }
-        }
-    }
-
-    fn factors(self, s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
-        let Chosen {
-            mut u,
-            mut v,
-            mut sigma,
-            rank,
-            multiple_from,
-            ..
-        } = self;
-        // Combinations may differ in the last digits.
-        for j in 1..task.rank {
-            sigma[j] = sigma[j].min(sigma[j - 1]);
-        }
-        let signs = u.normalize_signs();
-        v.iter_mut().for_each(|v| v.scale_columns(&signs));
-        let mut info = Info {
-            rank,
-            multiple_from,
-            ..Info::default()
-        };
-        let left = std::slice::from_mut(&mut u);
-        let right = v.as_ref().map(std::slice::from_ref);
-        info.measured(residual(&Host, s, left, &sigma, right, task)?, options);
-        Ok(Factors { u, sigma, v, info })
-    }
 }
 
 #[cfg(test)]

@@ -418,7 +418,7 @@ impl<'a, S: Space> Basis<'a, S> {
             return Small::zeros(0, x.iter().map(|panel| self.space.shape(panel).1).sum());
         }
         let part = self.space.cross(&self.panels, x);
-        self.space.add_times(x, &self.panels, &part, -1.0);
+        self.space.subtract_times(x, &self.panels, &part);
         part
     }
 
@@ -492,7 +492,7 @@ mod tests {
 
     use super::*;
     use crate::factor::svd::Iterations;
-    use crate::operator::{Diagonal, Scaled};
+    use crate::matrix::{MotifMatrix, Psi};
     use crate::progress::Silent;
     use crate::random::Key;
     use crate::space::Host;
@@ -511,33 +511,16 @@ mod tests {
         }
         .graph(3, &Silent)
         .expect("a graph");
-        let pattern = graph.pattern();
-        let w = Operator::symmetric(
-            "W",
-            Csr::new(pattern.clone(), vec![1.0f32; pattern.nnz()].into()),
-        );
-        let degrees = |power: f32| -> Vec<f32> {
-            (0..pattern.rows())
-                .map(|i| (pattern.range(i).len().max(1) as f32).powf(power))
-                .collect()
-        };
-        let scaled = |left, right| {
-            Operator::Scaled(Scaled {
-                shift: None,
-                scale: 1.0,
-                left,
-                inner: w.clone().into(),
-                right,
-            })
-        };
-        let root = Diagonal::new("d^-1/2", degrees(-0.5));
-        let walk = scaled(Some(Diagonal::new("d^-1", degrees(-1.0))), None);
-        [
-            w.clone(),
-            scaled(Some(root.clone()), Some(root)),
-            walk.clone(),
-            Operator::power(walk, 2),
-        ]
+        let pattern = graph.pattern().clone();
+        let ones = vec![1.0f32; pattern.nnz()];
+        let w = Operator::symmetric("W", Csr::new(pattern, ones.into()));
+        [(Psi::W, 1), (Psi::ANorm, 1), (Psi::P, 1), (Psi::P, 2)].map(|(psi, k)| {
+            let matrix = MotifMatrix {
+                psi,
+                ..MotifMatrix::default()
+            };
+            matrix.operator(&w, k).expect("in range")
+        })
     }
 
     fn task() -> Task<'static> {

@@ -641,7 +641,7 @@ pub(super) fn residual<S: Space>(
     let apart = |mut y: S::Tall, x: &S::Tall, sigma: &[f64], power: i32| {
         let powers: Vec<f64> = sigma.iter().map(|sigma| sigma.powi(power)).collect();
         let (to, from) = (std::slice::from_mut(&mut y), std::slice::from_ref(x));
-        space.add_times(to, from, &Small::diagonal(&powers), -1.0);
+        space.subtract_times(to, from, &Small::diagonal(&powers));
         let lengths = space.fold(std::slice::from_ref(&y), Fold::Length);
         (y, lengths)
     };

@@ -102,11 +102,10 @@ impl Operator {
     }
 
     fn reader(&self, transpose: bool) -> Rows<'_> {
-        let sum = Sums::new(self.rows().max(self.cols()));
         Rows {
             operator: self,
             transpose,
-            sum,
+            sum: Sums::new(self.rows().max(self.cols())),
             spare: Vec::new(),
         }
     }
@@ -136,16 +135,14 @@ impl Operator {
         let mut offsets = vec![0];
         let (mut columns, mut values) = (Vec::with_capacity(nnz), Vec::with_capacity(nnz));
         for (lengths, some_columns, some_values) in pieces {
-            lengths
-                .iter()
-                .for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
+            for length in lengths {
+                offsets.push(offsets[offsets.len() - 1] + length);
+            }
             columns.extend(some_columns);
             values.extend(some_values);
         }
-        Some(Csr::new(
-            Arc::new(Pattern::new(offsets, columns, self.cols())),
-            values.into(),
-        ))
+        let pattern = Pattern::new(offsets, columns, self.cols());
+        Some(Csr::new(Arc::new(pattern), values.into()))
     }
 
     /// ‖S‖², the sum of all squared entries, from the rows.
@@ -184,11 +181,9 @@ impl Operator {
                 parallel::stretches(pattern.rows(), 1 << 12, some).concat()
             }
             Operator::Dense(leaf) => {
+                let (rows, cols) = (leaf.columns.rows(), leaf.columns.cols());
                 let each = x.iter().sum::<f64>() * leaf.columns.stored() as f64;
-                vec![
-                    each / (leaf.columns.rows() * leaf.columns.cols()).max(1) as f64;
-                    leaf.columns.rows()
-                ]
+                vec![each / (rows * cols).max(1) as f64; rows]
             }
             Operator::Scaled(Scaled { shift, inner, .. }) => {
                 let mut sums = inner.reach(x);
@@ -199,14 +194,12 @@ impl Operator {
             }
             Operator::Power(inner, k) => (0..*k).fold(x.to_vec(), |x, _| inner.reach(&x)),
             Operator::Sum(terms) => {
-                terms
-                    .iter()
-                    .fold(vec![0.0; self.rows()], |mut sums, (_, term)| {
-                        sums.iter_mut()
-                            .zip(term.reach(x))
-                            .for_each(|(sum, x)| *sum += x);
-                        sums
-                    })
+                let mut sums = vec![0.0; self.rows()];
+                for (_, term) in terms {
+                    let own = term.reach(x);
+                    sums.iter_mut().zip(own).for_each(|(sum, x)| *sum += x);
+                }
+                sums
             }
         }
     }
@@ -220,10 +213,9 @@ impl Operator {
                 let mut out = Small::zeros(self.rows(), self.cols());
                 for i in 0..self.rows() {
                     let (columns, values) = leaf.matrix.row(i);
-                    columns
-                        .iter()
-                        .zip(values)
-                        .for_each(|(&j, &value)| out.set(i, j as usize, f64::from(value)));
+                    for (&j, &value) in columns.iter().zip(values) {
+                        out.set(i, j as usize, f64::from(value));
+                    }
                 }
                 out
             }
@@ -286,19 +278,17 @@ impl Operator {
                     &leaf.matrix
                 };
                 let (columns, values) = matrix.row(i);
-                columns
-                    .iter()
-                    .zip(values)
-                    .for_each(|(&j, &value)| out.add(j, scale * f64::from(value)));
+                for (&j, &value) in columns.iter().zip(values) {
+                    out.add(j, scale * f64::from(value));
+                }
             }
             Operator::Dense(leaf) if transpose => add_column(&leaf.columns, i, scale, out),
             Operator::Dense(leaf) => {
                 let mut row = vec![0.0; leaf.columns.cols()];
                 leaf.columns.read_row(i, &mut row);
-                row.iter()
-                    .zip(0..)
-                    .filter(|(value, _)| **value != 0.0)
-                    .for_each(|(&value, j)| out.add(j, scale * f64::from(value)));
+                for (j, &value) in (0..).zip(&row).filter(|(_, value)| **value != 0.0) {
+                    out.add(j, scale * f64::from(value));
+                }
             }
             Operator::Scaled(scaled) => {
                 let (left, right) = scaled.sides(transpose);

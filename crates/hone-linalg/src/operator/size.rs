@@ -63,7 +63,7 @@ impl Operator {
         let mut signs = Block::random(self.cols(), ENERGY_PROBES, key.with("signs", 0));
         signs.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.signum()));
         let along = q.cross(&signs);
-        signs.add_times(&q, &along, -1.0);
+        signs.subtract_times(&q, &along);
         let outside = self.apply(&signs).squared_norm() / ENERGY_PROBES as f64;
         Energy {
             value: self.apply(&q).squared_norm() + outside,
@@ -80,12 +80,8 @@ impl Operator {
         signs.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.signum()));
         let x = space.import(&signs);
         let y = self.image(space, false, &x, &mut Workspace::default());
-        let exponent = space
-            .fold(&[y], Fold::Length)
-            .into_iter()
-            .fold(0.0, f64::max)
-            .log2()
-            .ceil();
+        let lengths = space.fold(&[y], Fold::Length).into_iter();
+        let exponent = lengths.fold(0.0, f64::max).log2().ceil();
         if !exponent.is_finite() || exponent.abs() <= SQUARABLE {
             return (1.0, Cow::Borrowed(self));
         }
@@ -162,7 +158,7 @@ impl Operator {
                     let value = diagonal.as_ref().map(|diagonal| diagonal.values()[i]);
                     value.map_or(1.0, |value| of(f64::from(value)))
                 };
-                let mut inner = match right {
+                let product = match right {
                     None => scaled.inner.times_vector(x, transpose, of),
                     Some(_) => {
                         let scaled_x = x.iter().enumerate().map(|(j, x)| at(right, j) * x);
@@ -170,29 +166,25 @@ impl Operator {
                         scaled.inner.times_vector(&scaled_x, transpose, of)
                     }
                 };
-                for (i, row) in inner.iter_mut().enumerate() {
-                    let shift = scaled
-                        .shift
-                        .as_ref()
-                        .map_or(0.0, |_| at(&scaled.shift, i) * x[i]);
-                    *row = shift + of(scaled.scale) * at(left, i) * *row;
-                }
-                inner
+                let shifted = |(i, product): (usize, f64)| {
+                    let shift = scaled.shift.as_ref();
+                    let shift = shift.map_or(0.0, |_| at(&scaled.shift, i) * x[i]);
+                    shift + of(scaled.scale) * at(left, i) * product
+                };
+                product.into_iter().enumerate().map(shifted).collect()
             }
             Operator::Power(inner, k) => {
                 (0..*k).fold(x.to_vec(), |x, _| inner.times_vector(&x, transpose, of))
             }
             Operator::Sum(terms) => {
-                let count = if transpose { self.cols() } else { self.rows() };
-                terms
-                    .iter()
-                    .fold(vec![0.0; count], |mut sum, (factor, term)| {
-                        let own = term.times_vector(x, transpose, of);
-                        sum.iter_mut()
-                            .zip(own)
-                            .for_each(|(sum, own)| *sum += of(*factor) * own);
-                        sum
-                    })
+                let mut sum = vec![0.0; if transpose { self.cols() } else { self.rows() }];
+                for (factor, term) in terms {
+                    let own = term.times_vector(x, transpose, of);
+                    sum.iter_mut()
+                        .zip(own)
+                        .for_each(|(sum, own)| *sum += of(*factor) * own);
+                }
+                sum
             }
         }
     }

@@ -34,13 +34,6 @@ pub struct Tucker {
     pub descent: Descent,
 }
 
-/// Which node factor.
-#[derive(Clone, Copy, PartialEq)]
-enum Side {
-    Left,
-    Right,
-}
-
 /// Factors and the projected slices.
 struct State {
     u: Block,
@@ -68,8 +61,8 @@ pub fn tucker(tensor: &Tensor, motif_rank: usize, limits: Limits, task: &Task) -
     descent.converged = state.captured <= 0.0;
     let mut done = limits.iterations == 0 || descent.converged;
     while !done {
-        state.improve_nodes(Side::Left, tensor, task)?;
-        state.improve_nodes(Side::Right, tensor, task)?;
+        state.improve_nodes(true, tensor, task)?;
+        state.improve_nodes(false, tensor, task)?;
         done = descent.note(state.loss(), limits, "tucker")?;
         task.progress.advance(1);
     }
@@ -126,9 +119,9 @@ impl State {
         }
     }
 
-    /// A better U or V, and then the best C.
-    fn improve_nodes(&mut self, side: Side, tensor: &Tensor, task: &Task) -> Result<()> {
-        let (left, core) = (side == Side::Left, core(&self.c, &self.k));
+    /// A better U, the left one, or V, and then the best C.
+    fn improve_nodes(&mut self, left: bool, tensor: &Tensor, task: &Task) -> Result<()> {
+        let core = core(&self.c, &self.k);
         let other = if left { &self.v } else { &self.u };
         let mut work = Workspace::default();
         let mut sum = Block::zeros(

@@ -78,10 +78,10 @@ fn products_with_small_matrices() {
         inside.transform(&m);
         assert_eq!(inside, found);
         let mut sum = x.clone();
-        sum.add_times(&x, &m, -2.0);
+        sum.subtract_times(&x, &m);
         for i in 0..rows {
             for j in 0..cols {
-                let expected = f64::from(x.get(i, j)) - 2.0 * f64::from(found.get(i, j));
+                let expected = f64::from(x.get(i, j)) - f64::from(found.get(i, j));
                 assert!((f64::from(sum.get(i, j)) - expected).abs() < 1e-4);
             }
         }

@@ -271,7 +271,7 @@ impl<'a, S: Space> Case<'a, S> {
         space.transform(&mut changed, m);
         self.holds("transform", self.gather(changed) == product);
         let mut sum = self.copies();
-        space.add_times(&mut sum, x, m, -1.0);
+        space.subtract_times(&mut sum, x, m);
         let mut less = Small::from(&self.truth);
         less.add_scaled(-1.0, &truth);
         self.near_block("sum of products", &self.gather(sum), &less);
@@ -487,8 +487,8 @@ impl<'a, S: Space> Case<'a, S> {
             self.holds("bits of a product", product == same);
         }
         let (mut sum, mut same) = (self.copies(), [self.truth.clone()]);
-        space.add_times(&mut sum, x, &self.small, -1.0);
-        Host.add_times(&mut same, host, &self.small, -1.0);
+        space.subtract_times(&mut sum, x, &self.small);
+        Host.subtract_times(&mut same, host, &self.small);
         self.holds("bits of a sum of products", self.gather(sum) == same[0]);
     }
 

@@ -178,10 +178,10 @@ impl Space for Owners {
         out
     }
 
-    fn add_times(&self, y: &mut [Shared], x: &[Shared], matrix: &Small, sign: f32) {
+    fn subtract_times(&self, y: &mut [Shared], x: &[Shared], matrix: &Small) {
         for o in 0..3 {
             let mut own = of_owner(y, o);
-            panels::add_times(&mut own, &of_owner(x, o), matrix, sign);
+            panels::subtract_times(&mut own, &of_owner(x, o), matrix);
             give_back(y, o, own);
         }
     }
