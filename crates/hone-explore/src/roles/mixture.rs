@@ -81,27 +81,16 @@ impl Component {
 }
 
 /// Sums over the rows that a new component follows from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     weight: f64,
     first: Signature,
     second: Signature,
-    width: usize,
 }
 
 impl Moments {
-    /// Sums over no rows, of which this many ratios will count.
-    fn new(width: usize) -> Self {
-        Moments {
-            weight: 0.0,
-            first: [0.0; WIDTH],
-            second: [0.0; WIDTH],
-            width,
-        }
-    }
-
-    fn of<'a>(width: usize, rows: impl Iterator<Item = &'a Row>) -> Self {
-        let mut moments = Moments::new(width);
+    fn of<'a>(rows: impl Iterator<Item = &'a Row>) -> Self {
+        let mut moments = Moments::default();
         rows.for_each(|row| moments.add(&row.at, row.weight));
         moments
     }
@@ -114,16 +103,20 @@ impl Moments {
         }
     }
 
-    /// The component of the rows summed up, of `total` weight in all.
-    fn component(&self, total: f64) -> Component {
+    fn centre(&self) -> Signature {
         let weight = self.weight.max(f64::MIN_POSITIVE);
-        let centre = self.first.map(|sum| sum / weight);
+        self.first.map(|sum| sum / weight)
+    }
+
+    /// The component of the rows summed up, of `total` weight in all; this many ratios count.
+    fn component(&self, total: f64, width: usize) -> Component {
+        let (weight, centre) = (self.weight.max(f64::MIN_POSITIVE), self.centre());
         let spread = |d: usize| (self.second[d] / weight - centre[d] * centre[d]).max(0.0);
         Component {
             share: self.weight / total,
             centre,
             variance: std::array::from_fn(|d| spread(d) + RESOLUTION * RESOLUTION),
-            width: self.width,
+            width,
         }
     }
 }
@@ -233,11 +226,13 @@ impl Mixture {
 
     /// Improves components until their centres converge, for at most `most` iterations.
     fn fitted(rows: &[Row], mut components: Vec<Component>, most: usize) -> Mixture {
-        let total = weight_of(rows);
+        let (total, width) = (weight_of(rows), components[0].width);
         for _ in 0..most {
             let mut moments = expect(rows, &components).0;
             moments.retain(|moments| moments.weight >= LEAST);
-            let next = moments.iter().map(|moments| moments.component(total));
+            let next = moments
+                .iter()
+                .map(|moments| moments.component(total, width));
             let next: Vec<Component> = next.collect();
             let moved = |a: &Component, b: &Component| {
                 (0..WIDTH).any(|d| (a.centre[d] - b.centre[d]).abs() >= STILL)
@@ -311,11 +306,11 @@ impl Mixture {
             let is_hub = |row: &&Row| degree(row) >= least && is_hub(&plain(&row.at), mean);
             rows.iter().filter(is_hub).filter(|row| !is_named(&row.at))
         };
-        let moments = Moments::of(self.components[0].width, hubs());
+        let moments = Moments::of(hubs());
         if moments.weight == 0.0 {
             return self;
         }
-        let own = moments.component(total);
+        let own = moments.component(total, self.components[0].width);
         let more = Mixture {
             components: [&self.components[..], &[own]].concat(),
             ..self
@@ -347,10 +342,7 @@ fn responsibilities(components: &[Component], at: &Signature) -> (Vec<f64>, f64,
 
 /// The moments of each component, the likelihood and the entropy, in one pass over the rows.
 fn expect(rows: &[Row], components: &[Component]) -> (Vec<Moments>, f64, f64) {
-    let empty = || {
-        let moments = components.iter().map(|c| Moments::new(c.width));
-        (moments.collect::<Vec<_>>(), 0.0, 0.0)
-    };
+    let empty = || (vec![Moments::default(); components.len()], 0.0, 0.0);
     let chunk = |range: Range<usize>| {
         let (mut moments, mut likelihood, mut entropy) = empty();
         for row in &rows[range] {
@@ -460,7 +452,7 @@ fn split(
     progress: &dyn Progress,
 ) -> Result<Vec<Component>> {
     let total = weight_of(rows);
-    let (mut centres, mut groups) = settled(rows, vec![mean(rows.iter())]);
+    let (mut centres, mut groups) = settled(rows, vec![Moments::of(rows.iter()).centre()]);
     while centres.len() < most {
         progress.check()?;
         let spread = |k: usize| -> f64 {
@@ -479,8 +471,8 @@ fn split(
         centres.push(std::array::from_fn(|d| centre[d] + step[d]));
         (centres, groups) = settled(rows, centres);
     }
-    let moments = (0..centres.len()).map(|k| Moments::of(width, members(rows, &groups, k)));
-    let components = moments.map(|moments| moments.component(total));
+    let moments = (0..centres.len()).map(|k| Moments::of(members(rows, &groups, k)));
+    let components = moments.map(|moments| moments.component(total, width));
     Ok(components
         .filter(|component| component.share > 0.0)
         .collect())
@@ -493,15 +485,6 @@ fn members<'a>(rows: &'a [Row], groups: &'a [usize], k: usize) -> impl Iterator<
         .zip(groups)
         .filter(move |(_, group)| **group == k);
     own.map(|(row, _)| row)
-}
-
-fn mean<'a>(rows: impl Iterator<Item = &'a Row>) -> Signature {
-    let (mut sum, mut weight) = ([0.0; WIDTH], 0.0);
-    for row in rows {
-        weight += row.weight;
-        (0..WIDTH).for_each(|d| sum[d] += row.weight * row.at[d]);
-    }
-    sum.map(|sum: f64| if weight > 0.0 { sum / weight } else { 0.0 })
 }
 
 fn squared(a: &Signature, b: &Signature) -> f64 {
@@ -517,7 +500,7 @@ fn settled(rows: &[Row], mut centres: Vec<Signature>) -> (Vec<Signature>, Vec<us
     for _ in 0..SETTLING {
         for (k, centre) in centres.iter_mut().enumerate() {
             if groups.contains(&k) {
-                *centre = mean(members(rows, &groups, k));
+                *centre = Moments::of(members(rows, &groups, k)).centre();
             }
         }
         let next = assigned(&centres);
