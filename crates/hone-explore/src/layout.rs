@@ -80,11 +80,14 @@ pub struct Placed {
     pub positions: Block,
     /// The neighbours that were linked; none for principal components.
     pub neighbours: Option<Neighbours>,
-    /// The recall of an approximate search.
-    pub recall: Option<f64>,
 }
 
 impl Placed {
+    /// The recall of an approximate search.
+    pub fn recall(&self) -> Option<f64> {
+        self.neighbours.as_ref()?.recall
+    }
+
     /// The coordinates as a table with the columns `x` and `y`.
     pub fn embedding(&self, ids: NodeIds) -> Embedding {
         Embedding::with_columns(ids, self.positions.clone(), vec!["x".into(), "y".into()])
@@ -115,7 +118,6 @@ impl Layout {
             return Ok(Placed {
                 positions: components(space)?,
                 neighbours: None,
-                recall: None,
             });
         }
         let search = match self.search {
@@ -127,29 +129,15 @@ impl Layout {
             search,
             seed: self.seed,
         };
-        let found = search.all(space, progress)?;
-        let positions = self.descend(space, &found.neighbours, progress)?;
-        Ok(Placed {
-            positions,
-            neighbours: Some(found.neighbours),
-            recall: found.recall,
-        })
-    }
-
-    /// Places rows whose neighbours are known.
-    pub fn descend(
-        &self,
-        space: &Space,
-        neighbours: &Neighbours,
-        progress: &dyn Progress,
-    ) -> Result<Block> {
+        let neighbours = search.all(space, progress)?;
         progress.stage("linking neighbours", 0);
-        let links = links(space.len(), neighbours);
-        let start = components(space)?;
-        let steps = self
-            .steps
-            .unwrap_or(if space.len() > 50_000 { 200 } else { 400 });
-        move_nodes(&links, start, steps, self.seed, progress)
+        let (links, start) = (links(space.len(), &neighbours), components(space)?);
+        let usual = if space.len() > 50_000 { 200 } else { 400 };
+        let steps = self.steps.unwrap_or(usual);
+        Ok(Placed {
+            positions: move_nodes(&links, start, steps, self.seed, progress)?,
+            neighbours: Some(neighbours),
+        })
     }
 }
 

@@ -58,7 +58,7 @@ pub use roles::{
     Explanation, MOST as MOST_ROLES, MotifScore, Otherwise, RATIOS, Reason, Role, RoleOptions,
     Roles, Value,
 };
-pub use search::{EXACT_LIMIT, Found, Method, Neighbour, Neighbours, Search};
+pub use search::{EXACT_LIMIT, Method, Neighbour, Neighbours, Search};
 pub use space::{By, Query, STRUCTURE_WEIGHT, Space};
 pub use suggest::{find_node, suggest};
 pub use tables::Answer;

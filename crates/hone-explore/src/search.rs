@@ -69,31 +69,19 @@ impl Default for Search {
     }
 }
 
-/// The neighbours of all rows, and how sure they are.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// The neighbours.
-    pub neighbours: Neighbours,
-    /// The share of true neighbours that an approximate search found, on a sample; none if it was exact.
-    pub recall: Option<f64>,
-}
-
 impl Search {
     /// The neighbours of every row of a space.
-    pub fn all(&self, space: &Space, progress: &dyn Progress) -> Result<Found> {
+    pub fn all(&self, space: &Space, progress: &dyn Progress) -> Result<Neighbours> {
         let exact = match self.search {
             Method::Auto => space.len() <= EXACT_LIMIT,
             method => method == Method::Exact,
         };
-        let (neighbours, recall) = match exact {
-            true => (compare_all(space, self.top, progress)?, None),
-            false => {
-                let found = approximate::all(space, self.top, self.seed, progress)?;
-                let recall = recall(space, &found, progress)?;
-                (found, Some(recall))
-            }
-        };
-        Ok(Found { neighbours, recall })
+        if exact {
+            return compare_all(space, self.top, progress);
+        }
+        let mut found = approximate::all(space, self.top, self.seed, progress)?;
+        found.recall = Some(recall(space, &found, progress)?);
+        Ok(found)
     }
 }
 
@@ -152,6 +140,8 @@ pub(crate) fn best_of(rows: impl Iterator<Item = (u32, f64)>, k: usize) -> Vec<N
 pub struct Neighbours {
     k: usize,
     all: Vec<Neighbour>,
+    /// The share of true neighbours that an approximate search found, on a sample; none if it was exact.
+    pub recall: Option<f64>,
 }
 
 impl Neighbours {
@@ -164,7 +154,8 @@ impl Neighbours {
             k == 0 || all.len().is_multiple_of(k),
             "{k} neighbours per row"
         );
-        Neighbours { k, all }
+        let recall = None;
+        Neighbours { k, all, recall }
     }
 
     /// How many each row has: as many as were requested, or all others where there are fewer.

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use hone::dense::Block;
 use hone::graph::{Graph as Inner, NodeIds};
 use hone::store::Embedding;
-use hone_explore::{
-    By, Colour, Found, Layout, Map, Method, Neighbours, Placed, RoleOptions, Search,
-};
+use hone_explore::{By, Colour, Layout, Map, Method, Neighbours, Placed, RoleOptions, Search};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -94,11 +92,11 @@ impl Space {
             seed,
         };
         let space = self.inner.clone();
-        let Found { neighbours, recall } = run(py, jobs, listener, move |progress| {
+        let neighbours = run(py, jobs, listener, move |progress| {
             search.all(&space, progress)
         })?;
         let (rows, similarities) = arrays(py, self.inner.len(), &neighbours)?;
-        Ok((rows, similarities, recall))
+        Ok((rows, similarities, neighbours.recall))
     }
 
     /// Two coordinates per row; `layout` is JSON of the library's own settings.
@@ -233,10 +231,9 @@ impl Roles {
             let Placed {
                 positions,
                 mut neighbours,
-                ..
             } = layout.place(&space, progress)?;
             if neighbours.is_none() {
-                neighbours = Some(Search::default().all(&space, progress)?.neighbours);
+                neighbours = Some(Search::default().all(&space, progress)?);
             }
             let neighbours = neighbours.as_ref();
             let map = Map {

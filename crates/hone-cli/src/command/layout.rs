@@ -120,8 +120,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (ids, space, mut record) = source.open(placing.by, &placing, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let placed = placing.layout.place(&space, context.progress())?;
-    vectors::note_recall(placed.recall, context);
-    record.recall = placed.recall;
+    vectors::note_recall(placed.recall(), context);
+    record.recall = placed.recall();
     record.stages = vec![read, Stage::since("layout", &start)];
     let coordinates = placed.embedding(ids);
     coordinates.add_to(&mut batch, &args.output, None)?;

@@ -280,11 +280,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (embedded, start) = (Stage::since("vectors", &start), Start::now());
     let mut placed = layout.place(&space, context.progress())?;
     if placed.neighbours.is_none() {
-        let found = Search::default().all(&space, context.progress())?;
-        (placed.neighbours, placed.recall) = (Some(found.neighbours), found.recall);
+        placed.neighbours = Some(Search::default().all(&space, context.progress())?);
     }
     drop(space);
-    note_recall(placed.recall, context);
+    note_recall(placed.recall(), context);
     let (laid, start) = (Stage::since("layout", &start), Start::now());
     let roles = RoleOptions::default().find(&graph, context.progress())?;
     let stages = vec![read, embedded, laid, Stage::since("roles", &start)];
@@ -313,7 +312,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             input: &source.input,
             graph: GraphFacts::of(&graph),
             choices: &choices,
-            recall: placed.recall,
+            recall: placed.recall(),
             stages,
         };
         record::add_to(&mut batch, path, &record)?;

@@ -150,8 +150,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         record.stages = vec![read, Stage::since("search", &start)];
         vectors::note_recall(found.recall, context);
         record.recall = found.recall;
-        let neighbours = found.neighbours;
-        neighbours.add_to(&mut batch, output, &ids, progress)?;
+        found.add_to(&mut batch, output, &ids, progress)?;
     } else {
         let answers = ask(&choices, &ids, &space)?;
         record.stages = vec![read, Stage::since("search", &start)];

@@ -6,7 +6,7 @@ use hone::output::{Batch, Existing};
 use hone::random::Key;
 use hone::store::Embedding;
 use hone::{Progress, Silent};
-use hone_explore::{By, Found, Method, Neighbour, Neighbours, Search, Space};
+use hone_explore::{By, Method, Neighbour, Neighbours, Search, Space};
 
 /// Random vectors, some columns of which are structure; a few rows are equal, one is zero.
 fn vectors(rows: usize, proximity: usize, structure: usize) -> Embedding {
@@ -95,7 +95,7 @@ fn search(method: Method, top: usize) -> Search {
     }
 }
 
-fn all(space: &Space, method: Method, top: usize) -> Found {
+fn all(space: &Space, method: Method, top: usize) -> Neighbours {
     search(method, top)
         .all(space, &Silent)
         .expect("never cancelled")
@@ -108,12 +108,9 @@ fn exact_neighbours_are_those_of_the_formulas() {
     for by in [By::All, By::Proximity, By::Structure] {
         let space = Space::of(&embedding, by).expect("both kinds of columns");
         let found = all(&space, Method::Exact, 8);
-        assert_eq!(
-            (found.recall, found.neighbours.k(), found.neighbours.len()),
-            (None, 8, 220)
-        );
+        assert_eq!((found.recall, found.k(), found.len()), (None, 8, 220));
         for i in 0..220 {
-            let near = found.neighbours.row(i);
+            let near = found.row(i);
             for (near, best) in near.iter().zip(naive_best(&embedding, spread, by, i, 8)) {
                 let exact = naive(&embedding, spread, by, i, near.row as usize);
                 for found in [f64::from(near.similarity), exact] {
@@ -139,7 +136,7 @@ fn exact_neighbours_are_those_of_the_formulas() {
 fn a_query_of_one_node_finds_its_row_of_the_table() {
     let embedding = vectors(300, 16, 4);
     let space = Space::of(&embedding, By::All).expect("vectors");
-    let found = all(&space, Method::Exact, 5).neighbours;
+    let found = all(&space, Method::Exact, 5);
     for i in [0u32, 5, 17, 299] {
         let query = space.query(&[i], &[]).expect("a row");
         let nearest = space.nearest(&query, &[i], 5);
@@ -187,7 +184,7 @@ fn rows_that_look_equally_similar_come_in_the_order_of_their_numbers() {
         }
     };
     for method in [Method::Exact, Method::Approximate] {
-        let found = all(&space, method, 9).neighbours;
+        let found = all(&space, method, 9);
         for i in 0..n {
             let near = found.row(i).iter();
             check(near.map(|near| (near.row, near.similarity)).collect());
@@ -249,10 +246,10 @@ fn approximate_neighbours_are_nearly_all_found_and_the_recall_is_true() {
     );
     let common = |i: usize| {
         let is_true = |near: &&Neighbour| {
-            let mut exact = exact.neighbours.row(i).iter();
+            let mut exact = exact.row(i).iter();
             exact.any(|other| other.row == near.row)
         };
-        near.neighbours.row(i).iter().filter(is_true).count()
+        near.row(i).iter().filter(is_true).count()
     };
     let recall = (0..n).map(common).sum::<usize>() as f64 / (10 * n) as f64;
     let reported = near.recall.expect("approximate");
@@ -267,7 +264,7 @@ fn tiny_and_odd_vectors() {
         for by in [By::All, By::Proximity, By::Structure] {
             let space = Space::of(&embedding, by).expect("finite");
             for method in [Method::Exact, Method::Approximate] {
-                let found = all(&space, method, 10).neighbours;
+                let found = all(&space, method, 10);
                 assert_eq!(found.k(), n.saturating_sub(1));
                 assert_eq!(found.len(), if n > 1 { n } else { 0 });
             }
@@ -281,7 +278,7 @@ fn tiny_and_odd_vectors() {
     );
     let space = Space::of(&same, By::All).expect("finite");
     for method in [Method::Exact, Method::Approximate] {
-        let found = all(&space, method, 3).neighbours;
+        let found = all(&space, method, 3);
         assert!((0..300).all(|i| found.row(i).iter().all(|near| near.similarity == 1.0)));
     }
 }
