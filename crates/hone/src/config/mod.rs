@@ -419,12 +419,6 @@ pub enum Combine {
 }
 
 impl Config {
-    /// The same with another seed.
-    #[must_use]
-    pub fn with_seed(self, seed: u64) -> Self {
-        Config { seed, ..self }
-    }
-
     /// The same with vectors of another length, `global.dim`.
     #[must_use]
     pub fn with_dim(mut self, dim: usize) -> Self {

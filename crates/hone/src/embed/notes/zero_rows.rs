@@ -32,19 +32,10 @@ enum Why {
     Outside,
 }
 
-/// The reasons of nodes that have edges, but none of the leading directions.
+/// Number of reasons.
+const WHYS: usize = 8;
+/// Those of nodes that have edges, but none of the leading directions.
 const OUTSIDE: [Why; 3] = [Why::Lost, Why::Cut, Why::Outside];
-
-const ALL: [Why; 8] = [
-    Why::Alone,
-    Why::Lost,
-    Why::Absent,
-    Why::Weightless,
-    Why::Sink,
-    Why::NoDegree,
-    Why::Cut,
-    Why::Outside,
-];
 
 /// What is needed to find the reasons.
 struct Facts<'a> {
@@ -72,7 +63,7 @@ pub(in crate::embed) fn zero_rows(
     y: Option<(&Columns, &Floors)>,
 ) {
     let (rows, first) = (z.zero_rows(), z.own().range.start);
-    let (mut totals, mut uncovered) = ([0; ALL.len()], Vec::new());
+    let (mut totals, mut uncovered) = ([0; WHYS], Vec::new());
     if !rows.is_empty() {
         let facts = Facts::of(run, graph);
         let held = y.map(|(y, floors)| y.map_rows(&rows, |_, row| floors.length(row) > 0.0));
@@ -108,12 +99,14 @@ pub(in crate::embed) fn zero_rows(
     if count == 0 || count == nodes && run.zero {
         return;
     }
-    let reasons = ALL.iter().zip(&totals).filter(|(_, count)| **count > 0);
-    let reasons: Vec<String> = match is_empty {
-        true => vec!["no motif graph has an entry for them".into()],
-        false => reasons
-            .map(|(why, count)| format!("{count} {}", why.text(run, graph, z.cols())))
-            .collect(),
+    let reasons = match is_empty {
+        true => "no motif graph has an entry for them".into(),
+        false => {
+            let texts = texts(run, graph, z.cols()).into_iter().zip(totals);
+            let found = texts.filter(|(_, count)| *count > 0);
+            let found = found.map(|(text, count)| format!("{count} {text}"));
+            found.collect::<Vec<String>>().join(", ")
+        }
     };
     let have = match (count == 1, run.has_columns_beside()) {
         (true, false) => "has a vector of zeros",
@@ -121,10 +114,9 @@ pub(in crate::embed) fn zero_rows(
         (true, true) => "has zeros in its proximity columns",
         (false, true) => "have zeros in their proximity columns",
     };
-    run.report.warnings.push(format!(
-        "{count} of {nodes} nodes {have}: {}",
-        reasons.join(", ")
-    ));
+    run.report
+        .warnings
+        .push(format!("{count} of {nodes} nodes {have}: {reasons}"));
 }
 
 /// Whether nodes outside the leading directions get directions of their own: where edges are a motif of a matrix that is not in
@@ -243,67 +235,52 @@ impl<'a> Facts<'a> {
     }
 }
 
-impl Why {
-    /// The reason, as a phrase after a number of nodes.
-    fn text(self, run: &Context, graph: &Graph, columns: usize) -> String {
-        let config = run.config;
-        let text = match self {
-            Why::Alone => "without an edge",
-            Why::Lost => {
-                let columns = if columns == 1 {
-                    "1 column".into()
-                } else {
-                    format!("{columns} columns")
-                };
-                return format!(
-                    "not covered by the factors that fit into {columns} (a larger global.dim has room for more)"
-                );
-            }
-            Why::Absent => {
-                "without the motifs, which do not occur in this graph (motifs = \"all\" includes edges)"
-            }
-            Why::Weightless => "with edges of weight 0 only (weights = false ignores the weights)",
-            Why::Sink if config.direction == Direction::Source => {
-                "without an outgoing arc (direction = \"keep\" places them by incoming arcs)"
-            }
-            Why::Sink if config.model != Model::Separate => {
-                "without an outgoing arc: this model has only source factors (direction = \"ignore\" places them by all arcs)"
-            }
-            Why::Sink => {
-                "without an outgoing arc: this local.solver has only source factors (direction = \"ignore\" places them by all arcs)"
-            }
-            Why::NoDegree if config.degree == Degree::In => {
-                "without an incoming arc, hence of degree 0 (degree = \"total\" counts both directions)"
-            }
-            Why::NoDegree => {
-                "without an outgoing arc, hence of degree 0 (degree = \"total\" counts both directions)"
-            }
-            Why::Cut => return outside_factors("", config, graph),
-            Why::Outside if graph.is_directed() => {
-                return outside_factors(
-                    "without the motifs, without walks of enough steps along arcs, or ",
-                    config,
-                    graph,
-                );
-            }
-            Why::Outside => return outside_factors("without the motifs, or ", config, graph),
-        };
-        text.to_owned()
-    }
-}
-
-/// Rows that the leading factors of each motif matrix leave out.
-fn outside_factors(others: &str, config: &Config, graph: &Graph) -> String {
-    let weights = graph.weights().is_some_and(|_| config.uses_weights());
-    let small = if weights {
-        "; very small weights next to large ones have the same effect"
-    } else {
-        ""
+/// Each reason as a phrase after a number of nodes.
+fn texts(run: &Context, graph: &Graph, columns: usize) -> [String; WHYS] {
+    let (config, more) = (run.config, room(run.config));
+    let columns = match columns {
+        1 => "1 column".to_owned(),
+        _ => format!("{columns} columns"),
     };
-    let more = room(config);
-    format!(
-        "{others}not covered by the leading factors of each motif matrix (a larger {more} covers more{small})"
-    )
+    let by_all = "has only source factors (direction = \"ignore\" places them by all arcs)";
+    let sink = if config.direction == Direction::Source {
+        " (direction = \"keep\" places them by incoming arcs)".to_owned()
+    } else if config.model != Model::Separate {
+        format!(": this model {by_all}")
+    } else {
+        format!(": this local.solver {by_all}")
+    };
+    let way = match config.degree {
+        Degree::In => "incoming",
+        _ => "outgoing",
+    };
+    let weights = graph.weights().is_some_and(|_| config.uses_weights());
+    let small = match weights {
+        true => "; very small weights next to large ones have the same effect",
+        false => "",
+    };
+    let cut = format!(
+        "not covered by the leading factors of each motif matrix (a larger {more} covers more{small})"
+    );
+    let walks = match graph.is_directed() {
+        true => "without walks of enough steps along arcs, ",
+        false => "",
+    };
+    [
+        "without an edge".into(),
+        format!(
+            "not covered by the factors that fit into {columns} (a larger global.dim has room for more)"
+        ),
+        "without the motifs, which do not occur in this graph (motifs = \"all\" includes edges)"
+            .into(),
+        "with edges of weight 0 only (weights = false ignores the weights)".into(),
+        format!("without an outgoing arc{sink}"),
+        format!(
+            "without an {way} arc, hence of degree 0 (degree = \"total\" counts both directions)"
+        ),
+        cut.clone(),
+        format!("without the motifs, {walks}or {cut}"),
+    ]
 }
 
 /// Whether each node has an outgoing, and an incoming, arc of non-zero weight.
