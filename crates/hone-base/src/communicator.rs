@@ -3,7 +3,7 @@
 //! All of them run the same program on the same input and call the same functions in the same order. Each parses a part of
 //! a file (`graph::read_divided`) and does a share of the sweeps
 //! (`Sample::count_motifs_with`); then they exchange what they found, and all
-//! of them have all of it. What they write goes through process 0, which creates the files, or each writes a part.
+//! of them have all of it. Process 0 writes what they have, or each writes a part.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -22,10 +22,6 @@ pub trait Communicator: Sync {
     fn add_u64(&self, values: &mut [u64]);
     /// The bytes of every process, in the order of their numbers; each process may have another number of them.
     fn gather_bytes(&self, own: &[u8]) -> Vec<Vec<u8>>;
-    /// Sends values to process 0.
-    fn send(&self, _values: &[f32]) {}
-    /// Receives equally many values in process 0.
-    fn receive(&self, _from: usize, _values: &mut [f32]) {}
 }
 
 /// How a process fares: the first byte of what it says to the others, before the text of its error.

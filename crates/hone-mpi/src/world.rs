@@ -177,8 +177,7 @@ impl World {
     }
 }
 
-/// All processes read a graph and count its motifs together: each parses a part, and does a share of the sweeps. Process 0
-/// creates the files, and receives rows that only it can write.
+/// All processes read a graph and count its motifs together: each parses a part, and does a share of the sweeps.
 impl communicator::Communicator for World {
     fn rank(&self) -> usize {
         self.rank
@@ -201,19 +200,5 @@ impl communicator::Communicator for World {
         let mut rest = &all[..];
         let of = |length| rest.split_off(..length).unwrap_or_default().to_vec();
         lengths.into_iter().map(of).collect()
-    }
-
-    fn send(&self, values: &[f32]) {
-        let (world, piece) = (SimpleCommunicator::world(), self.most.min(PIECE));
-        values
-            .chunks(piece)
-            .for_each(|values| world.process_at_rank(0).send(values));
-    }
-
-    fn receive(&self, from: usize, values: &mut [f32]) {
-        let (world, piece) = (SimpleCommunicator::world(), self.most.min(PIECE));
-        for values in values.chunks_mut(piece) {
-            world.process_at_rank(from as i32).receive_into(values);
-        }
     }
 }

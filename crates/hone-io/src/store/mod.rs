@@ -214,18 +214,18 @@ impl Embedding {
         };
         let out = writers.agree(path, begun)?;
         let rows = Rows::all(self, format, writers);
-        let done = match out {
-            None => {
-                rows.send();
-                Ok(())
+        let written = out.map(|mut out| {
+            let written = write_rows(&rows, path, format, &mut out);
+            written.map(|()| out)
+        });
+        rows.drain();
+        let done = written.transpose().and_then(|out| match out {
+            None => Ok(()),
+            Some(out) => {
+                batch.add(out)?;
+                self.add_beside(batch, path, format)
             }
-            Some(mut out) => {
-                let done = write_rows(&rows, path, format, &mut out);
-                rows.drain();
-                done.and_then(|()| batch.add(out))
-                    .and_then(|()| self.add_beside(batch, path, format))
-            }
-        };
+        });
         writers.agree(path, done)
     }
 
@@ -378,11 +378,12 @@ impl Format {
         writer.saturating_add(WRITING)
     }
 
-    /// Bytes of rows that other processes send, in the process that writes.
+    /// Bytes of rows that other processes have, in the process that writes: a piece, and what it is put together of.
     pub fn received(self, rows: u64, columns: u64) -> u64 {
+        let value = size_of::<f32>() as u64;
         let piece = rows.min(self.piece(columns as usize) as u64);
-        let values = piece.saturating_mul(columns);
-        values.saturating_mul(size_of::<f32>() as u64)
+        let exchanged = rows.saturating_mul(columns).min(shared::PIECE as u64);
+        value.saturating_mul(piece.saturating_mul(columns).saturating_add(2 * exchanged))
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`Rows`]: vectors as a writer sees them, in pieces of rows, whoever holds them.
 //!
-//! A process that holds all rows lends them. If several processes hold them, process 0 receives one piece at a time
-//! from their owners, and the others send theirs: no process holds all of them. Or each writes its own as a file of a folder
+//! A process that holds all rows lends them. If several processes hold them, they put together one piece after the other, which
+//! process 0 writes: no process holds all of them. Or each writes its own as a file of a folder
 //! ([`parts`](crate::output::parts)), which process 0 makes under a temporary name and puts in place.
 
 use std::borrow::Cow;
@@ -18,16 +18,15 @@ use crate::graph::NodeIds;
 use crate::output::parts::{check_target, part_name};
 use crate::output::{Batch, Output, Temporary, Written};
 
-/// Values in a piece.
-const PIECE: usize = 1 << 20;
+/// Values in a piece, and in what processes exchange at a time.
+pub(super) const PIECE: usize = 1 << 20;
 
 impl Format {
     /// Rows in a piece; a piece of a Parquet table is a row group.
     pub(super) fn piece(self, columns: usize) -> usize {
-        if self == Format::Parquet {
-            ROW_GROUP
-        } else {
-            (PIECE / columns.max(1)).max(1)
+        match self {
+            Format::Parquet => ROW_GROUP,
+            _ => (PIECE / columns.max(1)).max(1),
         }
     }
 }
@@ -37,8 +36,8 @@ pub(super) struct Rows<'a> {
     embedding: &'a Embedding,
     /// Those that are written.
     range: Range<usize>,
-    /// The processes, and the rows that each of them holds; none if all rows are here.
-    owners: Option<(&'a dyn Communicator, Vec<Range<usize>>)>,
+    /// The processes that hold the rows together; none if all are here.
+    writers: Option<&'a dyn Communicator>,
     /// Rows in a piece.
     piece: usize,
     /// The first row that was not read yet.
@@ -46,36 +45,28 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// All rows, for process 0, and what the others send.
+    /// All rows, whoever holds them: all processes read them together.
     pub(super) fn all(
         embedding: &'a Embedding,
         format: Format,
         writers: &'a dyn Communicator,
     ) -> Self {
         let own = &embedding.own;
-        let owners = (!own.is_all()).then(|| {
-            let bytes = serde_json::to_vec(&own.range).expect("plain data");
-            let all = writers.gather_bytes(&bytes).into_iter();
-            let range = |bytes: Vec<u8>| serde_json::from_slice(&bytes).expect("a range");
-            (writers, all.map(range).collect())
-        });
-        Self::of(embedding, 0..own.rows, owners, format)
+        Rows {
+            embedding,
+            range: 0..own.rows,
+            writers: (!own.is_all()).then_some(writers),
+            piece: format.piece(embedding.vectors.cols()),
+            next: Cell::new(0),
+        }
     }
 
     /// The rows of this process.
     pub(super) fn own(embedding: &'a Embedding, format: Format) -> Self {
-        Self::of(embedding, embedding.own.range.clone(), None, format)
-    }
-
-    fn of(
-        embedding: &'a Embedding,
-        range: Range<usize>,
-        owners: Option<(&'a dyn Communicator, Vec<Range<usize>>)>,
-        format: Format,
-    ) -> Self {
+        let range = embedding.own.range.clone();
         Rows {
             embedding,
-            owners,
+            writers: None,
             piece: format.piece(embedding.vectors.cols()),
             next: Cell::new(range.start),
             range,
@@ -107,76 +98,45 @@ impl<'a> Rows<'a> {
         &self,
         mut take: impl FnMut(Range<usize>, &[f32]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        while let Some(piece) = self.step() {
-            let values = self.values(&piece);
-            take(piece, &values)?;
+        while self.next.get() < self.range.end {
+            let start = self.next.get();
+            let end = self.range.end.min(start.saturating_add(self.piece));
+            self.next.set(end);
+            take(start..end, &self.values(start..end))?;
         }
         Ok(())
     }
 
-    /// Receives what was not read: other processes wait until all their rows are taken.
+    /// Reads what was not read, for the other processes.
     pub(super) fn drain(&self) {
         let Ok(()) = self.each::<Infallible>(|_, _| Ok(()));
     }
 
-    /// Sends the rows of this process to process 0, which reads all.
-    pub(super) fn send(&self) {
-        let Some((writers, _)) = &self.owners else {
-            return;
-        };
-        while let Some(piece) = self.step() {
-            let part = common(&piece, &self.embedding.own.range);
-            if !part.is_empty() {
-                writers.send(self.held(&part));
-            }
-        }
-    }
-
-    /// The next piece.
-    fn step(&self) -> Option<Range<usize>> {
-        let start = self.next.get();
-        let end = self.range.end.min(start.saturating_add(self.piece));
-        self.next.set(end);
-        (start < end).then_some(start..end)
-    }
-
-    /// Rows that this process holds.
-    fn held(&self, rows: &Range<usize>) -> &'a [f32] {
-        let first = self.embedding.own.range.start;
-        self.embedding
-            .vectors
-            .rows_slice(rows.start - first..rows.end - first)
-    }
-
-    /// The values of a piece, received from their owners where they are elsewhere.
-    fn values(&self, piece: &Range<usize>) -> Cow<'a, [f32]> {
-        let own = &self.embedding.own.range;
-        let Some((writers, owners)) = &self.owners else {
+    /// The values of a piece, in the process that writes.
+    fn values(&self, piece: Range<usize>) -> Cow<'a, [f32]> {
+        let Some(writers) = self.writers else {
             return Cow::Borrowed(self.held(piece));
         };
-        if common(piece, own) == *piece {
-            return Cow::Borrowed(self.held(piece));
-        }
-        let cols = self.cols();
-        let mut values = vec![0.0; piece.len() * cols];
-        for (rank, range) in owners.iter().enumerate() {
-            let part = common(piece, range);
-            let [start, end] = [part.start, part.end].map(|row| (row - piece.start) * cols);
-            let to = &mut values[start..end];
-            match rank == writers.rank() {
-                _ if part.is_empty() => {}
-                true => to.copy_from_slice(self.held(&part)),
-                false => writers.receive(rank, to),
+        let (mut values, step) = (Vec::new(), (PIECE / self.cols().max(1)).max(1));
+        for start in piece.clone().step_by(step) {
+            let held = self.held(start..piece.end.min(start + step));
+            let parts = writers.gather_bytes(bytemuck::cast_slice(held));
+            for part in parts.iter().filter(|_| writers.leads()) {
+                let bytes = part.as_chunks().0.iter();
+                values.extend(bytes.map(|&value| f32::from_le_bytes(value)));
             }
         }
         Cow::Owned(values)
     }
-}
 
-/// What two ranges have in common: within the first, empty if there is nothing.
-fn common(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
-    let start = b.start.clamp(a.start, a.end);
-    start..b.end.clamp(start, a.end)
+    /// Those of some rows that are here.
+    fn held(&self, rows: Range<usize>) -> &'a [f32] {
+        let own = &self.embedding.own.range;
+        let start = rows.start.clamp(own.start, own.end);
+        let end = rows.end.clamp(start, own.end);
+        let here = start - own.start..end - own.start;
+        self.embedding.vectors.rows_slice(here)
+    }
 }
 
 /// Writes the rows of this process into a folder of Parquet files, which process 0 adds to its batch.

@@ -5,7 +5,6 @@
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Barrier, Mutex};
 
 use hone::communicator::Communicator;
@@ -26,8 +25,6 @@ const OWNED: [Range<usize>; 4] = [0..256, 256..256, 256..768, 768..ROWS];
 struct Desk {
     all: Barrier,
     bytes: Mutex<Vec<Vec<u8>>>,
-    sent: [Sender<Vec<f32>>; 4],
-    received: Mutex<Vec<Receiver<Vec<f32>>>>,
 }
 
 /// A thread among four.
@@ -39,14 +36,9 @@ struct Thread<'a> {
 
 impl Desk {
     fn new() -> Self {
-        let channels: [_; 4] = std::array::from_fn(|_| channel());
-        let sent = std::array::from_fn(|rank| channels[rank].0.clone());
-        let received = channels.into_iter().map(|(_, received)| received).collect();
         Desk {
             all: Barrier::new(4),
             bytes: Mutex::new(vec![Vec::new(); 4]),
-            sent,
-            received: Mutex::new(received),
         }
     }
 
@@ -91,14 +83,6 @@ impl Communicator for Thread<'_> {
         let all = self.desk.bytes.lock().unwrap().clone();
         self.desk.all.wait();
         all
-    }
-
-    fn send(&self, values: &[f32]) {
-        self.desk.sent[self.rank].send(values.to_vec()).unwrap();
-    }
-
-    fn receive(&self, from: usize, values: &mut [f32]) {
-        values.copy_from_slice(&self.desk.received.lock().unwrap()[from].recv().unwrap());
     }
 }
 
