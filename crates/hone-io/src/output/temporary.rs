@@ -266,7 +266,7 @@ pub(super) fn exchange(
     // A single file is replaced in one step, and is there at any moment.
     let alone = obsolete.is_empty() && matches!(new, [one] if !one.temporary.is_folder);
     let first = new.first().filter(|_| !alone);
-    let _turn = first.and_then(|first| turn(folder_of(&first.target)));
+    let _lock = first.and_then(|first| lock(folder_of(&first.target)));
     let (mut old, mut done) = (Old::default(), Vec::new());
     let mut steps = || {
         let replaced = new
@@ -300,7 +300,7 @@ pub(super) fn exchange(
 
 /// Waits until no other process exchanges files in this folder. The turn ends when the result is dropped; file systems
 /// without locks have no turns.
-fn turn(folder: &Path) -> Option<File> {
+fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     for _ in 0..LOOKS {
         match folder.try_lock() {

@@ -36,7 +36,7 @@ use crate::record;
 pub struct CountTable<'a> {
     graph: &'a Graph,
     counts: &'a Counts,
-    rows: Rows<'a>,
+    rows: Entries<'a>,
 }
 
 /// The meaning of a row of a table of counts.
@@ -50,7 +50,7 @@ pub enum CountsBy {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Rows<'a> {
+enum Entries<'a> {
     /// One row per edge, these motifs; which occurrences of directed ones.
     Edges(&'a [Motif], Occurrence),
     /// One row per node, these counts.
@@ -78,7 +78,7 @@ impl<'a> CountTable<'a> {
         CountTable {
             graph,
             counts,
-            rows: Rows::Edges(motifs, occurrence),
+            rows: Entries::Edges(motifs, occurrence),
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> CountTable<'a> {
         CountTable {
             graph,
             counts,
-            rows: Rows::Nodes(orbits),
+            rows: Entries::Nodes(orbits),
         }
     }
 
@@ -132,11 +132,11 @@ impl<'a> CountTable<'a> {
     /// Writes the table (to standard output as TSV for `-`) into a batch, where further files may join it.
     pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let (keys, names): (&[&str], Vec<&str>) = match self.rows {
-            Rows::Edges(motifs, _) => {
+            Entries::Edges(motifs, _) => {
                 let names = motifs.iter().map(|motif| motif.name());
                 (&["source", "target"], names.collect())
             }
-            Rows::Nodes(_) => (&["id"], NODE_ORBITS.to_vec()),
+            Entries::Nodes(_) => (&["id"], NODE_ORBITS.to_vec()),
         };
         let keyed = keys.iter().map(|&key| (key, Kind::Node));
         let columns = keyed.chain(names.iter().map(|&name| (name, Kind::Count)));
@@ -150,8 +150,8 @@ impl<'a> CountTable<'a> {
             return table.add_to(batch, path, progress);
         }
         let (rows, by) = match self.rows {
-            Rows::Edges(..) => (self.graph.edges(), CountsBy::Edge),
-            Rows::Nodes(_) => (self.graph.nodes(), CountsBy::Node),
+            Entries::Edges(..) => (self.graph.edges(), CountsBy::Edge),
+            Entries::Nodes(_) => (self.graph.nodes(), CountsBy::Node),
         };
         let edges = by == CountsBy::Edge;
         let beside = &CountTable::files(path, by)?[1];
@@ -209,8 +209,8 @@ impl<'a> CountTable<'a> {
     fn columns(&self, nodes: Range<usize>) -> Result<Vec<Column>> {
         let nodes = nodes.start as u32..nodes.end as u32;
         let how = match self.rows {
-            Rows::Edges(motifs, occurrence) => (motifs, occurrence),
-            Rows::Nodes(orbits) => {
+            Entries::Edges(motifs, occurrence) => (motifs, occurrence),
+            Entries::Nodes(orbits) => {
                 let of = |orbit| nodes.clone().map(|i| orbits[i as usize][orbit]).collect();
                 let counts = (0..NODE_ORBITS.len()).map(|orbit| Column::Counts(of(orbit)));
                 let ids = Column::Nodes(nodes.clone().collect());

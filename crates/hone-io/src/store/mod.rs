@@ -40,7 +40,7 @@ use crate::record;
 pub use counts::{CountTable, CountsBy};
 pub use npy::read_npy_array;
 pub use npy::write_header as write_npy_header;
-use shared::Rows;
+use shared::RowPieces;
 pub(crate) use text::compressed;
 pub use text::write_ids;
 
@@ -213,7 +213,7 @@ impl Embedding {
             false => Ok(None),
         };
         let out = writers.agree(path, begun)?;
-        let rows = Rows::all(self, format, writers);
+        let rows = RowPieces::all(self, format, writers);
         let written = out.map(|mut out| {
             let written = write_rows(&rows, path, format, &mut out);
             written.map(|()| out)
@@ -281,7 +281,7 @@ fn begin(batch: &Batch, path: &Path, format: Format) -> Result<Output> {
 }
 
 /// Writes all rows.
-fn write_rows(rows: &Rows, path: &Path, format: Format, out: &mut Output) -> Result<()> {
+fn write_rows(rows: &RowPieces, path: &Path, format: Format, out: &mut Output) -> Result<()> {
     match format {
         Format::Npy => npy::write(rows, out).map_err(|e| Error::io(path, e)),
         Format::Tsv | Format::Csv | Format::Word2vec => {

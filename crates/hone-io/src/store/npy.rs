@@ -5,10 +5,11 @@
 //! Reference: NumPy Enhancement Proposal 1.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use super::shared::Rows;
+use super::shared::RowPieces;
 use super::{Embedding, read_names, text};
 use crate::dense::Block;
 use crate::error::{Error, Result, unwrapped};
@@ -27,7 +28,7 @@ const LONGEST_TEXT: usize = 1 << 20;
 pub(super) use crate::output::companions::ids as ids_path;
 
 /// Writes rows as an array.
-pub(super) fn write(rows: &Rows, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(rows: &RowPieces, out: &mut dyn Write) -> io::Result<()> {
     write_header("<f4", &[rows.len(), rows.cols()], out)?;
     rows.each(|_, values| out.write_all(bytemuck::cast_slice(values)))
 }
@@ -52,24 +53,23 @@ pub fn write_header(dtype: &str, shape: &[usize], out: &mut dyn Write) -> io::Re
 }
 
 /// Writes an archive.
-pub(super) fn write_npz(rows: &Rows, path: &Path, out: &mut Output) -> Result<()> {
-    let mut archive = || -> io::Result<()> {
-        let mut zip = zip::ZipWriter::new(FailOnce {
-            out,
-            failed: false,
-            position: 0,
-        });
+pub(super) fn write_npz(rows: &RowPieces, path: &Path, out: &mut Output) -> Result<()> {
+    let archive = || -> io::Result<()> {
+        // One that is given up is not dropped: it would be finished, and print that it cannot be.
+        let mut zip = ManuallyDrop::new(zip::ZipWriter::new(out));
         let options = zip::write::SimpleFileOptions::default()
             .compression_method(zip::CompressionMethod::Stored)
             .last_modified_time(zip::DateTime::default())
             .large_file(true);
         zip.start_file("ids.npy", options)?;
-        write_ids(rows.ids(), &mut zip)?;
+        write_ids(rows.ids(), &mut *zip)?;
         zip.start_file("embedding.npy", options)?;
-        write(rows, &mut zip)?;
+        write(rows, &mut *zip)?;
         zip.start_file("columns.npy", options)?;
-        write_texts(|| rows.names().iter().map(String::as_str), &mut zip)?;
-        zip.finish()?;
+        write_texts(|| rows.names().iter().map(String::as_str), &mut *zip)?;
+        // A full disk shows here, not while the archive is finished.
+        zip.flush()?;
+        ManuallyDrop::into_inner(zip).finish()?;
         Ok(())
     };
     archive().map_err(|e| Error::io(path, e))
@@ -416,53 +416,4 @@ fn member<T>(
     let member = archive.by_name(name);
     let mut member = member.map_err(|e| Error::input(path, format!("{name}: {e}"), NPZ))?;
     read(&mut Array::open(path, &mut member, allowance)?)
-}
-
-/// A sink that fails once: when dropped, the archive's writer tries to finish the abandoned archive, and prints to
-/// standard error if it cannot. So after the first failure the sink pretends to succeed, including positions, which the
-/// writer checks.
-struct FailOnce<'a> {
-    out: &'a mut Output,
-    failed: bool,
-    position: u64,
-}
-
-impl FailOnce<'_> {
-    fn once<T>(
-        &mut self,
-        after: T,
-        act: impl FnOnce(&mut Output) -> io::Result<T>,
-    ) -> io::Result<T> {
-        if self.failed {
-            return Ok(after);
-        }
-        let done = act(self.out);
-        let interrupted = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
-        self.failed = done.as_ref().is_err_and(|error| !interrupted(error));
-        done
-    }
-}
-
-impl Write for FailOnce<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.once(bytes.len(), |out| out.write(bytes))?;
-        self.position += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.once((), Write::flush)
-    }
-}
-
-impl Seek for FailOnce<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let pretended = match to {
-            SeekFrom::Start(position) => position,
-            SeekFrom::Current(by) => self.position.saturating_add_signed(by),
-            SeekFrom::End(_) => self.position,
-        };
-        self.position = self.once(pretended, |out| out.seek(to))?;
-        Ok(self.position)
-    }
 }

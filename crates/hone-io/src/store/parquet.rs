@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::Embedding;
-use super::shared::Rows;
+use super::shared::RowPieces;
 use crate::columnar::{Column, Kind, TableReader, TableWriter};
 use crate::dense::Block;
 use crate::error::{Error, Result};
@@ -21,7 +21,7 @@ pub(super) fn memory(rows: u64, columns: u64) -> u64 {
 }
 
 /// Writes rows, a piece in each row group.
-pub(super) fn write(rows: &Rows, path: &Path, out: &mut (impl Write + Send)) -> Result<()> {
+pub(super) fn write(rows: &RowPieces, path: &Path, out: &mut (impl Write + Send)) -> Result<()> {
     let cols = rows.cols();
     let mut schema = vec![("id".to_owned(), Kind::Node)];
     schema.extend(rows.names().iter().map(|name| (name.clone(), Kind::Float)));

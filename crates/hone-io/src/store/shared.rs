@@ -1,4 +1,4 @@
-//! [`Rows`]: vectors as a writer sees them, in pieces of rows, whoever holds them.
+//! [`RowPieces`]: vectors as a writer sees them, in pieces of rows, whoever holds them.
 //!
 //! A process that holds all rows lends them. If several processes hold them, they put together one piece after the other, which
 //! process 0 writes: no process holds all of them. Or each writes its own as a file of a folder
@@ -32,7 +32,7 @@ impl Format {
 }
 
 /// Rows that are written by one process, to be read once.
-pub(super) struct Rows<'a> {
+pub(super) struct RowPieces<'a> {
     embedding: &'a Embedding,
     /// Those that are written.
     range: Range<usize>,
@@ -44,7 +44,7 @@ pub(super) struct Rows<'a> {
     next: Cell<usize>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowPieces<'a> {
     /// All rows, whoever holds them: all processes read them together.
     pub(super) fn all(
         embedding: &'a Embedding,
@@ -52,7 +52,7 @@ impl<'a> Rows<'a> {
         writers: &'a dyn Communicator,
     ) -> Self {
         let own = &embedding.own;
-        Rows {
+        RowPieces {
             embedding,
             range: 0..own.rows,
             writers: (!own.is_all()).then_some(writers),
@@ -64,7 +64,7 @@ impl<'a> Rows<'a> {
     /// The rows of this process.
     pub(super) fn own(embedding: &'a Embedding, format: Format) -> Self {
         let range = embedding.own.range.clone();
-        Rows {
+        RowPieces {
             embedding,
             writers: None,
             piece: format.piece(embedding.vectors.cols()),
@@ -190,7 +190,7 @@ pub(super) fn write_parts(
 fn write_part(embedding: &Embedding, path: &Path, part: &Path) -> Result<Option<Written>> {
     let failed = |e| Error::io(path, e);
     let mut out = Output::inside(part).map_err(failed)?;
-    parquet::write(&Rows::own(embedding, Format::Parquet), path, &mut out)?;
+    parquet::write(&RowPieces::own(embedding, Format::Parquet), path, &mut out)?;
     let written = out.finish().map_err(failed)?;
     Ok(written.map(|(file, _)| file))
 }

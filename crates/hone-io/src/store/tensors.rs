@@ -18,7 +18,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde_json::{Map, Value as Json, json};
 
 use super::Embedding;
-use super::shared::Rows;
+use super::shared::RowPieces;
 use super::text;
 use crate::dense::{Block, Small};
 use crate::error::{Error, Result};
@@ -349,7 +349,7 @@ pub fn finite<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Checked<()> {
 }
 
 /// Writes an embedding.
-pub(super) fn write(rows: &Rows, path: &Path, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(rows: &RowPieces, path: &Path, out: &mut dyn Write) -> Result<()> {
     let ids = rows.ids();
     let is_text = matches!(ids, NodeIds::Text { .. });
     text::check_ids(ids, path, |c| c == '\n' || c == '\r', "a line break")?;

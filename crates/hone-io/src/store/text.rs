@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::shared::Rows;
+use super::shared::RowPieces;
 use super::{Embedding, Format, read_names};
 use crate::dense::Block;
 use crate::error::{Error, Result};
@@ -37,7 +37,12 @@ pub(super) fn memory(columns: u64) -> u64 {
 
 /// Writes names of columns, or the size of a word2vec table, and the rows, each on a line. Refuses ids that the format cannot
 /// hold.
-pub(super) fn write(rows: &Rows, path: &Path, format: Format, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(
+    rows: &RowPieces,
+    path: &Path,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<()> {
     let (ids, cols) = (rows.ids(), rows.cols());
     let separator = separator(format);
     let push = |field: &str, line: &mut String| match format {
