@@ -9,13 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::entries::{ENTRY_BYTES, fit_nonzeros, least_squares};
 use super::pair::{
-    Descent, Pair, Squared, Start, inverse, nearest_orthonormal, not_negative, nothing, penalty,
-    trace,
+    Descent, Pair, Start, inverse, nearest_orthonormal, not_negative, nothing, penalty, trace,
 };
 use super::{Factors, Method, Shape, Task, WITH_ROOTS};
 use crate::dense::{Block, Norm, Panels, Small, orthonormalize};
 use crate::error::{Error, Result};
-use crate::operator::{Operator, SQUARABLE, Workspace};
+use crate::operator::{Energy, Operator, SQUARABLE, Workspace};
 use crate::space::Host;
 use crate::sparse::Fused;
 
@@ -101,8 +100,8 @@ impl Method for Als {
             });
         }
         let pair = Pair::start(s, self.start, task)?;
-        let loss = Squared::of(s, &pair.b, task);
-        if loss.is_zero() {
+        let loss = s.energy(task.key, || pair.b.clone());
+        if loss.value == 0.0 {
             return Ok(nothing(s, task, loss.measure()));
         }
         let mut state = Alternation::new(self, pair)?;
@@ -133,7 +132,7 @@ impl Method for Als {
         drop(state);
         let lambda = self.regularization;
         Ok(descent.finish(found, loss.measure(), |pair| {
-            loss.of_pair(s, pair, |a, b| match self.orthogonal {
+            loss.loss_of(s, pair, |a, b| match self.orthogonal {
                 Orthogonal::None => penalty(lambda, [a, b]),
                 // The weights are in one factor, or between both.
                 _ => lambda * a.inner(b),
@@ -238,7 +237,7 @@ impl<'a> Alternation<'a> {
     }
 
     /// The loss, given the product of S with the factor that is not `own`.
-    fn loss(&self, loss: &Squared, image: &Block, own: &Block) -> f64 {
+    fn loss(&self, loss: &Energy, image: &Block, own: &Block) -> f64 {
         let (gram_a, gram_b) = (self.pair.a.gram(), self.pair.b.gram());
         let lambda = self.options.regularization;
         let Some(weights) = &self.weights else {
@@ -247,7 +246,7 @@ impl<'a> Alternation<'a> {
                 Orthogonal::Right => trace(&gram_a),
                 _ => trace(&gram_a) + trace(&gram_b),
             };
-            return loss.value(image, own, &gram_a, &gram_b, lambda * free);
+            return loss.loss(image, own, &gram_a, &gram_b, lambda * free);
         };
         let gram_a = Small::from_fn(weights.len(), weights.len(), |i, j| {
             weights[i] * gram_a.get(i, j) * weights[j]
@@ -255,6 +254,6 @@ impl<'a> Alternation<'a> {
         let mut weighted = own.clone();
         weighted.scale_columns(weights);
         let penalty = lambda * weights.iter().map(|w| w * w).sum::<f64>();
-        loss.value(image, &weighted, &gram_a, &gram_b, penalty)
+        loss.loss(image, &weighted, &gram_a, &gram_b, penalty)
     }
 }

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::entries::{ENTRY_BYTES, dot, fit_nonzeros};
-use super::pair::{Descent, Pair, Squared, Start, at_least_one, not_negative, nothing, penalty};
+use super::pair::{Descent, Pair, Start, at_least_one, not_negative, nothing, penalty};
 use super::{Factors, Method, Shape, Task, WITH_ROOTS};
 use crate::dense::{Block, Panels, Small};
 use crate::error::Result;
@@ -118,15 +118,15 @@ impl Sweeps {
         descent: Descent,
         basis: impl FnOnce(Pair) -> Result<(Block, Vec<f64>, Block)>,
     ) -> Result<Factors<Panels>> {
-        let loss = Squared::of(s, &pair.b, descent.task);
-        if loss.is_zero() {
+        let loss = s.energy(descent.task.key, || pair.b.clone());
+        if loss.value == 0.0 {
             return Ok(nothing(s, descent.task, loss.measure()));
         }
         let extra = |a: &Small, b: &Small| penalty(self.penalty, [a, b]);
         let mut work = Workspace::default();
         let mut image = s.image(&Host, false, &pair.b, &mut work);
         let (mut gram_a, mut gram_b) = (pair.a.gram(), pair.b.gram());
-        let first = loss.value(&image, &pair.a, &gram_a, &gram_b, extra(&gram_a, &gram_b));
+        let first = loss.loss(&image, &pair.a, &gram_a, &gram_b, extra(&gram_a, &gram_b));
         let descent = descent.run(first, |iteration| {
             if iteration > 1 {
                 s.product(
@@ -143,13 +143,13 @@ impl Sweeps {
             let back = s.image(&Host, true, &pair.a, &mut work);
             self.sweep(&mut pair.b, &back, &gram_a);
             gram_b = pair.b.gram();
-            let value = loss.value(&back, &pair.b, &gram_a, &gram_b, extra(&gram_a, &gram_b));
+            let value = loss.loss(&back, &pair.b, &gram_a, &gram_b, extra(&gram_a, &gram_b));
             work.give(back);
             Ok(value)
         })?;
         drop((work, image));
         let found = basis(pair)?;
-        Ok(descent.finish(found, loss.measure(), |pair| loss.of_pair(s, pair, extra)))
+        Ok(descent.finish(found, loss.measure(), |pair| loss.loss_of(s, pair, extra)))
     }
 
     /// Moves each coordinate of each row to its minimum, the others fixed, given the product of S with the other

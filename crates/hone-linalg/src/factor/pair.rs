@@ -249,21 +249,9 @@ impl Best {
 }
 
 /// The squared loss on all entries, relative to ‖S‖².
-pub(super) struct Squared(Energy);
-
-impl Squared {
-    /// Finds ‖S‖²; the columns of `right` are near the leading right space.
-    pub(super) fn of(s: &Operator, right: &Block, task: &Task) -> Squared {
-        Squared(s.energy(task.key, || right.clone()))
-    }
-
-    /// Whether S is zero.
-    pub(super) fn is_zero(&self) -> bool {
-        self.0.value == 0.0
-    }
-
+impl Energy {
     /// (‖S − A Bᵀ‖² + penalty) / ‖S‖², given `image` = S B.
-    pub(super) fn value(
+    pub(super) fn loss(
         &self,
         image: &Block,
         a: &Block,
@@ -271,15 +259,15 @@ impl Squared {
         gram_b: &Small,
         penalty: f64,
     ) -> f64 {
-        if self.0.value == 0.0 {
+        if self.value == 0.0 {
             return 0.0;
         }
-        let left = self.0.value - 2.0 * inner(image, a) + gram_a.inner(gram_b);
-        (left + penalty) / self.0.value
+        let left = self.value - 2.0 * inner(image, a) + gram_a.inner(gram_b);
+        (left + penalty) / self.value
     }
 
     /// The same, with the penalty of a solver for these Gram matrices.
-    pub(super) fn of_pair(
+    pub(super) fn loss_of(
         &self,
         s: &Operator,
         Pair { a, b }: Pair,
@@ -287,15 +275,14 @@ impl Squared {
     ) -> f64 {
         let (gram_a, gram_b) = (a.gram(), b.gram());
         let penalty = penalty(&gram_a, &gram_b);
-        self.value(&s.apply(&b), &a, &gram_a, &gram_b, penalty)
+        self.loss(&s.apply(&b), &a, &gram_a, &gram_b, penalty)
     }
 
-    /// What [`Squared::value`] measures.
+    /// What [`Energy::loss`] measures.
     pub(super) fn measure(&self) -> String {
-        let how = if self.0.exact {
-            "exact"
-        } else {
-            "estimated from random probes"
+        let how = match self.exact {
+            true => "exact",
+            false => "estimated from random probes",
         };
         format!("squared error and penalty relative to ‖S‖², all entries; ‖S‖² {how}")
     }
