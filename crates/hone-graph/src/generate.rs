@@ -110,66 +110,61 @@ impl Generator {
         }
     }
 
-    /// Fails, naming the parameter, when there is no such graph.
-    pub fn check(&self) -> Result<()> {
-        let (n, edges) = (self.nodes(), self.expected_edges());
-        let fail = |field: &str, message: String| Err(Error::config(field, message));
-        if n == 0 || n > u64::from(u32::MAX) {
-            let message = format!("{n} nodes; there can be from 1 to {}", u32::MAX);
-            return fail("nodes", message);
-        }
-        let mut field = "degree";
+    /// The mean degree, of models that have one.
+    fn degree(&self) -> Option<f64> {
         match *self {
             Generator::Er { degree, .. }
             | Generator::Ba { degree, .. }
             | Generator::Rmat { degree, .. }
-            | Generator::Sbm { degree, .. }
-                if !(0.0..=(n - 1) as f64).contains(&degree) =>
-            {
-                let most = n - 1;
+            | Generator::Sbm { degree, .. } => Some(degree),
+            Generator::RingOfCliques { .. } | Generator::Barbell { .. } => None,
+        }
+    }
+
+    /// Fails, naming the parameter, when there is no such graph.
+    pub fn check(&self) -> Result<()> {
+        let (n, edges) = (self.nodes(), self.expected_edges());
+        let (degree, most) = (self.degree().unwrap_or(0.0), n.saturating_sub(1));
+        let (field, message) = match *self {
+            _ if n == 0 || n > u64::from(u32::MAX) => {
+                let message = format!("{n} nodes; there can be from 1 to {}", u32::MAX);
+                ("nodes", message)
+            }
+            _ if !(0.0..=most as f64).contains(&degree) => {
                 let message = format!(
                     "a mean degree of {degree} among {n} nodes; it can be from 0 to {most}"
                 );
-                return fail("degree", message);
+                ("degree", message)
             }
-            Generator::Er { .. } | Generator::Ba { .. } => {}
-            Generator::Rmat { quadrants, .. } => {
+            Generator::Rmat { quadrants, .. } if !are_shares(quadrants) => {
                 let sum: f64 = quadrants.iter().sum();
-                let shares = quadrants.iter().all(|p| (0.0..=1.0).contains(p));
-                if !shares || (sum - 1.0).abs() > 1e-6 {
-                    let message = format!(
-                        "{quadrants:?}; give four probabilities that add up to 1 (here: {sum})"
-                    );
-                    return fail("quadrants", message);
-                }
+                let message = format!(
+                    "{quadrants:?}; give four probabilities that add up to 1 (here: {sum})"
+                );
+                ("quadrants", message)
+            }
+            Generator::RingOfCliques { cliques, size } if cliques < 2 || size < 2 => {
+                let message =
+                    format!("{cliques} cliques of {size} nodes; give at least 2 of at least 2");
+                ("cliques", message)
+            }
+            Generator::Barbell { size, .. } if size < 2 => {
+                ("size", format!("a clique of {size} nodes; give at least 2"))
+            }
+            _ if edges > MOST_EDGES => {
+                let message =
+                    format!("about {edges:.1e} edges; there can be up to {MOST_EDGES:.0e}");
+                (self.degree().map_or("size", |_| "degree"), message)
             }
             Generator::Sbm {
                 degree,
                 communities,
                 mixing,
                 ..
-            } => check_communities(n, communities, degree, mixing)?,
-            Generator::RingOfCliques { cliques, size } => {
-                field = "size";
-                if cliques < 2 || size < 2 {
-                    let message =
-                        format!("{cliques} cliques of {size} nodes; give at least 2 of at least 2");
-                    return fail("cliques", message);
-                }
-            }
-            Generator::Barbell { size, .. } => {
-                field = "size";
-                if size < 2 {
-                    let message = format!("a clique of {size} nodes; give at least 2");
-                    return fail("size", message);
-                }
-            }
-        }
-        if edges > MOST_EDGES {
-            let message = format!("about {edges:.1e} edges; there can be up to {MOST_EDGES:.0e}");
-            return fail(field, message);
-        }
-        Ok(())
+            } => return check_communities(n, communities, degree, mixing),
+            _ => return Ok(()),
+        };
+        Err(Error::config(field, message))
     }
 
     /// Draws the edges and passes them to `sink`, some chunks at a time, always in the same order.
@@ -217,12 +212,9 @@ impl Generator {
     pub fn expected_edges(&self) -> f64 {
         let clique = |size: u64| size as f64 * (size as f64 - 1.0) / 2.0;
         match *self {
-            Generator::Er { nodes, degree }
-            | Generator::Ba { nodes, degree }
-            | Generator::Rmat { nodes, degree, .. }
-            | Generator::Sbm { nodes, degree, .. } => nodes as f64 * degree / 2.0,
             Generator::RingOfCliques { cliques, size } => cliques as f64 * (clique(size) + 1.0),
             Generator::Barbell { size, path } => 2.0 * clique(size) + path as f64 + 1.0,
+            _ => self.nodes() as f64 * self.degree().unwrap_or(0.0) / 2.0,
         }
     }
 
@@ -331,6 +323,12 @@ impl Display for Generator {
             Generator::Barbell { size, path } => write!(f, "barbell size={size} path={path}"),
         }
     }
+}
+
+/// Whether these are probabilities that add up to 1.
+fn are_shares(quadrants: [f64; 4]) -> bool {
+    let sum: f64 = quadrants.iter().sum();
+    quadrants.iter().all(|p| (0.0..=1.0).contains(p)) && (sum - 1.0).abs() <= 1e-6
 }
 
 /// First node after the community of `u`: community c is c n / k .. (c + 1) n / k, rounded down.

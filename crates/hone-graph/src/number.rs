@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::slice::ParallelSliceMut;
 
+use crate::Edges;
 use crate::error::{Error, Result};
 use crate::ids::{Names, NodeIds, canonical_integer};
 use crate::parallel;
@@ -27,7 +28,7 @@ impl NodeIds {
     pub fn number_integers(
         count: usize,
         edge: impl Fn(usize) -> (i64, i64) + Sync,
-    ) -> Result<(NodeIds, Vec<(u32, u32)>)> {
+    ) -> Result<(NodeIds, Edges)> {
         let chunk = |c: usize| {
             let edges = c * CHUNK..count.min((c + 1) * CHUNK);
             let narrow = |e| {
@@ -47,7 +48,7 @@ impl NodeIds {
     /// The nodes of edges between names, and the edges between their numbers.
     pub fn number_texts<'a>(
         edges: impl Iterator<Item = (&'a str, &'a str)>,
-    ) -> Result<(NodeIds, Vec<(u32, u32)>)> {
+    ) -> Result<(NodeIds, Edges)> {
         let mut names = Names::new();
         let pair = |(u, v)| names.intern(u).zip(names.intern(v));
         let pairs = edges
@@ -66,19 +67,19 @@ fn too_many() -> Error {
 }
 
 /// The ids of nodes, and edges between their numbers.
-type Numbered = (NodeIds, Vec<(u32, u32)>);
+type Numbered = (NodeIds, Edges);
 
 /// Both ends of every edge of a `Chunk`.
 #[derive(Debug)]
 pub enum Ends {
     /// Final node numbers.
-    Nodes(Vec<(u32, u32)>),
+    Nodes(Edges),
     /// Integer ids that fit u32.
-    Narrow(Vec<(u32, u32)>),
+    Narrow(Edges),
     /// Integer ids.
     Wide(Vec<(i64, i64)>),
     /// Numbers of names of this chunk.
-    Text(Names, Vec<(u32, u32)>),
+    Text(Names, Edges),
 }
 
 impl Ends {
@@ -120,12 +121,8 @@ impl Ends {
                 if let (Ok(u), Ok(v)) = (u.try_into(), v.try_into()) {
                     pairs.push((u, v));
                 } else {
-                    let mut wide: Vec<_> = pairs
-                        .iter()
-                        .map(|&(u, v)| (i64::from(u), i64::from(v)))
-                        .collect();
-                    wide.push((u, v));
-                    *self = Ends::Wide(wide);
+                    let wide = pairs.iter().map(|&(u, v)| (u.into(), v.into()));
+                    *self = Ends::Wide(wide.chain([(u, v)]).collect());
                 }
             }
             Ends::Wide(pairs) => pairs.push((u, v)),
@@ -135,19 +132,19 @@ impl Ends {
     }
 
     /// The ids as names; none when there are too many.
-    fn into_text(self) -> Option<(Names, Vec<(u32, u32)>)> {
+    fn into_text(self) -> Option<(Names, Edges)> {
         let mut names = Names::new();
         let mut number = |id: i64| names.intern(&id.to_string());
         let pairs: Option<Vec<_>> = match self {
             Ends::Text(names, pairs) => return Some((names, pairs)),
-            Ends::Wide(pairs) => pairs
-                .iter()
-                .map(|&(u, v)| number(u).zip(number(v)))
-                .collect(),
-            Ends::Narrow(pairs) | Ends::Nodes(pairs) => pairs
-                .iter()
-                .map(|&(u, v)| number(i64::from(u)).zip(number(i64::from(v))))
-                .collect(),
+            Ends::Wide(pairs) => {
+                let pairs = pairs.iter();
+                pairs.map(|&(u, v)| number(u).zip(number(v))).collect()
+            }
+            Ends::Narrow(pairs) | Ends::Nodes(pairs) => {
+                let pairs = pairs.iter().map(|&(u, v)| (u.into(), v.into()));
+                pairs.map(|(u, v)| number(u).zip(number(v))).collect()
+            }
         };
         Some((names, pairs?))
     }
@@ -164,15 +161,21 @@ pub fn join_within(ends: Vec<Ends>, room: &dyn Fn(u64) -> Result<()>) -> Result<
     if ends.iter().any(|ends| matches!(ends, Ends::Text(..))) {
         return join_text(ends, room);
     }
-    Ok(if ends.iter().any(|ends| matches!(ends, Ends::Wide(_))) {
-        join_wide(ends)
-    } else {
-        join_narrow(ends.into_iter().map(narrow).collect())
-    })
+    if !ends.iter().any(|ends| matches!(ends, Ends::Wide(_))) {
+        return Ok(join_narrow(ends.into_iter().map(narrow).collect()));
+    }
+    let wide = |_, ends| match ends {
+        Ends::Wide(pairs) => pairs,
+        other => {
+            let pairs = narrow(other).into_iter();
+            pairs.map(|(u, v)| (u.into(), v.into())).collect()
+        }
+    };
+    Ok(join_sorted::<i64>(parallel::map_each(ends, wide)))
 }
 
 /// The edges of a chunk whose ids fit u32.
-pub fn narrow(ends: Ends) -> Vec<(u32, u32)> {
+pub fn narrow(ends: Ends) -> Edges {
     match ends {
         Ends::Narrow(pairs) | Ends::Nodes(pairs) => pairs,
         Ends::Wide(_) | Ends::Text(..) => unreachable!("only narrow chunks come here"),
@@ -196,48 +199,39 @@ fn join_text(ends: Vec<Ends>, room: &dyn Fn(u64) -> Result<()>) -> Result<Option
         };
         chunks.push((numbers, pairs));
     }
-    let pairs = parallel::map_each(
-        chunks,
-        |_, (numbers, pairs): (Vec<u32>, Vec<(u32, u32)>)| {
-            pairs
-                .into_iter()
-                .map(|(u, v)| (numbers[u as usize], numbers[v as usize]))
-                .collect()
-        },
-    );
+    let pairs = parallel::map_each(chunks, |_, (numbers, pairs): (Vec<u32>, Edges)| {
+        let number = |(u, v)| (numbers[u as usize], numbers[v as usize]);
+        pairs.into_iter().map(number).collect()
+    });
     Ok(Some((names.into_ids(), concat(pairs, |node| node))))
 }
 
-fn join_wide(ends: Vec<Ends>) -> Option<Numbered> {
-    let wide = |_, ends| match ends {
-        Ends::Wide(pairs) => pairs,
-        other => narrow(other)
-            .into_iter()
-            .map(|(u, v)| (i64::from(u), i64::from(v)))
-            .collect(),
-    };
-    let chunks: Vec<Vec<(i64, i64)>> = parallel::map_each(ends, wide);
-    let ids = distinct(&chunks);
+/// Numbers ids by sorting them all.
+fn join_sorted<T: Copy + Ord + Send + Sync + Into<i64>>(
+    chunks: Vec<Vec<(T, T)>>,
+) -> Option<Numbered> {
+    let mut ids: Vec<T> = Vec::with_capacity(2 * chunks.iter().map(Vec::len).sum::<usize>());
+    for chunk in &chunks {
+        ids.extend(chunk.iter().flat_map(|&(u, v)| [u, v]));
+    }
+    ids.par_sort_unstable();
+    ids.dedup();
     if ids.len() > u32::MAX as usize {
         return None;
     }
     let pairs = concat(chunks, |id| ids.partition_point(|&other| other < id) as u32);
+    let ids = ids.into_iter().map(Into::into).collect();
     Some((NodeIds::from_integers(ids), pairs))
 }
 
-fn join_narrow(chunks: Vec<Vec<(u32, u32)>>) -> Option<Numbered> {
+fn join_narrow(chunks: Vec<Edges>) -> Option<Numbered> {
     let total: usize = chunks.iter().map(Vec::len).sum();
     let largest = parallel::map(chunks.len(), |at| {
         chunks[at].iter().map(|&(u, v)| u.max(v)).max()
     });
     let largest = largest.into_iter().flatten().max().unwrap_or(0) as usize;
     if largest / 64 > 2 * total + (1 << 16) {
-        let ids = distinct(&chunks);
-        let pairs = concat(chunks, |id| ids.partition_point(|&other| other < id) as u32);
-        return Some((
-            NodeIds::from_integers(ids.into_iter().map(i64::from).collect()),
-            pairs,
-        ));
+        return join_sorted(chunks);
     }
     let seen = Bitmap::new(&chunks, largest);
     let count = seen.count();
@@ -251,22 +245,11 @@ fn join_narrow(chunks: Vec<Vec<(u32, u32)>>) -> Option<Numbered> {
     Some((NodeIds::Integers(seen.ids()), pairs))
 }
 
-/// All ids, sorted, each once.
-fn distinct<T: Copy + Ord + Send + Sync>(chunks: &[Vec<(T, T)>]) -> Vec<T> {
-    let mut ids: Vec<T> = Vec::with_capacity(2 * chunks.iter().map(Vec::len).sum::<usize>());
-    chunks
-        .iter()
-        .for_each(|chunk| ids.extend(chunk.iter().flat_map(|&(u, v)| [u, v])));
-    ids.par_sort_unstable();
-    ids.dedup();
-    ids
-}
-
 /// Puts the chunks in a row, translating every id.
 pub fn concat<T: Copy + Send + Sync>(
     chunks: Vec<Vec<(T, T)>>,
     node: impl Fn(T) -> u32 + Sync,
-) -> Vec<(u32, u32)> {
+) -> Edges {
     let starts = offsets(chunks.iter().map(Vec::len));
     let mut pairs = vec![(0, 0); starts[chunks.len()]];
     let parts = parallel::cut(&mut pairs, &starts).into_iter().zip(chunks);
@@ -286,7 +269,7 @@ struct Bitmap {
 }
 
 impl Bitmap {
-    fn new(chunks: &[Vec<(u32, u32)>], largest: usize) -> Self {
+    fn new(chunks: &[Edges], largest: usize) -> Self {
         let words: Vec<AtomicU64> = (0..=largest / 64).map(|_| AtomicU64::new(0)).collect();
         parallel::for_each(chunks.len(), &|at| {
             for id in chunks[at].iter().flat_map(|&(u, v)| [u, v]) {
@@ -320,18 +303,10 @@ impl Bitmap {
 
     /// Members, ascending.
     fn ids(&self) -> Vec<i64> {
-        let bits = |word: &u64| {
-            let mut rest = *word;
-            std::iter::from_fn(move || {
-                let bit = (rest != 0).then(|| rest.trailing_zeros());
-                rest &= rest.wrapping_sub(1);
-                bit
-            })
+        let bits = |(w, &word): (usize, &u64)| {
+            let ones = (0..64i64).filter(move |bit| word >> bit & 1 == 1);
+            ones.map(move |bit| 64 * w as i64 + bit)
         };
-        self.words
-            .iter()
-            .enumerate()
-            .flat_map(|(w, word)| bits(word).map(move |b| 64 * w as i64 + i64::from(b)))
-            .collect()
+        self.words.iter().enumerate().flat_map(bits).collect()
     }
 }
