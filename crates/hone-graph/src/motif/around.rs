@@ -51,17 +51,29 @@ pub fn sums_of_nodes(
     if !nodes.iter().all(whole) {
         return Ok(None);
     }
-    let around = Around::of(pattern, with_neighbours(pattern, nodes));
-    let most = PASSES * whole_steps(pattern);
-    let counted = if known.is_some() {
-        nodes
-    } else {
-        &around.nodes
+    let around = with_neighbours(pattern, nodes);
+    // S of each, and the steps that looking for the triangles of its edges takes at most.
+    let of = |at: usize| {
+        let row = pattern.row(around[at] as usize);
+        let most = (SEARCH * row.len()) as u64;
+        row.iter().fold((0, 0), |(s, work), &v| {
+            let d = pattern.range(v as usize).len() as u64;
+            (s + d - 1, work + d.min(most))
+        })
     };
-    if around.steps(counted) + walks(pattern, nodes) > most {
+    let (s, work): (Vec<u64>, Vec<u64>) = parallel::collect(around.len(), of).into_iter().unzip();
+    let steps: u64 = match known {
+        None => work.iter().sum(),
+        Some(_) => {
+            let place = |i: &u32| around.binary_search(i).expect("chosen nodes are around");
+            nodes.iter().map(|i| work[place(i)]).sum()
+        }
+    };
+    let most = PASSES * whole_steps(pattern);
+    if steps / 2 + walks(pattern, nodes) > most {
         return Ok(None);
     }
-    let near = Near::count(pattern, &around, (nodes, known), progress)?;
+    let near = Near::count(pattern, (&around, &s), (nodes, known), progress)?;
     let steps = nodes.iter().map(|&i| near.steps(i));
     if steps.fold(0, u64::saturating_add) > most {
         return Ok(None);
@@ -106,35 +118,6 @@ pub fn with_neighbours(pattern: &Pattern, nodes: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Chosen nodes with their neighbours, S of each, and the steps that its edges take at most.
-struct Around {
-    nodes: Vec<u32>,
-    s: Vec<u64>,
-    work: Vec<u64>,
-}
-
-impl Around {
-    fn of(pattern: &Pattern, nodes: Vec<u32>) -> Around {
-        let of = |at: usize| {
-            let row = pattern.row(nodes[at] as usize);
-            let most = (SEARCH * row.len()) as u64;
-            row.iter().fold((0, 0), |(s, work), &v| {
-                let d = pattern.range(v as usize).len() as u64;
-                (s + d - 1, work + d.min(most))
-            })
-        };
-        let (s, work) = parallel::collect(nodes.len(), of).into_iter().unzip();
-        Around { nodes, s, work }
-    }
-
-    /// Steps that looking for the triangles of some of these nodes, which ascend, takes at most.
-    fn steps(&self, some: &[u32]) -> u64 {
-        let mut next = some.iter().peekable();
-        let of = |(i, work): (&u32, &u64)| next.next_if_eq(&i).map_or(0, |_| *work);
-        self.nodes.iter().zip(&self.work).map(of).sum::<u64>() / 2
-    }
-}
-
 /// Steps of a pass over the whole graph, Σ_e min(d_u, d_v) and its edges: by some of the rows.
 fn whole_steps(pattern: &Pattern) -> u64 {
     let n = pattern.rows();
@@ -160,12 +143,12 @@ impl<'a> Near<'a> {
     /// of those that share some with them.
     fn count(
         pattern: &'a Pattern,
-        around: &Around,
+        (around, s): (&[u32], &[u64]),
         (chosen, known): (&[u32], Triangles),
         progress: &dyn Progress,
     ) -> Result<Self> {
         let mut ends = Pages::<[u64; 4]>::zeros(pattern.rows());
-        for (&i, &s) in around.nodes.iter().zip(&around.s) {
+        for (&i, &s) in around.iter().zip(s) {
             let triangles = known.map_or(0, |triangles| triangles(i));
             ends[i as usize] = [pattern.row(i as usize).len() as u64, s, triangles, 0];
         }
@@ -180,14 +163,14 @@ impl<'a> Near<'a> {
         };
         let mut counted = match known {
             Some(_) => chosen.to_vec(),
-            None => around.nodes.clone(),
+            None => around.to_vec(),
         };
         let first = marked(&counted);
         let mut found = find(&counted, &|i, v| v > i || !first.has(v))?;
         if known.is_some() {
             let others = found.iter().map(|&(_, v, _)| v).filter(|&v| !first.has(v));
             let second = marked(&others.collect::<Vec<u32>>());
-            let nodes = around.nodes.iter().copied().filter(|&i| second.has(i));
+            let nodes = around.iter().copied().filter(|&i| second.has(i));
             let nodes: Vec<u32> = nodes.collect();
             let later = |i, v| !first.has(v) && (v > i || !second.has(v));
             found.extend(find(&nodes, &later)?);
