@@ -62,19 +62,15 @@ impl Dropped {
 
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut parts = Vec::new();
-        for (count, what) in [
+        let counts = [
             (self.self_loops, "self-loop"),
             (self.duplicates, "duplicate edge"),
             (self.weights, "weight"),
-        ] {
-            if count > 0 {
-                parts.push(format!(
-                    "{count} {what}{}",
-                    if count == 1 { "" } else { "s" }
-                ));
-            }
-        }
+        ];
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let parts = counts.into_iter().filter(|(count, _)| *count > 0);
+        let parts = parts.map(|(count, what)| format!("{count} {what}{}", plural(count)));
+        let parts: Vec<String> = parts.collect();
         if parts.is_empty() {
             f.write_str("dropped nothing")
         } else {

@@ -55,7 +55,6 @@ const BLOCK: usize = 128;
 /// A list of integers with random access.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    len: usize,
     /// Bytes of a value: 1, 2, 4 or 8.
     width: usize,
     /// The values, little-endian; less than 8 bytes of ones mark a wide value.
@@ -81,7 +80,6 @@ impl Column {
 
     fn narrow(width: usize, bytes: Vec<u8>) -> Column {
         Column {
-            len: bytes.len() / width,
             width,
             bytes,
             wide: Vec::new(),
@@ -96,14 +94,11 @@ impl Column {
 
     /// The same values in the width that suits them.
     pub(super) fn fitted(self) -> Column {
-        if self.sizes().width(self.len).0 == self.width {
+        let sizes = Column::sizes_of(self.len(), &|i| self.get(i));
+        if sizes.width(self.len()).0 == self.width {
             return self;
         }
-        Column::collect(self.len, |i| self.get(i))
-    }
-
-    fn sizes(&self) -> Sizes {
-        Column::sizes_of(self.len, &|i| self.get(i))
+        Column::collect(self.len(), |i| self.get(i))
     }
 
     fn sizes_of(len: usize, value: &(impl Fn(usize) -> u64 + Sync)) -> Sizes {
@@ -164,8 +159,8 @@ impl Column {
     fn marks(&self, wide: &[(usize, u64)]) -> bool {
         let marked = |i: usize| self.width < 8 && self.stored(i) == self.marker();
         wide.is_sorted_by(|a, b| a.0 < b.0)
-            && wide.iter().all(|&(i, _)| i < self.len && marked(i))
-            && parallel::count(self.len, marked) == wide.len()
+            && wide.iter().all(|&(i, _)| i < self.len() && marked(i))
+            && parallel::count(self.len(), marked) == wide.len()
     }
 
     /// Number of nonzeros among positions `range`.
@@ -181,7 +176,7 @@ impl Column {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.bytes.len() / self.width
     }
 
     /// Bytes in memory.
@@ -245,7 +240,7 @@ impl Column {
     fn with_wide(mut self, wide: Vec<(usize, u64)>) -> Column {
         self.before.clear();
         if !wide.is_empty() {
-            let blocks = self.len.div_ceil(BLOCK);
+            let blocks = self.len().div_ceil(BLOCK);
             for (at, &(i, _)) in wide.iter().enumerate() {
                 let seen = self.before.len();
                 self.before.resize(seen.max(i / BLOCK + 1), at);

@@ -20,7 +20,7 @@ use super::estimate::{self, Estimated, estimate};
 use super::exact;
 use super::formula::largest_degree;
 use super::orbit::Orbit;
-use super::set::{Motif, in_settings};
+use super::set::{Motif, Written, in_settings};
 use super::triad::Triads;
 use crate::Graph;
 use crate::communicator::{Communicator, SingleProcess};
@@ -345,21 +345,16 @@ impl FromStr for Sample {
     }
 }
 
-/// The forms of a sample in a configuration.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "`exact`, a cap, or `error=0.1,confidence=0.95`")]
-enum Written {
-    Cap(u64),
-    Text(String),
-}
-
 impl<'de> Deserialize<'de> for Sample {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Sample, D::Error> {
-        let text = match Written::deserialize(deserializer)? {
-            Written::Cap(cap) => cap.to_string(),
-            Written::Text(text) => text,
-        };
-        in_settings(text.parse())
+        in_settings(match Written::deserialize(deserializer) {
+            Ok(Written::Number(cap)) => cap.to_string().parse(),
+            Ok(Written::Text(text)) => text.parse(),
+            _ => Err(Error::config(
+                "sample",
+                "`exact`, a cap, or `error=0.1,confidence=0.95`",
+            )),
+        })
     }
 }
 

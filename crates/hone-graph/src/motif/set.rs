@@ -329,17 +329,14 @@ impl Display for MotifSet {
     }
 }
 
-/// The shapes a set may take in a configuration file.
+/// The shapes that sets, thresholds and samples may take in a configuration.
 #[derive(Deserialize)]
-#[serde(
-    untagged,
-    deny_unknown_fields,
-    expecting = "`all`, `graphlets`, `triads`, `{ size = 3 }` or a list of motif names"
-)]
-enum Written {
+#[serde(untagged)]
+pub(super) enum Written {
+    Number(u64),
     Text(String),
     Names(Vec<String>),
-    Size { size: usize },
+    ByName(BTreeMap<String, u64>),
 }
 
 impl Serialize for MotifSet {
@@ -357,13 +354,17 @@ impl<'de> Deserialize<'de> for MotifSet {
     fn deserialize<D: Deserializer<'de>>(
         deserializer: D,
     ) -> std::result::Result<MotifSet, D::Error> {
-        in_settings(match Written::deserialize(deserializer)? {
-            Written::Text(text) => text.parse(),
-            Written::Names(names) => MotifSet::from_names(&names),
-            Written::Size { size } => {
-                let set = MotifSet::Size(size);
+        in_settings(match Written::deserialize(deserializer) {
+            Ok(Written::Text(text)) => text.parse(),
+            Ok(Written::Names(names)) => MotifSet::from_names(&names),
+            Ok(Written::ByName(sizes)) if sizes.keys().eq(["size"]) => {
+                let set = MotifSet::Size(sizes["size"] as usize);
                 set.check().map(|()| set)
             }
+            _ => Err(Error::config(
+                "motifs",
+                "`all`, `graphlets`, `triads`, `{ size = 3 }` or a list of motif names",
+            )),
         })
     }
 }
@@ -494,28 +495,20 @@ impl Serialize for Delta {
     }
 }
 
-/// The shapes it may take in a configuration.
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a whole number, or a number for each motif such as { triangle = 3 }"
-)]
-enum WrittenDelta {
-    Number(u64),
-    Text(String),
-    ByMotif(BTreeMap<String, u64>),
-}
-
 impl<'de> Deserialize<'de> for Delta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Delta, D::Error> {
-        in_settings(match WrittenDelta::deserialize(deserializer)? {
-            WrittenDelta::Number(delta) => Ok(Delta::All(delta)),
-            WrittenDelta::ByMotif(deltas) => {
+        in_settings(match Written::deserialize(deserializer) {
+            Ok(Written::Number(delta)) => Ok(Delta::All(delta)),
+            Ok(Written::ByName(deltas)) => {
                 let deltas = deltas.into_iter();
                 let deltas = deltas.map(|(name, delta)| (canonical(&name), delta));
                 Ok(Delta::ByMotif(deltas.collect()))
             }
-            WrittenDelta::Text(text) => text.parse(),
+            Ok(Written::Text(text)) => text.parse(),
+            _ => Err(Error::config(
+                "delta",
+                "a whole number, or a number for each motif such as { triangle = 3 }",
+            )),
         })
     }
 }
