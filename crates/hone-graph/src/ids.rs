@@ -7,7 +7,10 @@
 
 use std::fmt;
 use std::fmt::Display;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::hashing::{HashSeed, SeededMap};
 
@@ -218,18 +221,18 @@ pub fn canonical_integer(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// Distinct names numbered in order of first appearance: an arena and an open-addressing table.
+/// Distinct names numbered in order of first appearance: an arena and a table of numbers.
 #[derive(Debug, Clone)]
 pub struct Names {
     offsets: Vec<usize>,
     bytes: String,
-    /// Numbers of names at their hash's place or the next free one; a power of two of places.
-    table: Vec<u32>,
+    /// Numbers by name; of listed names none, until another is to be numbered.
+    table: HashTable<u32>,
     seed: HashSeed,
 }
 
-/// A free place in the table of [`Names`]; so there can be `u32::MAX` names.
-const FREE: u32 = u32::MAX;
+/// The most names there can be.
+const MOST: usize = u32::MAX as usize;
 
 impl Default for Names {
     fn default() -> Self {
@@ -243,7 +246,7 @@ impl Names {
         Names {
             offsets: vec![0],
             bytes: String::new(),
-            table: vec![FREE; 16],
+            table: HashTable::new(),
             seed: HashSeed::default(),
         }
     }
@@ -257,12 +260,11 @@ impl Names {
             end = end.checked_add(length as usize)?;
             offsets.push(Some(end).filter(|&end| text.is_char_boundary(end))?);
         }
-        let fits = end == text.len() && offsets.len() <= FREE as usize;
+        let fits = end == text.len() && offsets.len() <= MOST;
         fits.then(|| Names {
             offsets,
             bytes: text.to_owned(),
-            table: Vec::new(),
-            seed: HashSeed::default(),
+            ..Names::new()
         })
     }
 
@@ -278,17 +280,17 @@ impl Names {
 
     /// Bytes that it holds.
     pub fn bytes(&self) -> usize {
-        8 * self.offsets.capacity() + self.bytes.capacity() + 4 * self.table.capacity()
+        8 * self.offsets.capacity() + self.bytes.capacity() + self.table.allocation_size()
     }
 
     /// Bytes of a new table in addition to the old one, if `more` names need it.
     pub fn growth(&self, more: usize) -> u64 {
-        let places = (2 * (self.len() + more)).next_power_of_two();
-        if places > self.table.len() {
-            4 * places as u64
-        } else {
-            0
+        let names = self.len() + more;
+        if names <= self.table.capacity() {
+            return 0;
         }
+        // A number and a byte per place, of which seven in eight are used at most.
+        5 * (names as u64 * 8 / 7).next_power_of_two()
     }
 
     /// The name with number `i`.
@@ -298,48 +300,41 @@ impl Names {
 
     /// The number of `name`, a new one if need be; none when u32 numbers are used up.
     pub fn intern(&mut self, name: &str) -> Option<u32> {
-        if 2 * (self.len() + 1) > self.table.len() {
-            self.grow();
+        let numbered = self.table.len()..self.len();
+        let Names {
+            offsets,
+            bytes,
+            table,
+            seed,
+        } = self;
+        let text = |i: u32| &bytes[offsets[i as usize]..offsets[i as usize + 1]];
+        let hash = |i: &u32| seed.hash_one(text(*i));
+        for number in numbered {
+            let number = number as u32;
+            table.insert_unique(hash(&number), number, hash);
         }
-        let place = self.place(name);
-        if self.table[place] != FREE {
-            return Some(self.table[place]);
+        match table.entry(seed.hash_one(name), |&i| text(i) == name, hash) {
+            Entry::Occupied(found) => Some(*found.get()),
+            Entry::Vacant(place) => {
+                let number = offsets.len() - 1;
+                if number >= MOST {
+                    return None;
+                }
+                place.insert(number as u32);
+                bytes.push_str(name);
+                offsets.push(bytes.len());
+                Some(number as u32)
+            }
         }
-        let number = u32::try_from(self.len())
-            .ok()
-            .filter(|&number| number != FREE)?;
-        self.table[place] = number;
-        self.bytes.push_str(name);
-        self.offsets.push(self.bytes.len());
-        Some(number)
     }
 
     /// The number of `name`, if it has one.
     pub fn find(&self, name: &str) -> Option<u32> {
-        if self.table.is_empty() {
+        if self.table.len() < self.len() {
             return (0..self.len() as u32).find(|&i| self.get(i) == name);
         }
-        let number = self.table[self.place(name)];
-        (number != FREE).then_some(number)
-    }
-
-    /// Where `name` is or would be put.
-    fn place(&self, name: &str) -> usize {
-        let mut hasher = self.seed.build_hasher();
-        hasher.write(name.as_bytes());
-        let mut place = hasher.finish() as usize & (self.table.len() - 1);
-        while self.table[place] != FREE && self.get(self.table[place]) != name {
-            place = (place + 1) & (self.table.len() - 1);
-        }
-        place
-    }
-
-    fn grow(&mut self) {
-        self.table = vec![FREE; (2 * (self.len() + 1)).next_power_of_two().max(16)];
-        for number in 0..self.len() as u32 {
-            let place = self.place(self.get(number));
-            self.table[place] = number;
-        }
+        let hash = self.seed.hash_one(name);
+        self.table.find(hash, |&i| self.get(i) == name).copied()
     }
 
     /// The names as node ids: integers when every one is canonical, else text.
@@ -354,29 +349,5 @@ impl Names {
                 bytes: self.bytes,
             },
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Names that a hash without a seed puts into the same place, one behind the other.
-    #[test]
-    fn names_cannot_be_made_to_collide() {
-        let crafted = (0u32..).map(|i| format!("x{i}")).filter(|name| {
-            let mut hasher = rustc_hash::FxHasher::default();
-            hasher.write(name.as_bytes());
-            hasher.finish().is_multiple_of(1024)
-        });
-        let mut names = Names::new();
-        let crafted: Vec<String> = crafted.take(400).collect();
-        for (name, number) in crafted.iter().zip(0..) {
-            assert_eq!(names.intern(name), Some(number));
-        }
-        assert_eq!(names.table.len(), 1024);
-        let runs = names.table.split(|&number| number == FREE);
-        let longest = runs.map(<[u32]>::len).max().expect("one");
-        assert!(longest < 100, "{longest} names in a row");
     }
 }

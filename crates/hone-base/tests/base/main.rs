@@ -1,5 +1,6 @@
 //! The foundation through its public interface.
 
+mod hashing;
 mod memory;
 mod parallel;
 mod sparse;
