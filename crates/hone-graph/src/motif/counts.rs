@@ -237,23 +237,19 @@ impl Counts {
         Ok(())
     }
 
-    /// How many nodes have an edge or arc with at least `least` occurrences of each motif, given the edges and outgoing
-    /// arcs of some nodes.
-    pub fn touched(
-        &self,
-        rows: &Range<usize>,
-        motifs: &[Motif],
-        least: impl Fn(Motif) -> u64,
-    ) -> Vec<u64> {
+    /// How many nodes have an edge or arc with at least `least` occurrences of each motif.
+    pub fn touched(&self, motifs: &[Motif], least: impl Fn(Motif) -> u64) -> Vec<u64> {
         assert!(motifs.len() <= 64, "one bit per motif");
         let nodes = self.pattern().rows();
         let seen: Vec<AtomicU64> = (0..nodes).map(|_| AtomicU64::new(0)).collect();
-        let least: Vec<u64> = motifs.iter().map(|&motif| least(motif)).collect();
+        let least: Vec<(Motif, u64)> = motifs.iter().map(|&motif| (motif, least(motif))).collect();
         // One bit for each motif that is directed, or is not, and for which something holds.
-        let bits = |directed: bool, holds: &dyn Fn(usize, Motif) -> bool| {
-            let motifs = motifs.iter().enumerate();
+        let bits = |directed: bool, holds: &dyn Fn(Motif, u64) -> bool| {
+            let motifs = least.iter().enumerate();
             motifs
-                .filter(|&(t, &motif)| motif.is_directed() == directed && holds(t, motif))
+                .filter(|(_, (motif, least))| {
+                    motif.is_directed() == directed && holds(*motif, *least)
+                })
                 .fold(0u64, |bits, (t, _)| bits | 1 << t)
         };
         let undirected = bits(false, &|_, _| true);
@@ -263,35 +259,28 @@ impl Counts {
                 if own == undirected {
                     break;
                 }
-                own |= bits(false, &|t, motif| {
-                    // A sum beyond u64 certainly reaches the threshold.
-                    let weight = motif.weight(&orbits);
-                    weight.is_none_or(|weight| weight >= least[t])
-                });
+                // A sum beyond u64 certainly reaches the threshold.
+                let reached = |motif: Motif, least| {
+                    motif.weight(&orbits).is_none_or(|weight| weight >= least)
+                };
+                own |= bits(false, &reached);
             }
             let triads = self.triads().into_iter();
             for (j, around) in triads.flat_map(|triads| triads.around_row(i)) {
-                let arc = bits(true, &|t, motif| {
-                    // There are at least as many subgraphs as induced ones, and also where there are no induced
-                    // ones: an upper bound.
-                    around.sum(motif.arc_orbits(), Occurrence::Subgraph) >= least[t]
+                // There are at least as many subgraphs as induced ones, and also where there are no induced ones: an
+                // upper bound.
+                let arc = bits(true, &|motif, least| {
+                    around.sum(motif.arc_orbits(), Occurrence::Subgraph) >= least
                 });
                 seen[j as usize].fetch_or(arc, Relaxed);
                 own |= arc;
             }
             seen[i].fetch_or(own, Relaxed);
         };
-        parallel::stretches(rows.len(), 1 << 12, |part| {
-            part.for_each(|k| see(rows.start + k));
-        });
-        let mut touched = vec![0; motifs.len()];
-        for seen in seen {
-            let seen = seen.into_inner();
-            for (t, touched) in touched.iter_mut().enumerate() {
-                *touched += seen >> t & 1;
-            }
-        }
-        touched
+        parallel::stretches(nodes, 1 << 12, |rows| rows.for_each(see));
+        let seen: Vec<u64> = seen.into_iter().map(AtomicU64::into_inner).collect();
+        let nodes = |t: usize| seen.iter().map(|bits| bits >> t & 1).sum();
+        (0..motifs.len()).map(nodes).collect()
     }
 }
 

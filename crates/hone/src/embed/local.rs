@@ -83,16 +83,16 @@ pub(super) fn all(
 
 /// Refuses motif graphs with more rows than the solver can read, before any is embedded.
 pub(super) fn check_rows(config: &Config, counts: &Counts, motifs: &[Motif]) -> Result<()> {
-    let (solver, all) = (&config.local.solver, 0..counts.pattern().rows());
+    let (solver, nodes) = (&config.local.solver, counts.pattern().rows());
     let most = solver.most_rows();
-    if config.model != Model::Separate || all.end <= most {
+    if config.model != Model::Separate || nodes <= most {
         return Ok(());
     }
     let delta = |motif: Motif| config.delta.of(motif).max(1);
-    let mut rows = counts.touched(&all, motifs, delta);
+    let mut rows = counts.touched(motifs, delta);
     if config.pairs == Pairs::Occurrences {
         // A pair may reach delta even if no edge of its nodes does. All nodes of an occurrence have an edge in it.
-        let some = counts.touched(&all, motifs, |_| 1);
+        let some = counts.touched(motifs, |_| 1);
         for (&motif, some) in motifs.iter().zip(some) {
             if some > most as u64 {
                 rows.push(counts.pair_nodes(motif, config.delta.of(motif))? as u64);

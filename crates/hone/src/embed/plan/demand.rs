@@ -209,7 +209,7 @@ impl<'a> Demand<'a> {
             Pairs::Occurrences => 1,
             Pairs::Edges => self.config.delta.of(motif).max(1),
         };
-        counts.touched(&(0..self.graph.nodes()), self.motifs, least)
+        counts.touched(self.motifs, least)
     }
 
     /// More than the nodes that motifs can touch without touching all.
