@@ -201,41 +201,31 @@ fn down(
         found.triangle[v as usize].store(true, Relaxed);
         found.triangle[u].store(true, Relaxed);
     }
+    let reverse = &*reverse;
+    let prefixes = || {
+        let both = lower.iter().zip(reverse);
+        both.map(|(&v, &back)| (v, back, &graph.row(v as usize)[..back as usize]))
+    };
     let (mut steps, mut cycles) = (0, 0);
-    for (&v, &back) in lower.iter().zip(reverse.iter()) {
-        let prefix = &graph.row(v as usize)[..back as usize];
-        let sum: u64 = prefix
-            .iter()
-            .map(|&w| u64::from(count[w as usize] & !MARK))
-            .sum();
-        found.add(
-            sum - prefix.len() as u64,
-            graph.edge_at(v as usize, back),
-            u,
-            v,
-        );
+    for (v, back, prefix) in prefixes() {
+        let met = prefix.iter().map(|&w| u64::from(count[w as usize] & !MARK));
+        let more = met.sum::<u64>() - prefix.len() as u64;
+        found.add(more, graph.edge_at(v as usize, back), u, v);
         steps += prefix.len();
-        cycles += sum - prefix.len() as u64;
+        cycles += more;
     }
-    if !dense {
-        for (&v, &back) in lower.iter().zip(reverse.iter()) {
-            for &w in &graph.row(v as usize)[..back as usize] {
-                if std::mem::take(&mut count[w as usize]) & !MARK >= 2 {
-                    found.shared[w as usize].store(true, Relaxed);
-                }
+    if dense && steps > u / 8 {
+        count[..u].fill(0);
+        return cycles > 0;
+    }
+    for (_, _, prefix) in prefixes() {
+        for &w in prefix {
+            if std::mem::take(&mut count[w as usize]) & !MARK >= 2 && !dense {
+                found.shared[w as usize].store(true, Relaxed);
             }
         }
-        lower.iter().for_each(|&v| count[v as usize] = 0);
-    } else if steps > u / 8 {
-        count[..u].fill(0);
-    } else {
-        for (&v, &back) in lower.iter().zip(reverse.iter()) {
-            graph.row(v as usize)[..back as usize]
-                .iter()
-                .for_each(|&w| count[w as usize] = 0);
-        }
-        lower.iter().for_each(|&v| count[v as usize] = 0);
     }
+    lower.iter().for_each(|&v| count[v as usize] = 0);
     cycles > 0
 }
 
