@@ -16,7 +16,7 @@
 
 use std::num::Wrapping;
 
-use super::formula::{Bounds, End, Middle, Number, Whole, node_sums};
+use super::formula::{End, Middle, Number, Whole, node_sums, sums_are_whole};
 use super::orbit::Orbit;
 use super::ranked::{Marks, balanced, for_common, ranges, smaller_degrees, sweep};
 use crate::error::Result;
@@ -37,7 +37,7 @@ const LOOKED_AT: usize = 32;
 /// Triangles of nodes that are not chosen, where they are known.
 pub type Triangles<'a> = Option<&'a (dyn Fn(u32) -> u64 + Sync)>;
 
-/// The sum of each orbit's count over the edges of each of some nodes, which ascend, as `NodeSums` has them. Nothing where
+/// The sum of each orbit's count over the edges of each of some nodes, which ascend, as `Counts::node_sums` has them. Nothing where
 /// counting the whole graph takes less, or where sums may leave the whole numbers of f64. Where the triangles of other nodes are
 /// known, these are not looked for.
 pub fn sums_of_nodes(
@@ -46,9 +46,8 @@ pub fn sums_of_nodes(
     known: Triangles,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<[f64; Orbit::COUNT]>>> {
-    let bounds = Bounds::of(pattern);
-    let whole = |&i: &u32| bounds.are_whole(pattern.row(i as usize).len());
-    if !nodes.iter().all(whole) {
+    let are_whole = sums_are_whole(pattern);
+    if !(nodes.iter()).all(|&i| are_whole(pattern.row(i as usize).len())) {
         return Ok(None);
     }
     let around = with_neighbours(pattern, nodes);

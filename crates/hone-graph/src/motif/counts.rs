@@ -1,5 +1,5 @@
 //! [`Counts`]: orbit counts of every edge, derived on the fly from compact primitives; their sums over the edges of nodes
-//! ([`NodeSums`]) and of the graph ([`Totals`]).
+//! and of the graph ([`Totals`]).
 //!
 //! Thirteen columns of M integers would dwarf the graph. Only the primitives of [`formula`](super::formula) are stored,
 //! in narrow columns; K, Q and R only for edges in triangles. At ten million nodes and fifty million random edges that
@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::column::Column;
 use super::estimate::Estimated;
-use super::formula::{Bounds, End, Exact, Middle, Number, Primitives, Terms, Whole, orbits};
+use super::formula::{
+    End, Exact, Middle, Number, Primitives, Terms, Whole, orbits, sums_are_whole,
+};
 use super::orbit::{Graphlet, NODE_ORBITS, Orbit};
 use super::sample::Sampled;
 use super::set::Motif;
@@ -484,38 +486,22 @@ fn node_orbits<N: Number>(o: [N; Orbit::COUNT]) -> [N; NODE_ORBITS.len()] {
     ]
 }
 
-/// Sums of orbit counts over the edges of nodes, without the counts of each edge: these are linear in a few terms, so their
-/// sums follow from sums of the terms, which need no products of edges. Cost of all nodes: O(M), and few additions for each edge.
-pub struct NodeSums<'a> {
-    counts: &'a Counts,
-    bounds: Bounds,
-}
-
-impl<'a> NodeSums<'a> {
-    /// Sums over the edges of each node of these counts.
-    pub fn new(counts: &'a Counts) -> NodeSums<'a> {
-        NodeSums {
-            counts,
-            bounds: Bounds::of(counts.pattern()),
-        }
-    }
-
-    /// The sum over the edges of node `i` of each orbit's count, with the same bits as adding f64 values one by one.
-    pub fn of(&self, i: usize) -> [f64; Orbit::COUNT] {
-        let pattern = self.counts.pattern();
-        match self.counts.exact_values() {
-            Some(exact) if self.bounds.are_whole(pattern.range(i).len()) => {
+impl Counts {
+    /// The sum over the edges of a node of each orbit's count, with the same bits as adding f64 values one by one.
+    ///
+    /// Counts are linear in a few terms, so their sums follow from sums of the terms, which need no products of edges.
+    /// Cost of all nodes: O(M), and few additions for each edge.
+    pub fn node_sums(&self) -> impl Fn(usize) -> [f64; Orbit::COUNT] + Sync + '_ {
+        let (pattern, are_whole) = (self.pattern(), sums_are_whole(self.pattern()));
+        move |i| match self.exact_values() {
+            Some(exact) if are_whole(pattern.range(i).len()) => {
                 exact.node_sums(pattern, i).map(|sum| sum.0 as f64)
             }
-            _ => {
-                let mut sums = [0.0; Orbit::COUNT];
-                for (_, orbits) in self.counts.row(i as u32) {
-                    for (sum, count) in sums.iter_mut().zip(orbits) {
-                        *sum += count as f64;
-                    }
-                }
-                sums
-            }
+            _ => self
+                .row(i as u32)
+                .fold([0.0; Orbit::COUNT], |sums, (_, orbits)| {
+                    std::array::from_fn(|orbit| sums[orbit] + orbits[orbit] as f64)
+                }),
         }
     }
 }

@@ -175,26 +175,14 @@ pub(super) fn orbits<N: Number>(u: End<N>, v: End<N>, e: Middle<N>) -> [N; Orbit
     Terms::of(u, v, e).orbits()
 }
 
-/// What bounds the sums of orbit counts over the edges of a node.
-#[derive(Clone, Copy)]
-pub(super) struct Bounds {
-    largest_degree: u128,
-    edges: u128,
-}
-
-impl Bounds {
-    pub(super) fn of(pattern: &Pattern) -> Bounds {
-        Bounds {
-            largest_degree: largest_degree(pattern) as u128,
-            edges: pattern.nnz() as u128 / 2,
-        }
-    }
-
-    /// Whether the sums over the edges of a node of that degree are whole numbers of f64, in whatever order they are added.
-    pub(super) fn are_whole(&self, degree: usize) -> bool {
+/// Whether the sums of orbit counts over the edges of a node of a given degree are whole numbers of f64, in whatever order
+/// they are added.
+pub(super) fn sums_are_whole(pattern: &Pattern) -> impl Fn(usize) -> bool + Sync + use<> {
+    let (largest, edges) = (largest_degree(pattern) as u128, pattern.nnz() as u128 / 2);
+    move |degree| {
         let degree = degree as u128;
         // No edge has more of any orbit.
-        let most = (4 * self.edges).max((degree + self.largest_degree).pow(2));
+        let most = (4 * edges).max((degree + largest).pow(2));
         degree * most < 1 << 53
     }
 }

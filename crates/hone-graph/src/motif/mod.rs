@@ -50,7 +50,7 @@ pub mod update;
 pub use crate::communicator::{Communicator, SingleProcess};
 pub use around::{Triangles, sums_of_nodes, with_neighbours};
 pub use column::{Column, Sizes};
-pub use counts::{Counts, NodeSums, Totals};
+pub use counts::{Counts, Totals};
 pub use formula::Primitives;
 pub use motif_graph::{
     MotifGraph, MotifRows, Weighting, overflow, shares_pattern, unit_of_weights,

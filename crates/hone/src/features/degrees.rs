@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::named::{Aggregate, Named, Origin};
 use crate::dense::Block;
 use crate::error::Result;
-use crate::motif::NodeSums;
 use crate::motif::triad::Triads;
 use crate::motif::{Counts, Motif, Orbit};
 use crate::sparse::Pattern;
@@ -64,10 +63,10 @@ pub(super) fn base(counts: &Counts, motifs: &[Motif]) -> Result<Named> {
         .iter()
         .try_for_each(|&motif| counts.check_counted(motif))?;
     let triads = counts.triads().filter(|_| neighbourhoods(motifs) == 2);
-    let of_nodes = NodeSums::new(counts);
+    let of_nodes = counts.node_sums();
     let mut block = Block::zeros(counts.pattern().rows(), columns.len());
     block.update_rows(|i, row| {
-        let sums = of_nodes.of(i);
+        let sums = of_nodes(i);
         let arcs = triads.map(|triads| triads.node_sums(i));
         let degree = |&(motif, side): &(Motif, Side)| match (&arcs, side) {
             (Some((out, _)), Side::Out) => motif

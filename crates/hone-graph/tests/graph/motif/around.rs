@@ -1,6 +1,6 @@
 //! Counts around chosen nodes against counts of the whole graph.
 
-use hone_graph::motif::{NodeSums, Orbit, count, sums_of_nodes};
+use hone_graph::motif::{Orbit, count, sums_of_nodes};
 use hone_graph::{Generator, Graph, GraphBuilder, Silent};
 use proptest::prelude::*;
 
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 /// known; in how many of both ways it is less work.
 fn check(graph: &Graph, nodes: &[u32]) -> usize {
     let counts = count(graph, &Silent).expect("counted");
-    let sums = NodeSums::new(&counts);
-    let expected: Vec<_> = nodes.iter().map(|&i| sums.of(i as usize)).collect();
+    let sums = counts.node_sums();
+    let expected: Vec<_> = nodes.iter().map(|&i| sums(i as usize)).collect();
     let all = counts.triangles().expect("exact");
     // Those of chosen nodes are looked for.
     let of_others = |i: u32| {

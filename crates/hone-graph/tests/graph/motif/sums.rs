@@ -1,6 +1,5 @@
 //! Sums over the edges of nodes, the bound on memory, and motifs as sets of orbits.
 
-use hone_graph::motif::NodeSums;
 use hone_graph::motif::triad::Triad;
 use hone_graph::motif::{COUNTING, COUNTING_AT_MOST, Motif, Orbit, count, counting_at_most};
 use hone_graph::{Generator, Graph, GraphBuilder, Silent};
@@ -8,7 +7,7 @@ use hone_graph::{Generator, Graph, GraphBuilder, Silent};
 /// The same bits as adding the counts of edges one by one.
 fn check_sums(graph: &Graph) {
     let counts = count(graph, &Silent).expect("counted");
-    let sums = NodeSums::new(&counts);
+    let sums = counts.node_sums();
     for i in 0..graph.nodes() {
         let mut expected = [0.0; Orbit::COUNT];
         for (_, orbits) in counts.row(i as u32) {
@@ -16,7 +15,7 @@ fn check_sums(graph: &Graph) {
                 *sum += count as f64;
             }
         }
-        assert_eq!(sums.of(i), expected, "node {i}");
+        assert_eq!(sums(i), expected, "node {i}");
     }
 }
 
