@@ -222,13 +222,11 @@ fn read_graph(path: &Path, format: InputFormat) -> Result<String> {
             ..ReadOptions::default()
         };
         let read = graph::read(path, &options, &Silent)?;
-        let (pattern, weights) = (read.pattern().clone(), read.weights().cloned());
-        Graph::from_pattern(
-            pattern,
-            weights,
-            Orientation::directed_if(directed),
-            read.ids().clone(),
-        )?;
+        let (pattern, weights) = (read.pattern(), read.weights().cloned());
+        let (offsets, columns) = (pattern.offsets().to_vec(), pattern.indices().clone());
+        let ids = read.ids().clone();
+        let same = Graph::from_arcs(offsets, columns, weights, Orientation::Detect, ids)?;
+        assert!(same.dropped().is_empty() && (directed || !same.is_directed()));
         Ok(format!(
             "{} edges",
             if read.edges() == 0 { "no" } else { "some" }
