@@ -1,6 +1,6 @@
-//! [`Storage`]: a long run of plain values, in memory or in a temporary file; and [`Pages`], the memory of such a run.
+//! [`Storage`]: a long run of plain values, in memory or in a file; and [`Pages`], the memory of such a run.
 //!
-//! A run in a file takes no memory and can still be read, by ranges and from several threads. The file has no name: the
+//! A run in a file takes no memory and can still be read, by ranges and from several threads. A temporary file has no name: the
 //! system removes it when the run of the program ends, however it ends. A file is read into buffers and never mapped, so a
 //! failing disk is an error and not a signal. Products of matrices cannot fail, however: a read that fails gives zeros, and
 //! [`Storage::check`] and [`Storage::move_to_memory`] report the first one.
@@ -18,12 +18,12 @@ use memmap2::MmapMut;
 use crate::error::{Error, Result, human_bytes};
 use crate::parallel;
 
-/// A run of values, in memory or in a temporary file. It dereferences to the values in memory: none if they are in a file.
+/// A run of values, in memory or in a file. It dereferences to the values in memory: none if they are in a file.
 #[derive(Debug)]
 pub struct Storage<T> {
     memory: Pages<T>,
     /// The file, if the values are in one. Not a variant beside the memory, so that `deref` in inner loops has fewer cases.
-    file: Option<Box<TemporaryFile>>,
+    file: Option<Box<ValuesInFile>>,
 }
 
 impl<T: Pod> Storage<T> {
@@ -53,15 +53,21 @@ impl<T: Pod> Storage<T> {
             file.write_all(bytemuck::cast_slice(values))
                 .map_err(failed)?;
         }
-        Ok(Storage {
+        Ok(Storage::of_file(file, folder, 0, len))
+    }
+
+    /// `len` values of a file, from byte `start` on, as they are in memory.
+    pub fn of_file(file: File, path: &Path, start: u64, len: usize) -> Self {
+        Storage {
             memory: Vec::new().into(),
-            file: Some(Box::new(TemporaryFile {
+            file: Some(Box::new(ValuesInFile {
                 file: Arc::new(file),
-                folder: folder.to_owned(),
+                path: path.to_owned(),
+                start,
                 len,
                 failure: Arc::default(),
             })),
-        })
+        }
     }
 
     /// Number of values, wherever they are.
@@ -152,19 +158,22 @@ impl<T: Pod> Clone for Storage<T> {
 /// Values copied to a file at a time.
 const BUFFER: usize = 1 << 16;
 
-/// Values in an unnamed file.
+/// Values in a file.
 #[derive(Debug, Clone)]
-struct TemporaryFile {
+struct ValuesInFile {
     file: Arc<File>,
-    folder: PathBuf,
+    /// Of the file, or of its folder if it has no name.
+    path: PathBuf,
+    /// The byte of the first value.
+    start: u64,
     len: usize,
     /// The first read that failed, until it is reported.
     failure: Arc<Mutex<Option<io::Error>>>,
 }
 
-impl TemporaryFile {
+impl ValuesInFile {
     fn read<T: Pod>(&self, first: usize, to: &mut [T]) {
-        let offset = (first * size_of::<T>()) as u64;
+        let offset = self.start + (first * size_of::<T>()) as u64;
         if let Err(error) = read_exactly(&self.file, bytemuck::cast_slice_mut(to), offset) {
             to.fill(T::zeroed());
             let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,8 +184,8 @@ impl TemporaryFile {
     fn check(&self) -> Result<()> {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.take().map_or(Ok(()), |error| {
-            let message = format!("a temporary file cannot be read back: {error}");
-            Err(Error::io(&self.folder, io::Error::other(message)))
+            let message = format!("a file of values cannot be read back: {error}");
+            Err(Error::io(&self.path, io::Error::other(message)))
         })
     }
 }

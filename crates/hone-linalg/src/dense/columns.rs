@@ -19,6 +19,7 @@ use super::lanes::{
 };
 use super::{Block, Norm, Small, Stored};
 use crate::clock::{Work, timed};
+use crate::error::Result;
 
 /// A group is rare if fewer than one row in this many has values.
 const RARE: usize = 8;
@@ -123,6 +124,11 @@ impl Columns {
             .flat_map(of)
             .map(|norm| norm * norm)
             .collect()
+    }
+
+    /// Fails if values in a file could not be read, once for each failure.
+    pub fn check(&self) -> Result<()> {
+        self.groups.iter().try_for_each(Group::check)
     }
 
     /// Bytes in memory.

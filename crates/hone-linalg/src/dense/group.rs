@@ -6,11 +6,16 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::norms;
 use super::{Block, Norm, Panels};
+use crate::error;
+use crate::storage::Storage;
 
+/// Values written to a file at a time.
+const WRITTEN: usize = 1 << 16;
 /// Values read ahead if they are stored elsewhere.
 const AHEAD: usize = 1 << 14;
 
@@ -32,6 +37,10 @@ pub trait Stored: Debug + Send + Sync {
     /// Bytes in memory.
     fn memory(&self) -> usize {
         0
+    }
+    /// Fails if a row could not be read, once for each failure.
+    fn check(&self) -> error::Result<()> {
+        Ok(())
     }
     /// Lengths of the columns, if they are known without reading.
     fn lengths(&self) -> Option<Vec<f64>> {
@@ -58,6 +67,10 @@ impl Stored for Panels {
 
     fn memory(&self) -> usize {
         Panels::memory(self)
+    }
+
+    fn check(&self) -> error::Result<()> {
+        self.as_slice().iter().try_for_each(Block::check)
     }
 }
 
@@ -147,9 +160,25 @@ impl Group {
     /// As [`Group::partial`].
     pub fn panels(rows: Option<Vec<u32>>, panels: Panels) -> Self {
         match panels.as_slice() {
-            [_] => Group::of(rows, Values::Held(panels.into_block())),
+            [only] if !only.is_in_file() => Group::of(rows, Values::Held(panels.into_block())),
             _ => Group::stored(rows, Arc::new(panels)),
         }
+    }
+
+    /// The same columns with their values in a temporary file of a folder.
+    pub fn in_file(self, folder: &Path) -> error::Result<Self> {
+        let (rows, cols) = (self.stored_rows(), self.cols());
+        let piece = (WRITTEN / cols.max(1)).max(1) * cols;
+        let values = Storage::write(folder, rows * cols, piece, |range, to| {
+            self.read(range.start / cols..range.end / cols, to);
+            Ok(())
+        })?;
+        self.check()?;
+        let panels = Panels::from(Block::of_storage(rows, cols, values));
+        Ok(Group {
+            whole: self.whole,
+            ..Group::panels(self.rows, panels)
+        })
     }
 
     /// Rows that a process holds of a matrix with `rows` rows, given the lengths of all columns.
@@ -223,13 +252,13 @@ impl Group {
         }
     }
 
-    /// The block, where it is in memory and has all rows.
+    /// The block, where it is in memory and has all rows that are present.
     pub(super) fn into_whole(self) -> Result<Block, Group> {
         match self {
             Group {
                 rows: None,
                 values: Values::Held(block),
-                whole: None,
+                ..
             } => Ok(block),
             other => Err(other),
         }
@@ -379,6 +408,13 @@ impl Stored for Group {
 
     fn memory(&self) -> usize {
         Group::memory(self)
+    }
+
+    fn check(&self) -> error::Result<()> {
+        match &self.values {
+            Values::Held(_) => Ok(()),
+            Values::Stored { stored, .. } => stored.check(),
+        }
     }
 }
 

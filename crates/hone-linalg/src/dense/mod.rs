@@ -73,6 +73,15 @@ impl Block {
         }
     }
 
+    /// Takes row-major values, wherever they are. Of those in a file rows can be read as those of a panel, and nothing else.
+    ///
+    /// # Panics
+    /// When their number is not `rows * cols`.
+    pub fn of_storage(rows: usize, cols: usize, data: Storage<f32>) -> Self {
+        assert_eq!(data.count(), rows * cols, "{rows} × {cols} values");
+        Block { rows, cols, data }
+    }
+
     /// Independent values, uniform in (−1, 1), that depend on key, row and column alone.
     ///
     /// A sketch needs independent, symmetric, bounded entries; it need not pay for logarithms.
@@ -164,6 +173,16 @@ impl Block {
         self.data.move_to_memory()
     }
 
+    /// Fails if values in a file could not be read, once for each failure.
+    pub fn check(&self) -> Result<()> {
+        self.data.check()
+    }
+
+    /// Whether the values are in a file.
+    pub fn is_in_file(&self) -> bool {
+        self.data.is_in_file()
+    }
+
     /// A copy of values in a file, which stay there.
     pub fn brought_back(&self) -> Result<Block> {
         let mut copy = self.clone();
@@ -173,7 +192,7 @@ impl Block {
 
     /// Rows `range`, row after row, from memory or the file.
     fn rows_anywhere<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
-        if !self.data.is_in_file() {
+        if !self.is_in_file() {
             return self.rows_slice(range);
         }
         buffer.resize(range.len() * self.cols, 0.0);
