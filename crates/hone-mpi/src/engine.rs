@@ -32,18 +32,6 @@ impl Engine for Ranks {
         Cpu.name()
     }
 
-    fn processes(&self) -> usize {
-        self.world.size()
-    }
-
-    fn leads(&self) -> bool {
-        self.world.rank() == 0
-    }
-
-    fn meet(&self) {
-        self.world.meet();
-    }
-
     fn communicator(&self) -> &dyn Communicator {
         &self.world
     }
@@ -144,10 +132,6 @@ impl Engine for Ranks {
         let mut all = Block::zeros(rows, matrix.cols());
         self.world.gather(&own, &mut all);
         Ok(all)
-    }
-
-    fn totals(&self, counts: &mut [u64]) {
-        self.world.add_u64(counts);
     }
 
     fn has(&self, _solver: &Solver) -> bool {

@@ -73,11 +73,6 @@ impl World {
         at(rank)..at(rank + 1)
     }
 
-    /// Waits for all processes.
-    pub fn meet(&self) {
-        SimpleCommunicator::world().barrier();
-    }
-
     /// All rows of a matrix, given those that this process owns, into `all`.
     pub fn gather(&self, own: &Block, all: &mut Block) {
         let (rows, cols) = (all.rows(), all.cols());

@@ -64,63 +64,61 @@ impl Diffusion {
         }
     }
 
-    /// Calls `each(k, c X^(k), c)` for k = 1..=K, on a motif graph whose rows are those of `x`: `w` holds its weights
-    /// times `given`. The constant c is 1 as long as values stay in range, and always for the Laplacian process.
-    pub fn run(
+    /// Diffuses `x` over a motif graph with the same rows, whose weights times `given` are in `w`: c X^(k) and c for
+    /// k = 1..=K. The constant c is 1 as long as values stay in range, and always for the Laplacian process.
+    pub fn over<'a>(
         &self,
-        x: &Block,
-        (w, given): (&Operator, f64),
+        x: &'a Block,
+        (w, given): (&'a Operator, f64),
         matrix: &MotifMatrix,
-        mut each: impl FnMut(usize, &Block, f64) -> Result<()>,
-    ) -> Result<()> {
+    ) -> impl Iterator<Item = Result<(Block, f64)>> + use<'a> {
+        let (process, matrix) = (self.process, *matrix);
         let (mut current, mut scale) = (x.clone(), 1.0);
-        if self.process == Process::Linear {
+        if process == Process::Linear {
             scale *= back_in_range(&mut current);
         }
-        for k in 1..=self.steps {
-            let (factor, next) = self.step(x, &current, (w, given), matrix, k)?;
+        (1..=self.steps).map(move |k| {
+            let (factor, next) = match process {
+                Process::Linear => {
+                    let one_step = matrix.psi == Psi::P && matrix.order != Order::PsiOfPower;
+                    let steps = if one_step { 1 } else { k };
+                    let (factor, s) = matrix.scaled_operator(w, given, steps)?;
+                    (factor, s.apply(&current))
+                }
+                Process::Laplacian(theta) => (1.0, smoothed(x, &current, w, &matrix, theta)?),
+            };
             current = next;
             if !current.as_slice().iter().all(|x| x.is_finite()) {
                 return Err(out_of_range(k));
             }
-            if self.process == Process::Linear {
+            if process == Process::Linear {
                 scale *= factor * back_in_range(&mut current);
             }
-            each(k, &current, scale)?;
-        }
-        Ok(())
+            Ok((current.clone(), scale))
+        })
     }
+}
 
-    /// X^(k) times a power of two, and that.
-    fn step(
-        &self,
-        x: &Block,
-        previous: &Block,
-        (w, given): (&Operator, f64),
-        matrix: &MotifMatrix,
-        k: usize,
-    ) -> Result<(f64, Block)> {
-        let Process::Laplacian(theta) = self.process else {
-            let one_step = matrix.psi == Psi::P && matrix.order != Order::PsiOfPower;
-            let (factor, s) = matrix.scaled_operator(w, given, if one_step { 1 } else { k })?;
-            return Ok((factor, s.apply(previous)));
-        };
-        let laplacian = MotifMatrix {
-            psi: Psi::LNorm,
-            accumulate: Accumulate::None,
-            ..*matrix
-        };
-        let mut next = laplacian.operator(w, 1)?.apply(previous);
-        next.update_rows(|i, row| {
-            let mix = |value: f32, x: f32| {
-                ((1.0 - theta) * f64::from(value) + theta * f64::from(x)) as f32
-            };
-            row.iter_mut()
-                .zip(x.row(i))
-                .for_each(|(value, &x)| *value = mix(*value, x));
-        });
-        Ok((1.0, next))
-    }
+/// (1 − θ) L̂ X^(k-1) + θ X.
+fn smoothed(
+    x: &Block,
+    previous: &Block,
+    w: &Operator,
+    matrix: &MotifMatrix,
+    theta: f64,
+) -> Result<Block> {
+    let laplacian = MotifMatrix {
+        psi: Psi::LNorm,
+        accumulate: Accumulate::None,
+        ..*matrix
+    };
+    let mut next = laplacian.operator(w, 1)?.apply(previous);
+    let mix = |value: f32, x: f32| ((1.0 - theta) * f64::from(value) + theta * f64::from(x)) as f32;
+    next.update_rows(|i, row| {
+        let values = row.iter_mut().zip(x.row(i));
+        values.for_each(|(value, &x)| *value = mix(*value, x));
+    });
+    Ok(next)
 }
 
 fn out_of_range(step: usize) -> Error {
@@ -150,79 +148,4 @@ fn back_in_range(x: &mut Block) -> f64 {
     let factor = (-exponent).exp2();
     x.scale_columns(&vec![factor; x.cols()]);
     factor
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::builtin;
-    use crate::sparse::Csr;
-
-    /// X^(1), X^(2) of attributes of one size over the edges of the karate club, as they are.
-    fn diffused(size: f32, process: Process, psi: Psi) -> Result<Vec<Vec<f64>>> {
-        let pattern = builtin("karate")?.pattern().clone();
-        let w = Operator::symmetric(
-            "W",
-            Csr::new(pattern.clone(), vec![1.0; pattern.nnz()].into()),
-        );
-        let signs = (0..34)
-            .map(|i| if i % 3 == 0 { -size } else { size })
-            .collect();
-        let mut found = Vec::new();
-        let diffusion = Diffusion {
-            steps: 2,
-            original: false,
-            process,
-        };
-        let matrix = MotifMatrix {
-            psi,
-            ..MotifMatrix::default()
-        };
-        diffusion.run(
-            &Block::from_vec(34, 1, signs),
-            (&w, 1.0),
-            &matrix,
-            |_, x, scale| {
-                found.push(x.as_slice().iter().map(|&x| f64::from(x) / scale).collect());
-                Ok(())
-            },
-        )?;
-        Ok(found)
-    }
-
-    /// Attributes near the end of the range are multiplied with a power of two first, and nothing changes but that.
-    #[test]
-    fn attributes_of_any_size_are_diffused() {
-        for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm] {
-            let plain = diffused(1.0, Process::Linear, psi).expect("in range");
-            for exponent in [-120, -40, 40, 127] {
-                let found = diffused(2f32.powi(exponent), Process::Linear, psi).expect("in range");
-                for (found, plain) in found.iter().flatten().zip(plain.iter().flatten()) {
-                    assert!(
-                        (found / 2f64.powi(exponent) - plain).abs() <= 1e-5 * plain.abs().max(1.0),
-                        "{psi:?} {exponent}"
-                    );
-                }
-            }
-        }
-    }
-
-    /// Whatever the process and the norm that follows: what is not a number is an error that names the step.
-    #[test]
-    fn attributes_that_leave_the_range_are_an_error() {
-        for (size, process) in [
-            (f32::INFINITY, Process::Linear),
-            (f32::NAN, Process::Linear),
-            (f32::MAX, Process::Laplacian(0.0)),
-            (f32::NAN, Process::Laplacian(1.0)),
-        ] {
-            let error = diffused(size, process, Psi::W)
-                .expect_err("out of range")
-                .to_string();
-            assert!(
-                error.contains("step 1") && error.contains("overflow"),
-                "{size} {process:?}: {error}"
-            );
-        }
-    }
 }

@@ -46,24 +46,31 @@ pub trait Engine: Debug + Send + Sync {
         self.name()
     }
 
-    /// Number of processes that do the work together, all of them running the same program on the same input.
+    /// The processes that work together, all of them running the same program on the same input: they divide the reading of
+    /// their graph ([`read_divided`](crate::graph::read_divided)), and each writes the rows of the result that it holds.
+    fn communicator(&self) -> &dyn Communicator {
+        &SingleProcess
+    }
+
+    /// Number of processes.
     fn processes(&self) -> usize {
-        1
+        self.communicator().size()
     }
 
     /// Whether this process reports, and creates files and puts them in place: exactly one of those that work together
     /// does.
     fn leads(&self) -> bool {
-        true
+        self.communicator().rank() == 0
     }
 
-    /// Waits for all processes that work together.
-    fn meet(&self) {}
+    /// Waits for all processes.
+    fn meet(&self) {
+        self.communicator().gather_bytes(&[]);
+    }
 
-    /// The processes that work together: they divide the reading of their graph ([`read_divided`](crate::graph::read_divided)),
-    /// and each writes the rows of the result that it holds.
-    fn communicator(&self) -> &dyn Communicator {
-        &SingleProcess
+    /// Sums of integers over all processes.
+    fn totals(&self, counts: &mut [u64]) {
+        self.communicator().add_u64(counts);
     }
 
     /// The rows of a matrix with `rows` rows that this process holds: whole lanes, or all rows if it works alone.
@@ -80,9 +87,6 @@ pub trait Engine: Debug + Send + Sync {
     fn lengths(&self, x: &Block, _own: &Own) -> Vec<f64> {
         x.column_norms(Norm::L2)
     }
-
-    /// Sums of integers over all processes.
-    fn totals(&self, _counts: &mut [u64]) {}
 
     /// Motif counts of a graph.
     fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {
@@ -159,7 +163,7 @@ pub trait Engine: Debug + Send + Sync {
             .window
             .map(|window| self.window(&window, &mut factors.u, task))
             .transpose()?;
-        Ok(Local::Raw { factors, window })
+        Ok(request.shape.shaped(factors, window, task.aside)?.0)
     }
 
     /// The error that an engine has thrown from a function that cannot return one; other panics are returned.

@@ -92,7 +92,7 @@ impl Structure {
         let mut levels = Vec::new();
         for depth in 1..=self.depth {
             let next = self.aggregated(&level, &around);
-            check_finite(&next)?;
+            self.check_sums(&next.names, &next.block.column_norms(Norm::Max))?;
             levels.push(level);
             level = if depth > 1 {
                 pruned(&levels, &next, self.prune)
@@ -104,7 +104,7 @@ impl Structure {
             }
         }
         levels.push(level);
-        let mut all = side_by_side(&levels);
+        let mut all = side_by_side(&levels.iter().collect::<Vec<_>>());
         if self.log {
             take_logs(&mut all.block);
         }
@@ -126,20 +126,6 @@ impl Structure {
             origins,
             block,
         }
-    }
-}
-
-/// Refuses columns that overflow.
-fn check_finite(level: &Named) -> Result<()> {
-    let norms = level.block.column_norms(Norm::Max);
-    match level
-        .names
-        .iter()
-        .zip(norms)
-        .find(|(_, norm)| !norm.is_finite())
-    {
-        None => Ok(()),
-        Some((name, _)) => Err(overflow(name)),
     }
 }
 
@@ -165,8 +151,8 @@ fn take_logs(block: &mut Block) {
     });
 }
 
-/// All levels in one block.
-fn side_by_side(levels: &[Named]) -> Named {
+/// All columns in one block.
+pub(crate) fn side_by_side(levels: &[&Named]) -> Named {
     let names: Vec<String> = levels
         .iter()
         .flat_map(|level| level.names.iter().cloned())
@@ -191,7 +177,7 @@ fn side_by_side(levels: &[Named]) -> Named {
 /// The columns of `next` that no earlier column nearly repeats, compared after log(1 + x).
 fn pruned(levels: &[Named], next: &Named, most: f64) -> Named {
     let earlier: usize = levels.iter().map(|level| level.names.len()).sum();
-    let mut all = side_by_side(&[levels, std::slice::from_ref(next)].concat());
+    let mut all = side_by_side(&levels.iter().chain([next]).collect::<Vec<_>>());
     take_logs(&mut all.block);
     let correlation = correlations(&all.block);
     let width = all.names.len();
@@ -242,26 +228,4 @@ fn correlations(block: &Block) -> Vec<f64> {
     (0..width * width)
         .map(|at| of(at / width, at % width))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_that_overflow_are_refused_by_name() {
-        let level = |value: f32| Named {
-            names: vec!["edge".into(), "sum(edge)".into()],
-            origins: vec![Origin::default(); 2],
-            block: Block::from_vec(2, 2, vec![1.0, 2.0, 3.0, value]),
-        };
-        assert!(check_finite(&level(f32::MAX)).is_ok());
-        let error = check_finite(&level(f32::INFINITY))
-            .expect_err("beyond 32 bits")
-            .to_string();
-        assert!(
-            error.contains("`sum(edge)`") && error.contains("depth"),
-            "{error}"
-        );
-    }
 }

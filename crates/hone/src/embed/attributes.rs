@@ -4,28 +4,26 @@ use std::sync::Arc;
 
 use super::components::{Principal, principal};
 use super::context::Context;
-use super::part::Part;
+use super::part::{Label, Part};
 use super::plan;
-use super::storage::shelf::Shelf;
-use super::weighted::{Lazily, Weighted};
+use super::weighted::Weighted;
 use crate::attributes;
 use crate::config::{Balance, Config, Form};
-use crate::dense::panels;
 use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
-use crate::features::{Named, NamedColumns, Origin};
+use crate::features::{Named, NamedColumns, Origin, side_by_side};
 use crate::graph::Graph;
 use crate::hashing::SeededMap;
 use crate::motif::{Counts, Motif};
 
 /// The user's attributes: those of the file and those of the caller.
 #[derive(Default)]
-pub(super) struct Own<'a> {
+pub(super) struct UserAttributes<'a> {
     read: Option<Named>,
     given: Option<&'a Named>,
 }
 
-impl Own<'_> {
+impl UserAttributes<'_> {
     /// Their number.
     pub(super) fn columns(&self) -> usize {
         self.all().map(|named| named.block.cols()).sum()
@@ -56,16 +54,33 @@ impl Own<'_> {
     }
 }
 
-/// X, with the names of its columns.
+/// X. The common name of its columns is `structure`, `attributes` (the user's own), or `features` for both.
 pub(super) struct X {
-    /// The common name of its columns: `structure`, `attributes` (the user's own), or `features` for both.
-    pub(super) kind: &'static str,
+    pub(super) label: Label,
     pub(super) block: Block,
-    pub(super) names: Arc<[String]>,
+}
+
+impl X {
+    fn new(name: &str, columns: Arc<[String]>, block: Block) -> Self {
+        let label = Label {
+            columns,
+            ..Label::numbered(name, 0, block.cols())
+        };
+        X { label, block }
+    }
+}
+
+impl From<X> for Part {
+    fn from(x: X) -> Self {
+        Part {
+            label: x.label,
+            group: Group::full(x.block),
+        }
+    }
 }
 
 /// Reads the file of attributes, if there is one, and checks those of the caller.
-pub(super) fn own<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<Own<'a>> {
+pub(super) fn read<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<UserAttributes<'a>> {
     let given = run.given;
     if let Some(given) = given.filter(|named| named.block.rows() != graph.nodes()) {
         let message = format!("{} rows for {} nodes", given.block.rows(), graph.nodes());
@@ -73,7 +88,7 @@ pub(super) fn own<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<Own<'a>> {
     }
     let config = &run.config.attributes;
     let Some(file) = &config.file else {
-        return Ok(Own { read: None, given });
+        return Ok(UserAttributes { read: None, given });
     };
     let loaded = run.time("read attributes", |run| {
         let read = attributes::read(
@@ -87,7 +102,7 @@ pub(super) fn own<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<Own<'a>> {
     })?;
     run.report.notes.extend(loaded.facts.notes.iter().cloned());
     run.report.attributes = Some(loaded.facts);
-    Ok(Own {
+    Ok(UserAttributes {
         read: Some(Named {
             origins: vec![Origin::default(); loaded.names.len()],
             names: loaded.names,
@@ -98,7 +113,11 @@ pub(super) fn own<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<Own<'a>> {
 }
 
 /// X, if there is any: structure features, then the user's own attributes.
-pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result<Option<X>> {
+pub(super) fn x(
+    run: &mut Context,
+    counts: Option<&Counts>,
+    own: &UserAttributes,
+) -> Result<Option<X>> {
     let (config, form) = (run.config, run.config.features.form);
     if matches!(form, Form::Components(_)) && config.components_dim() == 0 {
         return Ok(None);
@@ -118,13 +137,10 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
                 .map(|counts| config.structure.of(counts))
                 .transpose()?;
             let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
-            let mut block = side_by_side(&named);
+            let mut block = side_by_side(&named).block;
             block.normalize_columns(config.local.norm);
-            X {
-                kind,
-                block,
-                names: unique(named.iter().flat_map(|named| &named.names)),
-            }
+            let names = unique(named.iter().flat_map(|named| &named.names));
+            X::new(kind, names, block)
         }
         Form::Components(components) => {
             let structure = counts
@@ -164,82 +180,62 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
                     }
                 })
                 .collect();
-            X { kind, block, names }
+            X::new(kind, names, block)
         }
     }))
 }
 
-/// X diffused over the graph of one motif, one part per step, computed or from the shelf.
-pub(super) fn diffused_or_found(
-    config: &Config,
-    x: &X,
-    w: &Lazily,
-    shelf: &mut Shelf,
-) -> Result<Vec<Part>> {
-    let (motif, steps) = (w.motif, config.features.diffusion.steps);
-    let name = diffused_name(x, motif);
-    let shape = (x.block.rows(), x.block.cols());
-    if (1..=steps).all(|step| shelf.has(&name, step)) {
-        let found = (1..=steps)
-            .map(|step| shelf.find(&name, step, shape))
-            .collect::<Result<Vec<_>>>()?;
-        return Ok(found.into_iter().flatten().map(|(part, _)| part).collect());
-    }
-    diffused(config, x, motif, w.get()?, |part| {
-        shelf.keep(part, None, &panels::Own::all(x.block.rows()))
-    })
+/// The parts of X diffused over the graph of a motif, one per step.
+pub(super) fn diffused_labels(run: &Context, x: &X, motif: Motif) -> Vec<Label> {
+    let steps = 1..=run.config.features.diffusion.steps;
+    let name = format!("{}:{motif}", x.label.name);
+    let label = |step: usize| Label {
+        name: name.clone(),
+        step,
+        ..x.label.clone()
+    };
+    steps.map(label).collect()
 }
 
-/// X diffused over the graph of one motif, one part per step, passed to `keep`.
+/// X diffused over the graph of a motif, one part per step; without the graph they are in the checkpoint.
 pub(super) fn diffused(
-    config: &Config,
+    run: &mut Context,
     x: &X,
     motif: Motif,
-    w: &Weighted,
-    mut keep: impl FnMut(Part) -> Result<Part>,
+    w: Option<&Weighted>,
 ) -> Result<Vec<Part>> {
-    let diffusion = &config.features.diffusion;
-    let (kept, norm) = (diffusion.kept(), config.local.norm);
-    let touched = w.graph.nodes.as_ref().map(|nodes| pick(&x.block, nodes));
-    let mut parts = Vec::new();
-    let start = touched.as_ref().unwrap_or(&x.block);
-    let diffuse = |step: usize, diffused: &Block, scale: f64| {
-        // Nodes without the motif have zeros, unless they keep a part of their own attributes.
-        let (mut block, whole) = match &w.graph.nodes {
-            Some(nodes) if kept > 0.0 => (beside_kept(&x.block, kept, nodes, diffused), true),
-            _ => (diffused.clone(), false),
-        };
-        block.normalize_columns(norm);
-        if norm == Norm::None && scale != 1.0 {
-            unscale(&mut block, scale, step)?;
-        }
-        let (name, columns) = (diffused_name(x, motif), x.names.clone());
-        let group = if whole {
-            Group::full(block)
-        } else {
-            w.group(Group::full(block))
-        };
-        parts.push(keep(Part {
-            name,
-            step,
-            columns,
-            group,
-        })?);
-        Ok(())
+    let labels = diffused_labels(run, x, motif);
+    let cached = run.cached(&labels, false)?;
+    let Some(w) = w.filter(|_| cached.is_none()) else {
+        return Ok(cached.map_or(Vec::new(), |(parts, _)| parts));
     };
-    let done = diffusion.run(
-        start,
-        (&w.operator, w.graph.scale),
-        &config.matrix(),
-        diffuse,
-    );
-    done.map_err(|error| match error {
+    let (diffusion, norm) = (&run.config.features.diffusion, run.config.local.norm);
+    let (nodes, kept, matrix) = (&w.graph.nodes, diffusion.kept(), run.config.matrix());
+    let located = |error| match error {
         Error::Numeric { stage, message } => Error::Numeric {
             stage: format!("diffusion over motif {motif}, {stage}"),
             message,
         },
         other => other,
-    })?;
+    };
+    let touched = nodes.as_ref().map(|nodes| pick(&x.block, nodes));
+    let start = touched.as_ref().unwrap_or(&x.block);
+    let steps = diffusion.over(start, (&w.operator, w.graph.scale), &matrix);
+    let mut parts = Vec::new();
+    for (label, step) in labels.into_iter().zip(steps) {
+        let (diffused, scale) = step.map_err(located)?;
+        // Nodes without the motif have zeros, unless they keep a part of their own attributes.
+        let (mut block, rows) = match nodes {
+            Some(nodes) if kept > 0.0 => (beside_kept(&x.block, kept, nodes, &diffused), None),
+            nodes => (diffused, nodes.clone()),
+        };
+        block.normalize_columns(norm);
+        if norm == Norm::None && scale != 1.0 {
+            unscale(&mut block, scale, label.step).map_err(located)?;
+        }
+        let group = Group::full(block).with_rows(rows);
+        parts.push(run.keep(Part { label, group }, None)?);
+    }
     Ok(parts)
 }
 
@@ -269,21 +265,8 @@ pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> (Vec<Part>
     let Some(factor) = balance(config, &parts, other) else {
         return (parts, 1.0);
     };
-    let scaled = |part: Part| Part {
-        group: part.group.scaled(factor),
-        ..part
-    };
-    (parts.into_iter().map(scaled).collect(), factor)
-}
-
-/// X itself as a part, for features that are not diffused.
-pub(super) fn undiffused(x: X) -> Part {
-    Part {
-        name: x.kind.into(),
-        step: 0,
-        columns: x.names,
-        group: Group::full(x.block),
-    }
+    let scaled = parts.into_iter().map(|part| part.scaled(factor));
+    (scaled.collect(), factor)
 }
 
 /// The user's columns without their means: values such as years and times may be far from zero, and later stages use 32
@@ -297,10 +280,6 @@ fn centred(named: &Named) -> NamedColumns {
             .for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32);
     });
     named.into()
-}
-
-fn diffused_name(x: &X, motif: Motif) -> String {
-    format!("{}:{motif}", x.kind)
 }
 
 /// The names, with `.2`, `.3`, … appended to repeated ones.
@@ -349,15 +328,4 @@ fn unscale(block: &mut Block, scale: f64, step: usize) -> Result<()> {
         stage: format!("step {step}"),
         message: message.into(),
     })
-}
-
-/// All columns in one block.
-pub(super) fn side_by_side(named: &[&Named]) -> Block {
-    let rows = named.first().map_or(0, |named| named.block.rows());
-    let mut out = Block::zeros(rows, named.iter().map(|named| named.block.cols()).sum());
-    out.update_rows(|i, row| {
-        let values = named.iter().flat_map(|named| named.block.row(i));
-        row.iter_mut().zip(values).for_each(|(to, &x)| *to = x);
-    });
-    out
 }

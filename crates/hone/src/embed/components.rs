@@ -44,20 +44,15 @@ pub(super) fn principal(
     dim: usize,
 ) -> Result<Principal> {
     let rows = named.first().map_or(0, |named| named.columns.rows());
-    let names: Vec<String> = named.iter().flat_map(|named| named.names.clone()).collect();
-    let origins: Vec<Origin> = named
-        .iter()
-        .flat_map(|named| named.origins.clone())
-        .collect();
-    let weights: Vec<f64> = origins
-        .iter()
-        .map(|origin| options.weight(origin))
-        .collect();
+    let (mut names, mut origins, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+    for columns in named {
+        names.extend(columns.names);
+        origins.extend(columns.origins);
+        groups.extend(columns.columns.into_groups());
+    }
     let width = names.len();
-    let mut groups: Vec<Group> = named
-        .into_iter()
-        .flat_map(|named| named.columns.into_groups())
-        .collect();
+    let weights = origins.iter().map(|origin| options.weight(origin));
+    let weights: Vec<f64> = weights.collect();
     if width > NARROW.max(rows).min(WIDEST) {
         let mut x = Columns::new(rows, groups).into_block();
         standardize(&mut x, &weights);
@@ -163,23 +158,8 @@ impl Moments {
         let (width, n) = (weights.len(), rows.max(1) as f64);
         let means: Vec<f64> = (0..width).map(|j| gram.get(j, width) / n).collect();
         let centred = |i: usize, j: usize| gram.get(i, j) - n * means[i] * means[j];
-        let mut factors: Vec<f64> = (0..width)
-            .map(|j| {
-                let deviation = (centred(j, j).max(0.0) / n).sqrt();
-                if deviation > 1e-6 * means[j].abs().max(1.0) {
-                    weights[j] / deviation
-                } else {
-                    0.0
-                }
-            })
-            .collect();
-        let varying = factors
-            .iter()
-            .zip(weights)
-            .filter(|(factor, _)| **factor > 0.0);
-        let variance: f64 = varying.map(|(_, weight)| weight * weight).sum();
-        let total = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-        factors.iter_mut().for_each(|factor| *factor /= total);
+        let deviations = (0..width).map(|j| (centred(j, j).max(0.0) / n).sqrt());
+        let factors = factors(deviations, &means, weights);
         let gram = Small::from_fn(width, width, |i, j| factors[i] * factors[j] * centred(i, j));
         Moments {
             means,
@@ -408,190 +388,35 @@ fn standardize(x: &mut Block, weights: &[f64]) {
             .zip(&means)
             .for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32);
     });
-    let deviations = x
-        .column_norms(Norm::L2)
-        .into_iter()
-        .map(|norm| norm / rows.sqrt());
-    let factors: Vec<f64> = deviations
-        .zip(&means)
-        .zip(weights)
-        .map(|((deviation, mean), weight)| {
-            if deviation > 1e-6 * mean.abs().max(1.0) {
-                weight / deviation
-            } else {
-                0.0
-            }
-        })
-        .collect();
+    let lengths = x.column_norms(Norm::L2).into_iter();
+    let deviations = lengths.map(|length| length / rows.sqrt());
+    x.scale_columns(&factors(deviations, &means, weights));
+}
+
+/// The factors of centred columns that give each a standard deviation equal to its weight, and all together a variance of
+/// 1; zero for constant columns.
+fn factors(deviations: impl Iterator<Item = f64>, means: &[f64], weights: &[f64]) -> Vec<f64> {
+    let columns = deviations.zip(means).zip(weights);
+    let of = |((deviation, mean), weight): ((f64, &f64), &f64)| {
+        if deviation > 1e-6 * mean.abs().max(1.0) {
+            weight / deviation
+        } else {
+            0.0
+        }
+    };
+    let factors: Vec<f64> = columns.map(of).collect();
     let varying = factors
         .iter()
         .zip(weights)
         .filter(|(factor, _)| **factor > 0.0);
     let variance: f64 = varying.map(|(_, weight)| weight * weight).sum();
     let total = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    x.scale_columns(
-        &factors
-            .iter()
-            .map(|factor| factor / total)
-            .collect::<Vec<_>>(),
-    );
+    factors.into_iter().map(|factor| factor / total).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::engine::Cpu;
-    use crate::features::Named;
-
-    /// Without a column of extremes.
-    fn plain() -> Components {
-        Components {
-            extremes: 0.0,
-            ..Components::default()
-        }
-    }
-
-    /// Both ways give the same components and facts; one of them needs no matrix of all pairs of columns.
-    #[test]
-    fn wide_matrices_have_the_same_components() {
-        let (options, dim) = (plain(), 5);
-        for (rows, cols) in [(90, 40), (30, 600)] {
-            let block = Block::random(rows, cols, Key::new(3));
-            let names = (0..cols).map(|j| j.to_string()).collect();
-            let origins = vec![Origin::default(); cols];
-            let named = Named {
-                names,
-                origins: origins.clone(),
-                block,
-            };
-            let mut x = named.block.clone();
-            standardize(&mut x, &vec![options.weight(&origins[0]); cols]);
-            let gram = x.gram().eigen().expect("finite");
-            let (z, values, _) = wide(x, &options, dim).expect("finite");
-            let means = z.column_means();
-            for j in 0..dim {
-                let variance: f64 = (0..rows)
-                    .map(|i| (f64::from(z.get(i, j)) - means[j]).powi(2))
-                    .sum();
-                for found in [variance, values[j]] {
-                    assert!(
-                        (found - gram.values[j]).abs() < 1e-4 * gram.values[0],
-                        "column {j}: {found}"
-                    );
-                }
-            }
-            let Principal {
-                block: usual,
-                structure,
-                ..
-            } = principal(&Cpu, vec![named.clone().into()], &options, dim).expect("finite");
-            let far = z
-                .as_slice()
-                .iter()
-                .zip(usual.as_slice())
-                .map(|(a, b)| (a - b).abs())
-                .fold(0.0, f32::max);
-            assert!(far < 1e-3, "{rows} × {cols}: {far}");
-            assert!(
-                (structure.motifs[0].share - 1.0).abs() < 1e-9 && structure.explained.len() == dim,
-                "{structure:?}"
-            );
-        }
-    }
-
-    /// The correlation of two columns, as books print it.
-    fn pearson(a: &[f64], b: &[f64]) -> f64 {
-        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
-        let product = |x: &[f64], y: &[f64]| {
-            let (p, q) = (mean(x), mean(y));
-            x.iter().zip(y).map(|(x, y)| (x - p) * (y - q)).sum::<f64>()
-        };
-        product(a, b) / (product(a, a) * product(b, b)).sqrt()
-    }
-
-    /// Features at both ends of a dimension are those whose columns have the largest and the least correlation with it.
-    #[test]
-    fn dimensions_follow_the_features_that_they_correlate_with() {
-        for (rows, cols) in [(90, 40), (30, 600)] {
-            let mut block = Block::random(rows, cols, Key::new(5));
-            block.update_rows(|_, row| {
-                (row[1], row[2]) = (-3.0 * row[0] + 0.1 * row[1], row[0] + 0.2 * row[2]);
-            });
-            let column = |block: &Block, j: usize| {
-                (0..rows)
-                    .map(|i| f64::from(block.get(i, j)))
-                    .collect::<Vec<_>>()
-            };
-            let names = (0..cols).map(|j| format!("f{j}")).collect();
-            let named = Named {
-                names,
-                origins: vec![Origin::default(); cols],
-                block: block.clone(),
-            };
-            let made = principal(&Cpu, vec![named.into()], &plain(), 5).expect("finite");
-            assert_eq!(made.structure.dimensions.len(), DESCRIBED);
-            for (j, found) in made.structure.dimensions.iter().enumerate() {
-                let all: Vec<f64> = (0..cols)
-                    .map(|i| pearson(&column(&block, i), &column(&made.block, j)))
-                    .collect();
-                let high = all.iter().copied().fold(f64::MIN, f64::max);
-                let low = all.iter().copied().fold(f64::MAX, f64::min);
-                for (loading, expected) in [(&found.most, high), (&found.least, low)] {
-                    let name = loading
-                        .feature
-                        .strip_prefix("attributes.f")
-                        .expect("not a count");
-                    let at: usize = name.parse().expect("a number");
-                    assert!(
-                        (loading.correlation - expected).abs() < 1e-3,
-                        "{loading:?}, not {expected}"
-                    );
-                    assert!(
-                        (all[at] - expected).abs() < 1e-3,
-                        "{loading:?}, not {}",
-                        all[at]
-                    );
-                }
-            }
-            let first = &made.structure.dimensions[0];
-            if cols == 40 {
-                assert!(
-                    first.most.correlation > 0.9 && first.least.correlation < -0.9,
-                    "{first:?}"
-                );
-            }
-        }
-    }
-
-    /// Columns that are copies of each other up to sign: rounding does not choose among them.
-    #[test]
-    fn of_equal_correlations_the_first_is_named() {
-        let mut block = Block::random(50, 7, Key::new(6));
-        block.update_rows(|_, row| {
-            let x = row[0];
-            row.iter_mut()
-                .zip([1.0, -2.0, 3.0, -4.0, 0.3, 7.0, -0.7])
-                .for_each(|(value, factor)| *value = factor * x);
-        });
-        let origins = (0..7)
-            .map(|_| Origin {
-                motif: Some(crate::motif::Motif::Orbit(crate::motif::Orbit::Edge)),
-                ..Origin::default()
-            })
-            .collect();
-        let named = Named {
-            names: (0..7).map(|j| format!("f{j}")).collect(),
-            origins,
-            block,
-        };
-        let made = principal(&Cpu, vec![named.into()], &plain(), 3).expect("finite");
-        let found = &made.structure.dimensions[0];
-        assert_eq!(
-            (&*found.most.feature, &*found.least.feature),
-            ("f0", "f1"),
-            "{found:?}"
-        );
-    }
+    use super::sign;
 
     /// The sign of a component does not hang on rounding where its entries cancel.
     #[test]
@@ -602,85 +427,5 @@ mod tests {
         }
         assert_eq!(sign([0.1, -0.9, 0.3].into_iter()), -1.0);
         assert_eq!(sign([0.0, 0.0].into_iter()), 1.0);
-    }
-
-    /// Columns beyond the rank of the features are zero, not rounding errors, and what describes a component varies.
-    #[test]
-    fn what_no_feature_spans_is_zero() {
-        let options = Components {
-            extremes: 0.7,
-            offset: 3.0,
-            ..Components::default()
-        };
-        for (rows, cols) in [(60, 20), (30, 600)] {
-            let hidden = Block::random(rows, 2, Key::new(11));
-            let mut block = Block::zeros(rows, cols);
-            block.update_rows(|i, row| {
-                let (x, y) = (10.0 + hidden.get(i, 0), 7.0 + 0.3 * hidden.get(i, 1));
-                for (j, value) in row.iter_mut().enumerate().skip(1) {
-                    *value = x + (j as f32).sqrt() * y;
-                }
-            });
-            let named = Named {
-                names: (0..cols).map(|j| format!("f{j}")).collect(),
-                origins: vec![Origin::default(); cols],
-                block,
-            };
-            let made = principal(&Cpu, vec![named.into()], &options, 8).expect("finite");
-            assert_eq!(made.structure.components, 2);
-            for j in 0..8 {
-                let solid = j < 2 || j == 7;
-                let any = (0..rows).any(|i| made.block.get(i, j) != 0.0);
-                assert_eq!(any, solid, "column {j} of {rows} × {cols}");
-            }
-            for found in &made.structure.dimensions {
-                for loading in [&found.most, &found.least] {
-                    assert_ne!(loading.feature, "attributes.f0", "it is constant");
-                }
-            }
-        }
-    }
-
-    /// The last column follows from the first by its definition, both ways; few columns have none.
-    #[test]
-    fn the_last_column_says_how_far_a_node_is_from_the_middle() {
-        let options = Components {
-            extremes: 0.7,
-            ..plain()
-        };
-        for (rows, cols, dim) in [(90, 40, 6), (30, 600, 6), (50, 4, 3), (40, 3, 6)] {
-            let block = Block::random(rows, cols, Key::new(8));
-            let names = (0..cols).map(|j| j.to_string()).collect();
-            let named = Named {
-                names,
-                origins: vec![Origin::default(); cols],
-                block,
-            };
-            let made = |options: &Components| {
-                principal(&Cpu, vec![named.clone().into()], options, dim)
-                    .expect("finite")
-                    .block
-            };
-            let (bent, plain) = (made(&options), made(&plain()));
-            let n = rows as f64;
-            let first: Vec<f64> = (0..rows).map(|i| f64::from(plain.get(i, 0))).collect();
-            let mean = first.iter().sum::<f64>() / n;
-            let variance = first.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
-            for i in 0..rows {
-                let kept = if dim < 4 { dim } else { dim - 1 };
-                for j in 0..kept {
-                    assert!(
-                        (bent.get(i, j) - plain.get(i, j)).abs() < 1e-4,
-                        "({i}, {j}) of {rows} × {cols}"
-                    );
-                }
-                let square = (first[i] - mean).powi(2) / variance;
-                let expected = 0.7 * square / (1.0 + square);
-                assert!(
-                    dim < 4 || (f64::from(bent.get(i, dim - 1)) - expected).abs() < 1e-3,
-                    "row {i}: {expected}"
-                );
-            }
-        }
     }
 }

@@ -4,18 +4,21 @@
 
 use std::path::PathBuf;
 
+use super::Hone;
+use super::checkpoint::Checkpoint;
 use super::model::Draft;
-use super::storage::checkpoint::Begin;
 use super::uncovered::Uncovered;
 use crate::config::{Combine, Config, Direction, Model};
 use crate::dense::panels::Own;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::factor::Solver;
 use crate::features::Named;
 use crate::graph::Graph;
 use crate::parallel;
 use crate::progress::Progress;
-use crate::report::{Report, Stage, Start};
+use crate::report::{GraphFacts, Report, Stage, Start};
+use crate::store::factors::Writer;
 use crate::store::{Embedding, Format};
 
 /// A shortage of memory that a test asks for.
@@ -43,14 +46,17 @@ pub(super) struct Context<'a> {
     pub(super) own: Own,
     /// Attributes given by the caller.
     pub(super) given: Option<&'a Named>,
-    /// Whether factors are written, so that right factors are needed.
+    /// Whether factors are written, so that right factors are needed; and where, in the process that writes.
     pub(super) factors: bool,
+    pub(super) writer: Option<Writer>,
     /// The format in which the vectors will be written, if they will be.
     pub(super) written: Option<Format>,
     /// Memory limit of the process, in bytes.
     pub(super) memory_limit: Option<u64>,
-    /// The folder of a checkpoint, and whether it is new or resumed.
-    pub(super) checkpoint: Option<&'a (PathBuf, Begin)>,
+    /// Finished stages of this run and of earlier ones.
+    pub(super) checkpoint: Option<Checkpoint>,
+    /// Bytes of Y that may still be kept in memory.
+    pub(super) room: u64,
     /// The folder of temporary files.
     pub(super) temp_folder: PathBuf,
     /// If memory is so short that tall matrices are moved to files while others are worked on, their folder.
@@ -71,7 +77,45 @@ pub(super) struct Context<'a> {
     pub(super) report: Report,
 }
 
+impl Hone {
+    /// The state at the beginning of a run.
+    pub(super) fn begin<'a>(&'a self, graph: &Graph, progress: &'a dyn Progress) -> Context<'a> {
+        let folder = self.temp_dir.clone();
+        Context {
+            config: &self.config,
+            laziness: self.config.laziness_on(graph),
+            engine: &*self.engine,
+            own: Own::all(graph.nodes()),
+            given: self.attributes.as_deref(),
+            factors: self.factors.is_some(),
+            writer: None,
+            written: self.written,
+            memory_limit: self.memory_limit,
+            checkpoint: None,
+            room: u64::MAX,
+            temp_folder: folder.unwrap_or_else(std::env::temp_dir),
+            aside: None,
+            shortage: self.shortage,
+            zero: false,
+            empty: None,
+            uncovered: Uncovered::default(),
+            progress,
+            draft: None,
+            report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),
+        }
+    }
+}
+
 impl Context<'_> {
+    /// Rows of W_t that this process needs: diffusion, and solvers other than the SVD, read all.
+    pub(super) fn rows_of_matrices(&self) -> Own {
+        let svd = matches!(self.config.local.solver, Solver::Svd(_));
+        match svd && self.config.features.diffusion.steps == 0 {
+            true => self.own.clone(),
+            false => Own::all(self.own.rows),
+        }
+    }
+
     /// Does some work as a stage of the report, with its cost.
     pub(super) fn time<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
         let start = Start::now();
@@ -146,32 +190,15 @@ impl Context<'_> {
 }
 
 /// Adds the stage to an error of a solver, which knows neither stage nor motif.
-pub(super) fn locate(error: Error, group: &str, stage: &str) -> Error {
-    match error {
-        Error::Numeric {
-            stage: inside,
-            message,
-        } => Error::Numeric {
-            stage: format!("{stage}, {inside}"),
-            message,
-        },
-        Error::Config { field, message } => Error::Config {
-            field: format!("{group}.{field}"),
-            message: format!("{message} ({stage})"),
-        },
-        Error::Memory {
-            stage: inside,
-            need,
-            least,
-            limit,
-            remedy,
-        } => Error::Memory {
-            stage: format!("{stage}: {inside}"),
-            need,
-            least,
-            limit,
-            remedy,
-        },
-        other => other,
+pub(super) fn locate(mut error: Error, group: &str, at: &str) -> Error {
+    match &mut error {
+        Error::Numeric { stage, .. } => *stage = format!("{at}, {stage}"),
+        Error::Memory { stage, .. } => *stage = format!("{at}: {stage}"),
+        Error::Config { field, message } => {
+            *field = format!("{group}.{field}");
+            message.push_str(&format!(" ({at})"));
+        }
+        _ => {}
     }
+    error
 }

@@ -2,8 +2,8 @@
 
 use std::io::BufReader;
 
+use super::checkpoint::{AGAIN, Checkpoint};
 use super::context::Context;
-use super::storage::checkpoint::{AGAIN, Checkpoint};
 use crate::config::Config;
 use crate::engine::Counting;
 use crate::error::{Error, Result};
@@ -14,29 +14,33 @@ use crate::motif::{Counts, Sampled};
 /// Their file in a checkpoint.
 const COUNTS: &str = "counts";
 
+/// Those that a checkpoint holds.
+fn cached<'a>(run: &'a Context) -> Option<&'a Checkpoint> {
+    run.checkpoint
+        .as_ref()
+        .filter(|checkpoint| checkpoint.has(COUNTS))
+}
+
 /// Whether a checkpoint holds the motif counts.
-pub(super) fn are_in(checkpoint: &Checkpoint) -> bool {
-    checkpoint.has(COUNTS)
+pub(super) fn are_cached(run: &Context) -> bool {
+    cached(run).is_some()
 }
 
 /// Motif counts, from the checkpoint if it has them.
-pub(super) fn count_or_load(
-    run: &mut Context,
-    graph: &Graph,
-    checkpoint: Option<&mut Checkpoint>,
-) -> Result<Counts> {
-    let Some(checkpoint) = checkpoint else {
-        return count(run, graph);
-    };
-    if are_in(checkpoint) {
-        let counts = run.time("count", |_| load(checkpoint, graph))?;
+pub(super) fn count_or_load(run: &mut Context, graph: &Graph) -> Result<Counts> {
+    if are_cached(run) {
+        let load = |run: &mut Context| cached(run).map(|checkpoint| load(checkpoint, graph));
+        let counts = run.time("count", load).expect("it is there")?;
         report_sample(run, &counts);
         return Ok(counts);
     }
     let counts = count(run, graph)?;
-    run.time("save counts", |_| {
-        checkpoint.save(COUNTS, |out| counts.save(out))
-    })?;
+    if run.checkpoint.is_some() {
+        run.time("save counts", |run| {
+            let mut checkpoint = run.checkpoint.iter_mut();
+            checkpoint.try_for_each(|checkpoint| checkpoint.save(COUNTS, |out| counts.save(out)))
+        })?;
+    }
     Ok(counts)
 }
 

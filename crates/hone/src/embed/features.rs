@@ -1,16 +1,15 @@
 //! The node features X alone, without an embedding (sec. 4.3, 2.6).
 
-use super::attributes::{self, X};
+use super::attributes;
 use super::context::Context;
 use super::counts::count;
 use super::notes;
+use super::part::Part;
 use super::plan::{self, Demand};
 use super::weighted::weighted;
 use crate::dense::{Columns, Group};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::memory;
-use crate::motif::{Counts, Motif};
 use crate::store::Embedding;
 
 /// X, and its diffused columns.
@@ -23,66 +22,45 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
         ));
     }
     let graph = &notes::as_chosen(run, graph, config.features.diffusion.steps > 0);
-    let own = attributes::own(run, graph)?;
+    let own = attributes::read(run, graph)?;
     let motifs = if config.features.diffusion.steps > 0 {
         config.motifs.motifs()
     } else {
         Vec::new()
     };
     let demand = Demand::new(run, graph, &motifs, own.columns());
+    let mut demand = demand.only_features();
     let needed = config.structure.enabled || !motifs.is_empty();
     if needed {
-        plan::check_features_least(run, &demand)?;
+        plan::check_least(run, &demand, false)?;
     }
-    let before = memory::resident().unwrap_or(0);
     let counts = needed.then(|| count(run, graph)).transpose();
     let counts = counts.map_err(|error| plan::naming_all(run, error, &demand))?;
-    plan::check_features(run, &demand, before, counts.as_ref())?;
+    plan::make(run, &mut demand, counts.as_ref())?;
     let x = run.time("features", |run| attributes::x(run, counts.as_ref(), &own))?;
     drop(own);
     let Some(x) = x else {
         let message = "0 components leave no column; give a number, or features.form = \"columns\"";
         return Err(Error::config("features.form.components.dim", message));
     };
-    let (mut names, mut groups) = (x.names.to_vec(), Vec::new());
-    if let Some(counts) = &counts {
-        diffuse(run, graph, counts, &motifs, &x, |name, group| {
-            names.extend(name);
-            groups.push(group);
-        })?;
+    let (mut names, mut groups) = (x.label.columns.to_vec(), Vec::new());
+    if let Some(counts) = counts.filter(|_| !motifs.is_empty()) {
+        run.progress
+            .stage("diffusing features", motifs.len() as u64);
+        for &motif in &motifs {
+            run.progress.check()?;
+            let w = weighted(config, graph, &counts, motif)?;
+            for Part { label, group } in attributes::diffused(run, &x, motif, Some(&w))? {
+                let step = label.step;
+                let columns = label.columns.iter();
+                names.extend(columns.map(|name| format!("{motif}.k{step}.{name}")));
+                groups.push(group);
+            }
+            run.progress.advance(1);
+        }
     }
     groups.insert(0, Group::full(x.block));
     let vectors = Columns::new(graph.nodes(), groups).to_block();
     run.report.columns.clone_from(&names);
     Ok(Embedding::with_columns(graph.ids().clone(), vectors, names))
-}
-
-/// X diffused over every motif graph: the columns of each step, and their names.
-fn diffuse(
-    run: &Context,
-    graph: &Graph,
-    counts: &Counts,
-    motifs: &[Motif],
-    x: &X,
-    mut each: impl FnMut(Vec<String>, Group),
-) -> Result<()> {
-    if !motifs.is_empty() {
-        run.progress
-            .stage("diffusing features", motifs.len() as u64);
-    }
-    for &motif in motifs {
-        run.progress.check()?;
-        let w = weighted(run.config, graph, counts, motif)?;
-        for part in attributes::diffused(run.config, x, motif, &w, Ok)? {
-            each(
-                x.names
-                    .iter()
-                    .map(|name| format!("{motif}.k{}.{name}", part.step))
-                    .collect(),
-                part.group,
-            );
-        }
-        run.progress.advance(1);
-    }
-    Ok(())
 }

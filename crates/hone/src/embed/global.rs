@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use super::attributes::weigh;
 use super::context::{Context, locate};
+use super::factors::write_global;
 use super::model::Scales;
-use super::part::Part;
+use super::part::{Label, Part, labelled};
 use super::rounding::{self, Floors};
-use super::storage::factors::write_global;
-use super::storage::shelf::Shelf;
 use super::{notes, steps};
 use crate::config::{Auto, Combine, Output};
-use crate::dense::panels::Own;
-use crate::dense::{Block, Columns, Group, Norm, Panels};
+use crate::dense::{Block, Columns, Panels};
 use crate::error::{Error, Result};
 use crate::factor::{Factors, Solver, Task, share_left};
 use crate::graph::{Graph, NodeIds};
@@ -20,188 +18,97 @@ use crate::operator::Operator;
 use crate::random::Key;
 use crate::report::{ColumnBlock, GlobalFacts, Importance, Proximity};
 use crate::store::Embedding;
-use crate::store::factors::Writer;
-
-/// The columns of a result and their meaning.
-pub(super) struct Vectors {
-    labels: Vec<Label>,
-    values: Columns,
-}
-
-impl Vectors {
-    /// Z, whose columns have no other meaning.
-    pub(super) fn of_z(z: Block, own: &Own) -> Self {
-        let label = Label {
-            name: "z".into(),
-            step: 0,
-            columns: Arc::default(),
-            width: z.cols(),
-        };
-        Vectors {
-            labels: vec![label],
-            values: Columns::part(own.clone(), vec![Group::full(z)]),
-        }
-    }
-
-    /// The same with values in temporary files.
-    fn away(self, shelf: &mut Shelf) -> Result<Self> {
-        let own = self.values.own().clone();
-        let parts = self.labels.iter().zip(self.values.into_groups());
-        let part = |(label, group): (&Label, Group)| {
-            if group.block().is_none() && group.memory() == 0 {
-                return Ok(group);
-            }
-            let (name, step, columns) = (label.name.clone(), label.step, label.columns.clone());
-            Ok(shelf
-                .away(Part {
-                    name,
-                    step,
-                    columns,
-                    group,
-                })?
-                .group)
-        };
-        let groups = parts.map(part).collect::<Result<Vec<Group>>>()?;
-        Ok(Vectors {
-            labels: self.labels,
-            values: Columns::part(own, groups),
-        })
-    }
-
-    /// The values of the columns.
-    pub(super) fn values(&self) -> &Columns {
-        &self.values
-    }
-
-    /// The embedding, with names of the columns, which are also in the report.
-    pub(super) fn into_embedding(self, ids: NodeIds, run: &mut Context) -> Embedding {
-        let (report, mut first) = (&mut run.report, 0);
-        report.columns = names(&self.labels);
-        for Label {
-            name, step, width, ..
-        } in self.labels
-        {
-            report.blocks.push(ColumnBlock {
-                name,
-                step,
-                first,
-                count: width,
-            });
-            first += width;
-        }
-        let mut vectors = self.values.into_block();
-        // Changing the sign of a column leaves negative zeros; adding zero makes them positive.
-        vectors.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
-        Embedding::part(ids, run.own.clone(), vectors, report.columns.clone())
-    }
-}
-
-/// A part of Y without its values.
-struct Label {
-    name: String,
-    step: usize,
-    columns: Arc<[String]>,
-    width: usize,
-}
-
-/// Splits parts into labels and Y, of which this process holds some rows.
-fn columns(own: &Own, parts: Vec<Part>) -> (Vec<Label>, Columns) {
-    let label = |part: &Part| Label {
-        name: part.name.clone(),
-        step: part.step,
-        columns: part.columns.clone(),
-        width: part.group.cols(),
-    };
-    let labels = parts.iter().map(label).collect();
-    (
-        labels,
-        Columns::part(
-            own.clone(),
-            parts
-                .into_iter()
-                .map(|part| part.shared_out(own).group)
-                .collect(),
-        ),
-    )
-}
 
 /// The result: attributes are added before or after the global stage.
 pub(super) fn join(
     run: &mut Context,
     graph: &Graph,
-    (mut locals, attributes): (Vec<Part>, Vec<Part>),
-    shelf: &mut Shelf,
+    mut locals: Vec<Part>,
+    attributes: Vec<Part>,
 ) -> Result<Embedding> {
     run.progress.stage("global embedding", 0);
     if run.config.steps == Auto::Auto {
         locals = choose_steps(run, locals);
-        if let (Some(factors), Some(chosen)) = (shelf.factors(), &run.report.automatic_steps) {
-            let steps = run.config.first_step.of(chosen.steps)..=chosen.steps;
-            factors
-                .manifest
-                .local
-                .retain(|entry| steps.contains(&entry.step));
-        }
     }
-    keep_views(run);
-    let before = run.config.features.combine == Combine::Before;
-    let (inside, beside) = if before {
-        (attributes, Vec::new())
-    } else {
-        (Vec::new(), attributes)
+    let chosen = run.report.automatic_steps.as_ref();
+    let kept = chosen.map_or(0..=usize::MAX, |chosen| {
+        run.config.first_step.of(chosen.steps)..=chosen.steps
+    });
+    locals.retain(|part| kept.contains(&part.label.step));
+    run.report.local.retain(|facts| kept.contains(&facts.step));
+    if let Some(writer) = &mut run.writer {
+        let local = &mut writer.manifest.local;
+        local.retain(|entry| kept.contains(&entry.step));
+    }
+    if let Some(draft) = &mut run.draft {
+        draft.keep_steps(|step| kept.contains(&step));
+    }
+    let (inside, beside) = match run.config.features.combine {
+        Combine::Before => (attributes, Vec::new()),
+        Combine::After => (Vec::new(), attributes),
     };
     let (size, count) = (locals.iter().map(Part::energy).sum(), locals.len());
     locals.extend(weigh(run.config, inside, size).0);
-    let mut z = global(run, graph, (locals, count), shelf.factors())?;
-    if run.aside.is_some() && !beside.is_empty() {
-        // Z and its copy with the attributes would take twice the memory.
-        z = z.away(shelf)?;
-    }
-    let (vectors, scales) = if beside.is_empty() {
-        (z, Scales::default())
-    } else {
-        append(run, z, beside)
-    };
+    let z = global(run, graph, locals, count)?;
+    let (parts, scales) = append(run, z, beside)?;
     run.draft.iter_mut().for_each(|draft| draft.scales = scales);
-    Ok(vectors.into_embedding(graph.ids().clone(), run))
+    embedding(run, graph.ids().clone(), parts)
+}
+
+/// The embedding, with names of the columns, which are also in the report.
+pub(super) fn embedding(run: &mut Context, ids: NodeIds, parts: Vec<Part>) -> Result<Embedding> {
+    let (labels, columns) = run.joined(parts);
+    let mut first = 0;
+    for label in &labels {
+        run.report.columns.extend(label.column_names());
+        run.report.blocks.push(ColumnBlock {
+            name: label.name.clone(),
+            step: label.step,
+            first,
+            count: label.width,
+        });
+        first += label.width;
+    }
+    let mut vectors = if columns.groups().iter().all(|group| group.block().is_some()) {
+        columns.into_block()
+    } else {
+        let read = columns.to_block();
+        columns.check()?;
+        read
+    };
+    // Changing the sign of a column leaves negative zeros; adding zero makes them positive.
+    vectors.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
+    let names = run.report.columns.clone();
+    Ok(Embedding::part(ids, run.own.clone(), vectors, names))
 }
 
 /// Z, or Y itself, of whose parts the first `locals` are factors.
-fn global(
-    run: &mut Context,
-    graph: &Graph,
-    (parts, locals): (Vec<Part>, usize),
-    factors: Option<&mut Writer>,
-) -> Result<Vectors> {
-    let (labels, y) = columns(&run.own, parts);
+fn global(run: &mut Context, graph: &Graph, parts: Vec<Part>, locals: usize) -> Result<Vec<Part>> {
+    let (labels, y) = run.joined(parts);
     if run.config.global.output == Output::Local {
         run.report.importance = importance(&labels, &y.column_energy());
         notes::zero_rows(run, graph, &y, None);
-        return Ok(Vectors { labels, values: y });
+        return Ok(labelled(labels, y));
     }
     let y = Arc::new(y);
     let (mut z, h) = factor(run, &y, &labels)?;
     if let (Some(draft), Some(h)) = (&mut run.draft, &h) {
         draft.h = Some(h.clone());
     }
-    let h = h.filter(|_| factors.is_some());
     let floors = Floors::of(run, &y, locals);
     let short = rounding::clear(run, &y, &floors, &mut z);
     notes::short_rows(run, short);
-    let z = Columns::part(run.own.clone(), vec![Group::full(z)]);
+    let (z_label, z) = run.joined(vec![run.part_of_z(z)]);
     notes::zero_rows(run, graph, &z, Some((&y, &floors)));
+    // No wrong result is returned where a part could not be read back.
+    y.check()?;
     drop(y);
-    let z = z.into_block();
-    if let Some(factors) = factors {
-        write_global(
-            factors,
-            &run.config.global.solver,
-            &z,
-            h.as_ref(),
-            names(&labels),
-        )?;
+    let z = labelled(z_label, z);
+    if let (Some(writer), Some(block)) = (&mut run.writer, z[0].group.block()) {
+        let names = labels.iter().flat_map(Label::column_names).collect();
+        write_global(writer, &run.config.global.solver, block, h.as_ref(), names)?;
     }
-    Ok(Vectors::of_z(z, &run.own))
+    Ok(z)
 }
 
 /// Z = U Sigma and Hᵀ = V of Y, and their statistics; no H if Z is a code, and no more rows of H than Y has directions.
@@ -277,91 +184,44 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
     Ok((z.widened(wanted), h))
 }
 
-/// Keeps the steps that add new directions, or the last of them, as `first-step` says.
+/// Chooses the steps that add new directions.
 fn choose_steps(run: &mut Context, parts: Vec<Part>) -> Vec<Part> {
+    let (labels, y) = run.joined(parts);
     let width = |k: usize| {
-        parts
-            .iter()
-            .filter(|part| part.step == k)
-            .map(|part| part.group.cols())
-            .sum()
+        let of_step = labels.iter().filter(|label| label.step == k);
+        of_step.map(|label| label.width).sum()
     };
     let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
-    let (labels, y) = columns(&run.own, parts);
-    let chosen = steps::choose(&run.engine.gram(&y), &widths);
-    let joined = labels.into_iter().zip(y.into_groups());
-    let part = |(label, group): (Label, Group)| Part {
-        name: label.name,
-        step: label.step,
-        columns: label.columns,
-        group,
-    };
-    let mut kept: Vec<Part> = joined.map(part).collect();
-    let steps = run.config.first_step.of(chosen.steps)..=chosen.steps;
-    kept.retain(|part| steps.contains(&part.step));
-    run.report.local.retain(|facts| steps.contains(&facts.step));
-    run.report.automatic_steps = Some(chosen);
-    kept
-}
-
-/// Keeps only the views of a model that are columns of Y, in their order.
-fn keep_views(run: &mut Context) {
-    let chosen = run
-        .report
-        .automatic_steps
-        .as_ref()
-        .map(|chosen| run.config.first_step.of(chosen.steps)..=chosen.steps);
-    let kept = |step: usize| chosen.as_ref().is_none_or(|steps| steps.contains(&step));
-    run.draft
-        .iter_mut()
-        .for_each(|draft| draft.keep_steps(kept));
+    run.report.automatic_steps = Some(steps::choose(&run.engine.gram(&y), &widths));
+    labelled(labels, y)
 }
 
 /// [Z X]: attributes next to the embedding, Z with a mean squared row length of 1; and the factors of both.
-pub(super) fn append(run: &Context, z: Vectors, beside: Vec<Part>) -> (Vectors, Scales) {
-    let (config, nodes) = (run.config, run.own.rows);
-    let Vectors {
-        labels: mut all,
-        values: z,
-    } = z;
-    let size: f64 = energy(run, &z);
-    let mut groups = z.into_groups();
+pub(super) fn append(
+    run: &Context,
+    mut z: Vec<Part>,
+    beside: Vec<Part>,
+) -> Result<(Vec<Part>, Scales)> {
     let mut scales = Scales::default();
-    if size > 0.0 {
-        scales.z = (nodes as f64 / size).sqrt();
-        groups = groups
-            .into_iter()
-            .map(|group| group.scaled(scales.z))
-            .collect();
+    if beside.is_empty() {
+        return Ok((z, scales));
     }
-    let (weighed, factor) = weigh(config, beside, if size > 0.0 { nodes as f64 } else { 0.0 });
+    let (nodes, size) = (run.own.rows as f64, z.iter().map(Part::energy).sum::<f64>());
+    if run.aside.is_some() {
+        // Z and its copy with the attributes would take twice the memory.
+        z = z
+            .into_iter()
+            .map(|part| run.in_file(part))
+            .collect::<Result<_>>()?;
+    }
+    if size > 0.0 {
+        scales.z = (nodes / size).sqrt();
+        z = z.into_iter().map(|part| part.scaled(scales.z)).collect();
+    }
+    let (weighed, factor) = weigh(run.config, beside, if size > 0.0 { nodes } else { 0.0 });
     scales.x = factor;
-    let (labels, x) = columns(&run.own, weighed);
-    all.extend(labels);
-    groups.extend(x.into_groups());
-    (
-        Vectors {
-            labels: all,
-            values: Columns::part(run.own.clone(), groups),
-        },
-        scales,
-    )
-}
-
-/// The sum of all squares of Z, or of the local embeddings in its place.
-fn energy(run: &Context, z: &Columns) -> f64 {
-    let of = |group: &Group| match group
-        .block()
-        .filter(|_| !group.is_part() && group.rows().is_none())
-    {
-        Some(block) => run.engine.lengths(block, &run.own),
-        None => group.column_norms(Norm::L2),
-    };
-    z.groups()
-        .iter()
-        .flat_map(of)
-        .map(|length| length * length)
-        .sum()
+    z.extend(weighed);
+    Ok((z, scales))
 }
 
 /// The squared length of each column of ZH, and ‖Y − ZH‖², when Z = UΣ and H = Vᵀ are singular vectors of Y.
@@ -402,26 +262,6 @@ fn of_any(y: &Operator, z: &Block, h: &Block, total: f64) -> (Vec<f64>, f64) {
         square
     });
     (captured.collect(), left)
-}
-
-/// `edge.k1.0`, `edge.k1.1`, …, or the names of the columns instead of numbers; without a step `z0`, `structure.pc0`.
-fn names(labels: &[Label]) -> Vec<String> {
-    let name = |Label {
-                    name,
-                    step,
-                    columns,
-                    ..
-                }: &Label,
-                j: usize| match (columns.get(j), step) {
-        (Some(column), 0) => format!("{name}.{column}"),
-        (None, 0) => format!("{name}{j}"),
-        (Some(column), step) => format!("{name}.k{step}.{column}"),
-        (None, step) => format!("{name}.k{step}.{j}"),
-    };
-    labels
-        .iter()
-        .flat_map(|label| (0..label.width).map(move |j| name(label, j)))
-        .collect()
 }
 
 /// Shares of the parts in a total energy.

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::attributes::{self, X};
 use super::context::{Context, locate};
-use super::global::{Vectors, append};
+use super::factors::{JointFactors, write_joint};
+use super::global::{append, embedding};
 use super::notes::Empty;
-use super::part::Part;
-use super::storage::factors::{JointFactors, write_joint};
+use super::part::{Part, labelled};
 use super::weighted::weighted;
 use super::{notes, steps};
 use crate::config::{Combine, Config, Model, combine_before};
@@ -24,16 +24,15 @@ use crate::motif::{Counts, Motif};
 use crate::random::Key;
 use crate::report::{Importance, JointFacts, SliceFacts};
 use crate::store::Embedding;
-use crate::store::factors::Writer;
-use crate::tensor::cp::{Cp, cp};
-use crate::tensor::tucker::{Tucker, tucker};
+use crate::tensor::cp::cp;
+use crate::tensor::tucker::tucker;
 use crate::tensor::{Descent, Held, Limits, Slice, SliceNorm, Slices, Tensor};
 
 /// Maximum number of entries of a core in a report.
 const LARGEST_CORE: usize = 1 << 18;
 
 /// What both models give.
-struct Found {
+struct Factors {
     z: Block,
     right: Block,
     motifs: Small,
@@ -131,12 +130,7 @@ impl Slices for Sources<'_> {
 }
 
 /// The whole of a joint embedding, from counts to vectors.
-pub(super) fn embed(
-    run: &mut Context,
-    sources: &Sources,
-    x: Option<X>,
-    factors: Option<&mut Writer>,
-) -> Result<Embedding> {
+pub(super) fn embed(run: &mut Context, sources: &Sources, x: Option<X>) -> Result<Embedding> {
     let config = run.config;
     if x.is_some() && config.features.combine == Combine::Before {
         return Err(combine_before());
@@ -155,86 +149,62 @@ pub(super) fn embed(
         ));
     }
     let beside = x.map_or_else(|| Ok(Vec::new()), |x| beside(run, sources, x))?;
-    let z = decompose(run, sources, factors)?;
-    notes::zero_rows(run, sources.graph, z.values(), None);
-    let vectors = if beside.is_empty() {
-        z
-    } else {
-        append(run, z, beside).0
-    };
-    Ok(vectors.into_embedding(sources.graph.ids().clone(), run))
+    let z = decompose(run, sources)?;
+    let (labels, z) = run.joined(vec![run.part_of_z(z)]);
+    notes::zero_rows(run, sources.graph, &z, None);
+    let (parts, _) = append(run, labelled(labels, z), beside)?;
+    embedding(run, sources.graph.ids().clone(), parts)
 }
 
 /// Attributes, diffused over every motif graph if requested.
-fn beside(run: &Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
+fn beside(run: &mut Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
     let Diffusion {
         steps, original, ..
     } = run.config.features.diffusion;
     let mut parts = Vec::new();
     for &motif in sources.motifs.iter().filter(|_| steps > 0) {
         let w = weighted(run.config, sources.graph, sources.counts, motif)?;
-        parts.extend(attributes::diffused(run.config, &x, motif, &w, Ok)?);
+        parts.extend(attributes::diffused(run, &x, motif, Some(&w))?);
     }
     if original || steps == 0 {
-        parts.push(attributes::undiffused(x));
+        parts.push(x.into());
     }
     Ok(parts)
 }
 
 /// The factors, as configured.
-fn solve(config: &Config, tensor: &Tensor, task: &Task) -> Result<Found> {
+fn solve(config: &Config, tensor: &Tensor, task: &Task) -> Result<Factors> {
     let options = &config.joint;
     let limits = Limits {
         iterations: options.iterations,
         tolerance: options.tolerance,
     };
-    Ok(if config.model == Model::Cp {
-        let Cp {
-            a: z,
-            b: right,
-            motifs,
-            weights,
-            captured,
-            descent,
-        } = cp(tensor, options.regularization, limits, task)?;
-        Found {
-            z,
-            right,
-            motifs,
-            weights,
-            captured,
-            descent,
+    if config.model == Model::Cp {
+        let found = cp(tensor, options.regularization, limits, task)?;
+        return Ok(Factors {
+            z: found.a,
+            right: found.b,
+            motifs: found.motifs,
+            weights: found.weights,
+            captured: found.captured,
+            descent: found.descent,
             core: None,
-        }
-    } else {
-        let found = tucker(tensor, options.motif_rank, limits, task)?;
-        let Tucker {
-            u: z,
-            v: right,
-            motifs,
-            weights,
-            captured,
-            descent,
-            core,
-        } = found;
-        Found {
-            z,
-            right,
-            motifs,
-            weights,
-            captured,
-            descent,
-            core: Some(core),
-        }
+        });
+    }
+    let found = tucker(tensor, options.motif_rank, limits, task)?;
+    Ok(Factors {
+        z: found.u,
+        right: found.v,
+        motifs: found.motifs,
+        weights: found.weights,
+        captured: found.captured,
+        descent: found.descent,
+        core: Some(found.core),
     })
 }
 
 /// Z from the node factors; everything else goes into the report.
-fn decompose(
-    run: &mut Context,
-    sources: &Sources,
-    factors: Option<&mut Writer>,
-) -> Result<Vectors> {
+fn decompose(run: &mut Context, sources: &Sources) -> Result<Block> {
     let (config, progress) = (run.config, run.progress);
     let options = &config.joint;
     progress.stage("joint embedding", options.iterations as u64);
@@ -252,7 +222,7 @@ fn decompose(
         options.slices,
         &task,
     )?;
-    let Found {
+    let Factors {
         mut z,
         right,
         motifs,
@@ -268,9 +238,9 @@ fn decompose(
     // Slices are visited motif by motif; the report has the order of eq. 16, step by step.
     run.report.importance.sort_by_key(|part| part.step);
     slices.sort_by_key(|slice| slice.step);
-    if let Some(factors) = factors {
+    if let Some(writer) = &mut run.writer {
         write_joint(
-            factors,
+            writer,
             config.model,
             &JointFactors {
                 left: &z,
@@ -299,7 +269,7 @@ fn decompose(
     Empty::of(graphs).note(run);
     note(run, &facts, task.rank);
     run.report.joint = Some(facts);
-    Ok(Vectors::of_z(z, &run.own))
+    Ok(z)
 }
 
 /// Matrices as rows of numbers, unless they are too many.

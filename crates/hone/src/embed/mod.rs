@@ -3,7 +3,7 @@
 //! One motif is worked on at a time: its weighted graph W_t is derived from the counts, the matrix
 //! S_t^(k) of each step is never formed, and only the factors U_t^(k) are kept. Y is never copied into
 //! one block; Z and H come from its Gram matrix and one more pass. If Y does not fit, parts of it go to
-//! temporary files (`plan`, `storage`); the bits do not depend on this.
+//! temporary files (`plan`, `part`); the bits do not depend on this.
 //!
 //! Each stage is a file with functions over the `Context` of the run: `attributes` (X), `counts`, `local` (U_t^(k)),
 //! `steps` (the choice of K) and `global` (Z), or `joint` instead of the last three. `place` places other graphs in the
@@ -14,9 +14,11 @@
 //! motif touches.
 
 mod attributes;
+mod checkpoint;
 mod components;
 mod context;
 mod counts;
+mod factors;
 mod features;
 mod global;
 mod joint;
@@ -26,10 +28,8 @@ mod notes;
 mod part;
 mod place;
 mod plan;
-mod resume;
 mod rounding;
 mod steps;
-mod storage;
 mod uncovered;
 mod weighted;
 
@@ -39,30 +39,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{self, Config};
-use crate::dense::panels::Own;
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::features::Named;
 use crate::graph::Graph;
 use crate::memory::{self, Allowance};
-use crate::motif::Motif;
 use crate::output::{Batch, Existing};
 use crate::progress::Progress;
-use crate::report::{GraphFacts, Report, Start};
+use crate::report::{Report, Start};
 use crate::store::factors::{Writer, check_outside};
 use crate::store::{Embedding, Format};
-use attributes::X;
-use context::Context;
+use checkpoint::Begin;
 #[doc(hidden)]
 pub use context::Shortage;
 use model::Draft;
 pub use model::{Model, ModelFacts, ViewFacts, ViewSide};
 pub use place::Like;
 use plan::Demand;
-use storage::checkpoint::Begin;
-use storage::shelf::Shelf;
-use uncovered::Uncovered;
-use weighted::Counted;
 
 /// The method with its configuration.
 ///
@@ -302,40 +295,34 @@ impl Hone {
         let start = Start::now();
         let mut run = self.begin(whole, progress);
         run.draft = draft;
-        let own = attributes::own(&mut run, whole)?;
-        notes::no_room(&mut run, own.columns());
+        let given = attributes::read(&mut run, whole)?;
+        notes::no_room(&mut run, given.columns());
         let graph = &*notes::as_chosen(&mut run, whole, true);
         notes::no_log_window(&mut run);
         let motifs = self.config.motifs.motifs();
-        let mut checkpoint = resume::open(&run, graph, &own)?;
-        let factors = self.factors_of(graph)?;
-        let mut demand = Demand::new(&run, graph, &motifs, own.columns());
+        run.checkpoint = checkpoint::open(&run, self.checkpoint.as_ref(), graph, &given)?;
+        run.writer = self.writer(graph)?;
+        let mut demand = Demand::new(&run, graph, &motifs, given.columns());
         self.engine.plan(&demand.largest())?;
-        if let Some(shared) = demand.shared_by(self.engine.processes() as u64) {
+        if let Some(shared) = demand.shared_by(self.engine.processes()) {
             demand = shared;
             run.own = self.engine.own(graph.nodes());
         }
-        plan::check_least(
-            &run,
-            &demand,
-            checkpoint.as_ref().is_some_and(counts::are_in),
-        )?;
-        let counts = counts::count_or_load(&mut run, graph, checkpoint.as_mut());
+        plan::check_least(&run, &demand, counts::are_cached(&run))?;
+        let counts = counts::count_or_load(&mut run, graph);
         let counts = counts.map_err(|error| plan::naming_all(&run, error, &demand))?;
-        let room = plan::make(&mut run, &mut demand, &counts)?;
+        plan::make(&mut run, &mut demand, Some(&counts))?;
         local::check_rows(&self.config, &counts, &motifs)?;
-        let mut shelf = Shelf::new(room, run.temp_folder.clone(), checkpoint, factors);
-        let x = run.time("features", |run| attributes::x(run, Some(&counts), &own))?;
-        drop(own);
+        let x = run.time("features", |run| attributes::x(run, Some(&counts), &given))?;
+        drop(given);
         let mut embedding = if self.config.model == config::Model::Separate {
-            let counted = Counted {
-                graph,
-                counts: Arc::new(counts),
-            };
-            run.draft
-                .iter_mut()
-                .for_each(|draft| draft.keep_counts(&counted.counts));
-            separate(&mut run, counted, &motifs, x, &mut shelf)?
+            let counts = Arc::new(counts);
+            let draft = run.draft.iter_mut();
+            draft.for_each(|draft| draft.keep_counts(&counts));
+            let (locals, attributes) =
+                run.time("local", |run| local::all(run, graph, counts, &motifs, x))?;
+            notes::local(&mut run);
+            run.time("global", |run| global::join(run, graph, locals, attributes))?
         } else {
             let hold = self.shortage != Some(Shortage::Slices)
                 && demand.holds_slices(Allowance::new(self.memory_limit).remaining());
@@ -346,13 +333,12 @@ impl Hone {
                 motifs: &motifs,
                 hold,
             };
-            run.time("joint", |run| {
-                joint::embed(run, &sources, x, shelf.factors())
-            })?
+            run.time("joint", |run| joint::embed(run, &sources, x))?
         };
         uncovered::fill(&mut run, graph, &mut embedding);
         run.check_finite(&embedding)?;
-        shelf.finish(batch)?;
+        let writer = run.writer.take();
+        writer.map_or(Ok(()), |writer| writer.finish(batch))?;
         let draft = run.draft.take();
         let model = draft
             .map(|draft| run.time("model", |run| draft.finish(&run.report, whole, &embedding)));
@@ -367,7 +353,7 @@ impl Hone {
     }
 
     /// The folder of factors, if requested and written by this process.
-    fn factors_of(&self, graph: &Graph) -> Result<Option<Writer>> {
+    fn writer(&self, graph: &Graph) -> Result<Option<Writer>> {
         let factors = self.factors.as_ref().filter(|_| self.engine.leads());
         factors
             .map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids()))
@@ -418,42 +404,4 @@ impl Hone {
         run.report.config = self.config.clone();
         run
     }
-
-    /// The common state of the stages, at the beginning of a run.
-    fn begin<'a>(&'a self, graph: &Graph, progress: &'a dyn Progress) -> Context<'a> {
-        Context {
-            config: &self.config,
-            laziness: self.config.laziness_on(graph),
-            engine: &*self.engine,
-            own: Own::all(graph.nodes()),
-            given: self.attributes.as_deref(),
-            factors: self.factors.is_some(),
-            written: self.written,
-            memory_limit: self.memory_limit,
-            checkpoint: self.checkpoint.as_ref(),
-            temp_folder: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
-            aside: None,
-            shortage: self.shortage,
-            zero: false,
-            empty: None,
-            uncovered: Uncovered::default(),
-            progress,
-            draft: None,
-            report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),
-        }
-    }
-}
-
-/// Local embeddings of every motif and step, then the global one.
-fn separate(
-    run: &mut Context,
-    counted: Counted,
-    motifs: &[Motif],
-    x: Option<X>,
-    shelf: &mut Shelf,
-) -> Result<Embedding> {
-    let graph = counted.graph;
-    let parts = run.time("local", |run| local::all(run, counted, motifs, x, shelf))?;
-    notes::local(run);
-    run.time("global", |run| global::join(run, graph, parts, shelf))
 }

@@ -1,37 +1,216 @@
-//! [`Part`]: some columns of Y, as passed between stages.
+//! [`Part`]: some columns of Y, and where it is kept: in memory while there is room, else in a file.
+//!
+//! Temporary files have no name: the system removes them when the run ends, however it ends. With a checkpoint, its
+//! files are used instead.
+
+mod file;
 
 use std::sync::Arc;
 
-use crate::dense::panels::Own;
-use crate::dense::{Group, Norm};
+use super::checkpoint::{AGAIN, Checkpoint};
+use super::context::Context;
+use crate::dense::{Block, Columns, Group, Norm};
+use crate::error::{Error, Result};
+use crate::report::LocalFacts;
 
-/// Some columns of Y and what they stand for: a motif (or attributes) and a step.
-pub(super) struct Part {
+/// Parts below this many bytes are not worth a file.
+const SMALL: u64 = 1 << 18;
+
+/// What some columns stand for: a motif (or attributes) and a step.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Label {
     pub(super) name: String,
     pub(super) step: usize,
     /// Names of the columns; numbers if there are none.
     pub(super) columns: Arc<[String]>,
+    /// Number of columns.
+    pub(super) width: usize,
+}
+
+impl Label {
+    /// Columns with numbers.
+    pub(super) fn numbered(name: impl Into<String>, step: usize, width: usize) -> Self {
+        let (name, columns) = (name.into(), Arc::default());
+        Label {
+            name,
+            step,
+            columns,
+            width,
+        }
+    }
+
+    /// `edge.k1.0`, `edge.k1.1`, …, or the names of the columns instead of numbers; without a step `z0`, `structure.pc0`.
+    pub(super) fn column_names(&self) -> impl Iterator<Item = String> {
+        let Label { name, step, .. } = self;
+        (0..self.width).map(move |j| match (self.columns.get(j), step) {
+            (Some(column), 0) => format!("{name}.{column}"),
+            (None, 0) => format!("{name}{j}"),
+            (Some(column), step) => format!("{name}.k{step}.{column}"),
+            (None, step) => format!("{name}.k{step}.{j}"),
+        })
+    }
+
+    /// Its file in a checkpoint: `structure:edge` at step 2 is `structure-edge.k2.part`.
+    fn file(&self) -> String {
+        format!("{}.k{}.part", self.name.replace(':', "-"), self.step)
+    }
+}
+
+/// Some columns of Y.
+pub(super) struct Part {
+    pub(super) label: Label,
     pub(super) group: Group,
 }
 
 impl Part {
-    /// The rows that this process holds.
-    pub(super) fn shared_out(self, own: &Own) -> Self {
-        if own.is_all() || self.group.is_part() {
-            return self;
-        }
+    /// The sum of the squares of its values.
+    pub(super) fn energy(&self) -> f64 {
+        let lengths = self.group.column_norms(Norm::L2);
+        lengths.iter().map(|length| length * length).sum()
+    }
+
+    /// The same times a factor.
+    pub(super) fn scaled(self, factor: f64) -> Self {
         Part {
-            group: self.group.part(&own.range),
+            group: self.group.scaled(factor),
             ..self
         }
     }
+}
 
-    /// The sum of the squares of its values.
-    pub(super) fn energy(&self) -> f64 {
-        self.group
-            .column_norms(Norm::L2)
-            .iter()
-            .map(|norm| norm * norm)
-            .sum()
+/// Puts labels back on their columns.
+pub(super) fn labelled(labels: Vec<Label>, columns: Columns) -> Vec<Part> {
+    let parts = labels.into_iter().zip(columns.into_groups());
+    parts.map(|(label, group)| Part { label, group }).collect()
+}
+
+impl Context<'_> {
+    /// Parts side by side as one matrix, of which this process holds some rows; and what they stand for.
+    pub(super) fn joined(&self, parts: Vec<Part>) -> (Vec<Label>, Columns) {
+        let own = parts.into_iter().map(|part| self.own_rows(part));
+        let (labels, groups) = own.map(|part| (part.label, part.group)).unzip();
+        (labels, Columns::part(self.own.clone(), groups))
     }
+
+    /// The rows of a part that this process holds.
+    pub(super) fn own_rows(&self, part: Part) -> Part {
+        if self.own.is_all() || part.group.is_part() {
+            return part;
+        }
+        Part {
+            group: part.group.part(&self.own.range),
+            ..part
+        }
+    }
+
+    /// Z as a part, given the rows that this process holds.
+    pub(super) fn part_of_z(&self, z: Block) -> Part {
+        let label = Label::numbered("z", 0, z.cols());
+        let group = if self.own.is_all() {
+            Group::full(z)
+        } else {
+            let lengths = self.engine.lengths(&z, &self.own);
+            Group::own_rows(z.into(), self.own.rows, lengths)
+        };
+        Part { label, group }
+    }
+
+    /// Keeps a finished part: the rows of this process, and all rows in the checkpoint if there is one.
+    pub(super) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>) -> Result<Part> {
+        let all = part.group.stored_rows();
+        let rows = if part.group.is_part() {
+            all
+        } else {
+            (all * self.own.range.len()).div_ceil(self.own.rows.max(1))
+        };
+        let in_memory = self.take_room(&part.group, rows * part.group.cols());
+        if let Some(checkpoint) = self
+            .checkpoint
+            .as_mut()
+            .filter(|checkpoint| checkpoint.saves())
+        {
+            let name = part.label.file();
+            checkpoint.save(&name, |out| file::write(&part, facts, out))?;
+            if !in_memory {
+                drop(part);
+                let (part, _) =
+                    checkpoint.open(&name, |file, path| file::read(file, path, false))?;
+                return Ok(self.own_rows(part));
+            }
+        }
+        let part = self.own_rows(part);
+        if in_memory {
+            Ok(part)
+        } else {
+            self.in_file(part)
+        }
+    }
+
+    /// A part whose values are in a temporary file.
+    pub(super) fn in_file(&self, part: Part) -> Result<Part> {
+        Ok(Part {
+            group: part.group.in_file(&self.temp_folder)?,
+            ..part
+        })
+    }
+
+    /// Whether parts with these labels are there from an earlier run.
+    pub(super) fn is_cached(&self, labels: &[Label]) -> bool {
+        let has =
+            |checkpoint: &Checkpoint| labels.iter().all(|label| checkpoint.has(&label.file()));
+        self.checkpoint.as_ref().is_some_and(has)
+    }
+
+    /// Parts of an earlier run with these labels, all of them or none; and their statistics, if they have such.
+    pub(super) fn cached(
+        &mut self,
+        labels: &[Label],
+        with_facts: bool,
+    ) -> Result<Option<(Vec<Part>, Option<LocalFacts>)>> {
+        if !self.is_cached(labels) {
+            return Ok(None);
+        }
+        let (mut parts, mut facts, nodes) = (Vec::new(), None, self.own.rows);
+        for label in labels {
+            let checkpoint = self.checkpoint.as_ref().expect("it has the parts");
+            let name = label.file();
+            let in_memory = take_room(&mut self.room, checkpoint.bytes(&name));
+            let part = checkpoint.open(&name, |file, path| {
+                let (part, found) = file::read(file, path, in_memory)?;
+                let rows = match part.group.rows() {
+                    Some(rows) => rows.last().is_none_or(|&last| (last as usize) < nodes),
+                    None => part.group.stored_rows() == nodes,
+                };
+                if !rows || part.label != *label || found.is_some() != with_facts {
+                    let Label {
+                        name, step, width, ..
+                    } = label;
+                    let message =
+                        format!("is not {name} at step {step}, {width} columns of {nodes} nodes");
+                    return Err(Error::input(path, message, AGAIN));
+                }
+                facts = found;
+                Ok(part)
+            })?;
+            parts.push(self.own_rows(part));
+        }
+        Ok(Some((parts, facts)))
+    }
+
+    /// Whether a group stays where it is, so many of its values in memory; if so, room is reserved for them.
+    fn take_room(&mut self, group: &Group, values: usize) -> bool {
+        // Values in a file, or on a device, take no memory of this process.
+        let numbers = 4 * group.rows().map_or(0, <[u32]>::len);
+        let elsewhere = group.block().is_none() && group.memory() == numbers;
+        elsewhere || take_room(&mut self.room, 4 * values as u64)
+    }
+}
+
+/// Whether there is room for so many bytes; if so, it is reserved.
+fn take_room(room: &mut u64, bytes: u64) -> bool {
+    let fits = bytes < SMALL || bytes <= *room;
+    if fits {
+        *room = room.saturating_sub(bytes);
+    }
+    fits
 }

@@ -1,16 +1,10 @@
-//! W_t, the weighted graph of a motif, built when needed (sec. 2.2).
+//! W_t, the weighted graph of a motif (sec. 2.2).
 
-use std::cell::{Cell, OnceCell};
-use std::sync::Arc;
-
+use super::context::Context;
 use crate::clock::{Work, timed};
 use crate::config::{Auto, Config};
-use crate::dense::Group;
-use crate::dense::panels::Own;
-use crate::engine::{Cpu, Engine};
 use crate::error::Result;
-use crate::factor::Solver;
-use crate::graph::{Graph, NodeIds};
+use crate::graph::Graph;
 use crate::motif::{Counts, Motif, MotifGraph, Orbit, Pairs, Weighting};
 use crate::operator::Operator;
 
@@ -20,90 +14,6 @@ pub(super) struct Weighted {
     pub(super) operator: Operator,
 }
 
-/// A graph and its motif counts.
-#[derive(Clone)]
-pub(super) struct Counted<'a> {
-    pub(super) graph: &'a Graph,
-    pub(super) counts: Arc<Counts>,
-}
-
-/// W_t of a motif, built when first used: not at all if the checkpoint already has its results.
-pub(super) struct Lazily<'a> {
-    config: &'a Config,
-    engine: &'a dyn Engine,
-    graph: &'a Graph,
-    /// Rows of W_t that this process needs.
-    rows: Own,
-    /// Released once W_t is built; with the last motif, so are the counts.
-    counts: Cell<Option<Arc<Counts>>>,
-    pub(super) motif: Motif,
-    made: OnceCell<Weighted>,
-}
-
-impl<'a> Lazily<'a> {
-    /// W_t of one motif, on first use, for a process that shares the rows of Y with others and has these.
-    pub(super) fn new(
-        (config, engine): (&'a Config, &'a dyn Engine),
-        own: &Own,
-        counted: Counted<'a>,
-        motif: Motif,
-    ) -> Self {
-        let counts = Cell::new(Some(counted.counts));
-        // Diffusion and other solvers read all rows.
-        let some =
-            matches!(config.local.solver, Solver::Svd(_)) && config.features.diffusion.steps == 0;
-        let rows = if some {
-            own.clone()
-        } else {
-            Own::all(own.rows)
-        };
-        Lazily {
-            config,
-            engine,
-            graph: counted.graph,
-            rows,
-            counts,
-            motif,
-            made: OnceCell::new(),
-        }
-    }
-
-    /// The graph.
-    pub(super) fn graph(&self) -> &Graph {
-        self.graph
-    }
-
-    /// Ids of the nodes.
-    pub(super) fn ids(&self) -> &NodeIds {
-        self.graph.ids()
-    }
-
-    /// W_t.
-    pub(super) fn get(&self) -> Result<&Weighted> {
-        if let Some(w) = self.made.get() {
-            return Ok(w);
-        }
-        let counts = self
-            .counts
-            .take()
-            .expect("counts are there until W is made");
-        let w = weighted_rows(
-            (self.config, self.engine),
-            (self.graph, &self.rows),
-            &counts,
-            self.motif,
-        )?;
-        Ok(self.made.get_or_init(|| w))
-    }
-}
-
-impl Weighted {
-    /// Columns of the touched nodes as columns of all nodes.
-    pub(super) fn group(&self, columns: Group) -> Group {
-        columns.with_rows(self.graph.nodes.clone())
-    }
-}
-
 /// W_t of one motif.
 pub(super) fn weighted(
     config: &Config,
@@ -111,40 +21,59 @@ pub(super) fn weighted(
     counts: &Counts,
     motif: Motif,
 ) -> Result<Weighted> {
-    weighted_rows(
-        (config, &Cpu),
-        (graph, &Own::all(graph.nodes())),
-        counts,
-        motif,
-    )
+    of_counts(config, graph, counts, motif, |weighting| {
+        counts.motif_graph(graph, motif, weighting)
+    })
 }
 
-/// The same, of which this process needs some rows.
-fn weighted_rows(
-    (config, engine): (&Config, &dyn Engine),
-    (graph, rows): (&Graph, &Own),
+/// The same by the engine of a run, which may leave out rows that other processes hold.
+pub(super) fn weighted_by_engine(
+    run: &Context,
+    graph: &Graph,
     counts: &Counts,
     motif: Motif,
 ) -> Result<Weighted> {
-    let (delta, use_weights) = (config.delta.of(motif), config.weights != Auto::Given(false));
-    let weighting = Weighting {
-        delta,
-        use_weights,
-        occurrence: config.occurrence,
-    };
+    let rows = run.rows_of_matrices();
+    of_counts(run.config, graph, counts, motif, |weighting| {
+        let how = (motif, weighting);
+        run.engine.motif_graph_of_rows(counts, graph, how, &rows)
+    })
+}
+
+fn of_counts(
+    config: &Config,
+    graph: &Graph,
+    counts: &Counts,
+    motif: Motif,
+    of_edges: impl FnOnce(Weighting) -> Result<MotifGraph>,
+) -> Result<Weighted> {
+    let weighting = weighting(config, motif);
     // Primitives, pattern and values, 4 bytes each per slot.
     let bytes = 12 * graph.pattern().nnz() as u64;
     let w = timed(Work::Weights, bytes, || match config.pairs {
-        Pairs::Edges => engine.motif_graph_of_rows(counts, graph, (motif, weighting), rows),
+        Pairs::Edges => of_edges(weighting),
         Pairs::Occurrences => counts.pair_graph(graph, motif, weighting.delta),
     })?;
-    let w = with_reverse(config, graph, w);
+    let graph_of_motif = with_reverse(config, graph, w);
+    let matrix = graph_of_motif.matrix.clone();
     let operator = if graph.is_directed() {
-        Operator::sparse("W", w.matrix.clone())
+        Operator::sparse("W", matrix)
     } else {
-        Operator::symmetric("W", w.matrix.clone())
+        Operator::symmetric("W", matrix)
     };
-    Ok(Weighted { graph: w, operator })
+    Ok(Weighted {
+        graph: graph_of_motif,
+        operator,
+    })
+}
+
+/// How counts become weights.
+fn weighting(config: &Config, motif: Motif) -> Weighting {
+    Weighting {
+        delta: config.delta.of(motif),
+        use_weights: config.weights != Auto::Given(false),
+        occurrence: config.occurrence,
+    }
 }
 
 /// Whether W_t of a motif needs no counts.
@@ -154,16 +83,8 @@ pub(super) fn is_of_edges(config: &Config, motif: Motif) -> bool {
 
 /// W_t of the motif `edge`, without counts.
 pub(super) fn of_edges(config: &Config, graph: &Graph) -> Result<MotifGraph> {
-    let delta = config.delta.of(Motif::Orbit(Orbit::Edge));
-    let use_weights = config.weights != Auto::Given(false);
-    let w = MotifGraph::of_edges(
-        graph,
-        Weighting {
-            delta,
-            use_weights,
-            occurrence: config.occurrence,
-        },
-    )?;
+    let weighting = weighting(config, Motif::Orbit(Orbit::Edge));
+    let w = MotifGraph::of_edges(graph, weighting)?;
     Ok(with_reverse(config, graph, w))
 }
 

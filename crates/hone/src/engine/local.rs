@@ -10,23 +10,14 @@ use crate::space::{Host, Space};
 
 use super::shape::{Shape, energy};
 
-/// Factors of a motif matrix and the log window that they span.
+/// Local embeddings as columns of Y: factors of a motif matrix and the log window that they span. They may be wherever the
+/// engine keeps them.
 #[derive(Debug)]
-pub enum Local {
-    /// Columns of Y. They may be wherever the engine keeps them.
-    Shaped {
-        /// U, V and singular values.
-        factors: Factors<Group>,
-        /// The log window, where one was asked for.
-        window: Option<Group>,
-    },
-    /// In the memory of this process, not shaped yet. Where memory is short, U is aside when there is a window.
-    Raw {
-        /// U, V and singular values.
-        factors: Factors<Panels>,
-        /// The log window, where one was asked for.
-        window: Option<View>,
-    },
+pub struct Local {
+    /// U, V and singular values.
+    pub factors: Factors<Group>,
+    /// The log window, where one was asked for.
+    pub window: Option<Group>,
 }
 
 /// A log window that is wanted: see [`log_window`](crate::factor::log_window).
@@ -98,7 +89,7 @@ pub struct Request<'a> {
 
 impl Request<'_> {
     /// Makes the log window of factors and shapes both in a space; `keep` takes them from there. Small matrices were decomposed
-    /// by this process, and other norms than L2 are rare: both are returned unshaped.
+    /// by this process, and other norms than L2 are rare: both are shaped in its memory.
     pub fn shaped_in<S: Space>(
         &self,
         space: &S,
@@ -123,10 +114,7 @@ impl Request<'_> {
                 true => window.spanned(&Host, factors.u.as_mut_slice(), task),
                 false => window.spanned_through(space, &factors.u, task),
             });
-            return Ok(Local::Raw {
-                factors,
-                window: window.transpose()?,
-            });
+            return Ok(self.shape.shaped(factors, window.transpose()?, None)?.0);
         }
         let Factors {
             mut u,
@@ -161,6 +149,6 @@ impl Request<'_> {
             v: v.map(keep).transpose()?,
             info,
         };
-        Ok(Local::Shaped { factors, window })
+        Ok(Local { factors, window })
     }
 }

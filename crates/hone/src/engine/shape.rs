@@ -1,11 +1,14 @@
 //! [`Shape`]: how local embeddings are normalised and scaled before they become columns of Y (sec. 2.4).
 
-use crate::config::{Local, Scale};
-use crate::dense::{Norm, Panels};
+use std::path::Path;
+
+use super::local::Local;
+use crate::config::{self, Scale};
+use crate::dense::{Group, Norm, Panels};
 use crate::error::Result;
-use crate::factor::log_window::community_weight;
-use crate::factor::not_finite;
-use crate::space::{Fold, Map, Space, shorten};
+use crate::factor::log_window::{Landmarks, View, community_weight};
+use crate::factor::{Factors, not_finite};
+use crate::space::{Fold, Host, Map, Space, shorten};
 
 /// How columns and rows of a local embedding are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +26,7 @@ pub struct Shape {
 impl Shape {
     /// As the settings say, for factors of K steps. Only powers of a symmetric matrix share its spectrum. A lazy walk
     /// has no small eigenvalues: a lower power would keep much of those that were zero.
-    pub fn new(local: &Local, steps: usize, laziness: f64, symmetric: bool) -> Self {
+    pub fn new(local: &config::Local, steps: usize, laziness: f64, symmetric: bool) -> Self {
         let spectral = local.scale == Scale::Spectral;
         let scale = if spectral && (!symmetric || laziness > 0.0) {
             Scale::Sigma
@@ -36,6 +39,42 @@ impl Shape {
             steps,
             row_power: local.row_power,
         }
+    }
+
+    /// Factors in the memory of this process as columns of Y, with the log window that they span and its landmarks and size.
+    /// Where memory is short, U is aside, and the window is put there while U is shaped.
+    pub fn shaped(
+        &self,
+        factors: Factors<Panels>,
+        window: Option<View>,
+        aside: Option<&Path>,
+    ) -> Result<(Local, Option<(Landmarks, f64)>)> {
+        let Factors {
+            mut u,
+            sigma,
+            mut v,
+            info,
+        } = factors;
+        let window = window.map(|mut view| {
+            let own = self.shortened(&Host, &mut view.panels);
+            let mut panels = Panels::from(view.panels);
+            aside.map_or(Ok(()), |folder| panels.put_aside(folder))?;
+            Ok((panels, view.weight, own, view.landmarks))
+        });
+        let window = window.transpose()?;
+        u.bring_back()?;
+        self.apply(&mut u, &sigma);
+        v.iter_mut().for_each(|v| self.apply(v, &sigma));
+        let (window, landmarks) = window
+            .map(|(panels, weight, own, landmarks)| {
+                let size = size_of(own, weight * energy(&Host, u.as_slice()));
+                let group = Group::panels(None, panels).scaled(size);
+                (group, (landmarks, size))
+            })
+            .unzip();
+        let columns = |panels| Group::panels(None, panels);
+        let factors = Factors { u, sigma, v, info }.map(columns);
+        Ok((Local { factors, window }, landmarks))
     }
 
     /// Normalises and scales the columns and rows of U as the settings say.
@@ -114,21 +153,28 @@ impl Shape {
         Ok(())
     }
 
-    /// Brings the rows of a log window to the size that the settings ask for, and all of it to `energy`, the sum of squares. Returns the
-    /// factor of the last step.
-    pub fn apply_to_window<S: Space>(&self, space: &S, view: &mut [S::Tall], energy: f64) -> f64 {
+    /// Brings the rows of a log window to the size that the settings ask for, and all of it to `energy`, the sum of squares.
+    pub fn apply_to_window<S: Space>(&self, space: &S, view: &mut [S::Tall], energy: f64) {
+        let size = size_of(self.shortened(space, view), energy);
+        let columns = view.iter().map(|panel| space.shape(panel).1).sum();
+        space.map(view, &Map::Scale(&vec![size; columns]));
+    }
+
+    /// Brings the rows of a log window to the size that the settings ask for, and returns its sum of squares.
+    fn shortened<S: Space>(&self, space: &S, view: &mut [S::Tall]) -> f64 {
         if self.row_power > 0.0 {
             space.map(view, &Map::Shorten(self.row_power));
         }
-        let own = self::energy(space, view);
-        let size = if own > 0.0 {
-            (energy / own).sqrt()
-        } else {
-            0.0
-        };
-        let columns = view.iter().map(|panel| space.shape(panel).1).sum();
-        space.map(view, &Map::Scale(&vec![size; columns]));
-        size
+        energy(space, view)
+    }
+}
+
+/// The factor that brings a sum of squares to another.
+fn size_of(own: f64, energy: f64) -> f64 {
+    if own > 0.0 {
+        (energy / own).sqrt()
+    } else {
+        0.0
     }
 }
 
@@ -139,57 +185,4 @@ pub fn energy<S: Space>(space: &S, x: &[S::Tall]) -> f64 {
         .iter()
         .map(|length| length * length)
         .sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A spectrum that shows communities keeps the last power; one without them gets the power before.
-    #[test]
-    fn spectral_weights_are_those_of_the_last_two_steps() {
-        let weights = |values: [f64; 6], laziness: f64| {
-            let sigma = values.map(|value| (laziness + (1.0 - laziness) * value).powi(3));
-            let local = Local {
-                scale: Scale::Spectral,
-                ..Local::default()
-            };
-            Shape::new(&local, 3, laziness, true)
-                .weights(&sigma, 100)
-                .expect("a scale")
-        };
-        let close = |found: f64, expected: f64| {
-            assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
-        };
-        close(
-            weights([0.8, 0.7, 0.7, 0.6, 0.6, 0.6], 0.0)[5],
-            (0.6f64 / 0.8).powi(3),
-        );
-        close(
-            weights([0.8, 0.2, 0.2, 0.2, 0.2, 0.2], 0.0)[5],
-            (0.2f64 / 0.8).powf(2.02),
-        );
-        close(
-            weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.0)[5],
-            0.5f64.powf(2.0 + 0.8f64.powi(6)),
-        );
-        close(
-            weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.2)[5],
-            (0.52f64 / 0.84).powi(3),
-        );
-        let unit = Local {
-            scale: Scale::Unit,
-            ..Local::default()
-        };
-        let unit = Shape::new(&unit, 3, 0.0, true).weights(&[2.0, 1.0], 100);
-        assert_eq!(unit, None);
-        let local = Local {
-            scale: Scale::Spectral,
-            ..Local::default()
-        };
-        assert_eq!(
-            Shape::new(&local, 3, 0.0, false).weights(&[2.0, 1.0], 100),
-            Some(vec![1.0, 0.5])
-        );
-    }
 }

@@ -156,6 +156,11 @@ impl Around {
         Around(vec![(Side::Both, Arc::new(pattern))])
     }
 
+    /// Which neighbourhoods a node has.
+    pub(super) fn sides(&self) -> impl Iterator<Item = Side> {
+        self.0.iter().map(|&(side, _)| side)
+    }
+
     /// Each aggregate over each neighbourhood, in the order of columns.
     pub(super) fn every(&self, aggregates: &[Aggregate]) -> Vec<(Aggregate, Side)> {
         aggregates

@@ -90,11 +90,6 @@ impl Aggregate {
 
 /// The sum of each column over some rows.
 fn sums(block: &Block, rows: &[u32], to: &mut [f32]) {
-    divided(block, rows, 1.0, to);
-}
-
-/// The sum of each column over some rows, divided.
-pub(super) fn divided(block: &Block, rows: &[u32], divisor: f64, to: &mut [f32]) {
     for (piece, to) in to.chunks_mut(PIECE).enumerate() {
         let mut totals = [0f64; PIECE];
         let totals = &mut totals[..to.len()];
@@ -107,6 +102,6 @@ pub(super) fn divided(block: &Block, rows: &[u32], divisor: f64, to: &mut [f32])
         }
         to.iter_mut()
             .zip(totals)
-            .for_each(|(to, total)| *to = (*total / divisor) as f32);
+            .for_each(|(to, total)| *to = *total as f32);
     }
 }

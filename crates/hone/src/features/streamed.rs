@@ -9,9 +9,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::degrees::{self, Around, Side};
-use super::named::{Aggregate, Named, Origin, PIECE, divided};
-use super::{Structure, check_finite, overflow, take_logs};
-use crate::dense::{Block, Columns, Group, Stored};
+use super::named::{Aggregate, Named, Origin, PIECE};
+use super::{Structure, overflow, take_logs};
+use crate::dense::{Block, Columns, Group, Norm, Stored};
 use crate::error::Result;
 use crate::motif::{Counts, Triangles, sums_of_nodes, with_neighbours};
 use crate::progress::Progress;
@@ -101,16 +101,17 @@ impl Structure {
         around: Around,
     ) -> Result<(Streamed, Vec<String>, Vec<Origin>)> {
         let aggregates = self.aggregates();
-        let sums = aggregates.contains(&Aggregate::Sum).then(|| {
-            let sums = Structure {
+        let mut sums = None;
+        if aggregates.contains(&Aggregate::Sum) {
+            let alone = Structure {
                 mean: false,
                 max: false,
                 ..self.clone()
-            }
-            .aggregated(&level, &around);
-            check_finite(&sums).map(|()| sums.block)
-        });
-        let mut sums = sums.transpose()?;
+            };
+            let found = alone.aggregated(&level, &around);
+            self.check_sums(&found.names, &found.block.column_norms(Norm::Max))?;
+            sums = Some(found.block);
+        }
         take_logs(&mut level.block);
         sums.iter_mut().for_each(take_logs);
         let (mut names, mut origins) = (level.names.clone(), level.origins.clone());
@@ -211,14 +212,34 @@ impl Stored for Streamed {
 
     fn read(&self, range: Range<usize>, to: &mut [f32]) {
         let (width, end) = (self.logs.cols(), range.end);
+        let (mut means, mut maxima) = (vec![0.0; width], vec![0.0; width]);
         for (i, row) in range.zip(to.chunks_exact_mut(self.cols().max(1))) {
             if i + 1 < end {
-                self.ask(i + 1);
+                self.prefetch(i + 1);
             }
             let (own, aggregated) = row.split_at_mut(width);
             own.copy_from_slice(self.logs.row(i));
-            for at in 0..self.every.len() {
-                self.aggregate(i, at, aggregated);
+            for side in self.around.sides() {
+                let aggregates = || {
+                    self.every
+                        .iter()
+                        .enumerate()
+                        .filter(move |one| one.1.1 == side)
+                };
+                if aggregates().any(|(_, one)| one.0 != Aggregate::Sum) {
+                    let near = self.around.neighbours(side, i);
+                    means_and_maxima(&self.logs, near, &mut means, &mut maxima);
+                }
+                for (at, (aggregate, _)) in aggregates() {
+                    let columns = at * width..(at + 1) * width;
+                    let from = match (aggregate, &self.sums) {
+                        // Sums come first.
+                        (Aggregate::Sum, Some(sums)) => &sums.row(i)[columns.clone()],
+                        (Aggregate::Max, _) => &maxima,
+                        _ => &means,
+                    };
+                    aggregated[columns].copy_from_slice(from);
+                }
             }
         }
     }
@@ -260,60 +281,20 @@ impl Stored for Picked {
 
 impl Streamed {
     /// Prefetches the rows that the aggregates of a node are made of.
-    fn ask(&self, i: usize) {
-        let sides = self.every.iter().map(|one| one.1).enumerate();
-        let once = sides.filter(|&(at, side)| !self.every[..at].iter().any(|one| one.1 == side));
-        for (_, side) in once {
+    fn prefetch(&self, i: usize) {
+        for side in self.around.sides() {
             let near = self.around.neighbours(side, i);
             near.iter()
                 .take(NEAR)
                 .for_each(|&j| prefetch(self.logs.row(j as usize)));
         }
     }
-
-    /// Writes one aggregate of a node; the mean together with the maximum over the same neighbours, if both
-    /// are requested.
-    fn aggregate(&self, i: usize, at: usize, all: &mut [f32]) {
-        let width = self.logs.cols();
-        let (aggregate, side) = self.every[at];
-        let near = self.around.neighbours(side, i);
-        let (to, after) = all[at * width..].split_at_mut(width);
-        let with = |other: Aggregate| self.every.iter().position(|one| *one == (other, side));
-        match (aggregate, &self.sums) {
-            // Sums come first.
-            (Aggregate::Sum, Some(sums)) => {
-                to.copy_from_slice(&sums.row(i)[at * width..(at + 1) * width]);
-            }
-            (Aggregate::Max, _) if with(Aggregate::Mean).is_some_and(|mean| mean < at) => {}
-            (Aggregate::Max, _) => maxima(&self.logs, near, to),
-            _ => match with(Aggregate::Max).and_then(|most| most.checked_sub(at + 1)) {
-                Some(most) => {
-                    means_and_maxima(&self.logs, near, to, &mut after[most * width..][..width]);
-                }
-                None => means(&self.logs, near, to),
-            },
-        }
-    }
 }
 
 /// Neighbours whose rows are prefetched.
 const NEAR: usize = 32;
-/// The largest value of each column over some rows; zeros when there is none. No value is negative.
-fn maxima(block: &Block, rows: &[u32], to: &mut [f32]) {
-    to.fill(0.0);
-    for &j in rows {
-        to.iter_mut()
-            .zip(block.row(j as usize))
-            .for_each(|(most, &x)| *most = most.max(x));
-    }
-}
 
-/// The mean of each column over some rows; zeros when there is none.
-fn means(block: &Block, rows: &[u32], to: &mut [f32]) {
-    divided(block, rows, rows.len().max(1) as f64, to);
-}
-
-/// [`means`] and [`maxima`] at one visit of the rows.
+/// The mean and the maximum of each column over some rows, at one visit; zeros when there is none. No value is negative.
 fn means_and_maxima(block: &Block, rows: &[u32], to: &mut [f32], most: &mut [f32]) {
     let divisor = rows.len().max(1) as f64;
     for (piece, (to, most)) in to.chunks_mut(PIECE).zip(most.chunks_mut(PIECE)).enumerate() {
@@ -330,85 +311,5 @@ fn means_and_maxima(block: &Block, rows: &[u32], to: &mut [f32], most: &mut [f32
         to.iter_mut()
             .zip(totals)
             .for_each(|(to, total)| *to = (*total / divisor) as f32);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::Generator;
-    use crate::progress::Silent;
-
-    /// The same columns as those that are held, to rounding.
-    #[test]
-    fn streamed_features_are_the_features() {
-        let graph = Generator::Rmat {
-            nodes: 600,
-            degree: 6.0,
-            quadrants: [0.57, 0.19, 0.19, 0.05],
-        };
-        let counts = crate::motif::count(&graph.graph(3, &Silent).expect("a graph"), &Silent)
-            .expect("counted");
-        for (sum, mean, max) in [
-            (true, true, true),
-            (false, true, false),
-            (true, false, true),
-        ] {
-            let features = Structure {
-                sum,
-                mean,
-                max,
-                ..Structure::default()
-            };
-            let (held, streamed) = (
-                features.of(&counts).expect("finite"),
-                features.streamed(&counts).expect("finite"),
-            );
-            assert_eq!(
-                (&held.names, &held.origins),
-                (&streamed.names, &streamed.origins)
-            );
-            let block = streamed.columns.to_block();
-            let off = held
-                .block
-                .as_slice()
-                .iter()
-                .zip(block.as_slice())
-                .map(|(a, b)| (a - b).abs())
-                .fold(0.0, f32::max);
-            assert!(off < 1e-5, "{off}");
-        }
-        let structure = Structure::default();
-        let whole = structure
-            .streamed(&counts)
-            .expect("finite")
-            .columns
-            .to_block();
-        let pattern = counts.pattern();
-        let far: Vec<u32> = (0..600)
-            .filter(|&i| pattern.row(i as usize).len() < 2)
-            .take(5)
-            .collect();
-        for nodes in [&far[..], &far[..1], &[]] {
-            let few = structure
-                .of_nodes(pattern, nodes, None, &Silent)
-                .expect("finite")
-                .expect("few steps")
-                .columns
-                .to_block();
-            assert_eq!((few.rows(), few.cols()), (nodes.len(), whole.cols()));
-            nodes
-                .iter()
-                .enumerate()
-                .for_each(|(k, &i)| assert_eq!(few.row(k), whole.row(i as usize), "node {i}"));
-        }
-        let deep = Structure {
-            depth: 2,
-            ..Structure::default()
-        };
-        assert_eq!(
-            deep.streamed(&counts).expect("finite").columns.to_block(),
-            deep.of(&counts).expect("finite").block
-        );
     }
 }

@@ -3,10 +3,13 @@
 mod attribute_files;
 mod attributes;
 mod columns;
+mod components;
 mod dense;
 mod divergences;
 mod embed;
+mod engine;
 mod entries;
+mod features;
 mod laws;
 mod mangled;
 mod matrix;

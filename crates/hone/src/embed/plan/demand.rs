@@ -35,6 +35,8 @@ pub(in crate::embed) struct Demand<'a> {
     config: &'a Config,
     graph: &'a Graph,
     motifs: &'a [Motif],
+    /// Whether only features are made.
+    pub(super) only_features: bool,
     /// Number of nodes.
     n: u64,
     /// 2 if matrices have a transpose.
@@ -59,8 +61,12 @@ pub(in crate::embed) struct Demand<'a> {
     model: bool,
     /// Whether the global stage is done by rows, and nothing is made from all rows: then processes may share them.
     by_rows: bool,
-    /// Processes that share the rows of Y and Z, and whether each of them keeps its own rows of all factors.
-    processes: u64,
+    /// Whether processes do share them, rows that each of them has at most, and positions of the graph in these: rows are
+    /// not alike, and nodes with many neighbours may come together.
+    shared: bool,
+    rows: u64,
+    own_positions: u64,
+    /// Whether each of them keeps its own rows of all factors.
     own_factors: bool,
     /// The format of the output.
     written: Option<Format>,
@@ -136,6 +142,7 @@ impl<'a> Demand<'a> {
             config,
             graph,
             motifs,
+            only_features: false,
             n: n as u64,
             directions: if graph.is_directed() { 2 } else { 1 },
             positions: if reversed { 2 * nnz } else { nnz },
@@ -151,7 +158,9 @@ impl<'a> Demand<'a> {
             right: run.factors || both_sides,
             model,
             by_rows,
-            processes: 1,
+            shared: false,
+            rows: n as u64,
+            own_positions: nnz,
             own_factors: run.checkpoint.is_none() && !weighted && motifs.iter().all(all_rows),
             written: run.written,
             can_spill: run.engine.puts_aside(),
@@ -159,9 +168,29 @@ impl<'a> Demand<'a> {
         }
     }
 
+    /// The features of an embedding alone.
+    pub(in crate::embed) fn only_features(self) -> Self {
+        Demand {
+            only_features: true,
+            by_rows: false,
+            ..self
+        }
+    }
+
     /// The same work where so many processes share its rows, if they can.
-    pub(in crate::embed) fn shared_by(self, processes: u64) -> Option<Self> {
-        self.by_rows.then_some(Demand { processes, ..self })
+    pub(in crate::embed) fn shared_by(self, processes: usize) -> Option<Self> {
+        let (n, offsets) = (self.graph.nodes(), self.graph.pattern().offsets());
+        let (lane, lanes) = (lane_rows(n), n.div_ceil(lane_rows(n)));
+        let own = |rank: usize| {
+            let [first, end] = [rank, rank + 1].map(|rank| n.min(rank * lanes / processes * lane));
+            offsets[end] - offsets[first]
+        };
+        self.by_rows.then(|| Demand {
+            shared: processes > 1,
+            rows: n.min(lanes.div_ceil(processes) * lane) as u64,
+            own_positions: (0..processes).map(own).max().unwrap_or(0) as u64,
+            ..self
+        })
     }
 
     /// The same work with everything possible in files; unchanged if nothing can be.
@@ -219,6 +248,12 @@ impl<'a> Demand<'a> {
 
     /// What the stages of an embedding need, given the nodes that each motif touches; a lower bound without them.
     pub(super) fn needs(&self, touched: &[u64]) -> Needs {
+        if self.only_features {
+            return Needs {
+                local: self.features(),
+                ..Needs::default()
+            };
+        }
         if self.config.model != Model::Separate {
             let (local, finish) = (self.joint(), self.writing());
             return Needs {
@@ -237,11 +272,13 @@ impl<'a> Demand<'a> {
         };
         let steps = diffusion.steps as u64;
         let views = u64::from(self.window > 0);
-        let parts = self.share(rows * (self.rank * self.factors + self.window));
-        // X is in a file while local embeddings are computed, and is read back afterwards.
-        let x_alone = steps == 0 && self.config.features.combine == Combine::After;
-        let x = if x_alone { self.share(self.n) } else { self.n } * self.x * FLOAT;
-        let (x, x_back) = if self.spills_factors { (0, x) } else { (x, 0) };
+        let parts =
+            (rows * (self.rank * self.factors + self.window) * self.rows).div_ceil(self.n.max(1));
+        let x = match (self.spills_factors, steps) {
+            (true, _) => 0,
+            (false, 0) => self.rows * self.x * FLOAT,
+            (false, _) => self.n * self.x * FLOAT,
+        };
         // Factors for a model with a degree and a mark per row, and its vectors.
         let model = u64::from(self.model);
         let of_model = model * rows * self.factors * (self.rank * FLOAT + 16);
@@ -250,7 +287,7 @@ impl<'a> Demand<'a> {
         let copies = if self.spills_factors { 1 } else { 2 };
         let joined = match (self.beside, self.config.global.output) {
             (0, _) | (_, Output::Local) => 0,
-            _ => self.share(self.n) * (copies * self.z + self.beside) * FLOAT,
+            _ => self.rows * (copies * self.z + self.beside) * FLOAT,
         };
         let (joined, joined_last) = if steps > 0 { (joined, 0) } else { (0, joined) };
         Needs {
@@ -263,8 +300,8 @@ impl<'a> Demand<'a> {
                 + x
                 + of_model,
             local: self.local(touched.iter().copied().max().unwrap_or(0)),
-            global: x_back + self.global().max(joined),
-            finish: x_back + vectors + joined_last.max(self.writing()),
+            global: self.global().max(joined),
+            finish: vectors + joined_last.max(self.writing()),
         }
     }
 
@@ -281,18 +318,17 @@ impl<'a> Demand<'a> {
         };
         let blocks = blocks + if self.right { held.width } else { 0 };
         // Of shared rows: a share of all blocks, one gathered panel, and whole factors unless each process keeps its own rows.
-        let whole = if self.own_factors {
-            0
-        } else {
-            rank * if self.right { 2 } else { 1 }
-        };
-        let columns = match (self.processes, &self.config.local.solver) {
-            (2.., Solver::Svd(_)) => self.share(blocks) + held.width.min(PANEL as u64) + whole,
-            _ => blocks,
+        let sides = if self.right { 2 } else { 1 };
+        let whole = if self.own_factors { 0 } else { rank * sides };
+        let values = match (self.shared, &self.config.local.solver) {
+            (true, Solver::Svd(_)) => {
+                blocks * self.rows + (held.width.min(PANEL as u64) + whole) * n
+            }
+            _ => blocks * n,
         };
         // Small motif graphs are decomposed directly.
         let direct = exact::memory(n.min(exact::largest(held.width as usize) as u64));
-        let solver = (columns * n * FLOAT)
+        let solver = (values * FLOAT)
             .max(direct)
             .saturating_add(self.beside_solver(rows));
         // Factors for a model, their images and two more blocks, and values of the matrix. Each side of arcs has a copy
@@ -317,13 +353,14 @@ impl<'a> Demand<'a> {
         let u = if self.spills_factors { 0 } else { rank };
         let columns = u + self.window.max(2 * rank.min(PANEL as u64));
         // Processes add up rows in f64.
-        let (columns, value) = match (self.processes, self.own_factors) {
-            (1, _) => (columns, FLOAT),
-            (_, false) => (columns, 5 * FLOAT),
-            (_, true) => (self.share(columns) + PANEL as u64, 5 * FLOAT),
+        let (values, value) = match (self.shared, self.own_factors) {
+            (false, _) => (columns * self.n, FLOAT),
+            (true, false) => (columns * self.n, 5 * FLOAT),
+            (true, true) => (columns * self.rows + PANEL as u64 * self.n, 5 * FLOAT),
         };
-        n as u64 * (columns * FLOAT + 20)
-            + 32 * rank.min(n as u64).saturating_pow(2)
+        values * FLOAT
+            + 20 * self.n
+            + 32 * rank.min(self.n).saturating_pow(2)
             + n.min(MOST_ROWS) as u64 * rank * value
             + gram_memory(n, landmarks(n, self.window as usize))
     }
@@ -352,7 +389,7 @@ impl<'a> Demand<'a> {
 
     /// Bytes of the global stage.
     fn global(&self) -> u64 {
-        let (rows, y, z) = (self.share(self.n), self.y, self.z);
+        let (rows, y, z) = (self.rows, self.y, self.z);
         if self.config.global.output == Output::Local {
             return rows * (y + self.beside) * FLOAT;
         }
@@ -366,10 +403,9 @@ impl<'a> Demand<'a> {
             rank: z,
         };
         // Gram matrices of the lanes of a process are added in the order of all lanes.
-        let lanes = if self.processes > 1 {
-            self.lanes().div_ceil(self.processes)
-        } else {
-            0
+        let lanes = match self.shared {
+            true => rows.div_ceil(lane_rows(self.graph.nodes()) as u64),
+            false => 0,
         };
         // No factor is wider than the rank of Y; only Z is padded with zeros.
         let right = y * z.min(rows).min(y) * FLOAT;
@@ -393,19 +429,19 @@ impl<'a> Demand<'a> {
     /// So many columns, or the rows of this process and a piece of those that others send; and the writer's buffers.
     fn written(&self, columns: u64) -> u64 {
         let Some(format) = self.written else { return 0 };
-        let received = if self.processes > 1 {
+        let received = if self.shared {
             format.received(self.n, columns)
         } else {
             0
         };
-        (self.share(self.n) * FLOAT)
+        (self.rows * FLOAT)
             .saturating_mul(columns)
             .saturating_add(received)
             .saturating_add(format.memory(self.n, columns))
     }
 
     /// Bytes that the features alone need, and diffusing them.
-    pub(super) fn features(&self) -> u64 {
+    fn features(&self) -> u64 {
         let diffused = self.x * (self.config.features.diffusion.steps * self.motifs.len()) as u64;
         let diffusing = if diffused > 0 { self.pairing() } else { 0 };
         let columns = 2 * (self.x + diffused) + X_BLOCKS * self.x;
@@ -486,7 +522,7 @@ impl<'a> Demand<'a> {
     }
 
     fn is_of_pairs(&self) -> bool {
-        self.config.pairs == Pairs::Occurrences
+        self.config.pairs == Pairs::Occurrences && !self.motifs.is_empty()
     }
 
     /// Columns of the last parts, if the solver computes them in place. The log window is that of the first step, and
@@ -548,41 +584,18 @@ impl<'a> Demand<'a> {
         (all as u64).min(self.n.saturating_mul(self.n)).min(BEYOND)
     }
 
-    /// Lanes of rows, the units of what processes share.
-    fn lanes(&self) -> u64 {
-        self.graph.nodes().div_ceil(lane_rows(self.graph.nodes())) as u64
-    }
-
-    /// The largest share of something that is divided by rows.
-    fn share(&self, all: u64) -> u64 {
-        let own = all * self.lanes().div_ceil(self.processes);
-        own.div_ceil(self.lanes().max(1)).min(all)
-    }
-
-    /// The largest part of the entries of W_t that a process keeps. Rows are not alike: nodes with many neighbours may come
-    /// together. Motifs that may leave out rows are gathered: 12 bytes for each nonzero, twice, and the weights of all positions.
+    /// The entries of W_t that a process keeps, if it certainly needs those of its own rows alone. If motifs may leave out rows
+    /// they are gathered: 12 bytes for each nonzero, twice, and the weights of all positions.
     fn own_entries(&self, entries: u64) -> u64 {
-        let nodes = self.graph.nodes();
-        if self.processes == 1 || self.directions > 1 || nodes <= MOST_IN_PIECES {
+        if !self.shared || self.directions > 1 || self.graph.nodes() <= MOST_IN_PIECES {
             return entries;
         }
         let svd = matches!(self.config.local.solver, Solver::Svd(_));
-        if !self.own_factors {
-            return entries.max(7 * self.positions);
+        match (self.own_factors, self.config.features.diffusion.steps) {
+            (true, 0) if svd => entries / self.slots().max(1) * self.own_positions,
+            (true, _) => entries,
+            (false, _) => entries.max(7 * self.positions),
         }
-        if !svd || self.config.features.diffusion.steps > 0 {
-            return entries;
-        }
-        let offsets = self.graph.pattern().offsets();
-        let first = |rank: u64| {
-            let lane = (rank * self.lanes() / self.processes) as usize;
-            offsets[nodes.min(lane * lane_rows(nodes))]
-        };
-        let most = (0..self.processes)
-            .map(|rank| first(rank + 1) - first(rank))
-            .max();
-        let slots = self.graph.pattern().nnz().max(1);
-        (entries as f64 * most.unwrap_or(0) as f64 / slots as f64).ceil() as u64
     }
 }
 

@@ -30,14 +30,11 @@ const SLACK: u64 = 4 << 20;
 /// Bytes that a process of a larger job may take in addition: buffers of MPI, and slack.
 const LARGER_JOB: u64 = 4 * SLACK;
 /// Rows are divided among at most as many processes as there are lanes.
-const PROCESSES: u64 = 64;
+const PROCESSES: usize = 64;
 /// Bytes freed by counting that the allocator keeps; beyond this, some are returned to the system.
 const KEPT: u64 = 64 << 20;
 /// Work that takes less than this, and a small part of the limit, is not worth a note.
 const NOTABLE: u64 = 1 << 30;
-
-const EMBEDDING: &str = "the embedding";
-const FEATURES: &str = "making features";
 
 /// The part of the limit that can be planned.
 fn usable(limit: u64) -> u64 {
@@ -102,11 +99,12 @@ fn place(
     }
 }
 
-/// Makes the plan, reports it, and returns how many bytes of Y stay in memory; refuses what does not fit. The bound on
+/// Makes the plan and reports it; refuses what does not fit. The bound on
 /// the pairs that share a motif is replaced by their number in `demand` if it does not fit.
-pub(super) fn make(run: &mut Context, demand: &mut Demand, counts: &Counts) -> Result<u64> {
-    let (resident, limit, touched) = (resident(), run.memory_limit, demand.touched(counts));
-    let counts_bytes = counts.bytes() as u64;
+pub(super) fn make(run: &mut Context, demand: &mut Demand, counts: Option<&Counts>) -> Result<()> {
+    let (resident, limit) = (resident(), run.memory_limit);
+    let touched = counts.map_or(Vec::new(), |counts| demand.touched(counts));
+    let counts_bytes = counts.map_or(0, |counts| counts.bytes() as u64);
     // A model keeps the counts.
     let kept = run.draft.as_ref().map_or(0, |_| counts_bytes);
     let fit = |demand: &Demand, more: u64| {
@@ -119,6 +117,7 @@ pub(super) fn make(run: &mut Context, demand: &mut Demand, counts: &Counts) -> R
     let mut plan = fit(demand, 0);
     let free = limit.unwrap_or(u64::MAX).saturating_sub(resident);
     if plan.is_err()
+        && let Some(counts) = counts
         && let Some(counted) = demand.with_pairs_counted(counts, free)
     {
         *demand = counted;
@@ -135,7 +134,10 @@ pub(super) fn make(run: &mut Context, demand: &mut Demand, counts: &Counts) -> R
         let parts = plan.held + plan.spilled;
         (plan.held, plan.spilled) = (parts / 2, parts - parts / 2);
     }
-    report(run, EMBEDDING, plan.local.max(plan.global));
+    report(run, demand, plan.local.max(plan.global));
+    if demand.only_features {
+        return Ok(());
+    }
     let folder = run.temp_folder.display();
     if plan.spilled > 0 {
         let place = match run.checkpoint {
@@ -159,11 +161,11 @@ pub(super) fn make(run: &mut Context, demand: &mut Demand, counts: &Counts) -> R
     }
     run.report.plan = Some(plan);
     // If everything fits, no estimate of a part's size may send one to a file.
-    Ok(if plan.spilled == 0 {
-        u64::MAX
-    } else {
-        plan.held
-    })
+    run.room = match plan.spilled {
+        0 => u64::MAX,
+        _ => plan.held,
+    };
+    Ok(())
 }
 
 /// Refuses, before motifs are counted, what cannot fit whatever the counts; names a limit that is enough for any
@@ -193,14 +195,13 @@ pub(super) fn check_least(run: &Context, demand: &Demand, counted: bool) -> Resu
     Err(refusal_of(run, &demand, enough(run, &demand), larger))
 }
 
-/// A refusal of an embedding that also says how many processes would be enough, if several share the rows.
+/// A refusal that also says how many processes would be enough, if several share the rows.
 fn refusal_of(run: &Context, demand: &Demand, need: u64, fits: impl Fn(&Demand) -> bool) -> Error {
-    let mut error = refusal(run, EMBEDDING, need);
-    let processes = run.engine.processes() as u64;
-    let more = (processes + 1..=PROCESSES).filter(|_| processes > 1);
-    let enough = more
-        .into_iter()
-        .find(|&count| demand.shared_by(count).is_some_and(|demand| fits(&demand)));
+    let mut error = refusal(run, demand, need);
+    let processes = run.engine.processes();
+    let shared = |&count: &usize| demand.shared_by(count).is_some_and(|demand| fits(&demand));
+    let mut more = (processes + 1..=PROCESSES).filter(|_| processes > 1);
+    let enough = more.find(shared);
     if let (Some(enough), Error::Memory { remedy, .. }) = (enough, &mut error) {
         remedy.push_str(&format!(", or start {enough} processes"));
     }
@@ -267,42 +268,15 @@ pub(super) fn naming_all(run: &Context, mut error: Error, demand: &Demand) -> Er
     error
 }
 
-/// Refuses, before motifs are counted for them, features that cannot fit; names a limit that is enough for any counts.
-pub(super) fn check_features_least(run: &Context, demand: &Demand) -> Result<()> {
-    let least = demand.features().max(COUNTING * demand.slots());
-    if run.config.sample != Sample::Exact || allowed(run, resident().saturating_add(least)) {
-        return Ok(());
-    }
-    let most = resident().saturating_add(demand.features());
-    let most = most.saturating_add(counted_at_most(run, demand));
-    Err(refusal(run, FEATURES, most))
-}
-
-/// Refuses features that do not fit, and diffusing them, in addition to `before`, the bytes in use before motifs were
-/// counted: memory freed by counting is available.
-pub(super) fn check_features(
-    run: &mut Context,
-    demand: &Demand,
-    before: u64,
-    counts: Option<&Counts>,
-) -> Result<()> {
-    let held = before.saturating_add(counts.map_or(0, |counts| counts.bytes() as u64));
-    let need = |demand: &Demand| held.saturating_add(demand.features());
-    let most = demand.with_most_pairs();
-    let mut need_of_all = need(&most);
-    if let Some(counts) = counts.filter(|_| !allowed(run, need_of_all)) {
-        let free = run.memory_limit.unwrap_or(u64::MAX).saturating_sub(held);
-        let counted = most.with_pairs_counted(counts, free);
-        need_of_all = counted.map_or(need_of_all, |counted| need(&counted));
-    }
-    report(run, FEATURES, need_of_all);
-    match allowed(run, need_of_all) {
-        true => Ok(()),
-        false => Err(refusal(run, FEATURES, need_of_all)),
+/// The name of the work.
+fn stage(demand: &Demand) -> &'static str {
+    match demand.only_features {
+        true => "making features",
+        false => "the embedding",
     }
 }
 
-fn report(run: &mut Context, what: &str, need: u64) {
+fn report(run: &mut Context, demand: &Demand, need: u64) {
     run.report.memory_estimate = need;
     if need < NOTABLE && run.memory_limit.is_none_or(|limit| need < limit / 8) {
         return;
@@ -312,11 +286,11 @@ fn report(run: &mut Context, what: &str, need: u64) {
         None => human_bytes(need),
     };
     run.progress
-        .note(&format!("{what} takes about {text} of memory"));
+        .note(&format!("{} takes about {text} of memory", stage(demand)));
 }
 
 /// The refusal of work that needs this many bytes, with a limit with which the same run is not refused again.
-fn refusal(run: &Context, what: &str, need: u64) -> Error {
+fn refusal(run: &Context, demand: &Demand, need: u64) -> Error {
     let features = match (run.config.has_features(), run.config.features.form) {
         (false, _) => "or the number of motifs",
         (true, Form::Components(_)) => {
@@ -333,13 +307,12 @@ fn refusal(run: &Context, what: &str, need: u64) -> Error {
             ", leave out path4, whose pairs are three edges apart, use pairs = \"edges\""
         }
     };
-    let lower = if what == FEATURES {
-        "structure.depth, features.diffusion.steps or the number of motifs".to_owned()
-    } else {
-        format!("local.dim, global.dim, the number of steps, {features}{pairs}")
+    let lower = match demand.only_features {
+        true => "structure.depth, features.diffusion.steps or the number of motifs".to_owned(),
+        false => format!("local.dim, global.dim, the number of steps, {features}{pairs}"),
     };
     Error::Memory {
-        stage: what.to_owned(),
+        stage: stage(demand).to_owned(),
         need: limit_for(need.saturating_add(SLACK)),
         least: false,
         limit: run.memory_limit.unwrap_or(u64::MAX),

@@ -7,6 +7,7 @@ use hone::graph::{Graph, GraphBuilder, builtin};
 use hone::matrix::{MotifMatrix, Order, Psi};
 use hone::motif::{self, Motif, MotifSet, Orbit, Weighting};
 use hone::operator::Operator;
+use hone::sparse::Csr;
 use hone::{Hone, Silent};
 
 use super::{by_id, graph, preset};
@@ -68,7 +69,8 @@ fn diffuse_and_compare(
         original: false,
         process,
     };
-    let check = |k: usize, found: &Block, scale: f64| {
+    for (k, step) in (1..).zip(diffusion.over(&x, (&operator, 1.0), &matrix)) {
+        let (found, scale) = step.unwrap();
         assert_eq!(scale, 1.0);
         let s = match process {
             Process::Laplacian(_) => function(Psi::LNorm, &dense),
@@ -97,9 +99,7 @@ fn diffuse_and_compare(
                 );
             }
         }
-        Ok(())
-    };
-    diffusion.run(&x, (&operator, 1.0), &matrix, check).unwrap();
+    }
 }
 
 fn times(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
@@ -150,24 +150,18 @@ fn orders_of_diffusion_can_be_chosen() {
         (0..w.matrix.pattern().rows()).map(|i| i as f32).collect(),
     );
     let second = |order| {
-        let mut last = None;
         let matrix = MotifMatrix {
             psi: Psi::P,
             order,
             ..MotifMatrix::default()
         };
-        let keep = |_: usize, block: &Block, _: f64| {
-            last = Some(block.clone());
-            Ok(())
-        };
-        Diffusion {
+        let diffusion = Diffusion {
             steps: 2,
             original: false,
             process: Process::Linear,
-        }
-        .run(&x, (&operator, 1.0), &matrix, keep)
-        .unwrap();
-        last.unwrap()
+        };
+        let steps = diffusion.over(&x, (&operator, 1.0), &matrix);
+        steps.last().unwrap().unwrap().0
     };
     assert_ne!(second(Order::Auto), second(Order::PsiOfPower));
 }
@@ -369,4 +363,66 @@ fn diffusion_over_counts_sees_the_counts() {
             .iter()
             .all(|x| (f64::from(*x) - 60f64.sqrt().recip()).abs() < 1e-5)
     );
+}
+
+/// X^(1), X^(2) of attributes of one size over the edges of the karate club, as they are.
+fn diffused(size: f32, process: Process, psi: Psi) -> hone::Result<Vec<Vec<f64>>> {
+    let pattern = builtin("karate")?.pattern().clone();
+    let w = Operator::symmetric(
+        "W",
+        Csr::new(pattern.clone(), vec![1.0; pattern.nnz()].into()),
+    );
+    let signs = (0..34)
+        .map(|i| if i % 3 == 0 { -size } else { size })
+        .collect();
+    let diffusion = Diffusion {
+        steps: 2,
+        original: false,
+        process,
+    };
+    let matrix = MotifMatrix {
+        psi,
+        ..MotifMatrix::default()
+    };
+    let x = Block::from_vec(34, 1, signs);
+    let steps = diffusion.over(&x, (&w, 1.0), &matrix);
+    let unscaled = |(x, scale): (Block, f64)| {
+        let values = x.as_slice().iter().map(|&x| f64::from(x) / scale);
+        values.collect()
+    };
+    steps.map(|step| step.map(unscaled)).collect()
+}
+
+/// Attributes near the end of the range are multiplied with a power of two first, and nothing changes but that.
+#[test]
+fn attributes_of_any_size_are_diffused() {
+    for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm] {
+        let plain = diffused(1.0, Process::Linear, psi).unwrap();
+        for exponent in [-120, -40, 40, 127] {
+            let found = diffused(2f32.powi(exponent), Process::Linear, psi).unwrap();
+            for (found, plain) in found.iter().flatten().zip(plain.iter().flatten()) {
+                assert!(
+                    (found / 2f64.powi(exponent) - plain).abs() <= 1e-5 * plain.abs().max(1.0),
+                    "{psi:?} {exponent}"
+                );
+            }
+        }
+    }
+}
+
+/// Whatever the process and the norm that follows: what is not a number is an error that names the step.
+#[test]
+fn attributes_that_leave_the_range_are_an_error() {
+    for (size, process) in [
+        (f32::INFINITY, Process::Linear),
+        (f32::NAN, Process::Linear),
+        (f32::MAX, Process::Laplacian(0.0)),
+        (f32::NAN, Process::Laplacian(1.0)),
+    ] {
+        let error = diffused(size, process, Psi::W).unwrap_err().to_string();
+        assert!(
+            error.contains("step 1") && error.contains("overflow"),
+            "{size} {process:?}: {error}"
+        );
+    }
 }

@@ -11,30 +11,38 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::attributes::UserAttributes;
+use super::context::Context;
 use crate::config::Config;
 use crate::engine::CPU;
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::output::{Output, Sum, checksum, is_temporary};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = "lock";
+/// Version of the program and of what its stages compute: raise the second when the stages compute other parts than
+/// before.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
+
 /// The remedy for a damaged file.
-pub(in crate::embed) const AGAIN: &str = "delete this file, and the next run creates it again";
+pub(super) const AGAIN: &str = "delete this file, and the next run creates it again";
 
 /// What the files belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(in crate::embed) struct Identity {
+pub(super) struct Identity {
     /// Version of the library.
-    pub(in crate::embed) version: String,
+    pub(super) version: String,
     /// Fingerprints, in hexadecimal.
-    pub(in crate::embed) graph: String,
-    pub(in crate::embed) attributes: String,
+    pub(super) graph: String,
+    pub(super) attributes: String,
     /// The engine: another one may give other bits.
     #[serde(default = "on_cpu")]
-    pub(in crate::embed) engine: String,
-    pub(in crate::embed) config: Config,
+    pub(super) engine: String,
+    pub(super) config: Config,
 }
 
 /// Checkpoints that do not name an engine are of this process.
@@ -47,12 +55,6 @@ struct Manifest {
     #[serde(flatten)]
     identity: Identity,
     files: BTreeMap<String, Entry>,
-}
-
-/// The part of a manifest that every version has.
-#[derive(Deserialize)]
-struct Versioned {
-    version: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -72,7 +74,7 @@ impl Entry {
 
 /// How a checkpoint is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::embed) enum Begin {
+pub(super) enum Begin {
     /// In a folder that is empty or new.
     Anew,
     /// Resuming from the content of the folder.
@@ -81,7 +83,7 @@ pub(in crate::embed) enum Begin {
 
 /// A folder of finished stages.
 #[derive(Debug)]
-pub(in crate::embed) struct Checkpoint {
+pub(super) struct Checkpoint {
     folder: PathBuf,
     manifest: Manifest,
     /// Held while this lives: two runs may not share a folder. Nothing is saved without it.
@@ -90,7 +92,7 @@ pub(in crate::embed) struct Checkpoint {
 
 impl Checkpoint {
     /// Begins a checkpoint in an empty or new folder, or resumes one.
-    pub(in crate::embed) fn begin(folder: &Path, begin: Begin, identity: Identity) -> Result<Self> {
+    pub(super) fn begin(folder: &Path, begin: Begin, identity: Identity) -> Result<Self> {
         if folder.symlink_metadata().is_ok() && !folder.is_dir() {
             let message = format!("{} is not a folder; name another place", folder.display());
             return Err(Error::config("checkpoint", message));
@@ -133,7 +135,7 @@ impl Checkpoint {
     }
 
     /// The content of a checkpoint that another process of the same run has open. It cannot save anything.
-    pub(in crate::embed) fn look(folder: &Path, identity: Identity) -> Result<Self> {
+    pub(super) fn look(folder: &Path, identity: Identity) -> Result<Self> {
         let files = resumed(folder, &identity)?;
         Ok(Checkpoint {
             folder: folder.to_path_buf(),
@@ -143,36 +145,22 @@ impl Checkpoint {
     }
 
     /// Whether this process saves stages: of several, only the leading one does.
-    pub(in crate::embed) fn saves(&self) -> bool {
+    pub(super) fn saves(&self) -> bool {
         self.lock.is_some()
     }
 
     /// Whether a stage is there.
-    pub(in crate::embed) fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.manifest.files.contains_key(name)
     }
 
-    /// The names of the stages that are there, one per line.
-    pub(in crate::embed) fn names(&self) -> String {
-        self.manifest
-            .files
-            .keys()
-            .map(|name| format!("{name}\n"))
-            .collect()
-    }
-
-    /// Number of stages that are there.
-    pub(in crate::embed) fn len(&self) -> usize {
-        self.manifest.files.len()
-    }
-
     /// Bytes of a stage that exists.
-    pub(in crate::embed) fn bytes(&self, name: &str) -> u64 {
+    pub(super) fn bytes(&self, name: &str) -> u64 {
         self.manifest.files.get(name).map_or(0, |entry| entry.bytes)
     }
 
     /// Reads a stage that exists, with its path for errors.
-    pub(in crate::embed) fn open<T>(
+    pub(super) fn open<T>(
         &self,
         name: &str,
         read: impl FnOnce(File, &Path) -> Result<T>,
@@ -182,7 +170,7 @@ impl Checkpoint {
     }
 
     /// Saves a finished stage, if this process [saves](Checkpoint::saves) any.
-    pub(in crate::embed) fn save(
+    pub(super) fn save(
         &mut self,
         name: &str,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -208,6 +196,63 @@ impl Checkpoint {
             .map_err(|e| Error::io(&path, e))?;
         out.commit()
     }
+}
+
+/// Opens the checkpoint, if one is requested; refuses one of other work. Of several processes one opens it, and the
+/// others read its content.
+pub(super) fn open(
+    run: &Context,
+    requested: Option<&(PathBuf, Begin)>,
+    graph: &Graph,
+    attributes: &UserAttributes,
+) -> Result<Option<Checkpoint>> {
+    let Some((folder, begin)) = requested else {
+        return Ok(None);
+    };
+    let identity = Identity {
+        version: VERSION.to_owned(),
+        graph: graph.fingerprint(),
+        attributes: format!("{:08x}", attributes.fingerprint()),
+        engine: run.engine.arithmetic().to_owned(),
+        config: run.config.clone(),
+    };
+    let opened = if run.engine.leads() {
+        let opened = Some(Checkpoint::begin(folder, *begin, identity)?);
+        run.engine.meet();
+        Ok(opened)
+    } else {
+        // What the leading process has found or created; nobody saves anything before all have seen it.
+        run.engine.meet();
+        Checkpoint::look(folder, identity).map(Some)
+    };
+    // Some would work where others read, if they saw different files.
+    let files = opened
+        .iter()
+        .flatten()
+        .flat_map(|opened| opened.manifest.files.keys());
+    let names = files
+        .map(|name| format!("{name}\n"))
+        .collect::<String>()
+        .into_bytes();
+    let all = run.engine.communicator().gather_bytes(&names);
+    // A process that saw none reports its own error.
+    if opened.is_ok() && all.iter().any(|other| *other != names) {
+        return Err(Error::input(
+            folder,
+            "not all processes see the same files of the checkpoint",
+            "use a folder that all machines share, and wait until it is the same on all of them",
+        ));
+    }
+    if run.engine.leads() && *begin == Begin::Resumed {
+        let folder = folder.display();
+        let stages = names.split(|&byte| byte == b'\n').count() - 1;
+        run.progress.note(&match stages {
+            0 => format!("nothing to resume in {folder}: starting from the beginning"),
+            1 => format!("resuming from {folder}: 1 finished stage"),
+            stages => format!("resuming from {folder}: {stages} finished stages"),
+        });
+    }
+    opened
 }
 
 /// Whether a folder contains anything but unfinished files, and these.
@@ -272,8 +317,8 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
         )
     };
     // The version first: another one may have another layout.
-    let Versioned { version } = serde_json::from_slice(&text).map_err(unreadable)?;
-    let version = version.as_deref().unwrap_or("unknown");
+    let value: Value = serde_json::from_slice(&text).map_err(unreadable)?;
+    let version = value["version"].as_str().unwrap_or("unknown");
     if version != identity.version {
         let message = format!(
             "the checkpoint is of version {version}, this is version {}",
@@ -285,7 +330,7 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
             "delete the folder and start again, or use that version",
         ));
     }
-    let manifest: Manifest = serde_json::from_slice(&text).map_err(unreadable)?;
+    let manifest: Manifest = serde_json::from_value(value).map_err(unreadable)?;
     if let Some(message) = difference(&manifest.identity, identity) {
         return Err(Error::input(
             &path,

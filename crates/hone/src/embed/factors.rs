@@ -8,16 +8,16 @@ use crate::report::{LocalFacts, SliceFacts};
 use crate::store::factors::{GlobalEntry, JointEntry, LocalEntry, SliceEntry, Writer};
 
 /// The factors of a joint model; `left` has columns of length one.
-pub(in crate::embed) struct JointFactors<'a> {
-    pub(in crate::embed) left: &'a Block,
-    pub(in crate::embed) right: &'a Block,
-    pub(in crate::embed) weights: &'a [f64],
-    pub(in crate::embed) core: Option<&'a [Small]>,
-    pub(in crate::embed) slices: &'a [SliceFacts],
+pub(super) struct JointFactors<'a> {
+    pub(super) left: &'a Block,
+    pub(super) right: &'a Block,
+    pub(super) weights: &'a [f64],
+    pub(super) core: Option<&'a [Small]>,
+    pub(super) slices: &'a [SliceFacts],
 }
 
 /// Writes U, Σ and V of one S_t^(k).
-pub(in crate::embed) fn write_local(
+pub(super) fn write_local(
     to: &mut Writer,
     solver: &Solver,
     facts: &LocalFacts,
@@ -49,7 +49,7 @@ pub(in crate::embed) fn write_local(
 }
 
 /// Writes Z and H; `h` has one row per column of Y, and at most as many columns as Z: further ones are zero.
-pub(in crate::embed) fn write_global(
+pub(super) fn write_global(
     to: &mut Writer,
     solver: &Solver,
     z: &Block,
@@ -68,11 +68,7 @@ pub(in crate::embed) fn write_global(
 }
 
 /// Writes the factors of a joint model.
-pub(in crate::embed) fn write_joint(
-    to: &mut Writer,
-    model: Model,
-    found: &JointFactors,
-) -> Result<()> {
+pub(super) fn write_joint(to: &mut Writer, model: Model, found: &JointFactors) -> Result<()> {
     let JointFactors {
         left,
         right,
