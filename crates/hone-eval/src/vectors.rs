@@ -8,10 +8,10 @@
 //! to it with the method, all its options, the seed and the graph, so that the vectors may be evaluated again
 //! (`file:DIR/GRAPH/METHOD-{seed}.npz`). `DIR/manifest.json` lists all files.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hone::dense::Block;
 use hone::graph::{Graph, GraphFacts, NodeIds, Recorded};
@@ -167,7 +167,7 @@ pub fn note_other_graph(path: &Path, graph: &Graph) -> Option<String> {
 pub struct Save {
     folder: PathBuf,
     existing: Existing,
-    listed: Mutex<Vec<Entry>>,
+    listed: RefCell<Vec<Entry>>,
 }
 
 /// The record of one embedding: whose vectors they are.
@@ -243,7 +243,7 @@ impl Save {
         let save = Save {
             folder: folder.to_path_buf(),
             existing,
-            listed: Mutex::default(),
+            listed: RefCell::default(),
         };
         // Now, not after hours.
         save.listed_before()?;
@@ -269,12 +269,8 @@ impl Save {
         })
     }
 
-    fn listed(&self) -> MutexGuard<'_, Vec<Entry>> {
-        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn list(&self, entry: Entry) {
-        let mut listed = self.listed();
+        let mut listed = self.listed.borrow_mut();
         if !listed.iter().any(|other| other.file == entry.file) {
             listed.push(entry);
         }
@@ -322,7 +318,7 @@ impl Save {
 
     /// Writes the list of all files, those of earlier runs included, and returns how many there are.
     pub fn finish(&self) -> Result<usize> {
-        let (mut vectors, listed) = (self.listed_before()?, self.listed().clone());
+        let (mut vectors, listed) = (self.listed_before()?, self.listed.borrow().clone());
         let is_new = |old: &Entry| listed.iter().any(|new| new.file == old.file);
         vectors.retain(|old| !is_new(old) && self.folder.join(&old.file).exists());
         vectors.extend(listed);

@@ -11,11 +11,14 @@ use hone::{Progress, Result};
 
 use super::{Baseline, triangles_at, undirected};
 
+/// Number of features.
+const FEATURES: usize = 8;
+
 options! {
     /// Options of the hand-made features.
     pub struct Degree {
-        /// How many of [`FEATURES`], the first ones; 1 for log degree alone.
-        columns: usize = FEATURES.len(), 1..=FEATURES.len();
+        /// How many of the features, the first ones; 1 for log degree alone.
+        columns: usize = FEATURES, 1..=FEATURES;
     }
 }
 
@@ -32,19 +35,7 @@ impl Baseline for Degree {
     }
 }
 
-/// Names of the columns of [`Degree`].
-pub const FEATURES: [&str; 8] = [
-    "log degree",
-    "log triangles",
-    "clustering coefficient",
-    "log core number",
-    "mean log degree of neighbours",
-    "largest log degree of neighbours",
-    "mean log triangles of neighbours",
-    "log sum of degrees of neighbours",
-];
-
-/// The features of all nodes, in the order of [`FEATURES`].
+/// The features of all nodes, in the order above.
 fn features(graph: &Graph) -> Result<Block> {
     let graph = undirected(graph)?;
     let n = graph.nodes();
@@ -52,7 +43,7 @@ fn features(graph: &Graph) -> Result<Block> {
     let cores = core_numbers(&graph);
     let log = |x: f64| x.ln_1p();
     let degree = |i: u32| graph.degree(i) as f64;
-    let mut out = Block::zeros(n, FEATURES.len());
+    let mut out = Block::zeros(n, FEATURES);
     for i in 0..n as u32 {
         let (d, t) = (degree(i), triangles[i as usize] as f64);
         let around = graph.neighbors(i);

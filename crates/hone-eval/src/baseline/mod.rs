@@ -82,7 +82,7 @@ mod skipgram;
 mod spectral;
 mod window;
 
-pub use degree::{Degree, FEATURES};
+pub use degree::Degree;
 pub use graphwave::GraphWave;
 pub use heuristic::Heuristic;
 pub use hope::Hope;
