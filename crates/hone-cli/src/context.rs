@@ -1,7 +1,8 @@
 //! [`Context`]: where notes, progress and results of a run go, and its engine. Built once from the common options.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -36,7 +37,6 @@ pub(crate) struct CommonArgs {
 
 /// Where notes, progress and results of a run go, and the engine.
 pub(crate) struct Context {
-    quiet: bool,
     reporter: Reporter,
     team: Option<Team>,
 }
@@ -49,9 +49,13 @@ impl Context {
         start_threads(args.threads.or(team.and_then(|team| team.threads)))?;
         let quiet = args.quiet || !leads;
         let bars = !quiet && args.verbose == 0 && io::stderr().is_terminal();
+        let reporter = Reporter {
+            bars,
+            notes: !quiet,
+            current: Mutex::new(ProgressBar::hidden()),
+        };
         Ok(Context {
-            quiet,
-            reporter: Reporter::new(bars, !quiet),
+            reporter,
             team: team.cloned(),
         })
     }
@@ -78,48 +82,40 @@ impl Context {
 
     /// Takes the progress bar off the terminal: all work is done.
     pub(crate) fn progress_done(&self) {
-        self.reporter.finish();
+        self.reporter.replace(ProgressBar::hidden());
     }
 
     /// One line for the user on standard error, unless `--quiet`.
     pub(crate) fn note(&self, message: impl Display) {
-        if !self.quiet {
-            self.reporter.suspended(|| {
-                // If standard error is closed, there is nobody to tell.
-                let _ = writeln!(io::stderr(), "{}", line(&message.to_string()));
-            });
+        if self.reporter.notes {
+            self.reporter.say(&message.to_string());
         }
     }
 
     /// Writes a result to standard output, unless another process does.
-    pub(crate) fn print(&self, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
-        Ok(self.try_print(text)?)
-    }
-
-    /// The same with an error of the library, for processes that fail together.
-    pub(crate) fn try_print(&self, text: impl AsRef<[u8]>) -> Result<(), Error> {
+    pub(crate) fn print(&self, text: impl AsRef<[u8]>) -> Result<(), Error> {
         self.write(Results::new(io::stdout().lock()), text.as_ref())
     }
 
     /// Writes a result for a terminal, in which all but our own escapes is escaped.
-    pub(crate) fn print_styled(&self, text: &str) -> anyhow::Result<()> {
-        Ok(self.write(io::stdout().lock(), text.as_bytes())?)
+    pub(crate) fn print_styled(&self, text: &str) -> Result<(), Error> {
+        self.write(io::stdout().lock(), text.as_bytes())
     }
 
     fn write(&self, mut out: impl Write, text: &[u8]) -> Result<(), Error> {
-        self.reporter.finish();
+        self.progress_done();
         if !self.engine().leads() {
             return Ok(());
         }
         let written = stdout::check()
-            .and_then(|()| out.write_all(text.as_ref()))
+            .and_then(|()| out.write_all(text))
             .and_then(|()| out.flush());
         written.map_err(|error| Error::io("standard output", error))
     }
 
     /// Writes a result to standard output as indented JSON.
     pub(crate) fn print_json(&self, result: &impl Serialize) -> anyhow::Result<()> {
-        self.print(&*json(&(serde_json::to_string_pretty(result)? + "\n")))
+        Ok(self.print(&*json(&(serde_json::to_string_pretty(result)? + "\n")))?)
     }
 }
 
@@ -162,27 +158,19 @@ fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
 }
 
 /// Columns side by side, those of `right` to the right.
-pub(crate) fn aligned(lines: &[Vec<String>], right: &[usize]) -> String {
+pub(crate) fn aligned(lines: &[Vec<String>], right: Range<usize>) -> String {
     let columns = lines.first().map_or(0, Vec::len);
-    let width = |c: usize| {
-        lines
-            .iter()
-            .map(|line| line[c].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let width = |c: usize| lines.iter().map(|line| line[c].chars().count()).max();
+    let widths: Vec<usize> = (0..columns).filter_map(width).collect();
     let mut text = String::new();
     for line in lines {
-        let cells = line
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(|(c, (cell, &width))| match right.contains(&c) {
-                true => format!("{cell:>width$}"),
-                false => format!("{cell:width$}"),
-            });
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        let cells = line.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(c, (cell, &width))| match right.contains(&c) {
+            true => format!("{cell:>width$}"),
+            false => format!("{cell:width$}"),
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
     }
     text
 }
@@ -191,47 +179,27 @@ pub(crate) fn aligned(lines: &[Vec<String>], right: &[usize]) -> String {
 struct Reporter {
     bars: bool,
     notes: bool,
-    current: Mutex<Option<ProgressBar>>,
+    /// Hidden where there is none.
+    current: Mutex<ProgressBar>,
 }
 
 impl Reporter {
-    /// A reporter that draws when `bars`, writes notes when `notes`, and only logs otherwise.
-    fn new(bars: bool, notes: bool) -> Self {
-        Reporter {
-            bars,
-            notes,
-            current: Mutex::new(None),
-        }
+    /// Writes a line to the terminal, with the bar out of the way.
+    fn say(&self, text: &str) {
+        // Nobody is left to learn that standard error is closed.
+        let write = || drop(writeln!(io::stderr(), "{}", line(text)));
+        self.current().suspend(write);
     }
 
-    /// Runs `write`, which prints to the terminal, with the bar out of the way.
-    fn suspended(&self, write: impl FnOnce()) {
-        match self.current() {
-            Some(bar) => bar.suspend(write),
-            None => write(),
-        }
+    fn current(&self) -> ProgressBar {
+        let current = self.current.lock();
+        current.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes the bar off the terminal.
-    fn finish(&self) {
-        self.replace(None);
-    }
-
-    fn current(&self) -> Option<ProgressBar> {
-        self.current
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    fn replace(&self, bar: Option<ProgressBar>) {
-        let old = std::mem::replace(
-            &mut *self.current.lock().unwrap_or_else(PoisonError::into_inner),
-            bar,
-        );
-        if let Some(old) = old {
-            old.finish_and_clear();
-        }
+    fn replace(&self, bar: ProgressBar) {
+        let current = self.current.lock();
+        let mut current = current.unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *current, bar).finish_and_clear();
     }
 }
 
@@ -242,40 +210,34 @@ impl Progress for Reporter {
         if !self.bars {
             return;
         }
-        let (bar, template) = if total == 0 {
-            (ProgressBar::new_spinner(), "{spinner} {msg} {elapsed}")
-        } else {
-            (ProgressBar::new(total), "{msg} {wide_bar} {percent}% {eta}")
+        let (bar, template) = match total {
+            0 => (ProgressBar::new_spinner(), "{spinner} {msg} {elapsed}"),
+            _ => (ProgressBar::new(total), "{msg} {wide_bar} {percent}% {eta}"),
         };
-        bar.set_style(
-            ProgressStyle::with_template(template).expect("the templates above are well-formed"),
-        );
+        let style = ProgressStyle::with_template(template);
+        bar.set_style(style.expect("the templates above are well-formed"));
         bar.set_message(name.into_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
-        self.replace(Some(bar));
+        self.replace(bar);
     }
 
     fn note(&self, message: &str) {
-        let message = line(message);
         if self.notes {
-            // Nobody is left to learn that standard error is closed.
-            self.suspended(|| drop(writeln!(io::stderr(), "note: {message}")));
+            self.say(&format!("note: {message}"));
         } else {
-            tracing::info!("{message}");
+            tracing::info!("{}", line(message));
         }
     }
 
     fn advance(&self, done: u64) {
-        if self.bars
-            && let Some(bar) = self.current()
-        {
-            bar.inc(done);
+        if self.bars {
+            self.current().inc(done);
         }
     }
 }
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        self.finish();
+        self.replace(ProgressBar::hidden());
     }
 }

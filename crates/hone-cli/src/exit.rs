@@ -5,9 +5,8 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use hone::error::human_bytes;
@@ -63,14 +62,18 @@ pub(crate) fn be_silent() {
     SILENT.store(true, Relaxed);
 }
 
+fn kept() -> MutexGuard<'static, Kept> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Sets what an interrupt would leave from now on.
-pub(crate) fn keep(kept: Kept) {
-    *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+pub(crate) fn keep(now: Kept) {
+    *kept() = now;
 }
 
 /// Says how this run could have kept what it had finished, unless what it writes is a stream.
 pub(crate) fn could_save(how: &'static str) {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = kept();
     if matches!(*kept, Kept::Nothing) {
         *kept = Kept::Unsaved(how);
     }
@@ -100,10 +103,9 @@ fn stop(end: impl FnOnce()) {
 
 /// What clears a line of the terminal: the bar of progress is still on it.
 fn clear() -> &'static str {
-    if io::stderr().is_terminal() {
-        "\r\x1b[2K"
-    } else {
-        ""
+    match io::stderr().is_terminal() {
+        true => "\r\x1b[2K",
+        false => "",
     }
 }
 
@@ -152,57 +154,44 @@ pub(crate) fn say_nothing_of_the_decoder() {
     }));
 }
 
-/// What remains, and how to continue. Finished outputs are named in any case.
+/// What remains, and how to continue. Finished outputs are named in any case: the first few.
 fn left(frozen: &Frozen) -> String {
-    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    const FEW: usize = 4;
+    let kept = kept();
     let inner = match &*kept {
         Kept::Stages(folder) | Kept::Cells(folder) => Some(folder),
-        Kept::Nothing | Kept::Unsaved(_) | Kept::Stream => None,
+        _ => None,
     };
-    let outputs = frozen
-        .published()
-        .filter(|path| inner.is_none_or(|folder| !path.starts_with(folder)));
-    let outputs: Vec<String> = outputs.map(named).collect();
+    let outputs = frozen.published();
+    let outputs = outputs.filter(|path| inner.is_none_or(|folder| !path.starts_with(folder)));
+    let outputs: Vec<String> = outputs
+        .map(|path| match path == Path::new("-") {
+            true => "standard output".into(),
+            false => path.display().to_string(),
+        })
+        .collect();
+    let more = outputs.len().saturating_sub(FEW);
+    let mut complete = outputs[..outputs.len() - more].join(", ");
+    if more > 0 {
+        complete += &format!(" and {more} more");
+    }
     let kept = match &*kept {
-        Kept::Cells(folder) => Some(format!(
+        Kept::Cells(folder) => format!(
             "finished results are saved in {}; run the same command again to continue",
             folder.display()
-        )),
-        _ if !outputs.is_empty() => None,
-        Kept::Stages(folder) if folder.join("manifest.json").is_file() => Some(format!(
+        ),
+        _ if !outputs.is_empty() => return format!("{complete} had already been written in full"),
+        Kept::Stages(folder) if folder.join("manifest.json").is_file() => format!(
             "finished stages are saved in {}; run the same command with --resume to continue",
             folder.display()
-        )),
-        Kept::Stream => Some("what was written may be incomplete".into()),
-        Kept::Unsaved(how) => Some(format!("nothing was written; {how}")),
-        Kept::Nothing | Kept::Stages(_) => Some("nothing was written".into()),
+        ),
+        Kept::Stream => "what was written may be incomplete".into(),
+        Kept::Unsaved(how) => format!("nothing was written; {how}"),
+        Kept::Nothing | Kept::Stages(_) => "nothing was written".into(),
     };
-    let complete = (!outputs.is_empty())
-        .then(|| format!("{} had already been written in full", listed(&outputs)));
-    complete
-        .into_iter()
-        .chain(kept)
-        .collect::<Vec<_>>()
-        .join("; ")
-}
-
-fn named(path: &Path) -> String {
-    if path == Path::new("-") {
-        "standard output".into()
-    } else {
-        path.display().to_string()
-    }
-}
-
-/// The first few names, and how many more there are.
-fn listed(names: &[String]) -> String {
-    const FEW: usize = 4;
-    let more = names.len().saturating_sub(FEW);
-    let few = names[..names.len() - more].join(", ");
-    if more == 0 {
-        few
-    } else {
-        format!("{few} and {more} more")
+    match outputs.is_empty() {
+        true => kept,
+        false => format!("{complete} had already been written in full; {kept}"),
     }
 }
 
@@ -264,18 +253,30 @@ mod signals {
     }
 }
 
-/// What the command line says, or an error with a better tip than another option: options of node2vec have counterparts, or none.
+/// Options of node2vec, and what is here in their place.
+const OF_NODE2VEC: [(&str, &[&str]); 3] = [
+    (
+        "the graph has no option before it: hone embed GRAPH -o VECTORS",
+        &["--input"],
+    ),
+    ("the number of dimensions is --dim", &["--dimensions"]),
+    (
+        "no walks are sampled; docs/from-node2vec.md translates the options of node2vec",
+        &[
+            "--walk-length",
+            "--num-walks",
+            "--window-size",
+            "--iter",
+            "--p",
+            "--q",
+            "--workers",
+            "--epochs",
+        ],
+    ),
+];
+
+/// What the command line says, or an error; of an option of node2vec, with a better tip than another option.
 pub(crate) fn parse<T: clap::Parser>() -> Result<T, clap::Error> {
-    const OF_WALKS: [&str; 8] = [
-        "--walk-length",
-        "--num-walks",
-        "--window-size",
-        "--iter",
-        "--p",
-        "--q",
-        "--workers",
-        "--epochs",
-    ];
     let arguments = || std::env::args_os().map(|a| a.to_string_lossy().into_owned());
     // Where it is wrong, each argument is quoted in one line.
     let quoted = |error| {
@@ -287,19 +288,16 @@ pub(crate) fn parse<T: clap::Parser>() -> Result<T, clap::Error> {
     };
     T::try_parse().map_err(quoted).map_err(|mut error| {
         let tip = match error.get(ContextKind::InvalidArg) {
-            Some(ContextValue::String(argument)) => match argument.as_str() {
-                "--input" => "the graph has no option before it: hone embed GRAPH -o VECTORS",
-                "--dimensions" => "the number of dimensions is --dim",
-                argument if OF_WALKS.contains(&argument) => {
-                    "no walks are sampled; docs/from-node2vec.md translates the options of node2vec"
-                }
-                _ => return error,
-            },
-            _ => return error,
+            Some(ContextValue::String(argument)) if error.kind() == ErrorKind::UnknownArgument => {
+                OF_NODE2VEC
+                    .iter()
+                    .find(|(_, options)| options.contains(&argument.as_str()))
+            }
+            _ => None,
         };
-        if error.kind() == ErrorKind::UnknownArgument {
+        if let Some((tip, _)) = tip {
             error.remove(ContextKind::SuggestedArg);
-            let tips = ContextValue::StyledStrs(vec![tip.into()]);
+            let tips = ContextValue::StyledStrs(vec![(*tip).into()]);
             error.insert(ContextKind::Suggested, tips);
         }
         error
@@ -323,7 +321,7 @@ pub(crate) fn of_parser(said: &clap::Error) -> u8 {
         Ok(()) => code_of_parser(said),
         // Wrong options are an error even if the message cannot be printed.
         Err(_) if said.use_stderr() => BAD_INPUT,
-        Err(error) => told(&error.into(), ""),
+        Err(error) => tell(&error.into(), ""),
     }
 }
 
@@ -332,26 +330,25 @@ pub(crate) fn code_of_parser(said: &clap::Error) -> u8 {
     u8::try_from(said.exit_code()).unwrap_or(BAD_INPUT)
 }
 
-/// Reports how a run went and gives its exit code.
-pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
-    ExitCode::from(result.err().map_or(0, |error| told(&error, "")))
-}
-
 /// What stands before an error.
 fn label() -> &'static str {
-    if color() {
-        "\x1b[1;31merror:\x1b[0m"
-    } else {
-        "error:"
+    match color() {
+        true => "\x1b[1;31merror:\x1b[0m",
+        false => "error:",
     }
 }
 
 /// Prints an error, after who has met it, if anybody is named; returns its exit code.
-pub(crate) fn told(error: &anyhow::Error, who: &str) -> u8 {
+pub(crate) fn tell(error: &anyhow::Error, who: &str) -> u8 {
     if !is_closed_pipe(error) {
-        let label = label();
+        // The chain of causes in one line; a library error already names its own.
+        let message = match error.downcast_ref::<Error>() {
+            Some(error) => error.to_string(),
+            None => format!("{error:#}"),
+        };
+        let (label, message) = (label(), options::in_options(&message));
         // Nobody is left to learn that standard error is closed.
-        let _ = writeln!(io::stderr(), "{label} {who}{}", line(&message(error)));
+        let _ = writeln!(io::stderr(), "{label} {who}{}", line(&message));
     }
     code_of(error)
 }
@@ -364,18 +361,6 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
         Some(error) if error.is_input() => BAD_INPUT,
         _ => FAILED,
     }
-}
-
-/// The chain of causes in one line; a library error already names its own.
-fn message(error: &anyhow::Error) -> String {
-    let mut parts = Vec::new();
-    for cause in error.chain() {
-        parts.push(cause.to_string());
-        if cause.is::<Error>() {
-            break;
-        }
-    }
-    options::in_options(&parts.join(": "))
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

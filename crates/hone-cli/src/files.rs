@@ -99,9 +99,7 @@ impl Files {
     ) -> Self {
         for path in paths {
             let path = path.as_ref();
-            let mut columns = path.as_os_str().to_owned();
-            columns.push(".columns.txt");
-            let beside = [path.with_extension("ids.txt"), columns.into()];
+            let beside = [path.with_extension("ids.txt"), column_names(path)];
             self = self.read(option, beside.into_iter().chain(record::path(path)));
             self = self.read(option, [path]);
         }
@@ -258,6 +256,13 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// The file beside vectors that names their columns.
+pub(crate) fn column_names(vectors: &Path) -> PathBuf {
+    let mut names = vectors.as_os_str().to_owned();
+    names.push(".columns.txt");
+    names.into()
 }
 
 /// Adds a file with this content to a batch.

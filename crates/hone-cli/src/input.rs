@@ -6,8 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hone::attributes::content;
 use hone::graph::{
     Column, Comment, Division, Graph, GraphBuilder, Input, InputFormat, ReadOptions, Recorded,
@@ -15,11 +14,11 @@ use hone::graph::{
 };
 use hone::output::is_stream;
 use hone::{Error, Silent, memory, record};
+use serde::de::DeserializeOwned;
 
 use crate::context::Context;
 use crate::files::Files;
-use crate::options::{Known, translated};
-use crate::repeat::{Changed, note_version};
+use crate::repeat::{Changed, Earlier, note_version};
 
 /// The input graph; flatten this into the `Args` of any command that reads one.
 #[derive(Debug, clap::Args)]
@@ -29,9 +28,9 @@ pub(crate) struct InputArgs {
     /// Edge lists, Matrix Market, Parquet and METIS files, plain or with .gz or .zst, are recognised
     /// by content and extension.
     #[arg(value_name = "INPUT")]
-    input: String,
+    pub(crate) input: String,
     #[command(flatten)]
-    read: ReadArgs,
+    pub(crate) read: ReadArgs,
 }
 
 /// The graph of a command that takes it, and how to read it, from the record of an earlier run if `--config` names one.
@@ -63,19 +62,18 @@ pub(crate) struct RepeatableArgs {
 }
 
 impl RepeatableArgs {
-    /// The record of the run that is repeated.
-    pub(crate) fn config(&self) -> Option<&Path> {
-        self.config.as_deref()
-    }
-
-    /// Memory limit of the process.
-    pub(crate) fn memory(&self) -> Option<u64> {
-        self.graph.memory()
+    /// What the run of `command` that is repeated has chosen, if one is.
+    pub(crate) fn earlier<T: DeserializeOwned>(
+        &self,
+        command: &str,
+    ) -> Result<Option<Earlier<T>>, Error> {
+        let config = self.config.as_deref();
+        config.map(|path| Earlier::read(path, command)).transpose()
     }
 
     /// Determines what is read and how, and lists the files.
     pub(crate) fn resolve(&self) -> Result<(GraphSource, Files), Error> {
-        let source = self.graph.resolve(self.config())?;
+        let source = self.graph.resolve(self.config.as_deref())?;
         let files = source.files().read("--config", &self.config);
         Ok((source, files))
     }
@@ -123,7 +121,7 @@ pub(crate) struct ReadArgs {
     /// plan all work within it, and `embed` moves what does not fit to temporary files [default: what the machine has
     /// free].
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, help_heading = HEADING)]
-    memory: Option<u64>,
+    pub(crate) memory: Option<u64>,
 }
 
 const HEADING: &str = "Input options";
@@ -141,50 +139,24 @@ impl Answer {
 }
 
 impl InputArgs {
-    /// Memory limit of the process.
-    pub(crate) fn memory(&self) -> Option<u64> {
-        self.read.memory
-    }
-
-    /// The graph as it was named.
-    pub(crate) fn path(&self) -> &str {
-        &self.input
-    }
-
-    /// What the graph is called: `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.
-    pub(crate) fn name(&self) -> String {
-        stem(&self.input)
-    }
-
-    /// The files that are read.
-    pub(crate) fn files(&self) -> Files {
-        self.read.files([&self.input])
-    }
-
-    /// Reads the graph, and notes on standard error what was a guess and what was dropped on the way.
-    pub(crate) fn open(&self, context: &Context) -> anyhow::Result<Graph> {
-        self.read.open(&self.input, context)
-    }
-
-    /// The same for work that does not use weights: no note recommends keeping them.
-    pub(crate) fn open_without_weights(&self, context: &Context) -> anyhow::Result<Graph> {
-        let graph = open(&self.input, &self.read.options()?, false, context)?;
-        note_idle_weights(&graph, context);
-        Ok(graph)
+    /// The graph that is read.
+    pub(crate) fn source(&self) -> Result<GraphSource, Error> {
+        self.read.source(&self.input)
     }
 }
 
 impl ReadArgs {
-    /// Reads a graph, and notes on standard error what was dropped on the way.
-    pub(crate) fn open(&self, input: &str, context: &Context) -> anyhow::Result<Graph> {
-        open(input, &self.options()?, true, context)
-    }
-
-    /// These options, of a graph that no record names.
-    fn options(&self) -> Result<ReadOptions, Error> {
-        Ok(ReadOptions {
+    /// A graph that no record names.
+    pub(crate) fn source(&self, input: &str) -> Result<GraphSource, Error> {
+        Ok(GraphSource {
+            input: Input {
+                path: input.to_owned(),
+                options: self.over(ReadOptions::default())?,
+            },
             memory: self.memory,
-            ..self.over(ReadOptions::default())?
+            recorded: None,
+            otherwise: false,
+            changed: Changed::Refuse,
         })
     }
 
@@ -192,11 +164,6 @@ impl ReadArgs {
     pub(crate) fn files<P: AsRef<Path>>(&self, inputs: impl IntoIterator<Item = P>) -> Files {
         let files = Files::default().read("INPUT", inputs);
         files.read("--nodes", &self.nodes)
-    }
-
-    /// Memory limit of the process.
-    pub(crate) fn memory(&self) -> Option<u64> {
-        self.memory
     }
 
     /// Whether the direction of edges is requested.
@@ -234,31 +201,24 @@ impl GraphArgs {
         self.read.weighted.is_none_or(Answer::is_yes)
     }
 
-    /// Memory limit of the process.
-    pub(crate) fn memory(&self) -> Option<u64> {
-        self.read.memory
-    }
-
     /// Determines what is read and how: the options of the command line over those of the record `config`, whose files are
     /// looked for where the command line does not replace them.
     pub(crate) fn resolve(&self, config: Option<&Path>) -> Result<GraphSource, Error> {
         let recorded = config.map(Recorded::read).transpose()?.flatten();
         let recorded = config.map(Path::to_path_buf).zip(recorded);
-        let then = recorded.as_ref().and_then(|(record, recorded)| {
-            let input = recorded.input.clone()?;
-            Some((input, move |named: &str| recorded.locate(record, named)))
-        });
         let (mut path, mut before) = (self.input.clone(), ReadOptions::default());
-        if let Some((input, locate)) = then {
+        if let Some((record, recorded)) = &recorded
+            && let Some(input) = recorded.input.clone()
+        {
             before = input.options;
             if path.is_none() {
-                path = Some(locate(&input.path)?);
+                path = Some(recorded.locate(record, &input.path)?);
             }
             let nodes = before.nodes.as_mut().filter(|_| self.read.nodes.is_none());
             if let Some(nodes) = nodes
                 && let Some(named) = nodes.to_str()
             {
-                *nodes = locate(named)?.into();
+                *nodes = recorded.locate(record, named)?.into();
             }
         }
         let path = path.ok_or_else(|| {
@@ -270,15 +230,26 @@ impl GraphArgs {
         Ok(GraphSource {
             otherwise: recorded.is_some() && options != before,
             input: Input { path, options },
+            memory: self.read.memory,
             recorded,
             changed: self.changed.unwrap_or_default(),
         })
     }
 }
 
+/// Takes one of these names.
+pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
+    names: impl IntoIterator<Item = &'static str>,
+    parse: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    let parse = move |name: String| parse(&name).expect("one of those listed");
+    PossibleValuesParser::new(names).map(parse)
+}
+
 fn formats() -> impl TypedValueParser<Value = InputFormat> {
-    PossibleValuesParser::new(InputFormat::ALL.map(InputFormat::name))
-        .map(|name| name.parse().expect("one of the names just listed"))
+    one_of(InputFormat::ALL.map(InputFormat::name), |name| {
+        name.parse().ok()
+    })
 }
 
 /// A size of memory.
@@ -300,27 +271,13 @@ fn column(text: &str) -> Result<Column, String> {
     }
 }
 
-/// Settings of readers and the options that give them.
-const OPTIONS: &[Known] = &[
-    ("bipartite", "--bipartite"),
-    ("comment", "--comment"),
-    ("delimiter", "--delimiter"),
-    ("directed", "--directed"),
-    ("format", "--input-format"),
-    ("header", "--header"),
-    ("nodes", "--nodes"),
-    ("source", "--source"),
-    ("target", "--target"),
-    ("weight", "--weight"),
-    ("weighted", "--weighted"),
-    ("weights", "--weighted"),
-];
-
 /// A graph that is about to be read, and the record that it should agree with.
 #[derive(Debug)]
 pub(crate) struct GraphSource {
     /// Where and how; for the record of this run.
     pub(crate) input: Input,
+    /// Bytes that the process may hold, if the user gives a limit.
+    pub(crate) memory: Option<u64>,
     /// The file of the record, and what it says.
     recorded: Option<(PathBuf, Recorded)>,
     /// Whether the command line reads it with other options than the record.
@@ -330,9 +287,13 @@ pub(crate) struct GraphSource {
 }
 
 impl GraphSource {
-    /// What the graph is called.
+    /// What the graph is called: `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.
     pub(crate) fn name(&self) -> String {
-        stem(&self.input.path)
+        let name = Path::new(&self.input.path).file_name();
+        let name = name.unwrap_or(self.input.path.as_ref()).to_string_lossy();
+        let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        stem.to_owned()
     }
 
     /// The files that are read.
@@ -341,24 +302,24 @@ impl GraphSource {
         files.read("--nodes", &self.input.options.nodes)
     }
 
-    /// Reads the graph, notes what was dropped on the way, and compares it with the record. Work that does not use
-    /// `weights` gets no note that recommends keeping them. The process may hold `memory` bytes; by default what the
-    /// machine has free.
-    pub(crate) fn open(
-        &self,
-        weights: bool,
-        memory: Option<u64>,
-        context: &Context,
-    ) -> anyhow::Result<Graph> {
+    /// Reads the graph, together with the other processes if there are some, notes what was a guess and what was dropped
+    /// on the way, and compares it with the record. Work that does not use `weights` gets no note that recommends keeping
+    /// them.
+    pub(crate) fn open(&self, weights: bool, context: &Context) -> anyhow::Result<Graph> {
         let Input { path, options } = &self.input;
-        if context.engine().processes() > 1 && is_stream(path.as_ref()) {
+        let engine = context.engine();
+        if engine.processes() > 1 && is_stream(path.as_ref()) {
             let message = format!("several processes cannot read {path}; give a file");
             return Err(Error::config("INPUT", message).into());
         }
-        let mut options = options.clone();
-        options.memory = memory;
-        let graph = open(path, &options, weights, context);
+        let options = ReadOptions {
+            memory: context.memory(self.memory),
+            ..options.clone()
+        };
+        let division = Division::among(engine.communicator());
+        let graph = read_divided(path, &options, &division, context.progress());
         let graph = graph.map_err(|error| self.named_by_record(error))?;
+        note_dropped(&graph, weights, context);
         let Some((file, recorded)) = &self.recorded else {
             return Ok(graph);
         };
@@ -367,7 +328,8 @@ impl GraphSource {
             let how = format!("not the graph of {}: {how}", file.display());
             if self.otherwise {
                 context.note(format_args!(
-                    "note: {path}: {how}; the command line reads it with other options, so a file that has changed since                      would not be noticed"
+                    "note: {path}: {how}; the command line reads it with other options, so a file that has changed since \
+                     would not be noticed"
                 ));
             } else {
                 self.changed.differs(path, how, context)?;
@@ -382,11 +344,9 @@ impl GraphSource {
         &self,
         work: Work,
         weights: bool,
-        memory: Option<u64>,
         context: &Context,
     ) -> anyhow::Result<Graph> {
-        let graph = self.open(weights, memory, context);
-        graph.map_err(|mut error| {
+        self.open(weights, context).map_err(|mut error| {
             if let Some(Error::Memory {
                 stage,
                 need,
@@ -408,12 +368,13 @@ impl GraphSource {
     }
 
     /// Says of an option that the graph refuses whether it comes from the record.
-    fn named_by_record(&self, mut error: anyhow::Error) -> anyhow::Error {
+    fn named_by_record(&self, mut error: Error) -> Error {
         if let Some((file, Recorded { input: Some(_), .. })) = &self.recorded
-            && let Some(Error::Config { field, message }) = error.downcast_mut()
+            && let Error::Config { field, message } = &mut error
         {
             let remedy = match field.as_str() {
-                "--directed" | "--weighted" => format!("; {field}=no takes that back"),
+                "directed" | "weighted" => format!("; --{field}=no takes that back"),
+                "weights" => "; --weighted=no takes that back".to_owned(),
                 _ => String::new(),
             };
             let record = file.display();
@@ -447,31 +408,8 @@ impl GraphSource {
     }
 }
 
-/// Reads a graph, together with the other processes if there are some, and notes what was dropped on the way; work that
-/// does not use `weights` gets no note that recommends keeping them.
-fn open(
-    input: &str,
-    options: &ReadOptions,
-    weights: bool,
-    context: &Context,
-) -> anyhow::Result<Graph> {
-    let division = Division::among(context.engine().communicator());
-    let graph = read_divided(input, options, &division, context.progress());
-    let graph = graph.map_err(|error| translated(error, OPTIONS))?;
-    note_dropped(&graph, weights, context);
-    Ok(graph)
-}
-
-/// `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.
-pub(crate) fn stem(input: &str) -> String {
-    let name = Path::new(input).file_name().unwrap_or(input.as_ref());
-    let name = name.to_string_lossy();
-    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    stem.to_owned()
-}
-
-/// Notes guesses made while reading the graph, with the option that changes them, and what was dropped.
+/// Notes guesses made while reading the graph, with the option that changes them, and what was merged or dropped; work that
+/// does not use `weights` gets no recommendation to keep them.
 pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     let option = |name: &str, value: &str| match value {
         "" => format!("--{name}"),
@@ -486,17 +424,31 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
         context.note(format_args!("{kind}: {}", note.show(&option)));
     }
     let dropped = graph.dropped();
-    if !dropped.is_empty() {
-        let remedy = match (dropped.weights > 0, weights) {
-            (true, true) => " (--weighted keeps and uses weights)",
-            (true, false) => " (weights are not used here)",
-            (false, _) => "",
-        };
-        let added = match dropped.duplicates > 0 && graph.weights().is_some() {
-            true => "; the weights of duplicate edges are added",
-            false => "",
-        };
-        context.note(format_args!("note: {dropped}{remedy}{added}"));
+    let counted = |count: u64, what: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        _ => Some(format!("{count} {what}s")),
+    };
+    let merged = counted(dropped.duplicates, "duplicate edge").map(|edges| {
+        let summed = graph.weights().map_or("", |_| "; weights are summed");
+        format!("merged {edges}{summed}")
+    });
+    let parts = [
+        (dropped.self_loops, "self-loop"),
+        (dropped.weights, "weight"),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter_map(|part| counted(part.0, part.1))
+        .collect();
+    let remedy = match (dropped.weights > 0, weights) {
+        (true, true) => " (--weighted keeps and uses weights)",
+        (true, false) => " (weights are not used here)",
+        (false, _) => "",
+    };
+    let left_out = (!parts.is_empty()).then(|| format!("dropped {}{remedy}", parts.join(", ")));
+    for note in left_out.into_iter().chain(merged) {
+        context.note(format_args!("note: {note}"));
     }
 }
 
@@ -565,15 +517,4 @@ fn ring(nodes: u64, edges: u64, input: &Input) -> Option<Graph> {
         builder = builder.weights(vec![1.0; edges as usize]);
     }
     builder.build().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stems() {
-        assert_eq!(stem("x/soc-wiki-Vote.edges.gz"), "soc-wiki-Vote");
-        assert_eq!(stem("builtin:karate"), "builtin:karate");
-    }
 }

@@ -7,11 +7,6 @@
 //! standard output, all else to standard error.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
-// Code used only by commands that are left out is kept.
-#![cfg_attr(
-    not(all(feature = "eval", feature = "explore")),
-    allow(dead_code, unused_imports)
-)]
 
 mod allocator;
 mod command;
@@ -24,21 +19,18 @@ mod options;
 mod repeat;
 mod stdout;
 pub mod together;
-#[cfg(feature = "explore")]
 mod vectors;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-#[cfg(not(all(feature = "eval", feature = "explore")))]
-use command::left_out;
-use command::{completions, config, count, embed, features, generate, info, man, solvers};
-#[cfg(feature = "explore")]
-use command::{draw, layout, map, roles, similar};
-#[cfg(feature = "eval")]
-use command::{eval, tune};
+use command::{
+    completions, config, count, draw, embed, eval, features, generate, info, layout, man, map,
+    roles, similar, solvers, tune,
+};
 use context::{CommonArgs, Context};
+use options::{Known, in_words_of};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
 #[derive(Debug, Parser)]
@@ -73,60 +65,38 @@ enum Command {
     Info(info::Args),
     Count(count::Args),
     Features(features::Args),
-    #[cfg(feature = "explore")]
     Draw(draw::Args),
-    #[cfg(feature = "explore")]
     Similar(similar::Args),
-    #[cfg(feature = "explore")]
     Roles(roles::Args),
-    #[cfg(feature = "explore")]
     Layout(layout::Args),
-    #[cfg(feature = "explore")]
     Map(map::Args),
-    #[cfg(not(feature = "explore"))]
-    #[command(name = "similar", aliases = ["draw", "roles", "layout", "map"], hide = true)]
-    Explore(left_out::Args),
-    #[cfg(feature = "eval")]
     Tune(tune::Args),
-    #[cfg(feature = "eval")]
     Eval(eval::Args),
     Generate(generate::Args),
-    #[cfg(not(feature = "eval"))]
-    #[command(name = "eval", aliases = ["tune"], hide = true)]
-    Evaluate(left_out::Args),
     Config(config::Args),
     Solvers(solvers::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
 
+/// Runs a command; its errors name its options.
 fn run(cli: &Cli) -> anyhow::Result<()> {
     let context = Context::new(&cli.common, None)?;
+    let none: &[Known] = &[];
     match &cli.command {
-        Command::Embed(args) => embed::run(args, &context),
-        Command::Info(args) => info::run(args, &context),
-        Command::Count(args) => count::run(args, &context),
-        Command::Features(args) => features::run(args, &context),
-        #[cfg(feature = "explore")]
-        Command::Draw(args) => draw::run(args, &context),
-        #[cfg(feature = "explore")]
-        Command::Similar(args) => similar::run(args, &context),
-        #[cfg(feature = "explore")]
-        Command::Roles(args) => roles::run(args, &context),
-        #[cfg(feature = "explore")]
-        Command::Layout(args) => layout::run(args, &context),
-        #[cfg(feature = "explore")]
-        Command::Map(args) => map::run(args, &context),
-        #[cfg(not(feature = "explore"))]
-        Command::Explore(_) => left_out::run("draw, similar, roles, layout and map", "explore"),
-        #[cfg(feature = "eval")]
-        Command::Tune(args) => tune::run(args, &context),
-        #[cfg(feature = "eval")]
-        Command::Eval(args) => eval::run(args, &context),
-        Command::Generate(args) => generate::run(args, &context),
-        #[cfg(not(feature = "eval"))]
-        Command::Evaluate(_) => left_out::run("eval and tune", "eval"),
-        Command::Config(args) => config::run(args, &context),
+        Command::Embed(args) => in_words_of(embed::run(args, &context), &embed::options()),
+        Command::Info(args) => in_words_of(info::run(args, &context), none),
+        Command::Count(args) => in_words_of(count::run(args, &context), count::OPTIONS),
+        Command::Features(args) => in_words_of(features::run(args, &context), &features::options()),
+        Command::Draw(args) => in_words_of(draw::run(args, &context), none),
+        Command::Similar(args) => in_words_of(similar::run(args, &context), similar::OPTIONS),
+        Command::Roles(args) => in_words_of(roles::run(args, &context), roles::OPTIONS),
+        Command::Layout(args) => in_words_of(layout::run(args, &context), similar::OPTIONS),
+        Command::Map(args) => in_words_of(map::run(args, &context), similar::OPTIONS),
+        Command::Tune(args) => in_words_of(tune::run(args, &context), tune::OPTIONS),
+        Command::Eval(args) => in_words_of(eval::run(args, &context), eval::OPTIONS),
+        Command::Generate(args) => in_words_of(generate::run(args, &context), generate::OPTIONS),
+        Command::Config(args) => in_words_of(config::run(args, &context), &embed::options()),
         Command::Solvers(args) => solvers::run(args, &context),
         Command::Completions(args) => completions::run(args, &mut Cli::command(), &context),
         Command::Man(args) => man::run(args, Cli::command(), &context),
@@ -144,7 +114,10 @@ pub fn main() -> ExitCode {
     allocator::give_back_large_blocks();
     exit::say_nothing_of_the_decoder();
     let work = || match exit::parse::<Cli>() {
-        Ok(cli) => exit::code(exit::clean_up_when_interrupted().and_then(|()| run(&cli))),
+        Ok(cli) => match exit::clean_up_when_interrupted().and_then(|()| run(&cli)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => ExitCode::from(exit::tell(&error, "")),
+        },
         Err(said) => ExitCode::from(exit::of_parser(&said)),
     };
     let thread = std::thread::Builder::new()

@@ -1,8 +1,7 @@
 //! Parts of commands that messages recommend, written such that a shell reads them as they are meant.
 
-use std::fmt::Write;
-
-use hone::graph::{Column, ReadOptions};
+use hone::graph::ReadOptions;
+use serde_json::Value;
 
 /// A word of a command, in quotes where a shell would take it apart.
 pub(crate) fn word(text: &str) -> String {
@@ -22,66 +21,41 @@ pub(crate) fn file(path: &str) -> String {
     }
 }
 
-/// The options that read a graph in this way, each with a space in front.
+/// The options that read a graph in this way, each with a space in front: they are called as the settings are.
 pub(crate) fn reading(options: &ReadOptions) -> String {
-    let ReadOptions {
-        format,
-        directed,
-        weighted,
-        delimiter,
-        comment,
-        header,
-        source,
-        target,
-        weight,
-        bipartite,
-        nodes,
-        ..
-    } = options;
-    let answer = |yes: bool| if yes { "yes" } else { "no" };
-    let column = |column: &Option<Column>| {
-        column.as_ref().map(|column| match column {
-            Column::Position(position) => position.to_string(),
-            Column::Name(name) => name.clone(),
-        })
-    };
-    let values = [
-        (
-            "--input-format",
-            format.map(|format| format.name().to_owned()),
-        ),
-        ("--delimiter", delimiter.clone()),
-        ("--comment", comment.map(String::from)),
-        ("--header", header.map(|yes| answer(yes).to_owned())),
-        ("--source", column(source)),
-        ("--target", column(target)),
-        ("--weight", column(weight)),
-        (
-            "--nodes",
-            nodes.as_ref().map(|path| path.display().to_string()),
-        ),
-    ];
+    let mut options = options.clone();
+    // A column of weights says this too.
+    options.weighted &= options.weight.is_none();
+    let settings = serde_json::to_value(options).unwrap_or_default();
     let mut out = String::new();
-    for (name, given) in [
-        ("--directed", *directed),
-        ("--weighted", *weighted && weight.is_none()),
-    ] {
-        out.push_str(&if given {
-            format!(" {name}")
-        } else {
-            String::new()
-        });
-    }
-    if let Some(yes) = bipartite {
-        let _ = write!(out, " --bipartite={}", answer(*yes));
-    }
-    for (name, value) in values {
-        if let Some(value) = value {
-            let between = if value.starts_with('-') { '=' } else { ' ' };
-            let _ = write!(out, " {name}{between}{}", word(&value));
-        }
+    for (setting, value) in settings.as_object().into_iter().flatten() {
+        let (name, value) = match (setting.as_str(), value) {
+            (_, Value::Null) | ("directed" | "weighted", Value::Bool(false)) => continue,
+            ("directed" | "weighted", _) => (setting.as_str(), String::new()),
+            ("bipartite", yes) => ("bipartite", format!("={}", answer(yes))),
+            ("header", yes) => ("header", format!(" {}", answer(yes))),
+            (_, Value::String(text)) => {
+                let between = if text.starts_with('-') { '=' } else { ' ' };
+                let name = if setting == "format" {
+                    "input-format"
+                } else {
+                    setting
+                };
+                (name, format!("{between}{}", word(text)))
+            }
+            (_, position) => (setting.as_str(), format!(" {position}")),
+        };
+        out += &format!(" --{name}{value}");
     }
     out
+}
+
+fn answer(value: &Value) -> &'static str {
+    if *value == Value::Bool(true) {
+        "yes"
+    } else {
+        "no"
+    }
 }
 
 #[cfg(test)]

@@ -4,19 +4,43 @@
 //! without effect are noted, and messages of the library are worded: `key = value`, a dotted key, and the option `name`
 //! become options. A setting that has no option is given with `--set`, where a command has it.
 
+use std::path::Path;
+
 use hone::Error;
 use hone::config::{Config, Layers, Unused};
+use hone::report::Report;
 
 use crate::context::Context;
 
 /// A setting and the option that gives it.
 pub(crate) type Known = (&'static str, &'static str);
 
-/// A setting, and the value that an option gives it.
-pub(crate) type Flag = (&'static str, Option<String>);
+/// A setting, the option that gives it, and the value that it was given.
+pub(crate) type Flag = (&'static str, &'static str, Option<String>);
+
+/// Settings and the options that give them.
+pub(crate) fn known(flags: &[Flag]) -> impl Iterator<Item = Known> {
+    flags.iter().map(|(setting, option, _)| (*setting, *option))
+}
 
 /// Stands among the options of a command that has `--set` for all other settings.
 pub(crate) const OTHERS: Known = ("", "--set");
+
+/// Settings of readers and the options that give them.
+const READING: &[Known] = &[
+    ("bipartite", "--bipartite"),
+    ("comment", "--comment"),
+    ("delimiter", "--delimiter"),
+    ("directed", "--directed"),
+    ("format", "--input-format"),
+    ("header", "--header"),
+    ("nodes", "--nodes"),
+    ("source", "--source"),
+    ("target", "--target"),
+    ("weight", "--weight"),
+    ("weighted", "--weighted"),
+    ("weights", "--weighted"),
+];
 
 /// What errors of every command may mention.
 const COMMON: &[Known] = &[
@@ -35,21 +59,13 @@ const COMMON: &[Known] = &[
 
 /// Lays options and then single settings on top of `layers`. An option and a `--set` of the same setting must not
 /// contradict each other: one of them would be ignored silently.
-pub(crate) fn lay(
-    mut layers: Layers,
-    flags: &[Flag],
-    set: &[String],
-    options: &[Known],
-) -> Result<Layers, Error> {
-    let pairs: Vec<(&str, &str)> = set
-        .iter()
-        .map(|text| pair(text))
-        .collect::<Result<_, _>>()?;
-    for (key, value) in flags {
+pub(crate) fn lay(mut layers: Layers, flags: &[Flag], set: &[String]) -> Result<Layers, Error> {
+    let pairs = set.iter().map(|text| pair(text));
+    let pairs: Vec<(&str, &str)> = pairs.collect::<Result<_, _>>()?;
+    for (key, option, value) in flags {
         let Some(value) = value else { continue };
         let other = pairs.iter().rfind(|(set, _)| set == key);
         if let Some((_, other)) = other.filter(|(_, other)| differ(key, value, other)) {
-            let option = option(key, options).unwrap_or("an option");
             let message = format!(
                 "{option} gives {value}, and --set {key}={other} something else; leave one of them out"
             );
@@ -79,59 +95,46 @@ fn differ(key: &str, a: &str, b: &str) -> bool {
 
 /// Notes options without effect, each with the reason.
 pub(crate) fn note_idle(idle: &[(String, String)], context: &Context) {
-    if !idle.is_empty() {
-        let listed: Vec<String> = idle
-            .iter()
-            .map(|(option, why)| format!("{option} ({why})"))
-            .collect();
-        let what = match idle {
-            [_] => "this option has",
-            _ => "these options have",
-        };
-        let listed = listed.join(", ");
-        context.note(format_args!("note: {what} no effect here: {listed}"));
-    }
+    let what = match idle {
+        [] => return,
+        [_] => "this option has",
+        _ => "these options have",
+    };
+    let listed = idle.iter().map(|(option, why)| format!("{option} ({why})"));
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    context.note(format_args!("note: {what} no effect here: {listed}"));
 }
 
 /// Those of the options and single settings that were given which `idle` lists. An option of several settings has an
 /// effect if one of them has.
-pub(crate) fn idle_of(
-    flags: &[Flag],
-    set: &[String],
-    options: &[Known],
-    idle: &[Unused],
-) -> Vec<(String, String)> {
+pub(crate) fn idle_of(flags: &[Flag], set: &[String], idle: &[Unused]) -> Vec<(String, String)> {
     let why = |key: &str| {
-        let is_member = |group: &str| {
-            let rest = key.strip_prefix(group);
+        let is_member = |(group, _): &&Unused| {
+            let rest = key.strip_prefix(&**group);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        let found = idle.iter().find(|(group, _)| is_member(group));
-        found.map(|(_, why)| why.clone())
+        idle.iter().find(is_member).map(|(_, why)| why.clone())
     };
     let mut found: Vec<(String, Option<String>)> = Vec::new();
-    for (key, _) in flags.iter().filter(|(_, value)| value.is_some()) {
-        let Some(option) = option(key, options) else {
-            continue;
-        };
+    for (key, option, _) in flags.iter().filter(|(.., value)| value.is_some()) {
         match found.iter_mut().find(|(seen, _)| seen == option) {
-            Some((_, before)) if before.is_some() => *before = why(key),
-            Some(_) => {}
-            None => found.push((option.to_owned(), why(key))),
+            Some((_, before)) => *before = before.take().and(why(key)),
+            None => found.push((option.to_string(), why(key))),
         }
     }
     let single = set.iter().filter_map(|setting| pair(setting).ok());
     found.extend(single.map(|(key, value)| (format!("--set {key}={value}"), why(key))));
-    let given = found.into_iter();
-    given
+    let found = found.into_iter();
+    found
         .filter_map(|(option, why)| Some((option, why?)))
         .collect()
 }
 
-/// The option that gives a setting.
+/// The option that gives a setting: one of the command, else one of every command that reads a graph.
 fn option(setting: &str, options: &[Known]) -> Option<&'static str> {
-    let known = options.iter().find(|known| known.0 == setting);
-    known.filter(|_| !setting.is_empty()).map(|known| known.1)
+    let known = options.iter().chain(READING);
+    let mut known = known.filter(|known| !known.0.is_empty());
+    known.find(|known| known.0 == setting).map(|known| known.1)
 }
 
 /// A message in terms of options that every command has.
@@ -140,23 +143,38 @@ pub(crate) fn in_options(text: &str) -> String {
     COMMON.iter().fold(text.to_owned(), replaced)
 }
 
+/// A result whose error is in terms of a command with these options.
+pub(crate) fn in_words_of(done: anyhow::Result<()>, options: &[Known]) -> anyhow::Result<()> {
+    done.map_err(|error| match error.downcast::<Error>() {
+        Ok(error) => translated(error, options).into(),
+        Err(other) => other,
+    })
+}
+
 /// An error in terms of a command with these options: the field and the remedy.
-pub(crate) fn translated(mut error: Error, options: &[Known]) -> Error {
+fn translated(mut error: Error, options: &[Known]) -> Error {
     let word = |text: &mut String| *text = worded(text, options);
     match &mut error {
         // Of an option already, and in the words of the command.
         Error::Config { field, .. } if field.starts_with("--") => {}
         Error::Config { field, message } => {
             word(message);
+            // It may begin with the name of one of several graphs.
+            let at = field.rfind(": ").map_or(0, |at| at + 2);
+            let setting = &field[at..];
             // Of one motif, or whatever else an option gives several values.
-            let group = field.split_once('.').map_or("", |(group, _)| group);
-            match option(field, options).or_else(|| option(group, options)) {
-                Some(option) if option.trim_start_matches('-') == field => *field = option.into(),
-                Some(option) => *field = format!("{option} ({field})"),
-                None => {}
+            let group = setting.split_once('.').map_or("", |(group, _)| group);
+            if let Some(option) = option(setting, options).or_else(|| option(group, options)) {
+                let named = match option.trim_start_matches('-') == setting {
+                    true => option.to_owned(),
+                    false => format!("{option} ({setting})"),
+                };
+                field.replace_range(at.., &named);
             }
         }
         Error::Memory { remedy, .. } => word(remedy),
+        // A file of settings has settings, not options.
+        Error::Input { path, .. } if is_of_settings(path) => {}
         Error::Input {
             message, remedy, ..
         } => [message, remedy].into_iter().for_each(word),
@@ -164,6 +182,11 @@ pub(crate) fn translated(mut error: Error, options: &[Known]) -> Error {
         _ => {}
     }
     error
+}
+
+fn is_of_settings(path: &Path) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| extension == "toml" || extension == "json")
 }
 
 /// An error about what an option gave.
@@ -174,8 +197,17 @@ pub(crate) fn of_option(error: Error, option: &str) -> Error {
     }
 }
 
+/// Prints the warnings and notes of a report.
+pub(crate) fn note_report(report: &Report, options: &[Known], context: &Context) {
+    for (kind, texts) in [("warning", &report.warnings), ("note", &report.notes)] {
+        for text in texts {
+            context.note(format_args!("{kind}: {}", worded(text, options)));
+        }
+    }
+}
+
 /// A text in terms of a command with these options.
-pub(crate) fn worded(text: &str, options: &[Known]) -> String {
+fn worded(text: &str, options: &[Known]) -> String {
     let in_name = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
     let (mut out, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
@@ -331,55 +363,5 @@ mod tests {
             in_options("a.npy exists; overwrite = true replaces it"),
             "a.npy exists; --force replaces it"
         );
-    }
-
-    #[test]
-    fn an_option_of_several_settings_has_an_effect_if_one_has() {
-        let flag = |key| (key, Some("als".to_owned()));
-        let idle: &[Unused] = &[
-            ("global.solver", "why".into()),
-            ("pairs", "so".into()),
-            ("joint", "not".into()),
-        ];
-        let flags = [
-            flag("local.solver.method"),
-            flag("global.solver.method"),
-            flag("pairs"),
-            ("steps", None),
-        ];
-        let set = ["joint.tolerance=1".to_owned(), "jointly=1".to_owned()];
-        let expected = [("--pairs", "so"), ("--set joint.tolerance=1", "not")]
-            .map(|(a, b)| (a.into(), b.into()));
-        assert_eq!(idle_of(&flags, &set, OPTIONS, idle), expected);
-        let alone = idle_of(&flags[1..2], &[], OPTIONS, idle);
-        assert_eq!(alone, [("--solver".to_owned(), "why".to_owned())]);
-    }
-
-    #[test]
-    fn an_option_and_a_setting_say_the_same_or_are_refused() {
-        let lay = |key: &'static str, value: &str, set: &[&str]| {
-            let set: Vec<String> = set.iter().map(|&setting| setting.to_owned()).collect();
-            let flags = [(key, Some(value.to_owned()))];
-            lay(Layers::new(), &flags, &set, OPTIONS)
-        };
-        for (key, value, set) in [
-            ("global.dim", "16", &["global.dim=16"][..]),
-            ("global.dim", "16", &["local.dim=8"]),
-            ("global.dim", "16", &["global.dim=8", "global.dim=16"]),
-            (
-                "motifs",
-                "edge,triangle",
-                &["motifs=[\"edge\", \"triangle\"]"],
-            ),
-        ] {
-            assert!(lay(key, value, set).is_ok(), "{key} {value} {set:?}");
-        }
-        let error = lay("global.dim", "16", &["global.dim=32"]).expect_err("two things");
-        assert_eq!(
-            error.to_string(),
-            "global.dim: --dim gives 16, and --set global.dim=32 something else; leave one of them out"
-        );
-        assert!(lay("motifs", "edge", &["motifs=triangle"]).is_err());
-        assert!(lay("steps", "2", &["steps"]).is_err());
     }
 }

@@ -1,16 +1,79 @@
-//! [`Earlier`]: the record of an earlier run that is repeated; [`Changed`]: what to do about files that differ.
+//! What is stored next to the result of a command, and what a later run takes from it: [`Earlier`] is the record of a run
+//! that is repeated, [`Changed`] says what to do about files that differ.
 
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use hone::attributes::content;
-use hone::graph::RecordedFile;
-use hone::report::Likeness;
+use hone::graph::{Graph, GraphFacts, Input, RecordedFile};
+use hone::output::Batch;
+use hone::report::{Likeness, Stage, Start};
 use hone::{Error, record};
-use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
+
+/// The time that each stage of a command takes.
+pub(crate) struct Stages {
+    start: Start,
+    pub(crate) done: Vec<Stage>,
+}
+
+impl Stages {
+    /// The first stage begins.
+    pub(crate) fn begin() -> Self {
+        Stages {
+            start: Start::now(),
+            done: Vec::new(),
+        }
+    }
+
+    /// A stage ends, and the next one begins.
+    pub(crate) fn end(&mut self, name: &str) {
+        self.done.push(Stage::since(name, &self.start));
+        self.start = Start::now();
+    }
+}
+
+/// What is stored next to a result.
+#[derive(Serialize)]
+pub(crate) struct Record<'a, T> {
+    version: &'static str,
+    command: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a Input>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph: Option<GraphFacts>,
+    #[serde(flatten)]
+    content: &'a T,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<Stage>,
+}
+
+impl<'a, T: Serialize> Record<'a, T> {
+    /// The record of a command that has done `content`, on a graph if there is one.
+    pub(crate) fn new(
+        command: &'static str,
+        graph: Option<(&'a Input, &Graph)>,
+        content: &'a T,
+        stages: Vec<Stage>,
+    ) -> Self {
+        Record {
+            version: env!("CARGO_PKG_VERSION"),
+            command,
+            input: graph.map(|(input, _)| input),
+            graph: graph.map(|(_, graph)| GraphFacts::of(graph)),
+            content,
+            stages,
+        }
+    }
+
+    /// Adds it to the files of `output`.
+    pub(crate) fn add_to(&self, batch: &mut Batch, output: &Path) -> Result<(), Error> {
+        record::add_to(batch, output, self)
+    }
+}
 
 /// What to do if the inputs differ from the recorded ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -77,6 +140,14 @@ impl<T: DeserializeOwned> Earlier<T> {
             folder: head.folder,
             choices: record::parse(&text).map_err(wrong)?,
         })
+    }
+}
+
+impl<T> Earlier<T> {
+    /// Where a file is now that the record names.
+    pub(crate) fn locate(&self, named: &str) -> Result<PathBuf, Error> {
+        let place = record::locate(&self.record, self.folder.as_deref(), named);
+        place.map(PathBuf::from)
     }
 }
 
@@ -159,9 +230,7 @@ impl Chosen {
         let then = earlier.and_then(|earlier| Some((earlier, named(&earlier.choices)?.clone())));
         let path = match (given, &then) {
             (Some(path), _) => path.to_path_buf(),
-            (None, Some((earlier, file))) => {
-                record::locate(&earlier.record, earlier.folder.as_deref(), &file.file)?.into()
-            }
+            (None, Some((earlier, file))) => earlier.locate(&file.file)?,
             (None, None) => return Ok(None),
         };
         let recorded = then.map(|(earlier, file)| (earlier.record.clone(), file));

@@ -10,6 +10,7 @@ use hone::engine::Engine;
 
 use crate::command::{count, embed};
 use crate::context::{CommonArgs, Context};
+use crate::options::in_words_of;
 use crate::{allocator, exit};
 
 /// The engine of several processes, and the resources of each.
@@ -74,7 +75,7 @@ impl Ended {
         match self {
             Ended::Well => 0,
             Ended::Said(said) => exit::of_parser(said),
-            Ended::Failed(error) => exit::told(error, who),
+            Ended::Failed(error) => exit::tell(error, who),
         }
     }
 }
@@ -93,8 +94,8 @@ pub fn run(team: &Team) -> Ended {
     let done = exit::clean_up_when_interrupted().and_then(|()| {
         let context = Context::new(&cli.common, Some(team))?;
         match &cli.command {
-            Command::Embed(args) => embed::run(args, &context),
-            Command::Count(args) => count::run(args, &context),
+            Command::Embed(args) => in_words_of(embed::run(args, &context), &embed::options()),
+            Command::Count(args) => in_words_of(count::run(args, &context), count::OPTIONS),
         }
     });
     done.map_or_else(Ended::Failed, |()| Ended::Well)

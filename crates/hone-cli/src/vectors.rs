@@ -2,20 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use hone::Error;
 use hone::graph::{BUILTIN_PREFIX, NodeIds, RecordedFile};
 use hone::memory::Allowance;
 use hone::output::is_stream;
-use hone::report::Stage;
 use hone::store::{Embedding, Format};
 use hone_explore::{By, Method, Space};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::files::Files;
-use crate::input::parse_memory;
+use crate::files::{Files, column_names};
+use crate::input::{one_of, parse_memory};
 use crate::repeat::{Changed, Chosen, Earlier, note_version};
 
 /// The vectors; flatten this into the `Args` of a command that reads some.
@@ -48,11 +47,9 @@ struct Recorded {
     vectors_format: Option<Format>,
 }
 
-/// What is stored next to the result of a command with vectors.
+/// What a command with vectors has done: a part of its record.
 #[derive(Debug, Serialize)]
-pub(crate) struct Record<'a, C> {
-    version: &'static str,
-    command: &'static str,
+pub(crate) struct Done<'a, C> {
     #[serde(flatten)]
     vectors: Recorded,
     #[serde(flatten)]
@@ -61,7 +58,6 @@ pub(crate) struct Record<'a, C> {
     /// Of an approximate search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recall: Option<f64>,
-    pub(crate) stages: Vec<Stage>,
 }
 
 /// What a later run reads of it.
@@ -77,7 +73,6 @@ struct Before<T> {
 #[derive(Debug)]
 pub(crate) struct VectorSource<'a> {
     args: &'a VectorArgs,
-    command: &'static str,
     file: Chosen,
     format: Option<Format>,
 }
@@ -86,7 +81,7 @@ impl VectorArgs {
     /// Determines which vectors are read, and what an earlier run of `command` chose, if one is repeated.
     pub(crate) fn resolve<T: DeserializeOwned>(
         &self,
-        command: &'static str,
+        command: &str,
     ) -> Result<(VectorSource<'_>, Option<T>), Error> {
         let read = |path| Earlier::<Before<T>>::read(path, command);
         let earlier = self.config.as_deref().map(read).transpose()?;
@@ -103,7 +98,6 @@ impl VectorArgs {
         let then = then.and_then(|before| before.vectors.vectors_format);
         let source = VectorSource {
             args: self,
-            command,
             file,
             format: self.vectors_format.or(then),
         };
@@ -119,14 +113,14 @@ impl VectorSource<'_> {
             .read("--config", &self.args.config)
     }
 
-    /// Ids and prepared vectors, and the beginning of a record; refuses vectors that differ from an earlier one. The
-    /// vectors as they were read are dropped.
+    /// Ids and prepared vectors, and the content of a record; refuses vectors that differ from an earlier one. The vectors
+    /// as they were read are dropped.
     pub(crate) fn open<'c, C>(
         &self,
         by: By,
         choices: &'c C,
         context: &Context,
-    ) -> Result<(NodeIds, Space, Record<'c, C>), Error> {
+    ) -> Result<(NodeIds, Space, Done<'c, C>), Error> {
         context.progress().stage("reading", 0);
         if let Some(record) = &self.args.config {
             note_version(record, context)?;
@@ -143,19 +137,15 @@ impl VectorSource<'_> {
             Error::Config { field, message } if field == "vectors" => {
                 Error::input(path, message, "write the vectors again")
             }
-            Error::Config { field, message } => Error::config(format!("--{field}"), message),
             other => other,
         })?;
-        let record = Record {
-            version: env!("CARGO_PKG_VERSION"),
-            command: self.command,
+        let done = Done {
             vectors,
             choices,
             nodes: embedding.ids.len(),
             recall: None,
-            stages: Vec::new(),
         };
-        Ok((embedding.ids, space, record))
+        Ok((embedding.ids, space, done))
     }
 }
 
@@ -187,10 +177,8 @@ pub(crate) fn read(
 /// Notes that the names of the columns are missing, without which proximity and structure are compared as one.
 pub(crate) fn note_no_names(path: &Path, format: Option<Format>, context: &Context) {
     let format = format.map_or_else(|| Format::of(path), Ok);
-    let mut names = path.as_os_str().to_owned();
-    names.push(".columns.txt");
-    let names = Path::new(&names);
     let beside = matches!(format, Ok(Format::Npy | Format::Word2vec)) && !is_stream(path);
+    let names = column_names(path);
     if beside && !names.exists() {
         context.note(format_args!(
             "note: there is no {}, so all columns are compared as one; if `hone embed` wrote the vectors, keep this file \
@@ -211,14 +199,13 @@ pub(crate) fn note_recall(recall: Option<f64>, context: &Context) {
 }
 
 pub(crate) fn by() -> impl TypedValueParser<Value = By> {
-    PossibleValuesParser::new(By::NAMES).map(|name| name.parse().expect("one of those listed"))
+    one_of(By::NAMES, |name| name.parse().ok())
 }
 
 pub(crate) fn method() -> impl TypedValueParser<Value = Method> {
-    PossibleValuesParser::new(Method::NAMES).map(|name| name.parse().expect("one of those listed"))
+    one_of(Method::NAMES, |name| name.parse().ok())
 }
 
 pub(crate) fn format() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(|(_, name)| name))
-        .map(|name| Format::from_name(&name).expect("one of those listed"))
+    one_of(Format::ALL.map(|(_, name)| name), Format::from_name)
 }

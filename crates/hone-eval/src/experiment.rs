@@ -359,8 +359,8 @@ impl Bench<'_> {
         let (labelled, total) = (labels.nodes.len(), named.graph.nodes());
         if 2 * labelled < total {
             notes.push(format!(
-                "Only {labelled} of {total} nodes have a label; the others are used neither to train nor to test. If more \
-                 should have one, check that the labels belong to this graph."
+                "Only {labelled} of {total} nodes have a label; the others are not used. If you expected more labels, check that \
+                 the ids match."
             ));
         }
         let failed = failure_notes(&failures);

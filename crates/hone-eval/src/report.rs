@@ -276,9 +276,9 @@ impl Table {
             let chosen = self.columns.iter().zip(texts);
             let chosen: Vec<String> = chosen
                 .filter(|(_, text)| !text.is_empty())
-                .map(|(column, text)| format!("{}: {}", one(column), one(text)))
+                .map(|(column, text)| format!("{} on {}", one(text), one(column)))
                 .collect();
-            let _ = writeln!(out, "{} was chosen with {}", one(name), chosen.join("; "));
+            let _ = writeln!(out, "chosen for {}: {}", one(name), chosen.join("; "));
         }
         for note in &self.notes {
             let _ = writeln!(out, "{}", one(note));

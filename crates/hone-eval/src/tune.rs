@@ -158,7 +158,7 @@ fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
     let (first, leader) = (&rows[0].name, &rows[best].name);
     let s = if rounds == 1 { "" } else { "s" };
     let reason = match (&rows[best], rounds) {
-        (_, 0) => "no round was completed in the given time".to_owned(),
+        (_, 0) => "no round finished in the given time, so nothing was compared; allow more time, or name fewer candidates".to_owned(),
         _ if chosen > 0 => {
             let (name, size) = (&rows[chosen].name, size(&rows[chosen]));
             return format!("{name} is chosen: better by {size}, more than chance explains");

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hone::config::{DEFAULT_PRESET, Layers, PRESETS};
-use hone::dense::Block;
 use hone::features::{Named, Origin};
 use hone::output::Existing;
 use hone::{Config, Hone};
@@ -111,9 +110,8 @@ pub(crate) fn embed<'py>(
     let opened = match device {
         None => Opened::for_graph(&config, &graph.get().inner),
         Some(name) => {
-            let device: Device = name
-                .parse()
-                .map_err(|known| refuse("device", format!("`{name}` is not {known}")))?;
+            let wrong = |known| refuse("device", format!("`{name}` is not {known}"));
+            let device: Device = name.parse().map_err(wrong)?;
             device.open(&config).map_err(raise)?
         }
     };
@@ -129,17 +127,10 @@ pub(crate) fn embed<'py>(
         hone = hone.factors(folder, Existing::Replace);
     }
     if let Some((values, names)) = attributes {
-        let values = values.as_array();
-        let block = Block::from_vec(
-            values.nrows(),
-            values.ncols(),
-            values.iter().copied().collect(),
-        );
+        let block = memory::block(&values);
         if names.len() != block.cols() {
-            return Err(refuse(
-                "attributes",
-                format!("{} names for {} columns", names.len(), block.cols()),
-            ));
+            let message = format!("{} names for {} columns", names.len(), block.cols());
+            return Err(refuse("attributes", message));
         }
         hone = hone.with_attributes(Named {
             origins: vec![Origin::default(); names.len()],
@@ -164,7 +155,7 @@ pub(crate) fn embed<'py>(
         true => hone
             .fit(&graph, progress)
             .map(|(run, model)| (run, Some(model))),
-        false => Ok((hone.embed(&graph, progress)?, None)),
+        false => hone.embed(&graph, progress).map(|run| (run, None)),
     })?;
     result.report.input = input;
     result.report.notes.extend(note);

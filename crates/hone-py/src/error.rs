@@ -20,38 +20,20 @@ const PARAMETERS: [(&str, &str); 3] = [
     ("steps", "n_steps"),
 ];
 
-/// An error that names parameters beside settings.
-fn in_parameters(error: Error) -> Error {
-    match error {
-        Error::Config { field, message } => {
-            match PARAMETERS.iter().find(|(setting, _)| *setting == field) {
-                Some((setting, parameter)) => Error::Config {
-                    field: format!("{parameter} ({setting})"),
-                    message,
-                },
-                None => Error::Config { field, message },
+/// The exception that stands for a library error; it names parameters beside settings.
+pub(crate) fn raise(mut error: Error) -> PyErr {
+    match &mut error {
+        Error::Config { field, .. } => {
+            let given = PARAMETERS.iter().find(|(setting, _)| setting == field);
+            if let Some((setting, parameter)) = given {
+                *field = format!("{parameter} ({setting})");
             }
         }
-        Error::Memory {
-            stage,
-            need,
-            least,
-            limit,
-            remedy,
-        } => Error::Memory {
-            stage,
-            need,
-            least,
-            limit,
-            remedy: remedy.replace("the memory limit", "memory_limit"),
-        },
-        other => other,
+        Error::Memory { remedy, .. } => {
+            *remedy = remedy.replace("the memory limit", "memory_limit");
+        }
+        _ => {}
     }
-}
-
-/// The exception that stands for a library error.
-pub(crate) fn raise(error: Error) -> PyErr {
-    let error = in_parameters(error);
     let text = line(&error.to_string())
         .replace("overwrite = true", "overwrite=True")
         .replace("structure-only = true", "structure_only=True")

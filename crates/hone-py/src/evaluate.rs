@@ -61,41 +61,37 @@ pub(crate) struct Settings {
 impl Settings {
     /// What was not chosen is what suits the graph.
     fn link(&self, graph: &hone::graph::Graph) -> PyResult<LinkConfig> {
-        let parsed = |texts: &Vec<String>| {
-            texts
-                .iter()
-                .map(|text| text.parse())
-                .collect::<hone::Result<_>>()
+        let operators = match &self.operators {
+            Some(texts) => {
+                let parsed = texts.iter().map(|text| text.parse());
+                parsed.collect::<hone::Result<_>>().map_err(raise)?
+            }
+            None if graph.is_directed() => PairOperator::usual_directed(),
+            None => PairOperator::usual(),
         };
-        let usual = if graph.is_directed() {
-            PairOperator::usual_directed()
-        } else {
-            PairOperator::usual()
-        };
-        let operators = self
-            .operators
-            .as_ref()
-            .map_or(Ok(usual), parsed)
-            .map_err(raise)?;
         if operators.is_empty() {
             return Err(refuse("operators", "there must be at least one"));
         }
-        let negatives = self
-            .negatives
-            .as_ref()
-            .map_or_else(|| Ok(Negatives::usual(graph)), |text| text.parse());
+        let scaling = match self.standardize {
+            true => Scaling::Standardize,
+            false => Scaling::Keep,
+        };
         Ok(LinkConfig {
             removed: self.removed,
             protocol: self.protocol.parse().map_err(raise)?,
             selection: self.selection,
             operators,
-            scaling: if self.standardize {
-                Scaling::Standardize
-            } else {
-                Scaling::Keep
-            },
-            negatives: negatives.map_err(raise)?,
+            scaling,
+            negatives: negatives(self.negatives.as_deref(), graph)?,
         })
+    }
+}
+
+/// The pairs without an edge that were chosen, else those that suit the graph.
+fn negatives(chosen: Option<&str>, graph: &hone::graph::Graph) -> PyResult<Negatives> {
+    match chosen {
+        Some(text) => text.parse().map_err(raise),
+        None => Ok(Negatives::usual(graph)),
     }
 }
 
@@ -111,20 +107,15 @@ pub(crate) fn evaluate_link(
 ) -> PyResult<String> {
     let graph = graph.get().inner.clone();
     let config = settings.link(&graph)?;
-    let methods = contestants
-        .into_iter()
-        .map(|c| method(c, settings.grid))
-        .collect::<PyResult<Vec<_>>>()?;
+    let methods = contestants.into_iter().map(|c| method(c, settings.grid));
+    let methods = methods.collect::<PyResult<Vec<_>>>()?;
     let cache = match &settings.cache {
         Some(folder) => Cache::open(folder).map_err(raise)?,
         None => Cache::none(),
     };
-    let save = settings
-        .save
-        .as_deref()
-        .map(|folder| Save::open(folder, Existing::Refuse))
-        .transpose()
-        .map_err(raise)?;
+    let save = settings.save.as_deref();
+    let save = save.map(|folder| Save::open(folder, Existing::Refuse));
+    let save = save.transpose().map_err(raise)?;
     let rows = run(py, jobs, listener, move |progress| {
         progress.stage(
             "link prediction",
@@ -202,8 +193,7 @@ pub(crate) fn link_split<'py>(
         ));
     }
     let whole = graph.get().inner.clone();
-    let usual = Negatives::usual(&whole);
-    let negatives = negatives.map_or(Ok(usual), str::parse).map_err(raise)?;
+    let negatives = self::negatives(negatives, &whole)?;
     let (train, select, test) = run(py, 0, None, move |_| {
         let removal = Removal {
             share: removed,
@@ -242,15 +232,13 @@ pub(crate) fn tune(
     let options: TuneOptions = serde_json::from_str(options).map_err(unread("options"))?;
     let time = seconds.map(Duration::try_from_secs_f64).transpose();
     let time = time.map_err(|error| refuse("time_limit", error.to_string()))?;
-    let rows: Option<Vec<(u32, Vec<&str>)>> = labels.as_ref().map(|rows| {
-        rows.iter()
-            .map(|(node, labels)| (*node, labels.iter().map(String::as_str).collect()))
-            .collect()
+    let labels = labels.map(|rows| {
+        let rows = rows.iter();
+        let rows = rows.map(|(node, labels)| (*node, labels.iter().map(String::as_str).collect()));
+        NodeLabels::new(&rows.collect::<Vec<(u32, Vec<&str>)>>())
     });
-    let labels = rows
-        .map(|rows| NodeLabels::new(&rows))
-        .transpose()
-        .map_err(|message| refuse("labels", message))?;
+    let labels = labels.transpose();
+    let labels = labels.map_err(|message| refuse("labels", message))?;
     let graph = graph.get().inner.clone();
     let tuned = run(py, jobs, listener, move |progress| {
         options.run(&graph, labels.as_ref(), time, progress)

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use hone::dense::Block;
 use hone::graph::{Graph as Inner, NodeIds};
 use hone::store::Embedding;
-use hone_explore::{By, Colour, Layout, Map, Method, Neighbours, Placed, RoleOptions, Search};
+use hone_explore::{By, Colour, Layout, Map, Method, Placed, RoleOptions, Search};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -23,9 +22,7 @@ pub(crate) struct Space {
 
 /// Rows and their similarities.
 type Nearest<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
-/// The same, one row per node.
-type NearestOfAll<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
-/// Rows of neighbours, their similarities, and the recall of an approximate search.
+/// The same, one row per node, and the recall of an approximate search.
 type AllNeighbours<'py> = (
     Bound<'py, PyArray2<i64>>,
     Bound<'py, PyArray2<f32>>,
@@ -44,8 +41,7 @@ impl Space {
         by: &str,
     ) -> PyResult<Self> {
         let by: By = by.parse().map_err(raise)?;
-        let view = vectors.as_array();
-        let block = Block::from_vec(view.nrows(), view.ncols(), view.iter().copied().collect());
+        let block = memory::block(&vectors);
         let ids = ids.map_or(NodeIds::Sequential(block.rows()), NodeIds::from);
         let embedding = Embedding::with_columns(ids, block, columns);
         let prepared = run(py, 0, None, move |_| {
@@ -95,8 +91,17 @@ impl Space {
         let neighbours = run(py, jobs, listener, move |progress| {
             search.all(&space, progress)
         })?;
-        let (rows, similarities) = arrays(py, self.inner.len(), &neighbours)?;
-        Ok((rows, similarities, neighbours.recall))
+        let (mut rows, mut similarities) = (Vec::new(), Vec::new());
+        for i in 0..neighbours.len() {
+            rows.extend(neighbours.row(i).iter().map(|near| i64::from(near.row)));
+            similarities.extend(neighbours.row(i).iter().map(|near| near.similarity));
+        }
+        let shape = [self.inner.len(), neighbours.k()];
+        Ok((
+            rows.into_pyarray(py).reshape(shape)?,
+            similarities.into_pyarray(py).reshape(shape)?,
+            neighbours.recall,
+        ))
     }
 
     /// Two coordinates per row; `layout` is JSON of the library's own settings.
@@ -118,25 +123,6 @@ impl Space {
 
 fn parse_layout(layout: &str) -> PyResult<Layout> {
     serde_json::from_str(layout).map_err(unread("layout"))
-}
-
-/// Rows and similarities as arrays.
-fn arrays<'py>(
-    py: Python<'py>,
-    nodes: usize,
-    neighbours: &Neighbours,
-) -> PyResult<NearestOfAll<'py>> {
-    let shape = [nodes, neighbours.k()];
-    let (count, mut rows, mut similarities) = (neighbours.len(), Vec::new(), Vec::new());
-    for i in 0..count {
-        let near = neighbours.row(i).iter();
-        rows.extend(near.clone().map(|near| i64::from(near.row)));
-        similarities.extend(near.map(|near| near.similarity));
-    }
-    Ok((
-        rows.into_pyarray(py).reshape(shape)?,
-        similarities.into_pyarray(py).reshape(shape)?,
-    ))
 }
 
 /// The roles of a graph.

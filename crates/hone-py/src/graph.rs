@@ -9,9 +9,8 @@ use hone::graph::{
     Recorded,
 };
 use hone::parallel;
-use hone::sparse::Indices;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyTypeError;
+use numpy::ndarray::ArrayView1;
+use numpy::{AllowTypeChange, IntoPyArray, PyArray1, PyArrayLike1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rayon::prelude::*;
@@ -34,67 +33,23 @@ impl From<Inner> for Graph {
     }
 }
 
-/// A strided array of integers of any of the usual kinds.
-enum Integers<'py> {
-    Int32(PyReadonlyArray1<'py, i32>),
-    Int64(PyReadonlyArray1<'py, i64>),
-}
+/// Integers of any kind; NumPy converts those that are not int64.
+type Integers<'py> = PyArrayLike1<'py, i64, AllowTypeChange>;
 
-impl<'py> Integers<'py> {
-    fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(array) = object.extract() {
-            return Ok(Integers::Int32(array));
-        }
-        let message = "an array of int32 or int64 with one dimension is expected";
-        object
-            .extract()
-            .map(Integers::Int64)
-            .map_err(|_| PyTypeError::new_err(message))
+/// All values as `T`; the first that does not fit is an error about `field`.
+fn narrowed<T: TryFrom<i64> + Send>(
+    values: &ArrayView1<'_, i64>,
+    field: &str,
+) -> hone::Result<Vec<T>> {
+    let fit = |i: usize| T::try_from(values[i]).ok();
+    if let Some(i) = parallel::first(values.len(), |i| fit(i).is_none()) {
+        let message = format!("value {i} is {}, which is out of range", values[i]);
+        return Err(hone::Error::config(field, message));
     }
-
-    fn get(&self) -> View<'_> {
-        match self {
-            Integers::Int32(array) => View::Int32(array.as_array()),
-            Integers::Int64(array) => View::Int64(array.as_array()),
-        }
-    }
-}
-
-/// The values of [`Integers`], free of the interpreter.
-#[derive(Clone, Copy)]
-enum View<'a> {
-    Int32(numpy::ndarray::ArrayView1<'a, i32>),
-    Int64(numpy::ndarray::ArrayView1<'a, i64>),
-}
-
-impl View<'_> {
-    fn len(&self) -> usize {
-        match self {
-            View::Int32(view) => view.len(),
-            View::Int64(view) => view.len(),
-        }
-    }
-
-    fn at(&self, i: usize) -> i64 {
-        match self {
-            View::Int32(view) => i64::from(view[i]),
-            View::Int64(view) => view[i],
-        }
-    }
-
-    /// All values as `T`; the first that does not fit is an error about `field`.
-    fn collect<T: TryFrom<i64> + Send>(&self, field: &str) -> hone::Result<Vec<T>> {
-        let fit = |i: usize| T::try_from(self.at(i)).ok();
-        if let Some(i) = parallel::first(self.len(), |i| fit(i).is_none()) {
-            let message = format!("value {i} is {}, which is out of range", self.at(i));
-            return Err(hone::Error::config(field, message));
-        }
-        Ok((0..self.len())
-            .into_par_iter()
-            .with_min_len(1 << 12)
-            .map(|i| fit(i).expect("looked at above"))
-            .collect())
-    }
+    let positions = (0..values.len()).into_par_iter().with_min_len(1 << 12);
+    Ok(positions
+        .map(|i| fit(i).expect("looked at above"))
+        .collect())
 }
 
 /// What arcs mean: as the caller says, else what they look like.
@@ -103,40 +58,35 @@ fn orientation(directed: Option<bool>) -> Orientation {
 }
 
 /// Undirected unless the caller says otherwise.
-fn builder(directed: bool, ids: NodeIds) -> GraphBuilder {
-    let builder = if directed {
-        GraphBuilder::directed(0)
-    } else {
-        GraphBuilder::undirected(0)
-    };
-    builder.ids(ids)
-}
-
 fn build(
-    builder: GraphBuilder,
-    pairs: Vec<(u32, u32)>,
+    directed: bool,
+    ids: NodeIds,
+    edges: Vec<(u32, u32)>,
     weights: Option<Vec<f32>>,
-) -> hone::Result<Graph> {
-    let builder = builder.edges(pairs);
-    let inner = match weights {
-        Some(weights) => builder.weights(weights).build()?,
-        None => builder.build()?,
+) -> hone::Result<Inner> {
+    let builder = match directed {
+        true => GraphBuilder::directed(0),
+        false => GraphBuilder::undirected(0),
     };
-    Ok(inner.into())
+    let builder = builder.ids(ids).edges(edges);
+    match weights {
+        Some(weights) => builder.weights(weights).build(),
+        None => builder.build(),
+    }
 }
 
 fn weights_of(weights: Option<PyReadonlyArray1<'_, f32>>) -> Option<Vec<f32>> {
     weights.map(|weights| weights.as_array().to_vec())
 }
 
-fn check_lengths(sources: &View<'_>, targets: &View<'_>) -> PyResult<()> {
-    if sources.len() == targets.len() {
-        return Ok(());
+fn check_lengths(sources: usize, targets: usize) -> PyResult<()> {
+    match sources == targets {
+        true => Ok(()),
+        false => {
+            let message = format!("{sources} sources and {targets} targets");
+            Err(refuse("edges", message))
+        }
     }
-    Err(refuse(
-        "edges",
-        format!("{} sources and {} targets", sources.len(), targets.len()),
-    ))
 }
 
 #[pymethods]
@@ -146,24 +96,24 @@ impl Graph {
     #[pyo3(signature = (indptr, indices, weights=None, directed=None))]
     fn from_csr(
         py: Python<'_>,
-        indptr: &Bound<'_, PyAny>,
+        indptr: Integers<'_>,
         indices: &Bound<'_, PyAny>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
         directed: Option<bool>,
     ) -> PyResult<Self> {
-        let (indptr, indices) = (Integers::of(indptr)?, Integers::of(indices)?);
-        let offsets = indptr.get();
+        let offsets = indptr.as_array();
         let ids = NodeIds::Sequential(offsets.len().saturating_sub(1));
-        let shared = match &indices {
-            Integers::Int32(array) => Some(lent(array)?),
-            Integers::Int64(_) => None,
+        let columns = match indices.extract::<PyReadonlyArray1<'_, i32>>() {
+            Ok(narrow) => lent(&narrow)?,
+            Err(_) => {
+                let wide: Integers<'_> = indices.extract()?;
+                let wide = wide.as_array();
+                run_borrowed(py, || narrowed::<u32>(&wide, "indices"))?.into()
+            }
         };
-        let columns = indices.get();
         let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
-        run_borrowed(py, move |_| {
-            let offsets = offsets.collect::<usize>("indptr")?;
-            let columns =
-                shared.map_or_else(|| columns.collect::<u32>("indices").map(Indices::from), Ok)?;
+        run_borrowed(py, move || {
+            let offsets = narrowed(&offsets, "indptr")?;
             let weights = weights.map(|weights| weights.iter().copied().collect::<Arc<[f32]>>());
             Ok(Inner::from_arcs(offsets, columns, weights, orientation(directed), ids)?.into())
         })
@@ -176,24 +126,21 @@ impl Graph {
     fn from_edges(
         py: Python<'_>,
         nodes: usize,
-        sources: &Bound<'_, PyAny>,
-        targets: &Bound<'_, PyAny>,
+        sources: Integers<'_>,
+        targets: Integers<'_>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
         directed: Option<bool>,
         arcs: bool,
     ) -> PyResult<Self> {
-        let (sources, targets) = (Integers::of(sources)?, Integers::of(targets)?);
-        let (sources, targets) = (sources.get(), targets.get());
-        check_lengths(&sources, &targets)?;
-        let builder = builder(arcs || directed.unwrap_or(true), NodeIds::Sequential(nodes));
-        let weights = weights_of(weights);
-        run_borrowed(py, move |_| {
-            let (sources, targets) = (
-                sources.collect::<u32>("source")?,
-                targets.collect::<u32>("target")?,
-            );
-            let graph = build(builder, sources.into_iter().zip(targets).collect(), weights)?;
-            Ok(graph.inner.with_orientation(orientation(directed)).into())
+        let (sources, targets) = (sources.as_array(), targets.as_array());
+        check_lengths(sources.len(), targets.len())?;
+        let (ids, weights) = (NodeIds::Sequential(nodes), weights_of(weights));
+        run_borrowed(py, move || {
+            let sources: Vec<u32> = narrowed(&sources, "source")?;
+            let edges = sources.into_iter().zip(narrowed(&targets, "target")?);
+            let directed_edges = arcs || directed.unwrap_or(true);
+            let graph = build(directed_edges, ids, edges.collect(), weights)?;
+            Ok(graph.with_orientation(orientation(directed)).into())
         })
     }
 
@@ -202,19 +149,18 @@ impl Graph {
     #[pyo3(signature = (sources, targets, weights=None, directed=false))]
     fn from_integers(
         py: Python<'_>,
-        sources: &Bound<'_, PyAny>,
-        targets: &Bound<'_, PyAny>,
+        sources: Integers<'_>,
+        targets: Integers<'_>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
         directed: bool,
     ) -> PyResult<Self> {
-        let (sources, targets) = (Integers::of(sources)?, Integers::of(targets)?);
-        let (sources, targets) = (sources.get(), targets.get());
-        check_lengths(&sources, &targets)?;
+        let (sources, targets) = (sources.as_array(), targets.as_array());
+        check_lengths(sources.len(), targets.len())?;
         let weights = weights_of(weights);
-        run_borrowed(py, move |_| {
-            let (ids, pairs) =
-                NodeIds::number_integers(sources.len(), |e| (sources.at(e), targets.at(e)))?;
-            build(builder(directed, ids), pairs, weights)
+        run_borrowed(py, move || {
+            let (ids, edges) =
+                NodeIds::number_integers(sources.len(), |e| (sources[e], targets[e]))?;
+            Ok(build(directed, ids, edges, weights)?.into())
         })
     }
 
@@ -228,20 +174,13 @@ impl Graph {
         weights: Option<PyReadonlyArray1<'_, f32>>,
         directed: bool,
     ) -> PyResult<Self> {
-        if sources.len() != targets.len() {
-            return Err(refuse(
-                "edges",
-                format!("{} sources and {} targets", sources.len(), targets.len()),
-            ));
-        }
+        check_lengths(sources.len(), targets.len())?;
         let weights = weights_of(weights);
-        run_borrowed(py, move |_| {
-            let named = sources
-                .iter()
-                .map(String::as_str)
-                .zip(targets.iter().map(String::as_str));
-            let (ids, pairs) = NodeIds::number_texts(named)?;
-            build(builder(directed, ids), pairs, weights)
+        run_borrowed(py, move || {
+            let targets = targets.iter().map(String::as_str);
+            let named = sources.iter().map(String::as_str).zip(targets);
+            let (ids, edges) = NodeIds::number_texts(named)?;
+            Ok(build(directed, ids, edges, weights)?.into())
         })
     }
 
@@ -310,18 +249,20 @@ impl Graph {
     fn csr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let pattern = self.inner.pattern();
         let indptr: Vec<i64> = pattern.offsets().iter().map(|&o| o as i64).collect();
-        let indices =
-            if i32::try_from(self.inner.nodes()).is_ok() && i32::try_from(pattern.nnz()).is_ok() {
-                let narrow: Vec<i32> = pattern.columns().iter().map(|&j| j as i32).collect();
+        let fits = i32::try_from(self.inner.nodes().max(pattern.nnz())).is_ok();
+        let columns = pattern.columns().iter();
+        let indices = match fits {
+            true => {
+                let narrow: Vec<i32> = columns.map(|&j| j as i32).collect();
                 narrow.into_pyarray(py).into_any()
-            } else {
-                let wide: Vec<i64> = pattern.columns().iter().map(|&j| i64::from(j)).collect();
+            }
+            false => {
+                let wide: Vec<i64> = columns.map(|&j| i64::from(j)).collect();
                 wide.into_pyarray(py).into_any()
-            };
-        let weights = self
-            .inner
-            .weights()
-            .map(|weights| PyArray1::from_slice(py, weights));
+            }
+        };
+        let weights = self.inner.weights();
+        let weights = weights.map(|weights| PyArray1::from_slice(py, weights));
         (indptr.into_pyarray(py), indices, weights).into_pyobject(py)
     }
 
@@ -332,7 +273,7 @@ impl Graph {
 
     /// A name for the content: ids, direction, adjacency and weights.
     fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
-        run_borrowed(py, |_| Ok(self.inner.fingerprint()))
+        run_borrowed(py, || Ok(self.inner.fingerprint()))
     }
 }
 

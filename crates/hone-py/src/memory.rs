@@ -15,7 +15,7 @@ use std::slice;
 use hone::dense::Block;
 use hone::sparse::Indices;
 use numpy::ndarray::ArrayView2;
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::error::refuse;
@@ -56,6 +56,13 @@ pub(crate) fn lent(array: &PyReadonlyArray1<'_, i32>) -> PyResult<Indices> {
         start,
         len,
     }))
+}
+
+/// A copy of an array as a block.
+pub(crate) fn block(array: &PyReadonlyArray2<'_, f32>) -> Block {
+    let values = array.as_array();
+    let (rows, cols) = values.dim();
+    Block::from_vec(rows, cols, values.iter().copied().collect())
 }
 
 /// Owner of the memory of an embedding that NumPy shows.

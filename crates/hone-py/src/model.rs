@@ -118,16 +118,12 @@ impl Model {
         })?;
         result.report.input = input;
         let report = result.report.to_json();
-        let index = placed.ids().index();
-        let nodes = result
-            .embedding
-            .ids
-            .iter()
-            .filter_map(|id| index.find(&id.to_string()));
-        let nodes = if new_only {
-            nodes.collect()
-        } else {
-            (0..placed.nodes() as u32).collect::<Vec<_>>()
+        let nodes: Vec<u32> = match new_only {
+            true => {
+                let (index, ids) = (placed.ids().index(), result.embedding.ids.iter());
+                ids.filter_map(|id| index.find(&id.to_string())).collect()
+            }
+            false => (0..placed.nodes() as u32).collect(),
         };
         let nodes = PyArray1::from_vec(py, nodes);
         Ok((

@@ -1,7 +1,5 @@
 //! Motif counts as arrays, weighted motif graphs as compressed rows, motif matrices as operators.
 
-use std::ops::Range;
-
 use hone::Progress;
 use hone::dense::Block;
 use hone::graph::{Graph as Inner, NodeIds};
@@ -32,15 +30,6 @@ pub(crate) fn node_orbit_names() -> Vec<&'static str> {
 
 fn parse(set: &str) -> PyResult<Vec<Motif>> {
     Ok(set.parse::<MotifSet>().map_err(raise)?.motifs())
-}
-
-/// Positions of `graph` in pieces of rows, so that pieces can be worked on in parallel.
-fn pieces(graph: &Inner) -> Vec<Range<usize>> {
-    const ROWS: usize = 1 << 10;
-    (0..graph.nodes())
-        .step_by(ROWS)
-        .map(|start| start..graph.nodes().min(start + ROWS))
-        .collect()
 }
 
 /// Exact counts of what some motifs need.
@@ -76,59 +65,52 @@ struct Rows {
 }
 
 impl Rows {
-    /// The edges of some nodes.
+    /// The counts of some motifs on every edge; with `arcs`, undirected edges stand twice, in the order of the adjacency.
     fn of(
         graph: &Inner,
         counts: &Counts,
-        wanted: (&[Motif], Occurrence),
-        nodes: &Range<usize>,
+        motifs: (&[Motif], Occurrence),
+        arcs: bool,
+        progress: &dyn Progress,
     ) -> hone::Result<Rows> {
-        let mut rows = Rows::default();
-        for i in nodes.start as u32..nodes.end as u32 {
-            counts.for_arcs(graph, i, wanted, |j, weights| {
-                // Undirected edges stand once.
-                if graph.is_directed() || i < j {
-                    rows.sources.push(i64::from(i));
-                    rows.targets.push(i64::from(j));
-                    rows.counts.extend(weights);
-                }
-            })?;
+        const NODES: usize = 1 << 10;
+        let piece = |start: usize| {
+            let mut rows = Rows::default();
+            for i in start as u32..graph.nodes().min(start + NODES) as u32 {
+                counts.for_arcs(graph, i, motifs, |j, weights| {
+                    if arcs || graph.is_directed() || i < j {
+                        rows.sources.push(i64::from(i));
+                        rows.targets.push(i64::from(j));
+                        rows.counts.extend(weights);
+                    }
+                })?;
+            }
+            Ok::<_, hone::Error>(rows)
+        };
+        let pieces: Vec<usize> = (0..graph.nodes()).step_by(NODES).collect();
+        let mut all = Rows::default();
+        // Some pieces at a time, so that the table is never held twice.
+        for wave in pieces.chunks(64) {
+            progress.check()?;
+            for rows in parallel::map(wave.len(), |at| piece(wave[at])) {
+                let rows = rows?;
+                all.sources.extend(rows.sources);
+                all.targets.extend(rows.targets);
+                all.counts.extend(rows.counts);
+            }
         }
-        Ok(rows)
+        Ok(all)
     }
-}
 
-/// The weights of some motifs on every edge.
-fn all_rows(
-    graph: &Inner,
-    counts: &Counts,
-    wanted: (&[Motif], Occurrence),
-    progress: &dyn Progress,
-) -> hone::Result<Rows> {
-    let mut all = Rows::default();
-    // Some pieces at a time, so that the table is never held twice.
-    for wave in pieces(graph).chunks(64) {
-        progress.check()?;
-        let piece = |nodes: &Range<usize>| Rows::of(graph, counts, wanted, nodes);
-        for rows in parallel::map(wave.len(), |at| piece(&wave[at])) {
-            let rows = rows?;
-            all.sources.extend(rows.sources);
-            all.targets.extend(rows.targets);
-            all.counts.extend(rows.counts);
-        }
+    fn into_arrays(self, py: Python<'_>, width: usize) -> PyResult<EdgeCounts<'_>> {
+        let shape = [self.sources.len(), width];
+        let counts = self.counts.into_pyarray(py).reshape(shape)?;
+        Ok((
+            self.sources.into_pyarray(py),
+            self.targets.into_pyarray(py),
+            counts,
+        ))
     }
-    Ok(all)
-}
-
-/// Rows as arrays.
-fn to_arrays(py: Python<'_>, all: Rows, width: usize) -> PyResult<EdgeCounts<'_>> {
-    let shape = [all.sources.len(), width];
-    let counts = all.counts.into_pyarray(py).reshape(shape)?;
-    Ok((
-        all.sources.into_pyarray(py),
-        all.targets.into_pyarray(py),
-        counts,
-    ))
 }
 
 /// Counts motifs on every edge.
@@ -146,9 +128,9 @@ pub(crate) fn count_edges<'py>(
     let (width, occurrence) = (motifs.len(), occurrence(subgraph, &motifs)?);
     let all = run(py, jobs, listener, move |progress| {
         let counts = count(&graph, &motifs, progress)?;
-        all_rows(&graph, &counts, (&motifs, occurrence), progress)
+        Rows::of(&graph, &counts, (&motifs, occurrence), false, progress)
     })?;
-    to_arrays(py, all, width)
+    all.into_arrays(py, width)
 }
 
 /// Pairs of nodes.
@@ -210,9 +192,10 @@ pub(crate) fn update_edges<'py>(
         drop(table);
         let counts = counts.update(&added, &removed, progress)?;
         let graph = counts.graph(NodeIds::Sequential(counts.pattern().rows()))?;
-        all_rows(&graph, &counts, (&motifs, Occurrence::Induced), progress)
+        let induced = Occurrence::Induced;
+        Rows::of(&graph, &counts, (&motifs, induced), false, progress)
     })?;
-    to_arrays(py, all, width)
+    all.into_arrays(py, width)
 }
 
 /// Counts the 15 node orbits of every node.
@@ -244,53 +227,6 @@ type Compressed<'py> = (
     Bound<'py, PyArray1<f64>>,
 );
 
-/// A weighted motif graph to be made: exact weights, zeros left out.
-struct Weighted<'a> {
-    graph: &'a Inner,
-    counts: &'a Counts,
-    motif: Motif,
-    occurrence: Occurrence,
-    delta: u64,
-    weights: Option<&'a [f32]>,
-}
-
-impl Weighted<'_> {
-    /// Appends the entries of row `i` and returns how many there are by now.
-    fn row(&self, i: u32, entries: &mut Vec<(i64, f64)>) -> hone::Result<usize> {
-        let start = self.graph.pattern().range(i as usize).start;
-        let (mut slot, wanted) = (start, (&[self.motif][..], self.occurrence));
-        self.counts.for_arcs(self.graph, i, wanted, |j, count| {
-            let value = count[0] as f64 * self.weights.map_or(1.0, |own| f64::from(own[slot]));
-            if count[0] >= self.delta && value != 0.0 {
-                entries.push((i64::from(j), value));
-            }
-            slot += 1;
-        })?;
-        Ok(entries.len())
-    }
-
-    /// Row offsets, columns and values.
-    fn compressed(&self) -> hone::Result<(Vec<i64>, Vec<i64>, Vec<f64>)> {
-        let piece = |nodes: &Range<usize>| {
-            let mut entries = Vec::new();
-            let ends = (nodes.start as u32..nodes.end as u32).map(|i| self.row(i, &mut entries));
-            let ends = ends.collect::<hone::Result<Vec<usize>>>()?;
-            Ok((ends, entries))
-        };
-        let pieces = pieces(self.graph);
-        let made = parallel::map(pieces.len(), |at| piece(&pieces[at]));
-        let made: Vec<_> = made.into_iter().collect::<hone::Result<_>>()?;
-        let (mut offsets, mut columns, mut values) = (vec![0i64], Vec::new(), Vec::new());
-        for (ends, entries) in made {
-            let base = columns.len();
-            offsets.extend(ends.into_iter().map(|end| (base + end) as i64));
-            columns.extend(entries.iter().map(|entry| entry.0));
-            values.extend(entries.iter().map(|entry| entry.1));
-        }
-        Ok((offsets, columns, values))
-    }
-}
-
 /// The weighted motif graph W.
 #[pyfunction]
 #[pyo3(signature = (graph, motif, delta=1, weights=false, subgraph=false, jobs=0, listener=None))]
@@ -312,16 +248,23 @@ pub(crate) fn motif_graph<'py>(
     let occurrence = occurrence(subgraph, &[motif])?;
     let (offsets, columns, values) = run(py, jobs, listener, move |progress| {
         let counts = count(&graph, &[motif], progress)?;
-        let weights = graph.weights().filter(|_| weights).map(|own| &**own);
-        Weighted {
-            graph: &graph,
-            counts: &counts,
-            motif,
-            occurrence,
-            delta,
-            weights,
+        let arcs = Rows::of(&graph, &counts, (&[motif], occurrence), true, progress)?;
+        let weights = graph.weights().filter(|_| weights);
+        let (mut offsets, mut columns, mut values) = (vec![0; graph.nodes() + 1], vec![], vec![]);
+        let ends = arcs.sources.into_iter().zip(arcs.targets).zip(arcs.counts);
+        for (slot, ((i, j), count)) in ends.enumerate() {
+            let value = count as f64 * weights.map_or(1.0, |own| f64::from(own[slot]));
+            if count >= delta && value != 0.0 {
+                columns.push(j);
+                values.push(value);
+                offsets[i as usize + 1] = columns.len() as i64;
+            }
         }
-        .compressed()
+        // Rows without entries end where the row before does.
+        for i in 1..offsets.len() {
+            offsets[i] = offsets[i].max(offsets[i - 1]);
+        }
+        Ok((offsets, columns, values))
     })?;
     Ok((
         offsets.into_pyarray(py),
@@ -413,28 +356,24 @@ impl MotifOperator {
         }
         let cols = x.ncols();
         let product = run_short(py, self.jobs, || {
-            let node = |row: usize| {
-                self.touched
-                    .as_ref()
-                    .map_or(row, |touched| touched[row] as usize)
-            };
+            let touched = self.touched.as_ref();
+            let node = |row: usize| touched.map_or(row, |touched| touched[row] as usize);
             let mut block = Block::zeros(self.operator.rows(), cols);
             block.update_rows(|i, row| {
-                row.iter_mut()
-                    .enumerate()
-                    .for_each(|(k, v)| *v = x[(node(i), k)] as f32);
+                for (k, value) in row.iter_mut().enumerate() {
+                    *value = x[(node(i), k)] as f32;
+                }
             });
-            let y = if transposed {
-                self.operator.apply_transposed(&block)
-            } else {
-                self.operator.apply(&block)
+            let y = match transposed {
+                true => self.operator.apply_transposed(&block),
+                false => self.operator.apply(&block),
             };
             let mut product = vec![0f64; self.nodes * cols];
             for i in 0..y.rows() {
-                let out = &mut product[node(i) * cols..(node(i) + 1) * cols];
-                out.iter_mut()
-                    .zip(y.row(i))
-                    .for_each(|(out, &value)| *out = f64::from(value) / self.factor);
+                let out = product[node(i) * cols..].iter_mut();
+                for (out, &value) in out.zip(y.row(i)) {
+                    *out = f64::from(value) / self.factor;
+                }
             }
             product
         })?;

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use hone::dense::Block;
 use hone::graph::NodeIds;
 use hone::output::{Batch, Existing};
 use hone::record;
@@ -77,22 +76,16 @@ pub(crate) fn write_embedding(
     report: Option<&str>,
 ) -> PyResult<Vec<PathBuf>> {
     let format = format_of(format)?;
-    let report: Option<Map<String, Value>> = report
-        .map(serde_json::from_str)
-        .transpose()
-        .map_err(unread("report"))?;
+    let report = report.map(serde_json::from_str::<Map<String, Value>>);
+    let report = report.transpose().map_err(unread("report"))?;
     let ids = NodeIds::from(ids);
-    let values = vectors.as_array();
-    let (rows, cols) = values.dim();
+    let block = memory::block(&vectors);
+    let (rows, cols) = (block.rows(), block.cols());
     if (ids.len(), columns.len()) != (rows, cols) {
-        let message = format!(
-            "{} ids and {} names for {rows} rows and {cols} columns",
-            ids.len(),
-            columns.len()
-        );
+        let (ids, names) = (ids.len(), columns.len());
+        let message = format!("{ids} ids and {names} names for {rows} rows and {cols} columns");
         return Err(refuse("embedding", message));
     }
-    let block = Block::from_vec(rows, cols, values.iter().copied().collect());
     run(py, 0, None, move |_| {
         let embedding = Embedding::with_columns(ids, block, columns);
         let existing = Existing::replaced_if(overwrite);

@@ -161,7 +161,7 @@ pub(crate) fn run<T: Send + 'static>(
 /// The same for short work on borrowed arrays, which cannot be left to itself.
 pub(crate) fn run_borrowed<T: Send>(
     py: Python<'_>,
-    work: impl FnOnce(&dyn Progress) -> Result<T> + Send,
+    work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
     let pool = pool(0)?;
     let teller = Teller::default();
@@ -170,7 +170,7 @@ pub(crate) fn run_borrowed<T: Send>(
             let (finished, wait) = mpsc::channel::<()>();
             let worker = scope.spawn(|| {
                 let _dropped_at_the_end = finished;
-                pool.install(|| work(&teller))
+                pool.install(work)
             });
             let raised = teller.watch(wait, None, None);
             let outcome = worker.join();

@@ -104,7 +104,7 @@ def test_pictures_are_saved(tmp_path, karate):
         made.save(tmp_path / "a.png")
     with pytest.raises(ValueError, match=".pdf"):
         made.save(tmp_path / "a.pdf")
-    with pytest.raises(ValueError, match="label: 3 values for 34 nodes"):
+    with pytest.raises(ValueError, match="labels: 3 values for 34 nodes"):
         hone_embed.map(karate, labels=[1, 2, 3])
 
 

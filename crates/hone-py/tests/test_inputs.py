@@ -113,7 +113,7 @@ def test_matrices_with_weights_and_wide_indices(random_matrix, index):
 
 def test_matrices_that_need_mending():
     unsorted = scipy.sparse.csr_array((np.ones(5), np.array([2, 1, 0, 2, 0]), np.array([0, 2, 4, 5])), shape=(3, 3))
-    with pytest.warns(HoneWarning, match="dropped 1 duplicate edge"):
+    with pytest.warns(HoneWarning, match="merged 1 duplicate edge"):
         doubled = Graph(scipy.sparse.csr_array((np.ones(4), [1, 1, 0, 1], [0, 2, 3, 4]), shape=(3, 3)), directed=True)
     assert doubled.n_edges == 3
     np.testing.assert_array_equal(dense(Graph(unsorted, directed=True)), unsorted.toarray())
@@ -151,7 +151,7 @@ def test_networkx(kind):
 
 def test_networkx_parallel_edges_add_up():
     graph = networkx.MultiGraph([("a", "b", {"weight": 2}), ("a", "b", {"weight": 3}), ("b", "c", {})])
-    with pytest.warns(HoneWarning, match="dropped 1 duplicate edge"):
+    with pytest.warns(HoneWarning, match="merged 1 duplicate edge"):
         found = Graph(graph, weighted=True)
     np.testing.assert_array_equal(dense(found), networkx.to_numpy_array(graph))
 

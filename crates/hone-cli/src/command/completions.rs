@@ -23,5 +23,5 @@ Examples:
 pub(crate) fn run(args: &Args, hone: &mut Command, context: &Context) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, hone, "hone", &mut script);
-    context.print(&script)
+    Ok(context.print(&script)?)
 }

@@ -2,7 +2,7 @@
 
 mod update;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use hone::engine::{Counting, Cpu, Engine};
@@ -11,16 +11,15 @@ use hone::memory::Allowance;
 use hone::motif::triad::Occurrence;
 use hone::motif::{Counts, Motif, MotifSet, NODE_ORBITS, Sample, Sampled};
 use hone::output::{Batch, is_stream};
-use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{CountTable, CountsBy};
-use hone::{Error, Progress, Silent, memory, record};
+use hone::{Error, Progress, Silent, memory};
 use serde::{Deserialize, Serialize};
 
-use crate::context::Context;
-use crate::context::aligned;
+use crate::context::{Context, aligned};
 use crate::files;
 use crate::input::{RepeatableArgs, note_idle_weights};
-use crate::options::{self, Known, translated};
+use crate::options::{self, Known};
+use crate::repeat::{Record, Stages};
 use update::{Update, UpdateArgs, Updated};
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
@@ -73,11 +72,9 @@ enum By {
 }
 
 /// Settings that errors of counting name.
-const OPTIONS: &[Known] = &[
-    ("sample", "--sample"),
-    ("motifs", "--motifs"),
-    ("directed", "--directed"),
-];
+pub(crate) const OPTIONS: &[Known] = &[("sample", "--sample"), ("motifs", "--motifs")];
+
+const COMMAND: &str = "count";
 
 /// The names of the columns of totals.
 const TOTALS: [&str; 3] = ["motif", "occurrences", "sum_over_edges"];
@@ -141,27 +138,6 @@ impl Choices {
         Ok(())
     }
 
-    /// Those of a record.
-    fn read(path: &Path) -> Result<Self, Error> {
-        /// Where the files of a record are.
-        #[derive(Deserialize)]
-        struct Place {
-            folder: Option<PathBuf>,
-        }
-        let missing = || Error::io(path, std::io::ErrorKind::NotFound.into());
-        let text = record::read(path)?.ok_or_else(missing)?;
-        let wrong = |e: String| {
-            let message = format!("not the record of `hone count`: {e}");
-            Error::input(path, message, "give the OUT.run.json next to the counts")
-        };
-        let mut choices: Choices = record::parse(&text).map_err(wrong)?;
-        if let Some(update) = choices.update.take() {
-            let Place { folder } = record::parse(&text).map_err(wrong)?;
-            choices.update = Some(update.located(path, folder.as_deref())?);
-        }
-        Ok(choices)
-    }
-
     /// The names of the columns of counts, or of totals.
     fn columns(&self) -> Vec<&'static str> {
         match self.by {
@@ -179,16 +155,10 @@ impl Choices {
         allowance: Allowance,
         progress: &dyn Progress,
     ) -> Result<Counts, Error> {
-        let columns = self.columns().len();
+        let table = |by| CountTable::memory(graph, by, self.columns().len());
         let (motifs, writing) = match self.by {
-            By::Edge => {
-                let writing = CountTable::memory(graph, CountsBy::Edge, columns);
-                (self.motifs.motifs(), writing)
-            }
-            By::Node => {
-                let writing = CountTable::memory(graph, CountsBy::Node, columns);
-                (Vec::new(), writing)
-            }
+            By::Edge => (self.motifs.motifs(), table(CountsBy::Edge)),
+            By::Node => (Vec::new(), table(CountsBy::Node)),
             By::Total => (self.motifs.motifs(), 0),
         };
         let before = memory::resident().unwrap_or(0);
@@ -216,16 +186,13 @@ impl Choices {
     }
 }
 
-/// What a run did; written next to its output.
+/// What a run did: part of its record.
 #[derive(Debug, Serialize)]
-struct Record<'a> {
-    version: &'a str,
+struct Counted<'a> {
     #[serde(flatten)]
     choices: &'a Choices,
     /// Columns of counts, or of totals.
     columns: Vec<&'static str>,
-    input: &'a Input,
-    graph: GraphFacts,
     /// Whether every count is exact.
     exact: bool,
     /// What was estimated, or would have been if some nodes had more neighbours than the cap.
@@ -233,14 +200,18 @@ struct Record<'a> {
     /// The changed graph, where counts were updated.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Updated>,
-    stages: Vec<Stage>,
 }
 
 impl Args {
-    /// The choices of the record, if there is one, below those of the command line.
+    /// The choices of the command line over those of the record, if there is one.
     fn choices(&self) -> Result<Choices, Error> {
-        let before = self.input.config().map(Choices::read).transpose()?;
-        let before = before.unwrap_or_default();
+        let mut before = Choices::default();
+        if let Some(earlier) = self.input.earlier::<Choices>(COMMAND)? {
+            let update = earlier.choices.update.as_ref();
+            let update = update.map(|update| update.located(&earlier)).transpose()?;
+            before = earlier.choices;
+            before.update = update;
+        }
         let by = self.by.unwrap_or(before.by);
         let given = self.motifs.is_some() || self.motif_size.is_some();
         let mut motifs = match given || by != By::Node {
@@ -250,8 +221,7 @@ impl Args {
         if let Some(size) = self.motif_size {
             motifs = motifs.at_most(size.into());
         }
-        let checked = motifs.check();
-        checked.map_err(|error| translated(error, &[("motifs", "--motifs")]))?;
+        motifs.check()?;
         if by == By::Node && (motifs != MotifSet::default() || self.motif_size.is_some()) {
             let message = "only applies to --by edge and --by total; --by node always counts all 15 node orbits";
             let option = self.motif_size.map_or("--motifs", |_| "--motif-size");
@@ -283,14 +253,13 @@ impl Args {
 
     /// The separator between columns of totals.
     fn separator(&self) -> Result<&'static str, Error> {
-        let extension = self.output.extension();
-        let extension = extension.map(|e| e.to_string_lossy().to_lowercase());
-        let message = match extension.as_deref() {
-            Some("tsv" | "txt") => return Ok("\t"),
-            Some("csv") => return Ok(","),
-            None if is_stream(&self.output) => return Ok("\t"),
-            Some(other) => format!("no format of totals has the extension `.{other}`"),
-            None => "the name has no extension, which names the format of totals".to_owned(),
+        let extension = self.output.extension().unwrap_or_default();
+        let message = match &*extension.to_string_lossy().to_lowercase() {
+            "tsv" | "txt" => return Ok("\t"),
+            "csv" => return Ok(","),
+            "" if is_stream(&self.output) => return Ok("\t"),
+            "" => "the name has no extension, which names the format of totals".to_owned(),
+            other => format!("no format of totals has the extension `.{other}`"),
         };
         let remedy = "--by total writes .tsv or .csv, or to standard output (-)";
         Err(Error::input(&self.output, message, remedy))
@@ -303,40 +272,37 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(update) = &choices.update {
         inputs = update.files(inputs);
     }
-    let outputs = inputs.write_recorded(&files, &args.output);
     let engine = context.engine();
+    let outputs = inputs.write_recorded(&files, &args.output);
     let mut batch = outputs.check_by(engine.leads(), args.force)?;
-    let start = Start::now();
-    let memory = context.memory(args.input.memory());
+    let mut stages = Stages::begin();
     let least = Allowance::new(Some(1));
     let work = |graph: &Graph| choices.count(graph, &Cpu, least, &Silent).map(drop);
-    let graph = source.open_for(&work, false, memory, context)?;
-    note_idle_weights(&graph, context);
+    let read = source.open_for(&work, false, context)?;
+    note_idle_weights(&read, context);
     let motifs = choices.motifs.motifs();
-    if graph.is_directed() && !motifs.iter().any(|motif| motif.is_directed()) {
-        context.note("note: these motifs ignore the directions of arcs; --motifs triads counts directed ones");
+    if read.is_directed() && !motifs.iter().any(|motif| motif.is_directed()) {
+        context.note("note: these motifs ignore the directions of arcs; --motifs triads counts directed ones; per node: hone features --directed --motifs triads");
     }
     if args.seed.is_some() && choices.sample == Sample::Exact {
         let why = "exact counts are not random";
         options::note_idle(&[("--seed".into(), why.into())], context);
     }
-    let facts = GraphFacts::of(&graph);
-    let (read, start) = (Stage::since("read", &start), Start::now());
+    stages.end("read");
     let (graph, counts, changed) = match &choices.update {
         Some(update) => {
-            let (graph, counts, changed) = update.run(&source, &graph, memory, context)?;
+            let (graph, counts, changed) = update.run(&source, &read, context)?;
             (graph, counts, Some(changed))
         }
         None => {
-            let allowance = Allowance::new(memory);
-            let counts = choices.count(&graph, engine, allowance, context.progress());
-            let counts = counts.map_err(|error| translated(error, OPTIONS))?;
-            (graph, counts, None)
+            let allowance = Allowance::new(context.memory(source.memory));
+            let counts = choices.count(&read, engine, allowance, context.progress())?;
+            (read.clone(), counts, None)
         }
     };
-    let (counted, start) = (Stage::since("count", &start), Start::now());
-    let sampled = counts.sampled();
+    stages.end("count");
     let write = || {
+        let sampled = counts.sampled();
         if let Some(sampled) = sampled {
             context.note(format_args!("note: {sampled}"));
         } else if choices.sample != Sample::Exact {
@@ -355,18 +321,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
                 write_totals(args, &mut batch, context, &lines)?;
             }
         }
-        let record = Record {
-            version: env!("CARGO_PKG_VERSION"),
+        stages.end("write");
+        let counted = Counted {
             choices: &choices,
             columns: choices.columns(),
-            input: &source.input,
-            graph: facts,
             exact: sampled.is_none_or(|sampled| sampled.nodes == 0),
             sampled,
             changed,
-            stages: vec![read, counted, Stage::since("write", &start)],
         };
-        record::add_to(&mut batch, &args.output, &record)
+        let of = Some((&source.input, &read));
+        Record::new(COMMAND, of, &counted, stages.done).add_to(&mut batch, &args.output)
     };
     let written = if engine.leads() { write() } else { Ok(()) };
     engine.communicator().agree(&args.output, written)?;
@@ -409,7 +373,7 @@ fn write_totals(
     lines: &[Vec<String>],
 ) -> Result<(), Error> {
     if args.output.as_os_str() == "-" {
-        return context.try_print(aligned(lines, &[1, 2]));
+        return context.print(aligned(lines, 1..3));
     }
     let separator = args.separator()?;
     let line = |line: &Vec<String>| line.join(separator).replace(' ', "_") + "\n";

@@ -8,7 +8,7 @@ use hone_explore::draw::Drawing;
 
 use crate::context::Context;
 use crate::files::{self, check_extension};
-use crate::input::InputArgs;
+use crate::input::{InputArgs, note_idle_weights};
 
 /// Draw motif graphs side by side in the same layout; the size of nodes and edges shows their counts.
 #[derive(Debug, clap::Args)]
@@ -53,15 +53,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         labels: args.labels,
         title: args.title.clone(),
     };
-    let mut batch = args
-        .input
-        .files()
-        .write("--output", [&args.output])
-        .check(args.force)?;
+    let source = args.input.source()?;
+    let outputs = source.files().write("--output", [&args.output]);
+    let mut batch = outputs.check(args.force)?;
     check_extension(&args.output, &["svg"])?;
     record::check_without(&args.output, Existing::replaced_if(args.force))?;
-    let graph = args.input.open_without_weights(context)?;
-    let svg = drawing.svg(&graph, &args.input.name(), context.progress())?;
+    let graph = source.open(false, context)?;
+    note_idle_weights(&graph, context);
+    let svg = drawing.svg(&graph, &source.name(), context.progress())?;
     context.progress_done();
     files::add(&mut batch, &args.output, svg.as_bytes())?;
     files::note_written(&batch.commit()?, &args.output, context);

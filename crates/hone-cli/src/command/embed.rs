@@ -4,25 +4,25 @@ mod choices;
 mod like;
 mod summary;
 
-pub(crate) use choices::{AttributeArgs, ConfigArgs, OPTIONS};
+pub(crate) use choices::{AttributeArgs, ConfigArgs, options};
 
 use std::path::{Path, PathBuf};
 
 use hone::config::{Auto, Config};
+use hone::engine::Engine;
 use hone::graph::Graph;
-use hone::output::Existing;
 use hone::output::parts::is_folder;
+use hone::output::{Batch, Existing};
 use hone::report::{Stage, Start};
 use hone::store::factors::check_target;
 use hone::store::{Embedding, Format};
-use hone::{Error, Hone, Run, Silent, record};
+use hone::{Error, Hone, Model, Run, Silent, record};
 use hone_gpu::{Device, Opened};
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
-use crate::files::{Files, Use};
+use crate::files::Use;
 use crate::input::GraphArgs;
-use crate::options;
 use like::Asked;
 use summary::note_summary;
 
@@ -74,35 +74,13 @@ Examples:
 OUT.run.json, next to OUT, records the graph and how it was read, all settings, the seed and what was measured.
 --config OUT.run.json repeats the run bit for bit, and refuses a graph that has changed.";
 
-/// Settings that come from the model.
-const OWN: [&str; 18] = [
-    "model",
-    "factors",
-    "preset",
-    "config",
-    "dim",
-    "local_dim",
-    "steps",
-    "motifs",
-    "motif_size",
-    "sample",
-    "delta",
-    "pairs",
-    "solver",
-    "attributes",
-    "attribute_id",
-    "vectors",
-    "seed",
-    "set",
-];
-
 /// Placing a graph in the space of a model.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Models")]
 struct LikeArgs {
     /// Place the graph in the space of a model written by --model: nodes are matched by id, new ones are placed by
     /// their edges. All settings are those of the model.
-    #[arg(long, value_name = "FILE", conflicts_with_all = OWN)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["model", "factors", "config"])]
     like: Option<PathBuf>,
     /// Write only the structure columns, which are comparable even between graphs without common nodes.
     #[arg(long, requires = "like")]
@@ -128,12 +106,7 @@ struct ScaleArgs {
 }
 
 impl ScaleArgs {
-    /// Adds the folders that are written to.
-    fn folders(&self, files: Files) -> Files {
-        let files = files.folder("--checkpoint", self.checkpoint.as_deref(), Use::Kept);
-        files.folder("--temp-dir", self.temp_dir.as_deref(), Use::Kept)
-    }
-
+    /// The method with these folders; temporary files are beside the output unless it is a stream.
     fn lay(&self, mut hone: Hone, output: &Path) -> Hone {
         let is_file = is_folder(output) || output.is_file() || !output.exists();
         let beside = output.parent();
@@ -175,6 +148,31 @@ impl TableArgs {
     pub(crate) fn format(&self, output: &Path) -> Result<Format, Error> {
         self.output_format.map_or_else(|| Format::of(output), Ok)
     }
+
+    /// Adds the table of a run, a model if there is one, and the record to a batch. Every process writes the rows that it
+    /// has, one of them all else.
+    pub(crate) fn write(
+        &self,
+        Run { embedding, report }: &mut Run,
+        output: &Path,
+        batch: &mut Batch,
+        engine: &dyn Engine,
+        model: Option<(&Path, Model)>,
+        context: &Context,
+    ) -> Result<(), Error> {
+        context.progress().stage("writing", 0);
+        report.time("write", |_| {
+            embedding.add_shared(batch, output, self.output_format, engine.communicator())
+        })?;
+        let describe = || {
+            if let Some((path, model)) = model {
+                report.time("write model", |_| model.add_to(batch, path))?;
+            }
+            record::add_to(batch, output, report)
+        };
+        let described = if engine.leads() { describe() } else { Ok(()) };
+        engine.communicator().agree(output, described)
+    }
 }
 
 fn parse_format(text: &str) -> Result<Format, String> {
@@ -188,31 +186,33 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let config = args.choices.build()?;
     let existing = Existing::replaced_if(args.table.force);
-    let format = args.table.output_format;
-    let files = Embedding::files(&args.output, format)?;
+    let files = Embedding::files(&args.output, args.table.output_format)?;
     let mut source = args.input.resolve(args.choices.config.as_deref())?;
     source.input.options.weighted |=
         config.weights == Auto::Given(true) && args.input.keeps_weights();
-    let inputs = args.choices.files(source.files(), &config);
-    let outputs = inputs.write_recorded(&files, &args.output);
-    let outputs = outputs.write("--model", &args.model);
-    let outputs = outputs.folder("--factors", args.factors.as_deref(), Use::Replaced);
-    let outputs = args.scale.folders(outputs);
     let engine = context.engine();
-    let mut batch = outputs.check_by(engine.leads(), args.table.force)?;
+    let mut batch = args
+        .choices
+        .files(source.files(), &config)
+        .write_recorded(&files, &args.output)
+        .write("--model", &args.model)
+        .folder("--factors", args.factors.as_deref(), Use::Replaced)
+        .folder("--checkpoint", args.scale.checkpoint.as_deref(), Use::Kept)
+        .folder("--temp-dir", args.scale.temp_dir.as_deref(), Use::Kept)
+        .check_by(engine.leads(), args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
     if let Some(folder) = &args.factors {
         check_target(folder, existing)?;
     }
     let alone = Hone::new(config.clone())?.written_as(args.table.format(&args.output)?);
     let (mut hone, note) = placed(args.device, &config, alone.clone(), context)?;
-    let memory = context.memory(args.input.memory());
+    let memory = context.memory(source.memory);
     let start = Start::now();
     let work = |graph: &Graph| {
         let hone = alone.clone().memory_limit(1);
         hone.embed(graph, &Silent).map(drop)
     };
-    let graph = source.open_for(&work, true, memory, context)?;
+    let graph = source.open_for(&work, true, context)?;
     let read = Stage::since("read", &start);
     args.choices.note_idle(&config, &graph, context);
     if args.device.is_none() && context.team().is_none() {
@@ -226,43 +226,26 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     hone = args.scale.lay(hone, &args.output);
     let progress = context.progress();
-    let done = match &args.model {
-        Some(_) => hone
-            .fit_into(&mut batch, &graph, progress)
-            .map(|(run, model)| (run, Some(model))),
-        None => hone
-            .embed_into(&mut batch, &graph, progress)
-            .map(|run| (run, None)),
-    };
-    let (run, model) = done.map_err(|error| options::translated(error, OPTIONS))?;
-    drop(graph);
-    let Run {
-        embedding,
-        mut report,
-    } = run;
-    report.notes.extend(note);
-    report.input = Some(source.input);
-    report.stages.insert(0, read);
-    report.work = start.work();
-    // Every process writes the vectors that it has, one of them all else.
-    progress.stage("writing", 0);
-    report.time("write", |_| {
-        embedding.add_shared(&mut batch, &args.output, format, engine.communicator())
-    })?;
-    let describe = || {
-        if let (Some(model), Some(path)) = (model, &args.model) {
-            report.time("write model", |_| model.add_to(&mut batch, path))?;
+    let (mut run, model) = match &args.model {
+        Some(path) => {
+            let (run, model) = hone.fit_into(&mut batch, &graph, progress)?;
+            (run, Some((path.as_path(), model)))
         }
-        record::add_to(&mut batch, &args.output, &report)
+        None => (hone.embed_into(&mut batch, &graph, progress)?, None),
     };
-    let described = if engine.leads() { describe() } else { Ok(()) };
-    engine.communicator().agree(&args.output, described)?;
+    drop(graph);
+    run.report.notes.extend(note);
+    run.report.input = Some(source.input);
+    run.report.stages.insert(0, read);
+    run.report.work = start.work();
+    args.table
+        .write(&mut run, &args.output, &mut batch, engine, model, context)?;
     if !engine.leads() {
         return Ok(());
     }
     let written = batch.commit()?;
     context.progress_done();
-    note_summary(&report, &written, &args.output, context);
+    note_summary(&run.report, &written, &args.output, context);
     if let Some(folder) = &args.scale.checkpoint {
         let folder = folder.display();
         context.note(format_args!(
@@ -288,8 +271,7 @@ fn placed(
         (Some(engine), None) => Ok((hone.on_shared(engine.clone()), None)),
         (None, None) => Ok((hone, None)),
         (None, Some(device)) => {
-            let device = device.open(config);
-            let device = device.map_err(|error| options::translated(error, OPTIONS))?;
+            let device = device.open(config)?;
             let note = device.note.clone();
             Ok((device.place(hone), note))
         }

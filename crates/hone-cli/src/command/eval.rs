@@ -1,6 +1,8 @@
 //! `hone eval TASK`: evaluate embeddings by link prediction, node labels and roles.
 
-use std::io::{self, IsTerminal, Write};
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -20,9 +22,9 @@ use hone_eval::vectors::Save;
 
 use crate::context::Context;
 use crate::exit::{self, Incomplete, Kept};
-use crate::files::{Files, Use};
-use crate::input::{ReadArgs, stem};
-use crate::options::{Known, translated};
+use crate::files::{self, Files, Use};
+use crate::input::ReadArgs;
+use crate::options::Known;
 
 /// Evaluate embeddings: link prediction, node labels, roles.
 #[derive(Debug, clap::Args)]
@@ -47,34 +49,45 @@ enum Task {
     Link(LinkArgs),
     Split(SplitArgs),
     Nodes(NodesArgs),
-    Roles(RolesArgs),
+    /// Role recovery: accuracy with 80 % of the nodes for training, stratified; NMI of clusters.
+    #[command(after_help = nodes_examples("roles"))]
+    Roles(Labelled),
     /// List all methods.
     List,
 }
+
+/// Settings and the options that give them.
+pub(crate) const OPTIONS: &[Known] = &[
+    ("methods", "--methods"),
+    ("negatives", "--negatives"),
+    ("operators", "--operators"),
+    ("protocol", "--protocol"),
+    ("removed", "--removed"),
+];
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     match &args.task {
         Task::Link(args) => link(args, context),
         Task::Split(args) => write_split(args, context),
         Task::Nodes(args) => nodes(args, context),
-        Task::Roles(RolesArgs { labelled }) => {
-            judge(labelled, NodesConfig::roles(), "Role recovery", context)
-        }
+        Task::Roles(args) => judge(args, NodesConfig::roles(), "Role recovery", context),
         Task::List => {
-            let all = method::registry();
-            let width = all.iter().map(|m| m.0.len()).max().unwrap_or(0);
-            let line = |(name, summary): &(String, String)| format!("{name:width$}  {summary}\n");
-            let file = (
-                "file:PATH".to_owned(),
-                "vectors from a file: .npy .npz .tsv .csv .parquet .w2v .emb .safetensors"
-                    .to_owned(),
-            );
-            context.print(all.iter().chain([&file]).map(line).collect::<String>())
+            let mut all = method::registry();
+            let formats = ".npy .npz .tsv .csv .parquet .w2v .emb .safetensors";
+            all.push((
+                "file:PATH".into(),
+                format!("vectors from a file: {formats}"),
+            ));
+            let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+            let lines = all
+                .iter()
+                .map(|(name, summary)| format!("{name:width$}  {summary}\n"));
+            Ok(context.print(lines.collect::<String>())?)
         }
     }
 }
 
-/// Which methods are compared, how often, and where finished results are stored.
+/// Which methods are compared, how often, where finished results are stored, and what is written.
 #[derive(Debug, clap::Args)]
 struct BenchArgs {
     /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be repeated [default: a
@@ -104,6 +117,11 @@ struct BenchArgs {
     /// them.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
+    /// Standardise every feature; by default relative scale is kept.
+    #[arg(long)]
+    standardize: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Files a report is written to, besides the tables on standard output.
@@ -132,79 +150,93 @@ struct OutputArgs {
 
 impl BenchArgs {
     /// The methods that are named, or those of `default`, and the files of vectors.
-    fn methods(&self, default: &str) -> anyhow::Result<Vec<Method>> {
-        let refuse = |message: String| Err(Error::config("--methods", message).into());
-        let given = match self.methods.is_empty() {
-            true => vec![default.to_string()],
-            false => self.methods.clone(),
+    fn methods(&self, default: &str) -> Result<Vec<Method>> {
+        let default = [default.to_owned()];
+        let given = if self.methods.is_empty() {
+            &default[..]
+        } else {
+            &self.methods
         };
-        let mut methods = Method::parse_list(&given, self.grid)
-            .map_err(|error| translated(error, &[("methods", "--methods")]))?;
+        let mut methods = Method::parse_list(given, self.grid)?;
         for path in &self.embedding {
             methods.push(Method::parse(&format!("file:{}", path.display()))?);
         }
         let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
-        if names.is_empty() {
-            return refuse("none is named; `hone eval list` lists them".to_owned());
-        }
-        match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-            Some(twice) => refuse(format!("`{}` is named twice", names[twice])),
-            None => Ok(methods),
+        let twice = (1..names.len()).find(|&at| names[..at].contains(&names[at]));
+        let message = match twice {
+            _ if names.is_empty() => "none is named; `hone eval list` lists them".to_owned(),
+            Some(twice) => format!("`{}` is named twice", names[twice]),
+            None => return Ok(methods),
+        };
+        Err(Error::config("--methods", message))
+    }
+
+    fn seeds(&self) -> Range<u64> {
+        self.first_seed..self.first_seed + self.seeds
+    }
+
+    fn scaling(&self) -> Scaling {
+        match self.standardize {
+            true => Scaling::Standardize,
+            false => Scaling::Keep,
         }
     }
 
     /// Refuses, before the work, outputs that exist or are inputs; `inputs` are the files read.
-    fn check_files(&self, inputs: Files, output: &OutputArgs) -> Result<()> {
+    fn check_files(&self, inputs: Files) -> Result<()> {
         let named = self
             .methods
             .iter()
             .flat_map(|text| method::split_list(text));
         let paths = named.filter_map(|method| method.strip_prefix("file:").map(str::to_owned));
-        let seeds = self.first_seed..self.first_seed + self.seeds;
         let of_seeds = |path: String| {
-            let seeds = seeds.clone();
+            let seeds = self.seeds();
             seeds.map(move |seed| path.replace("{seed}", &seed.to_string()))
         };
-        let saved = if output.force {
-            Use::Rewritten
-        } else {
-            Use::Filled
+        let saved = match self.output.force {
+            true => Use::Rewritten,
+            false => Use::Filled,
         };
         let mut files = inputs
             .read_vectors("--embedding", &self.embedding)
             .read_vectors("--methods", paths.flat_map(of_seeds))
             .folder("--save", self.save.as_deref(), saved)
             .folder("--cache", self.cache.as_deref(), Use::Filled);
-        for (option, path, _) in output.files() {
+        for (option, path, _) in self.output.files() {
             files = files.write(option, [path]);
         }
-        files.check(output.force).map(drop)
+        files.check(self.output.force).map(drop)
     }
 
     /// Compares the methods, stores results and vectors, and writes the report that `experiment` makes.
     fn compare(
         &self,
         methods: &[Method],
-        output: &OutputArgs,
         context: &Context,
         experiment: impl FnOnce(&Bench<'_>) -> Result<Report>,
     ) -> anyhow::Result<()> {
-        let cache = self.cache.as_deref();
-        let cache = cache.map_or(Ok(Cache::none()), Cache::open)?;
-        match &self.cache {
-            Some(folder) => exit::keep(Kept::Cells(folder.clone())),
-            None => exit::could_save(
-                "start again with --cache DIR to be able to continue after an interruption",
-            ),
-        }
-        let existing = Existing::replaced_if(output.force);
-        let save = self.save.as_deref();
-        let save = save
-            .map(|folder| Save::open(folder, existing))
-            .transpose()?;
+        let cache = match &self.cache {
+            Some(folder) => {
+                let cache = Cache::open(folder)?;
+                exit::keep(Kept::Cells(folder.clone()));
+                cache
+            }
+            None => {
+                exit::could_save(
+                    "start again with --cache DIR to be able to continue after an interruption",
+                );
+                Cache::none()
+            }
+        };
+        let existing = Existing::replaced_if(self.output.force);
+        let save = self
+            .save
+            .as_deref()
+            .map(|folder| Save::open(folder, existing));
+        let save = save.transpose()?;
         let report = experiment(&Bench {
             methods,
-            seeds: self.first_seed..self.first_seed + self.seeds,
+            seeds: self.seeds(),
             search_once: self.search_once,
             cache: &cache,
             save: save.as_ref(),
@@ -212,12 +244,10 @@ impl BenchArgs {
         })?;
         if let Some(save) = save {
             let (count, list) = (save.finish()?, save.manifest());
-            context.note(format_args!(
-                "{} lists {count} files of vectors",
-                list.display()
-            ));
+            let list = list.display();
+            context.note(format_args!("{list} lists {count} files of vectors"));
         }
-        output.write(&report, context)
+        self.output.write(&report, context)
     }
 }
 
@@ -254,22 +284,16 @@ impl OutputArgs {
             if report.plots.is_empty() && option == "--svg" {
                 let path = path.display();
                 context.note(format_args!("note: there is no figure to write to {path}"));
-                continue;
+            } else {
+                files::add(&mut batch, path, render(report).as_bytes())?;
             }
-            let mut output = batch.begin(path)?;
-            let written = output.write_all(render(report).as_bytes());
-            written.map_err(|e| output.error(e))?;
-            batch.add(output)?;
         }
         for path in batch.commit()?.iter().filter(|path| !is_standard(path)) {
             context.note(format_args!("wrote {}", path.display()));
         }
         let failures = report.failures.iter();
-        let mut names: Vec<String> = failures
-            .map(|f| format!("{} on {}", f.method, f.graph))
-            .collect();
-        names.sort();
-        names.dedup();
+        let names = failures.map(|failure| format!("{} on {}", failure.method, failure.graph));
+        let names: Vec<String> = names.collect::<BTreeSet<_>>().into_iter().collect();
         if names.is_empty() {
             return Ok(());
         }
@@ -279,8 +303,34 @@ impl OutputArgs {
     }
 }
 
+/// Reads graphs that experiments can be run on, under the names they have in tables: those of their files, else their paths.
 /// Says which methods do not use the weights that were requested.
-fn note_ignored_weights(methods: &[Method], graphs: &[Named], context: &Context) {
+fn open(
+    inputs: &[String],
+    read: &ReadArgs,
+    methods: &[Method],
+    context: &Context,
+) -> anyhow::Result<Vec<Named>> {
+    let mut graphs = Vec::new();
+    for (at, input) in inputs.iter().enumerate() {
+        let source = read.source(input)?;
+        let graph = source.open(true, context)?;
+        if graph.edges() == 0 {
+            let remedy = "nothing can be learnt from it";
+            return Err(Error::input(input, "the graph has no edges", remedy).into());
+        }
+        if inputs[..at].contains(input) {
+            return Err(Error::config("INPUT", format!("{input} is given twice")).into());
+        }
+        let name = source.name();
+        graphs.push(Named { name, graph });
+    }
+    let names: Vec<String> = graphs.iter().map(|g| g.name.clone()).collect();
+    for (graph, input) in graphs.iter_mut().zip(inputs) {
+        if names.iter().filter(|name| **name == graph.name).count() > 1 {
+            graph.name.clone_from(input);
+        }
+    }
     let is_blind = |method: &&Method| {
         let mut candidates = method.candidates.iter();
         !candidates.any(|(_, it)| it.uses_weights())
@@ -291,27 +341,7 @@ fn note_ignored_weights(methods: &[Method], graphs: &[Named], context: &Context)
         let verb = if names.len() == 1 { "uses" } else { "use" };
         context.note(format_args!("note: {} {verb} no weights", names.join(", ")));
     }
-}
-
-/// Reads a graph that experiments can be run on, under the name it has in tables.
-fn open(input: &str, how: &ReadArgs, context: &Context) -> anyhow::Result<Named> {
-    let graph = how.open(input, context)?;
-    if graph.edges() == 0 {
-        let remedy = "nothing can be learnt from it";
-        return Err(Error::input(input, "the graph has no edges", remedy).into());
-    }
-    Ok(Named {
-        name: stem(input),
-        graph,
-    })
-}
-
-fn scaling(standardize: bool) -> Scaling {
-    if standardize {
-        Scaling::Standardize
-    } else {
-        Scaling::Keep
-    }
+    Ok(graphs)
 }
 
 const LINK_METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree,log-degree";
@@ -327,8 +357,6 @@ struct LinkArgs {
     inputs: Vec<String>,
     #[command(flatten)]
     read: ReadArgs,
-    #[command(flatten)]
-    bench: BenchArgs,
     /// How the vectors of a pair are combined: mean, hadamard, l1, l2, concat, difference, cross (first half
     /// of the source times second half of the target), outer (products of the first 16 entries of the source
     /// with the first 16 of the target), or several with + [default: mean, for directed graphs
@@ -346,11 +374,8 @@ struct LinkArgs {
     /// Share of edges that are removed.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     removed: f64,
-    /// Standardise every feature; by default relative scale is kept.
-    #[arg(long)]
-    standardize: bool,
     #[command(flatten)]
-    output: OutputArgs,
+    bench: BenchArgs,
 }
 
 fn link_examples() -> String {
@@ -395,63 +420,25 @@ impl LinkArgs {
     }
 }
 
-/// Settings and the options that give them.
-const OPTIONS: &[Known] = &[
-    ("directed", "--directed"),
-    ("negatives", "--negatives"),
-    ("operators", "--operators"),
-    ("protocol", "--protocol"),
-    ("removed", "--removed"),
-];
-
-/// An error of the library in terms of the command's options; it may begin with the name of one of several graphs.
-fn in_options(error: Error) -> Error {
-    if let Error::Config { field, message } = &error
-        && let Some((graph, setting)) = field.rsplit_once(": ")
-    {
-        return match translated(Error::config(setting, message), OPTIONS) {
-            Error::Config { field, message } => Error::config(format!("{graph}: {field}"), message),
-            other => other,
-        };
-    }
-    translated(error, OPTIONS)
-}
-
 fn link(args: &LinkArgs, context: &Context) -> anyhow::Result<()> {
     let methods = args.bench.methods(match args.read.is_directed() {
         true => DIRECTED_METHODS,
         false => LINK_METHODS,
     })?;
-    let inputs = args.read.files(&args.inputs);
-    args.bench.check_files(inputs, &args.output)?;
-    let mut graphs = Vec::new();
-    for (at, input) in args.inputs.iter().enumerate() {
-        graphs.push(open(input, &args.read, context)?);
-        if args.inputs[..at].contains(input) {
-            return Err(Error::config("INPUT", format!("{input} is given twice")).into());
-        }
-    }
-    // Graphs whose files have the same name are identified by their paths.
-    let names: Vec<String> = graphs.iter().map(|g| g.name.clone()).collect();
-    for (graph, input) in graphs.iter_mut().zip(&args.inputs) {
-        if names.iter().filter(|name| **name == graph.name).count() > 1 {
-            graph.name.clone_from(input);
-        }
-    }
-    note_ignored_weights(&methods, &graphs, context);
+    args.bench.check_files(args.read.files(&args.inputs))?;
+    let graphs = open(&args.inputs, &args.read, &methods, context)?;
     let (operators, negatives) = args.choices(&graphs, context);
     let config = LinkConfig {
         removed: args.removed,
         protocol: args.protocol,
         operators,
-        scaling: scaling(args.standardize),
+        scaling: args.bench.scaling(),
         negatives,
         ..LinkConfig::default()
     };
-    args.bench
-        .compare(&methods, &args.output, context, |bench| {
-            bench.link_report(&graphs, &config).map_err(in_options)
-        })
+    args.bench.compare(&methods, context, |bench| {
+        bench.link_report(&graphs, &config)
+    })
 }
 
 const EXAMPLE_OF_SPLIT: &str = "\
@@ -496,7 +483,8 @@ fn write_split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
         .files([&args.input])
         .write("--output", split::files(&args.output))
         .check_places()?;
-    let graph = open(&args.input, &args.read, context)?.graph;
+    let graph = open(std::slice::from_ref(&args.input), &args.read, &[], context)?;
+    let graph = graph[0].graph.clone();
     let whole = GraphFacts::of(&graph);
     let removal = Removal {
         share: args.removed,
@@ -504,7 +492,7 @@ fn write_split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
         seed: args.seed,
         ..Removal::default()
     };
-    let split = LinkSplit::of(graph, &removal).map_err(in_options)?;
+    let split = LinkSplit::of(graph, &removal)?;
     let existing = Existing::replaced_if(args.force);
     split::write(&split, &whole, &removal, &args.output, existing)?;
     let (edges, pairs) = (split.train.graph().edges(), split.pairs.pairs.len());
@@ -527,16 +515,11 @@ struct Labelled {
     labels: PathBuf,
     #[command(flatten)]
     read: ReadArgs,
-    #[command(flatten)]
-    bench: BenchArgs,
     /// The penalty parameter C of the classifier [default: chosen by cross-validation].
     #[arg(long, value_name = "C", value_parser = positive)]
     penalty: Option<f64>,
-    /// Standardise every feature; by default relative scale is kept.
-    #[arg(long)]
-    standardize: bool,
     #[command(flatten)]
-    output: OutputArgs,
+    bench: BenchArgs,
 }
 
 fn nodes_examples(task: &str) -> String {
@@ -569,14 +552,6 @@ struct NodesArgs {
     cluster: bool,
 }
 
-/// Role recovery: accuracy with 80 % of the nodes for training, stratified; NMI of clusters.
-#[derive(Debug, clap::Args)]
-#[command(after_help = nodes_examples("roles"))]
-struct RolesArgs {
-    #[command(flatten)]
-    labelled: Labelled,
-}
-
 fn nodes(args: &NodesArgs, context: &Context) -> anyhow::Result<()> {
     for (at, share) in args.train.iter().enumerate() {
         let wrong = if !(*share > 0.0 && *share < 100.0) {
@@ -598,21 +573,28 @@ fn nodes(args: &NodesArgs, context: &Context) -> anyhow::Result<()> {
 
 fn judge(
     args: &Labelled,
-    mut config: NodesConfig,
+    config: NodesConfig,
     title: &str,
     context: &Context,
 ) -> anyhow::Result<()> {
-    (config.c, config.scaling) = (args.penalty, scaling(args.standardize));
+    let config = NodesConfig {
+        c: args.penalty,
+        scaling: args.bench.scaling(),
+        ..config
+    };
     let methods = args.bench.methods(NODES_METHODS)?;
     let inputs = args.read.files([&args.input]);
-    let inputs = inputs.read("--labels", [&args.labels]);
-    args.bench.check_files(inputs, &args.output)?;
-    let named = open(&args.input, &args.read, context)?;
-    note_ignored_weights(&methods, std::slice::from_ref(&named), context);
-    let allowance = Allowance::new(args.read.memory());
-    let labels = NodeLabels::read_within(&args.labels, &named.graph, allowance)?;
     args.bench
-        .compare(&methods, &args.output, context, |bench| {
-            bench.nodes_report(&named, &labels, &config, title)
-        })
+        .check_files(inputs.read("--labels", [&args.labels]))?;
+    let graphs = open(
+        std::slice::from_ref(&args.input),
+        &args.read,
+        &methods,
+        context,
+    )?;
+    let allowance = Allowance::new(args.read.memory);
+    let labels = NodeLabels::read_within(&args.labels, &graphs[0].graph, allowance)?;
+    args.bench.compare(&methods, context, |bench| {
+        bench.nodes_report(&graphs[0], &labels, &config, title)
+    })
 }

@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 
 use hone::config::{Config, Layers};
+use hone::engine::Cpu;
 use hone::graph::Graph;
 use hone::report::{Stage, Start};
 use hone::store::Embedding;
-use hone::{Error, Hone, Run, Silent, record};
+use hone::{Error, Hone, Silent};
 
 use crate::command::embed::{AttributeArgs, TableArgs};
 use crate::context::Context;
@@ -44,7 +45,7 @@ Columns are named after their content: triangle, mean(triangle), max(sum(edge)),
 edge.k1.age (age, diffused one step over edges).";
 
 /// What the features are; they are settings of the same configuration that embeddings use.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Features")]
 struct FeatureArgs {
     /// Motifs that are counted: orbits, graphlets, or names separated by commas [default: orbits].
@@ -87,7 +88,7 @@ struct FeatureArgs {
     set: Vec<String>,
 }
 
-/// Which aggregates are wanted.
+/// Which aggregates are computed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Aggregates {
     sum: bool,
@@ -114,25 +115,11 @@ fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
     Ok(found)
 }
 
-/// Settings that have an option of their own.
-const OPTIONS: &[Known] = &[
-    ("structure.motifs", "--motifs"),
-    ("structure.depth", "--depth"),
-    ("structure.prune", "--prune"),
-    ("features.diffusion.steps", "--diffuse"),
-    ("structure.enabled", "--no-structure"),
-    ("structure.sum", "--aggregates"),
-    ("structure.mean", "--aggregates"),
-    ("structure.max", "--aggregates"),
-    ("structure.log", "--no-log"),
-    ("attributes.file", "--attributes"),
-    ("attributes.table.id", "--attribute-id"),
-    ("local.norm", "--norm"),
-    ("motifs", "--over"),
-    ("psi", "--psi"),
-    ("directed", "--directed"),
-    options::OTHERS,
-];
+/// Settings that have an option of their own, for messages.
+pub(crate) fn options() -> Vec<Known> {
+    let flags = FeatureArgs::default().flags();
+    options::known(&flags).chain([options::OTHERS]).collect()
+}
 
 /// What differs from the preset `hone-p` before any option.
 const DEFAULTS: [(&str, &str); 5] = [
@@ -146,57 +133,66 @@ const DEFAULTS: [(&str, &str); 5] = [
 impl FeatureArgs {
     /// Defaults or a file, flags and single settings, later ones on top.
     fn build(&self) -> Result<Config, Error> {
-        let mut layers = Layers::new().preset("hone-p")?;
-        for (key, value) in DEFAULTS {
-            layers = layers.set(key, value)?;
-        }
+        let mut layers = Layers::new().preset("hone-p")?.set_all(DEFAULTS)?;
         if let Some(file) = &self.config {
             layers = layers.file(file)?;
         }
-        options::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
+        options::lay(layers, &self.flags(), &self.set)?.build()
     }
 
     /// The settings that options give.
     fn flags(&self) -> Vec<Flag> {
-        let none = self.aggregates.is_some_and(|wanted| !wanted.any());
-        let depth = self.depth.or(none.then_some(0));
+        let none = self.aggregates.is_some_and(|aggregates| !aggregates.any());
+        let depth = self
+            .depth
+            .or(none.then_some(0))
+            .map(|depth| depth.to_string());
         let no = |given: bool| given.then(|| "false".to_owned());
-        let aggregate = |wanted: fn(Aggregates) -> bool| self.aggregates.map(wanted);
-        let aggregate = |wanted| aggregate(wanted).map(|wanted| wanted.to_string());
+        let aggregate = |yes: fn(Aggregates) -> bool| self.aggregates.map(|it| yes(it).to_string());
+        let prune = self.prune.map(|r| format!("{r:?}"));
         let steps = self.diffuse.map(|steps| steps.to_string());
         let flags = [
-            ("structure.enabled", no(self.no_structure)),
-            ("structure.motifs", self.motifs.clone()),
-            ("structure.sum", aggregate(|a| a.sum)),
-            ("structure.mean", aggregate(|a| a.mean)),
-            ("structure.max", aggregate(|a| a.max)),
-            ("structure.depth", depth.map(|depth| depth.to_string())),
-            ("structure.prune", self.prune.map(|r| format!("{r:?}"))),
-            ("structure.log", no(self.no_log)),
-            ("local.norm", self.norm.clone()),
-            ("features.diffusion.steps", steps),
-            ("motifs", self.over.clone()),
-            ("psi", self.psi.clone()),
+            ("structure.enabled", "--no-structure", no(self.no_structure)),
+            ("structure.motifs", "--motifs", self.motifs.clone()),
+            ("structure.sum", "--aggregates", aggregate(|it| it.sum)),
+            ("structure.mean", "--aggregates", aggregate(|it| it.mean)),
+            ("structure.max", "--aggregates", aggregate(|it| it.max)),
+            ("structure.depth", "--depth", depth),
+            ("structure.prune", "--prune", prune),
+            ("structure.log", "--no-log", no(self.no_log)),
+            ("local.norm", "--norm", self.norm.clone()),
+            ("features.diffusion.steps", "--diffuse", steps),
+            ("motifs", "--over", self.over.clone()),
+            ("psi", "--psi", self.psi.clone()),
         ];
         flags.into_iter().chain(self.attributes.flags()).collect()
+    }
+
+    /// Notes options that were given and have no effect on the features of this graph.
+    fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
+        let mut idle =
+            options::idle_of(&self.flags(), &self.set, &config.unused_in_features(graph));
+        // No aggregates are a depth of 0.
+        let aggregates = self.aggregates.is_some_and(Aggregates::any);
+        idle.retain(|(option, _)| option != "--aggregates" || aggregates);
+        options::note_idle(&idle, context);
     }
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let choices = &args.choices;
-    let config = choices.build();
-    let config = config.map_err(|error| options::translated(error, OPTIONS))?;
-    let weights = config.features.diffusion.steps > 0;
-    let (format, memory) = (args.table.output_format, args.input.memory());
-    let files = Embedding::files(&args.output, format)?;
+    let config = choices.build()?;
     let source = args.input.resolve(choices.config.as_deref())?;
-    let inputs = source.files().read("--config", &choices.config);
-    let inputs = inputs.read_vectors("--attributes", &config.attributes.file);
-    let outputs = inputs.write_recorded(&files, &args.output);
-    let mut batch = outputs.check(args.table.force)?;
+    let files = Embedding::files(&args.output, args.table.output_format)?;
+    let mut batch = source
+        .files()
+        .read("--config", &choices.config)
+        .read_vectors("--attributes", &config.attributes.file)
+        .write_recorded(&files, &args.output)
+        .check(args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
     let mut hone = Hone::new(config.clone())?.written_as(args.table.format(&args.output)?);
-    if let Some(bytes) = memory {
+    if let Some(bytes) = source.memory {
         hone = hone.memory_limit(bytes);
     }
     let start = Start::now();
@@ -204,41 +200,27 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         let hone = hone.clone().memory_limit(1);
         hone.features(graph, &Silent).map(drop)
     };
-    let graph = source.open_for(&work, weights, memory, context)?;
+    let weights = config.features.diffusion.steps > 0;
+    let graph = source.open_for(&work, weights, context)?;
     let read = Stage::since("read", &start);
-    let unused = config.unused_in_features(&graph);
-    let mut idle = options::idle_of(&choices.flags(), &choices.set, OPTIONS, &unused);
-    // No aggregates are a depth of 0.
-    let aggregates = choices.aggregates.is_some_and(Aggregates::any);
-    idle.retain(|(option, _)| option != "--aggregates" || aggregates);
-    options::note_idle(&idle, context);
-    let run = hone.features(&graph, context.progress());
-    let Run {
-        embedding,
-        mut report,
-    } = run.map_err(|error| options::translated(error, OPTIONS))?;
+    choices.note_idle(&config, &graph, context);
+    let mut run = hone.features(&graph, context.progress())?;
     drop(graph);
-    context.progress().stage("writing", 0);
-    report.input = Some(source.input);
-    report.stages.insert(0, read);
-    report.work = start.work();
-    report.time("write", |_| {
-        embedding.add_to(&mut batch, &args.output, format)
-    })?;
-    record::add_to(&mut batch, &args.output, &report)?;
+    run.report.input = Some(source.input);
+    run.report.stages.insert(0, read);
+    run.report.work = start.work();
+    args.table
+        .write(&mut run, &args.output, &mut batch, &Cpu, None, context)?;
     batch.commit()?;
     context.progress_done();
-    for (kind, texts) in [("warning", &report.warnings), ("note", &report.notes)] {
-        for text in texts {
-            context.note(format_args!("{kind}: {}", options::worded(text, OPTIONS)));
-        }
-    }
+    options::note_report(&run.report, &options(), context);
     if args.output.as_os_str() != "-" {
-        let (rows, columns) = (embedding.vectors.rows(), embedding.vectors.cols());
-        let s = |count| if count == 1 { "" } else { "s" };
-        let (nodes, features) = (s(rows), s(columns));
+        let vectors = &run.embedding.vectors;
+        let counted = |count, what| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         context.note(format_args!(
-            "wrote {rows} node{nodes} × {columns} feature{features} to {}",
+            "wrote {} × {} to {}",
+            counted(vectors.rows(), "node"),
+            counted(vectors.cols(), "feature"),
             args.output.display()
         ));
     }

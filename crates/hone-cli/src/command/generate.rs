@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use hone::Error;
 use hone::graph::{Generator, GraphFormat, WriteOptions, write_generated};
 
 use crate::context::Context;
 use crate::files::Files;
-use crate::options::{Known, translated};
+use crate::options::Known;
 
 /// Generate a random or regular graph.
 #[derive(Debug, clap::Args)]
@@ -131,7 +132,7 @@ struct Target {
 }
 
 /// Options under the names that the library uses.
-const OPTIONS: &[Known] = &[
+pub(crate) const OPTIONS: &[Known] = &[
     ("format", "--output-format"),
     ("nodes", "--nodes"),
     ("degree", "--degree"),
@@ -146,10 +147,10 @@ const OPTIONS: &[Known] = &[
 const MANY: f64 = 1e8;
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (generator, target) = resolve(&args.model)?;
-    Files::default()
-        .write("--output", [&target.output])
-        .check(target.force)?;
+    let (generator, target) = generator(&args.model)?;
+    let output = &target.output;
+    let files = Files::default().write("--output", [output]);
+    files.check(target.force)?;
     let options = WriteOptions {
         format: target.output_format,
         overwrite: target.force,
@@ -163,49 +164,47 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let edges = write_generated(
         &generator,
         target.seed,
-        &target.output,
+        output,
         &options,
         context.progress(),
-    );
-    let edges = edges.map_err(|error| translated(error, OPTIONS))?;
-    if target.output.as_os_str() != "-" {
-        context.note(format_args!(
-            "wrote {edges} edges to {}",
-            target.output.display()
-        ));
+    )?;
+    if output.as_os_str() != "-" {
+        let output = output.display();
+        context.note(format_args!("wrote {edges} edges to {output}"));
     }
     Ok(())
 }
 
-fn resolve(model: &Model) -> anyhow::Result<(Generator, &Target)> {
-    Ok(match model {
-        &Model::Er {
+fn generator(model: &Model) -> Result<(Generator, &Target), Error> {
+    Ok(match *model {
+        Model::Er {
             size: Size { nodes, degree },
             ref target,
         } => (Generator::Er { nodes, degree }, target),
-        &Model::Ba {
+        Model::Ba {
             size: Size { nodes, degree },
             ref target,
         } => (Generator::Ba { nodes, degree }, target),
         Model::Rmat {
             size: Size { nodes, degree },
-            quadrants,
-            target,
+            ref quadrants,
+            ref target,
         } => {
-            let wrong = |_| {
+            let four = quadrants.as_slice().try_into().map_err(|_| {
                 let given = quadrants.len();
                 let message =
                     format!("{given} probabilities; give four, such as 0.57,0.19,0.19,0.05");
-                hone::Error::config("--quadrants", message)
-            };
+                Error::config("--quadrants", message)
+            });
+            let quadrants = four?;
             let generator = Generator::Rmat {
-                nodes: *nodes,
-                degree: *degree,
-                quadrants: quadrants.as_slice().try_into().map_err(wrong)?,
+                nodes,
+                degree,
+                quadrants,
             };
             (generator, target)
         }
-        &Model::Sbm {
+        Model::Sbm {
             size: Size { nodes, degree },
             communities,
             mixing,
@@ -219,12 +218,12 @@ fn resolve(model: &Model) -> anyhow::Result<(Generator, &Target)> {
             };
             (generator, target)
         }
-        &Model::RingOfCliques {
+        Model::RingOfCliques {
             cliques,
             size,
             ref target,
         } => (Generator::RingOfCliques { cliques, size }, target),
-        &Model::Barbell {
+        Model::Barbell {
             size,
             path,
             ref target,

@@ -56,17 +56,17 @@ Examples:
   zcat graph.tsv.gz | hone info -";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let path = Path::new(args.input.path());
+    let path = Path::new(&args.input.input);
     // What is left of a model may be too short to begin as one does.
     let named = path.extension().is_some_and(|end| end == "hone") && path.is_file();
     if named || Model::is_model(path) {
-        let model = Model::read_within(path, Allowance::new(args.input.memory()))?;
+        let model = Model::read_within(path, Allowance::new(args.input.read.memory))?;
         return match args.json {
             true => context.print_json(model.facts()),
-            false => context.print(described(&model)),
+            false => Ok(context.print(described(&model))?),
         };
     }
-    let graph = args.input.open(context)?;
+    let graph = args.input.source()?.open(true, context)?;
     let mut report = Report {
         summary: Summary::of(&graph),
         motifs: None,
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     match args.json {
         true => context.print_json(&report),
-        false => context.print(table(&report)),
+        false => Ok(context.print(table(&report))?),
     }
 }
 
@@ -161,20 +161,21 @@ fn yes_no(yes: bool) -> String {
 /// Names and values, one per line.
 fn aligned(rows: &[(&str, String)]) -> String {
     let row = |(name, value): &(&str, String)| vec![(*name).to_owned(), value.clone()];
-    context::aligned(&rows.iter().map(row).collect::<Vec<_>>(), &[])
+    context::aligned(&rows.iter().map(row).collect::<Vec<_>>(), 0..0)
 }
 
 fn degrees(d: &Degrees) -> String {
-    format!(
-        "min {}, quartiles {} {} {}, 99% {}, max {}, mean {}",
-        d.min,
-        d.q25,
-        d.median,
-        d.q75,
-        d.q99,
-        d.max,
-        number(d.mean)
-    )
+    let &Degrees {
+        min,
+        q25,
+        median,
+        q75,
+        q99,
+        max,
+        mean,
+    } = d;
+    let mean = number(mean);
+    format!("min {min}, quartiles {q25} {median} {q75}, 99% {q99}, max {max}, mean {mean}")
 }
 
 /// Four significant digits, without an exponent unless the number is tiny.

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use hone::record;
-use hone::report::{Stage, Start};
+use clap::builder::TypedValueParser;
 use hone::store::Embedding;
 use hone_explore::{By, Layout, LayoutMethod, Method};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
+use crate::input::one_of;
+use crate::repeat::{Record, Stages};
 use crate::vectors::{self, VectorArgs};
 use crate::{files, options};
 
@@ -64,40 +64,37 @@ pub(crate) struct Placing {
 
 impl LayoutArgs {
     /// These options over those of an earlier run.
-    pub(crate) fn over(&self, before: Placing) -> Placing {
-        let Placing { by, layout } = before;
-        let layout = Layout {
-            layout: self.layout.unwrap_or(layout.layout),
-            neighbours: self.neighbours.map_or(layout.neighbours, usize::from),
-            steps: self.steps.map(usize::from).or(layout.steps),
-            search: self.search.unwrap_or(layout.search),
-            seed: self.seed.unwrap_or(layout.seed),
-        };
+    pub(crate) fn over(&self, Placing { by, layout }: Placing) -> Placing {
         Placing {
             by: self.by.unwrap_or(by),
-            layout,
+            layout: Layout {
+                layout: self.layout.unwrap_or(layout.layout),
+                neighbours: self.neighbours.map_or(layout.neighbours, usize::from),
+                steps: self.steps.map(usize::from).or(layout.steps),
+                search: self.search.unwrap_or(layout.search),
+                seed: self.seed.unwrap_or(layout.seed),
+            },
         }
     }
 
     /// Notes options that have no effect on this kind of layout.
     pub(crate) fn note_idle(&self, placing: &Placing, context: &Context) {
-        let given = [
+        let pca = placing.layout.layout == LayoutMethod::Pca;
+        let why = "principal components have neither neighbours nor steps";
+        let idle = [
             ("--neighbours", self.neighbours.is_some()),
             ("--steps", self.steps.is_some()),
             ("--search", self.search.is_some()),
             ("--layout-seed", self.seed.is_some()),
         ];
-        let pca = placing.layout.layout == LayoutMethod::Pca;
-        let why = "principal components have neither neighbours nor steps";
-        let idle = given.iter().filter(|(_, given)| pca && *given);
-        let idle = idle.map(|(option, _)| ((*option).to_owned(), why.to_owned()));
+        let idle = idle.into_iter().filter(|(_, given)| pca && *given);
+        let idle = idle.map(|(option, _)| (option.to_owned(), why.to_owned()));
         options::note_idle(&idle.collect::<Vec<_>>(), context);
     }
 }
 
 fn method() -> impl TypedValueParser<Value = LayoutMethod> {
-    PossibleValuesParser::new(LayoutMethod::NAMES)
-        .map(|name| name.parse().expect("one of those listed"))
+    one_of(LayoutMethod::NAMES, |name| name.parse().ok())
 }
 
 const EXAMPLES: &str = "\
@@ -116,16 +113,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = Embedding::files(&args.output, None)?;
     let files = source.files().write_recorded(&outputs, &args.output);
     let mut batch = files.check(args.force)?;
-    let start = Start::now();
-    let (ids, space, mut record) = source.open(placing.by, &placing, context)?;
-    let (read, start) = (Stage::since("read", &start), Start::now());
+    let mut stages = Stages::begin();
+    let (ids, space, mut done) = source.open(placing.by, &placing, context)?;
+    stages.end("read");
     let placed = placing.layout.place(&space, context.progress())?;
     vectors::note_recall(placed.recall(), context);
-    record.recall = placed.recall();
-    record.stages = vec![read, Stage::since("layout", &start)];
+    done.recall = placed.recall();
+    stages.end("layout");
     let coordinates = placed.embedding(ids);
     coordinates.add_to(&mut batch, &args.output, None)?;
-    record::add_to(&mut batch, &args.output, &record)?;
+    Record::new("layout", None, &done, stages.done).add_to(&mut batch, &args.output)?;
     context.progress_done();
     files::note_written(&batch.commit()?, &args.output, context);
     Ok(())

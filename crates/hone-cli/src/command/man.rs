@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, hone: Command, context: &Context) -> anyhow::Resu
             )
         })?;
     }
-    context.print(page(command)?)
+    Ok(context.print(page(command)?)?)
 }
 
 /// Adds the pages of a command and of those below it.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use hone::dense::Block;
 use hone::graph::{Graph, RecordedFile};
 use hone::output::Batch;
-use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{Embedding, Format};
 use hone::{Config, Error, Hone, record};
 use hone_explore::{Colour, Map, RoleOptions, Search, Space, read_attributes, read_labels};
@@ -13,9 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::command::layout::{LayoutArgs, Placing};
 use crate::context::Context;
 use crate::files::{self, Files, check_extension};
-use crate::input::RepeatableArgs;
-use crate::input::note_idle_weights;
-use crate::repeat::{Chosen, Earlier};
+use crate::input::{RepeatableArgs, note_idle_weights};
+use crate::repeat::{Chosen, Record, Stages};
 use crate::vectors::{self, note_recall};
 
 /// Make a map: one HTML file with all nodes, their roles, motifs and neighbours, that works offline.
@@ -72,7 +71,7 @@ const PIXELS: usize = 2400;
 const COMMAND: &str = "map";
 
 /// What a map is made of besides the graph: part of a record, where a later run finds it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Choices {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,18 +88,13 @@ struct Choices {
     placing: Placing,
 }
 
-/// What is stored next to a map.
+/// What a run did: part of its record.
 #[derive(Serialize)]
-struct Record<'a> {
-    version: &'static str,
-    command: &'static str,
-    input: &'a Input,
-    graph: GraphFacts,
+struct Done<'a> {
     #[serde(flatten)]
     choices: &'a Choices,
     #[serde(skip_serializing_if = "Option::is_none")]
     recall: Option<f64>,
-    stages: Vec<Stage>,
 }
 
 /// Files besides the graph.
@@ -121,17 +115,17 @@ impl Args {
 
     /// The choices of the command line over those of an earlier run, and the files they name.
     fn choices(&self) -> Result<(Choices, Beside), Error> {
-        let read = |path| Earlier::<Choices>::read(path, COMMAND);
-        let earlier = self.input.config().map(read).transpose()?;
-        let earlier = earlier.as_ref();
-        let before = earlier.map_or_else(Choices::default, |earlier| earlier.choices.clone());
-        let beside = Beside {
-            vectors: Chosen::new(self.vectors.as_deref(), earlier, |it| it.vectors.as_ref())?,
-            labels: Chosen::new(self.labels.as_deref(), earlier, |it| it.labels.as_ref())?,
-            attributes: Chosen::new(self.attributes.as_deref(), earlier, |it| {
-                it.attributes.as_ref()
-            })?,
+        let earlier = self.input.earlier::<Choices>(COMMAND)?;
+        type Named = fn(&Choices) -> Option<&RecordedFile>;
+        let chosen = |given: &Option<PathBuf>, named: Named| {
+            Chosen::new(given.as_deref(), earlier.as_ref(), named)
         };
+        let beside = Beside {
+            vectors: chosen(&self.vectors, |it| it.vectors.as_ref())?,
+            labels: chosen(&self.labels, |it| it.labels.as_ref())?,
+            attributes: chosen(&self.attributes, |it| it.attributes.as_ref())?,
+        };
+        let before = earlier.map(|it| it.choices).unwrap_or_default();
         let placing = self.layout.over(before.placing);
         placing.layout.check()?;
         let then = before.vectors_format.filter(|_| self.vectors.is_none());
@@ -157,58 +151,51 @@ impl Args {
             (&self.png, &["png"]),
         ];
         for (path, known) in pages {
-            path.as_deref()
-                .map_or(Ok(()), |path| check_extension(path, known))?;
+            path.iter()
+                .try_for_each(|path| check_extension(path, known))?;
         }
         let outputs = inputs.write("--output", self.output.as_deref().into_iter().chain(record));
         let outputs = outputs.write("--svg", &self.svg).write("--png", &self.png);
         outputs.check(self.force)
     }
+}
 
-    /// The vectors of the file, in the graph's node order, or new ones.
-    fn embedding(
-        &self,
-        file: Option<&PathBuf>,
-        graph: &Graph,
-        format: Option<Format>,
-        context: &Context,
-    ) -> anyhow::Result<Embedding> {
-        let Some(path) = file else {
-            let mut hone = Hone::new(Config::default())?;
-            if let Some(bytes) = self.input.memory() {
-                hone = hone.memory_limit(bytes);
-            }
-            return Ok(hone.embed(graph, context.progress())?.embedding);
+/// The vectors of a file, in the graph's node order.
+fn read_vectors(
+    path: &Path,
+    format: Option<Format>,
+    graph: &Graph,
+    memory: Option<u64>,
+    context: &Context,
+) -> Result<Embedding, Error> {
+    let read = vectors::read(path, format, memory)?;
+    vectors::note_no_names(path, format, context);
+    let index = read.ids.index();
+    let row = |node: u32| {
+        let id = graph.ids().get(node).to_string();
+        index.find(&id).ok_or_else(|| {
+            let remedy =
+                "give vectors of this graph, or the graph of the vectors; --nodes adds nodes without an edge";
+            Error::input(path, format!("there is no vector of node `{id}`"), remedy)
+        })
+    };
+    let rows = (0..graph.nodes() as u32).map(row);
+    let rows: Vec<u32> = rows.collect::<Result<_, _>>()?;
+    let (all, file) = (read.ids.len(), path.display());
+    let surplus = all.saturating_sub(rows.len());
+    if surplus > 0 {
+        let belong = match surplus {
+            1 => "belongs to a node that is",
+            _ => "belong to nodes that are",
         };
-        let read = vectors::read(path, format, self.input.memory())?;
-        vectors::note_no_names(path, format, context);
-        let index = read.ids.index();
-        let row = |node: u32| {
-            let id = graph.ids().get(node).to_string();
-            index.find(&id).ok_or_else(|| {
-                let remedy =
-                    "give vectors of this graph, or the graph of the vectors; --nodes adds nodes without an edge";
-                Error::input(path, format!("there is no vector of node `{id}`"), remedy)
-            })
-        };
-        let rows = (0..graph.nodes() as u32).map(row);
-        let rows: Vec<u32> = rows.collect::<Result<_, _>>()?;
-        let (all, file) = (read.ids.len(), path.display());
-        let surplus = all.saturating_sub(rows.len());
-        if surplus > 0 {
-            let belong = match surplus {
-                1 => "belongs to a node that is",
-                _ => "belong to nodes that are",
-            };
-            context.note(format_args!(
-                "note: {surplus} of {all} vectors in {file} {belong} not in this graph; check that the file is of this graph"
-            ));
-        }
-        let mut vectors = hone::dense::Block::zeros(rows.len(), read.vectors.cols());
-        vectors.update_rows(|i, to| to.copy_from_slice(read.vectors.row(rows[i] as usize)));
-        let ids = graph.ids().clone();
-        Ok(Embedding::with_columns(ids, vectors, read.columns.clone()))
+        context.note(format_args!(
+            "note: {surplus} of {all} vectors in {file} {belong} not in this graph; check that the file is of this graph"
+        ));
     }
+    let mut vectors = Block::zeros(rows.len(), read.vectors.cols());
+    vectors.update_rows(|i, to| to.copy_from_slice(read.vectors.row(rows[i] as usize)));
+    let ids = graph.ids().clone();
+    Ok(Embedding::with_columns(ids, vectors, read.columns))
 }
 
 /// What nodes can be coloured by.
@@ -251,7 +238,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     // The record is next to the page, else next to a picture.
     let main = args.files().next().cloned();
     let mut batch = args.check(inputs, main.as_deref().and_then(record::path).as_deref())?;
-    let start = Start::now();
+    let mut stages = Stages::begin();
     let facts = |chosen: &Option<Chosen>| {
         let facts = chosen.as_ref().map(|it| it.facts(source.changed, context));
         facts.transpose()
@@ -261,32 +248,37 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     choices.attributes = facts(&beside.attributes)?;
     // Weights affect the vectors that are computed here.
     let weights = beside.vectors.is_none();
-    let memory = args.input.memory();
-    let graph = source.open(weights, memory, context)?;
+    let graph = source.open(weights, context)?;
     if !weights {
         note_idle_weights(&graph, context);
     }
+    let memory = source.memory;
     let colours = colours(&beside, &graph, memory, context)?;
-    let (read, start) = (Stage::since("read", &start), Start::now());
+    stages.end("read");
+    let progress = context.progress();
+    let embedding = match path(&beside.vectors) {
+        Some(path) => read_vectors(path, choices.vectors_format, &graph, memory, context)?,
+        None => {
+            let mut hone = Hone::new(Config::default())?;
+            if let Some(bytes) = memory {
+                hone = hone.memory_limit(bytes);
+            }
+            hone.embed(&graph, progress)?.embedding
+        }
+    };
     let Placing { by, layout } = choices.placing;
-    let embedding = args.embedding(
-        path(&beside.vectors),
-        &graph,
-        choices.vectors_format,
-        context,
-    )?;
     let space = Space::of(&embedding, by)?;
     drop(embedding);
-    let (embedded, start) = (Stage::since("vectors", &start), Start::now());
-    let mut placed = layout.place(&space, context.progress())?;
+    stages.end("vectors");
+    let mut placed = layout.place(&space, progress)?;
     if placed.neighbours.is_none() {
-        placed.neighbours = Some(Search::default().all(&space, context.progress())?);
+        placed.neighbours = Some(Search::default().all(&space, progress)?);
     }
     drop(space);
     note_recall(placed.recall(), context);
-    let (laid, start) = (Stage::since("layout", &start), Start::now());
-    let roles = RoleOptions::default().find(&graph, context.progress())?;
-    let stages = vec![read, embedded, laid, Stage::since("roles", &start)];
+    stages.end("layout");
+    let roles = RoleOptions::default().find(&graph, progress)?;
+    stages.end("roles");
     let map = Map {
         graph: &graph,
         title: choices.title.clone().unwrap_or_else(|| source.name()),
@@ -296,8 +288,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         colours,
     };
     if let Some(path) = &args.output {
-        let page = map.html(context.progress())?;
-        files::add(&mut batch, path, page.as_bytes())?;
+        files::add(&mut batch, path, map.html(progress)?.as_bytes())?;
     }
     if let Some(path) = &args.svg {
         files::add(&mut batch, path, map.svg()?.as_bytes())?;
@@ -306,16 +297,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         files::add(&mut batch, path, &map.png(PIXELS)?)?;
     }
     if let Some(path) = &main {
-        let record = Record {
-            version: env!("CARGO_PKG_VERSION"),
-            command: COMMAND,
-            input: &source.input,
-            graph: GraphFacts::of(&graph),
+        let done = Done {
             choices: &choices,
             recall: placed.recall(),
-            stages,
         };
-        record::add_to(&mut batch, path, &record)?;
+        let of = Some((&source.input, &graph));
+        Record::new(COMMAND, of, &done, stages.done).add_to(&mut batch, path)?;
     }
     context.progress_done();
     batch.commit()?;

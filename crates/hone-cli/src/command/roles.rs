@@ -5,19 +5,16 @@ use std::path::PathBuf;
 
 use hone::graph::NodeIds;
 use hone::motif::Sample;
-use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::{Error, record};
 use hone_explore::{
     Explanation, MOST_ROLES, MotifScore, RATIOS, Role, RoleOptions, Roles, find_node,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::context::Context;
-use crate::context::aligned;
-use crate::input::RepeatableArgs;
-use crate::input::note_idle_weights;
-use crate::options::{of_option, translated};
-use crate::repeat::Earlier;
+use crate::context::{Context, aligned};
+use crate::input::{RepeatableArgs, note_idle_weights};
+use crate::options::{Known, of_option};
+use crate::repeat::{Record, Stages};
 
 /// Find structural roles: groups of nodes with similar neighbourhoods, with a name and reasons for each role.
 #[derive(Debug, clap::Args)]
@@ -30,7 +27,7 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     /// How many roles, or auto [default: auto].
     #[arg(long, value_name = "auto|K", value_parser = roles)]
-    roles: Option<Wanted>,
+    roles: Option<Count>,
     /// Explain why a node has its role, and what would give it another; may be repeated.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     explain: Vec<String>,
@@ -61,29 +58,36 @@ that its nodes have more or less of than the average node, in standard deviation
 are linked, relative to what their degrees alone would give. docs/explore.md explains how roles are found, counted and \
 named.";
 
-/// The requested number of roles.
+/// The requested number of roles; none to choose it.
 #[derive(Debug, Clone, Copy)]
-struct Wanted(Option<usize>);
+struct Count(Option<usize>);
 
-fn roles(text: &str) -> Result<Wanted, String> {
+fn roles(text: &str) -> Result<Count, String> {
     match text.parse() {
-        _ if text == "auto" => Ok(Wanted(None)),
-        Ok(count) if (1..=MOST_ROLES).contains(&count) => Ok(Wanted(Some(count))),
+        _ if text == "auto" => Ok(Count(None)),
+        Ok(count) if (1..=MOST_ROLES).contains(&count) => Ok(Count(Some(count))),
         _ => Err(format!("give auto, or a number from 1 to {MOST_ROLES}")),
     }
 }
 
-/// What is stored next to a file of roles.
+const COMMAND: &str = "roles";
+
+/// Settings and the options that give them.
+pub(crate) const OPTIONS: &[Known] = &[("sample", "--sample"), ("roles", "--roles")];
+
+/// What a record says about the choices.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Choices {
+    choices: RoleOptions,
+}
+
+/// What a run did: part of its record.
 #[derive(Serialize)]
-struct Record<'a> {
-    version: &'static str,
-    command: &'static str,
-    choices: &'a RoleOptions,
-    input: &'a Input,
-    graph: GraphFacts,
+struct Done<'a> {
+    #[serde(flatten)]
+    choices: &'a Choices,
     #[serde(flatten)]
     shown: &'a Shown<'a>,
-    stages: Vec<Stage>,
 }
 
 /// What `--json` prints.
@@ -114,27 +118,6 @@ struct ShownRole<'a> {
     role: &'a Role,
 }
 
-impl<'a> ShownRole<'a> {
-    fn new(role: &'a Role, ids: &NodeIds) -> Self {
-        let exemplars = role.exemplars.iter();
-        ShownRole {
-            name: &role.name,
-            nodes: role.nodes,
-            share: role.share,
-            degree: role.degree,
-            out_degree: role.out_degree,
-            in_degree: role.in_degree,
-            ratios: RATIOS
-                .into_iter()
-                .zip(role.ratios.iter().copied())
-                .collect(),
-            motifs: &role.motifs,
-            exemplars: exemplars.map(|&node| ids.get(node).to_string()).collect(),
-            role,
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct ShownNode {
     id: String,
@@ -142,77 +125,60 @@ struct ShownNode {
     explanation: Explanation,
 }
 
-const COMMAND: &str = "roles";
-
-/// What a record says about the choices.
-#[derive(Default, Deserialize)]
-struct Chosen {
-    choices: RoleOptions,
-}
-
 impl Args {
     /// The choices of the command line over those of an earlier run.
-    fn options(&self) -> Result<RoleOptions, Error> {
-        let read = |path| Earlier::<Chosen>::read(path, COMMAND);
-        let earlier = self.input.config().map(read).transpose()?;
-        let mut options = earlier.map_or_else(RoleOptions::default, |it| it.choices.choices);
+    fn choices(&self) -> Result<Choices, Error> {
+        let earlier = self.input.earlier::<Choices>(COMMAND)?;
+        let mut choices = earlier.map(|it| it.choices).unwrap_or_default();
+        let options = &mut choices.choices;
         options.sample = self.sample.unwrap_or(options.sample);
         if self.seed.is_some() && options.sample == Sample::Exact {
             let message = "only applies to --sample; exact counts are not random";
             return Err(Error::config("--seed", message));
         }
         options.seed = self.seed.unwrap_or(options.seed);
-        if let Some(Wanted(wanted)) = self.roles {
-            options.roles = wanted;
+        if let Some(Count(count)) = self.roles {
+            options.roles = count;
         }
-        Ok(options)
+        Ok(choices)
     }
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (options, (source, inputs)) = (args.options()?, args.input.resolve()?);
+    let (choices, (source, inputs)) = (args.choices()?, args.input.resolve()?);
     let output = args.output.as_deref();
     output.map_or(Ok(()), Roles::check_table)?;
     let outputs = inputs.write("--output", output);
     let outputs = outputs.write("--output", output.and_then(record::path));
     let mut batch = outputs.check(args.force)?;
-    let start = Start::now();
-    let graph = source.open(false, args.input.memory(), context)?;
+    let mut stages = Stages::begin();
+    let graph = source.open(false, context)?;
     note_idle_weights(&graph, context);
-    let (read, start) = (Stage::since("read", &start), Start::now());
+    stages.end("read");
     let (ids, index) = (graph.ids(), graph.ids().index());
     let nodes = args.explain.iter().map(|id| find_node(ids, &index, id));
     let nodes = nodes.collect::<Result<Vec<u32>, _>>();
     let nodes = nodes.map_err(|error| of_option(error, "--explain"))?;
-    let found = options.find(&graph, context.progress());
-    let options_of = [("sample", "--sample"), ("roles", "--roles")];
-    let found = found.map_err(|error| translated(error, &options_of))?;
-    let stages = vec![read, Stage::since("roles", &start)];
-    let role = |role| ShownRole::new(role, ids);
-    let explained = nodes
-        .iter()
-        .zip(&args.explain)
-        .map(|(&node, id)| ShownNode {
-            id: id.clone(),
-            explanation: found.explain(node, id),
-        });
+    let found = choices.choices.find(&graph, context.progress())?;
+    stages.end("roles");
+    let explained = nodes.iter().zip(&args.explain);
+    let explained = explained.map(|(&node, id)| ShownNode {
+        id: id.clone(),
+        explanation: found.explain(node, id),
+    });
     let shown = Shown {
-        roles: found.roles.iter().map(role).collect(),
+        roles: found.roles.iter().map(|role| shown(role, ids)).collect(),
         affinity: &found.affinity,
         explanations: explained.collect(),
     };
     if let Some(path) = output {
         found.add_to(&mut batch, path, ids, context.progress())?;
-        let record = Record {
-            version: env!("CARGO_PKG_VERSION"),
-            command: COMMAND,
-            choices: &options,
-            input: &source.input,
-            graph: GraphFacts::of(&graph),
+        let done = Done {
+            choices: &choices,
             shown: &shown,
-            stages,
         };
-        record::add_to(&mut batch, path, &record)?;
+        let of = Some((&source.input, &graph));
+        Record::new(COMMAND, of, &done, stages.done).add_to(&mut batch, path)?;
         batch.commit()?;
     }
     context.progress_done();
@@ -223,12 +189,28 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if !shown.explanations.is_empty() {
         let texts = shown.explanations.iter();
         let texts = texts.map(|node| format!("{}\n", node.explanation.text));
-        return context.print(texts.collect::<String>());
+        context.print(texts.collect::<String>())?;
+    } else if !output.is_some_and(hone::output::is_stream) {
+        context.print(table(&shown))?;
     }
-    if output.is_some_and(hone::output::is_stream) {
-        return Ok(());
+    Ok(())
+}
+
+fn shown<'a>(role: &'a Role, ids: &NodeIds) -> ShownRole<'a> {
+    let exemplars = role.exemplars.iter();
+    let ratios = RATIOS.into_iter().zip(role.ratios.iter().copied());
+    ShownRole {
+        name: &role.name,
+        nodes: role.nodes,
+        share: role.share,
+        degree: role.degree,
+        out_degree: role.out_degree,
+        in_degree: role.in_degree,
+        ratios: ratios.collect(),
+        motifs: &role.motifs,
+        exemplars: exemplars.map(|&node| ids.get(node).to_string()).collect(),
+        role,
     }
-    context.print(table(&shown))
 }
 
 /// Both tables for a terminal.
@@ -237,19 +219,23 @@ fn table(shown: &Shown<'_>) -> String {
         let parts = scores
             .iter()
             .map(|score| format!("{} {:+.1}", score.motif, score.z));
-        let parts: Vec<String> = parts.collect();
-        match &parts[..] {
-            [] => "–".into(),
-            parts => parts.join(", "),
+        match parts.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => "–".into(),
+            parts => parts,
         }
     };
     let directed = shown.roles.iter().any(|role| role.out_degree.is_some());
-    let degrees: &[&str] = match directed {
-        true => &["degree", "out", "in"],
-        false => &["degree"],
+    let degrees = if directed {
+        &["degree", "out", "in"][..]
+    } else {
+        &["degree"]
     };
-    let (first, last) = (["role", "nodes", "share"], ["more", "less", "such as"]);
-    let head = [&first, degrees, &last].concat();
+    let head = [
+        &["role", "nodes", "share"],
+        degrees,
+        &["more", "less", "such as"],
+    ]
+    .concat();
     let mut lines = vec![head.into_iter().map(str::to_owned).collect()];
     for shown in &shown.roles {
         let share = format!("{:.1} %", 100.0 * shown.share);
@@ -261,7 +247,7 @@ fn table(shown: &Shown<'_>) -> String {
         cells.extend([more, less, shown.exemplars.join(", ")]);
         lines.push(cells);
     }
-    let text = aligned(&lines, &(1..3 + degrees.len()).collect::<Vec<_>>());
+    let text = aligned(&lines, 1..3 + degrees.len());
     let links = match directed {
         true => "arcs from the role of the row to that of the column",
         false => "links between roles",
@@ -272,6 +258,6 @@ fn table(shown: &Shown<'_>) -> String {
         let ratios = row.iter().map(|ratio| format!("{ratio:.2}"));
         lines.push(std::iter::once(name).chain(ratios).collect());
     }
-    let affinity = aligned(&lines, &(1..=shown.roles.len()).collect::<Vec<_>>());
-    format!("{text}\n{links} (1: as many as expected from their degrees)\n{affinity}")
+    let affinity = aligned(&lines, 1..lines.len());
+    format!("{text}\n{links}, observed / expected from degrees\n{affinity}")
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use hone::Error;
 use hone::graph::NodeIds;
-use hone::report::{Stage, Start};
-use hone::{Error, record};
-use hone_explore::{Answer, By, Method, Neighbour, Neighbours, Search, Space, find_node};
+use hone_explore::{Answer, By, Method, Neighbours, Search, Space, find_node};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::options::of_option;
+use crate::options::{Known, of_option};
+use crate::repeat::{Record, Stages};
 use crate::vectors::{self, VectorArgs};
 
 /// Find similar nodes in an embedding: those nearest to a node, or the neighbours of every node.
@@ -81,18 +81,10 @@ struct Choices {
     search: Search,
 }
 
-/// One answer as JSON.
-#[derive(Serialize)]
-struct Shown {
-    question: String,
-    nodes: Vec<ShownNode>,
-}
+/// Settings and the options that give them, of all commands that compare vectors.
+pub(crate) const OPTIONS: &[Known] = &[("by", "--by")];
 
-#[derive(Serialize)]
-struct ShownNode {
-    id: String,
-    similarity: f32,
-}
+const COMMAND: &str = "similar";
 
 impl Args {
     /// The choices of the command line over those of an earlier run; a query replaces all earlier ones.
@@ -117,7 +109,7 @@ impl Args {
             let message = "give only one of --node, --positive (with --negative) and --all";
             ("--node", message)
         } else if nothing {
-            let message = "say what to look for: --node ID, --positive ID or --all";
+            let message = "give --node ID, --positive ID or --all";
             ("--node", message)
         } else if !now.all && (self.search.is_some() || self.seed.is_some()) {
             let message = "only applies to --all; a single node is always compared with all others";
@@ -133,7 +125,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (source, before) = args.vectors.resolve::<Choices>("similar")?;
+    let (source, before) = args.vectors.resolve::<Choices>(COMMAND)?;
     let choices = args.choices(before.unwrap_or_default())?;
     let outputs = match choices.all {
         true => Neighbours::files(&args.output)?,
@@ -141,26 +133,27 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     };
     let files = source.files().write_recorded(&outputs, &args.output);
     let mut batch = files.check(args.force)?;
-    let start = Start::now();
-    let (ids, space, mut record) = source.open(choices.by, &choices, context)?;
-    let (read, start) = (Stage::since("read", &start), Start::now());
+    let mut stages = Stages::begin();
+    let (ids, space, mut done) = source.open(choices.by, &choices, context)?;
+    stages.end("read");
     let (output, progress) = (&args.output, context.progress());
     if choices.all {
         let found = choices.search.all(&space, progress)?;
-        record.stages = vec![read, Stage::since("search", &start)];
+        stages.end("search");
         vectors::note_recall(found.recall, context);
-        record.recall = found.recall;
+        done.recall = found.recall;
         found.add_to(&mut batch, output, &ids, progress)?;
     } else {
         let answers = ask(&choices, &ids, &space)?;
-        record.stages = vec![read, Stage::since("search", &start)];
+        stages.end("search");
         if args.json {
-            return context.print_json(&shown(&ids, &answers));
+            let shown = answers.iter().map(|answer| shown(&ids, answer));
+            return context.print_json(&shown.collect::<Vec<_>>());
         }
         Answer::add_all_to(&answers, &mut batch, output, &ids, progress)?;
     }
     context.progress_done();
-    record::add_to(&mut batch, output, &record)?;
+    Record::new(COMMAND, None, &done, stages.done).add_to(&mut batch, output)?;
     batch.commit()?;
     Ok(())
 }
@@ -195,14 +188,26 @@ fn ask(choices: &Choices, ids: &NodeIds, space: &Space) -> Result<Vec<Answer>, E
     asked.map(answer).collect()
 }
 
-fn shown(ids: &NodeIds, answers: &[Answer]) -> Vec<Shown> {
-    let node = |node: &Neighbour| ShownNode {
+/// One answer as JSON.
+#[derive(Serialize)]
+struct Shown<'a> {
+    question: &'a str,
+    nodes: Vec<ShownNode>,
+}
+
+#[derive(Serialize)]
+struct ShownNode {
+    id: String,
+    similarity: f32,
+}
+
+fn shown<'a>(ids: &NodeIds, answer: &'a Answer) -> Shown<'a> {
+    let nodes = answer.nodes.iter().map(|node| ShownNode {
         id: ids.get(node.row).to_string(),
         similarity: node.similarity,
-    };
-    let shown = |answer: &Answer| Shown {
-        question: answer.question.clone(),
-        nodes: answer.nodes.iter().map(node).collect(),
-    };
-    answers.iter().map(shown).collect()
+    });
+    Shown {
+        question: &answer.question,
+        nodes: nodes.collect(),
+    }
 }

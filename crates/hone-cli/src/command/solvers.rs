@@ -28,5 +28,5 @@ pub(crate) fn run(_args: &Args, context: &Context) -> anyhow::Result<()> {
     for (name, line) in MODELS {
         let _ = writeln!(out, "  {name:12} {line}");
     }
-    context.print(out)
+    Ok(context.print(out)?)
 }

@@ -1,25 +1,22 @@
 //! `hone tune GRAPH`: which settings suit a graph, measured on its own edges and labels.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use hone::graph::RecordedFile;
 use hone::memory::Allowance;
-use hone::output::Batch;
-use hone::report::{GraphFacts, Input};
 use hone::{Error, record};
 use hone_eval::labels::NodeLabels;
 use hone_eval::stats::Summary;
-use hone_eval::tune::{By, Row, TuneOptions, Tuned};
+use hone_eval::tune::{By, TuneOptions, Tuned};
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, aligned};
-use crate::exit::Incomplete;
+use crate::exit::{self, Incomplete};
 use crate::input::RepeatableArgs;
-use crate::options::{Known, translated};
-use crate::repeat::{Chosen, Earlier};
-use crate::{exit, files, next};
+use crate::options::Known;
+use crate::repeat::{Chosen, Record};
+use crate::{files, next};
 
 /// Find settings that suit a graph: hide some of its edges, and compare how well a handful of candidates predict them.
 ///
@@ -49,7 +46,7 @@ pub(crate) struct Args {
     /// Number of rounds, each of which hides different edges; fewer than 3 decide nothing [default: 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     rounds: Option<u64>,
-    /// Stop after this time, such as 90s, 10m or 2h: rounds that are complete by then count.
+    /// Stop after this time (90s, 10m, 2h); only completed rounds are counted.
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
     /// Share of the edges that are hidden [default: 0.2].
@@ -80,7 +77,7 @@ docs/evaluation.md explains how candidates are compared, and when a difference c
 const COMMAND: &str = "tune";
 
 /// Settings and the options that give them.
-const OPTIONS: &[Known] = &[
+pub(crate) const OPTIONS: &[Known] = &[
     ("candidates", "--candidate"),
     ("methods", "--candidate"),
     ("by", "--by"),
@@ -113,15 +110,11 @@ struct Choices {
     labels: Option<RecordedFile>,
 }
 
-/// What is stored next to the chosen settings.
+/// What was compared, and what came of it: part of a record.
 #[derive(Serialize)]
-struct Record<'a> {
-    version: &'static str,
-    command: &'static str,
+struct Done<'a> {
     #[serde(flatten)]
     choices: &'a Choices,
-    input: &'a Input,
-    graph: GraphFacts,
     #[serde(flatten)]
     tuned: &'a Tuned,
 }
@@ -129,23 +122,14 @@ struct Record<'a> {
 impl Args {
     /// The choices of the command line over those of an earlier run.
     fn choices(&self) -> Result<(TuneOptions, Option<Chosen>), Error> {
-        let earlier = self
-            .input
-            .config()
-            .map(|path| Earlier::<Choices>::read(path, COMMAND))
-            .transpose()?;
-        let before = earlier
-            .as_ref()
-            .map(|earlier| earlier.choices.choices.clone())
-            .unwrap_or_default();
-        let labels = Chosen::new(self.labels.as_deref(), earlier.as_ref(), |it| {
-            it.labels.as_ref()
-        })?;
+        let earlier = self.input.earlier::<Choices>(COMMAND)?;
+        let given = self.labels.as_deref();
+        let labels = Chosen::new(given, earlier.as_ref(), |it| it.labels.as_ref())?;
+        let before = earlier.map_or_else(TuneOptions::default, |it| it.choices.choices);
         let options = TuneOptions {
-            candidates: if self.candidate.is_empty() {
-                before.candidates
-            } else {
-                self.candidate.clone()
+            candidates: match self.candidate.is_empty() {
+                true => before.candidates,
+                false => self.candidate.clone(),
             },
             dim: self.dim.or(before.dim),
             removed: self.removed.unwrap_or(before.removed),
@@ -161,39 +145,40 @@ impl Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let streamed = args.output.as_deref().is_some_and(hone::output::is_stream);
     if streamed && args.json {
-        return Err(Error::config(
-            "--json",
-            "standard output has the settings; give --output a file",
-        )
-        .into());
+        let message = "standard output has the settings; give --output a file";
+        return Err(Error::config("--json", message).into());
     }
-    let (options, labels) = args.choices()?;
+    let (mut options, labels) = args.choices()?;
     let (source, inputs) = args.input.resolve()?;
     let record_path = args.output.as_deref().and_then(record::path);
     let inputs = inputs.read("--labels", labels.as_ref().map(|labels| &labels.path));
     let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
     outputs.check_places()?;
-    args.output
-        .as_deref()
-        .map_or(Ok(()), |path| files::check_extension(path, &["toml"]))?;
-    let batch = outputs.check(args.force)?;
+    if let Some(path) = &args.output {
+        files::check_extension(path, &["toml"])?;
+    }
+    let mut batch = outputs.check(args.force)?;
     let facts = labels
         .as_ref()
-        .map(|labels| labels.facts(source.changed, context))
-        .transpose()?;
-    let memory = args.input.memory();
-    let graph = source.open(true, memory, context)?;
-    let labels = labels
-        .map(|labels| NodeLabels::read_within(&labels.path, &graph, Allowance::new(memory)))
-        .transpose()?;
-    note_unknown(labels.as_ref(), context);
+        .map(|labels| labels.facts(source.changed, context));
+    let facts = facts.transpose()?;
+    let graph = source.open(true, context)?;
+    let allowance = Allowance::new(source.memory);
+    let labels = labels.map(|labels| NodeLabels::read_within(&labels.path, &graph, allowance));
+    let labels = labels.transpose()?;
+    match labels.as_ref().map_or(0, |labels| labels.unknown) {
+        0 => (),
+        1 => context.note("note: 1 labelled node is not in the graph and is ignored"),
+        many => context.note(format_args!(
+            "note: {many} labelled nodes are not in the graph and are ignored"
+        )),
+    }
     if args.time.is_none() {
         exit::could_save(
             "start again with --time, such as --time 10m, to stop after the rounds that are complete by then",
         );
     }
-    let tuned = options.run(&graph, labels.as_ref(), args.time, context.progress());
-    let tuned = tuned.map_err(|error| translated(error, OPTIONS))?;
+    let tuned = options.run(&graph, labels.as_ref(), args.time, context.progress())?;
     context.progress_done();
     if tuned.rounds < options.rounds {
         context.note(format_args!(
@@ -204,27 +189,42 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut written = Vec::new();
     if let Some(path) = &args.output {
         // The same number of rounds gives the same result, whatever the time.
-        let rounds = if tuned.rounds > 0 {
-            tuned.rounds
-        } else {
-            options.rounds
-        };
+        if tuned.rounds > 0 {
+            options.rounds = tuned.rounds;
+        }
         let choices = Choices {
-            choices: TuneOptions { rounds, ..options },
+            choices: options,
             labels: facts,
         };
-        let (version, input) = (env!("CARGO_PKG_VERSION"), &source.input);
-        let record = Record {
-            version,
-            command: COMMAND,
+        let done = Done {
             choices: &choices,
-            input,
-            graph: GraphFacts::of(&graph),
             tuned: &tuned,
         };
-        written = write(batch, path, &record)?;
+        files::add(
+            &mut batch,
+            path,
+            tuned.config.to_commented_toml().as_bytes(),
+        )?;
+        let of = Some((&source.input, &graph));
+        Record::new(COMMAND, of, &done, Vec::new()).add_to(&mut batch, path)?;
+        written = batch.commit()?;
     }
-    show(args, &tuned, &source.input, &written, context)?;
+    match (args.json, streamed) {
+        (true, _) => context.print_json(&tuned)?,
+        (false, true) => context.note(&tuned.verdict),
+        (false, false) => context.print(table(&tuned))?,
+    }
+    if let Some(path) = args.output.as_ref().filter(|_| !streamed) {
+        files::note_written(&written, path, context);
+        let (graph, reading) = (
+            next::file(&source.input.path),
+            next::reading(&source.input.options),
+        );
+        let settings = next::file(&path.display().to_string());
+        context.note(format_args!(
+            "next: hone embed {graph}{reading} -o vectors.npy --config {settings}"
+        ));
+    }
     let failed = tuned.rows.iter().filter(|row| row.failure.is_some());
     let names: Vec<&str> = failed.map(|row| row.name.as_str()).collect();
     match names.is_empty() {
@@ -233,98 +233,41 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
 }
 
-/// Prints the comparison, and what to do with the files.
-fn show(
-    args: &Args,
-    tuned: &Tuned,
-    input: &Input,
-    written: &[PathBuf],
-    context: &Context,
-) -> anyhow::Result<()> {
-    let streamed = args.output.as_deref().is_some_and(hone::output::is_stream);
-    match (args.json, streamed) {
-        (true, _) => context.print_json(tuned)?,
-        (false, true) => context.note(&tuned.verdict),
-        (false, false) => context.print(table(tuned))?,
-    }
-    if let Some(path) = args.output.as_ref().filter(|_| !streamed) {
-        files::note_written(written, path, context);
-        let (graph, settings) = (
-            next::file(&input.path),
-            next::file(&path.display().to_string()),
-        );
-        let reading = next::reading(&input.options);
-        context.note(format_args!(
-            "next: hone embed {graph}{reading} -o vectors.npy --config {settings}"
-        ));
-    }
-    Ok(())
-}
-
-/// Counts labels of nodes that are not in the graph.
-fn note_unknown(labels: Option<&NodeLabels>, context: &Context) {
-    match labels.map_or(0, |labels| labels.unknown) {
-        0 => (),
-        1 => context.note("note: 1 labelled node is not in the graph and is ignored"),
-        many => context.note(format_args!(
-            "note: {many} labelled nodes are not in the graph and are ignored"
-        )),
-    }
-}
-
-/// Writes the chosen settings, and the record of how they were chosen.
-fn write(mut batch: Batch, path: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
-    let mut out = batch.begin(path)?;
-    out.write_all(record.tuned.config.to_commented_toml().as_bytes())
-        .map_err(|e| out.error(e))?;
-    batch.add(out)?;
-    record::add_to(&mut batch, path, record)?;
-    Ok(batch.commit()?)
-}
-
 /// One line per candidate, and the verdict.
 fn table(tuned: &Tuned) -> String {
+    let default = &tuned.rows[0];
+    let (links, labels) = (!default.links.is_empty(), !default.labels.is_empty());
     let mut head = vec!["candidate".to_owned()];
-    let (links, labels) = (
-        !tuned.rows[0].links.is_empty(),
-        !tuned.rows[0].labels.is_empty(),
-    );
     head.extend(links.then(|| "links (AUC)".to_owned()));
     head.extend(labels.then(|| "labels (F1)".to_owned()));
     head.extend(["difference", "p", "seconds"].map(str::to_owned));
-    let score =
-        |values: &[f64]| Summary::of(values).map(|it| format!("{:.3} ± {:.3}", it.mean, it.std));
-    let line = |row: &Row| {
+    let score = |values: &[f64]| match Summary::of(values) {
+        Some(it) => format!("{:.3} ± {:.3}", it.mean, it.std),
+        None => "–".to_owned(),
+    };
+    let mut lines = vec![head];
+    let mut failures = String::new();
+    for row in &tuned.rows {
+        let error = row.error.map(|error| format!(" ± {error:.3}"));
+        let error = error.unwrap_or_default();
+        let difference = row.difference.map(|it| format!("{it:+.3}{error}"));
+        let p = row.p.map(|p| format!("{p:.3}"));
         let mut line = vec![row.name.clone()];
-        let score = |values: &[f64]| score(values).unwrap_or_else(|| "–".into());
         line.extend(links.then(|| score(&row.links)));
         line.extend(labels.then(|| score(&row.labels)));
-        let error = row
-            .error
-            .map_or(String::new(), |error| format!(" ± {error:.3}"));
-        line.push(row.difference.map_or("–".into(), |difference| {
-            format!("{difference:+.3}{error}")
-        }));
-        line.push(row.p.map_or("–".into(), |p| format!("{p:.3}")));
+        line.extend([difference, p].map(|cell| cell.unwrap_or_else(|| "–".into())));
         line.push(format!("{:.2}", row.seconds));
-        line
-    };
-    let lines: Vec<Vec<String>> = std::iter::once(head)
-        .chain(tuned.rows.iter().map(line))
-        .collect();
-    let right: Vec<usize> = (1..lines[0].len()).collect();
-    let level = format!(
-        "Another candidate replaces {} only if its p is below {:.4}.",
-        tuned.rows[0].name, tuned.level
-    );
-    let failures: String = tuned
-        .rows
-        .iter()
-        .filter_map(|row| Some((&row.name, row.failure.as_ref()?)))
-        .map(|(name, reason)| format!("{name} failed (–): {reason}\n"))
-        .collect();
-    let table = aligned(&lines, &right);
-    format!("{table}\n{failures}{level}\n{}\n", tuned.verdict)
+        lines.push(line);
+        if let Some(reason) = &row.failure {
+            failures += &format!("{} failed (–): {reason}\n", row.name);
+        }
+    }
+    let table = aligned(&lines, 1..lines[0].len());
+    let (name, level) = (&default.name, tuned.level);
+    format!(
+        "{table}\n{failures}Another candidate replaces {name} only if its p is below {level:.4}.\n{}\n",
+        tuned.verdict
+    )
 }
 
 #[cfg(test)]

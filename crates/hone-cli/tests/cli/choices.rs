@@ -409,11 +409,12 @@ fn the_summary_shows_findings_of_this_graph() {
         said("builtin:grid"),
     );
     assert!(
-        karate.contains("% of the variance) rises with edge, falls with mean(edge)"),
+        karate.contains("% of the variance) increases with edge, decreases with mean(edge)"),
         "{karate}"
     );
     let shared = |one: &str, other: &str| {
-        one.split_once("rises").map(|said| said.1) == other.split_once("rises").map(|said| said.1)
+        one.split_once("increases").map(|said| said.1)
+            == other.split_once("increases").map(|said| said.1)
     };
     assert!(
         !shared(&karate, &barbell) && !shared(&barbell, &grid) && !shared(&karate, &grid),

@@ -89,7 +89,7 @@ fn link_prediction_in_all_formats_and_again_from_the_cache() {
     first.stdout(
         contains("AUC, mean operator")
             .and(contains(
-                "spectral:dim=2|4,skip_trivial=true was chosen with builtin:karate: dim=",
+                "chosen for spectral:dim=2|4,skip_trivial=true: dim=",
             ))
             .and(contains("±")),
     );
@@ -663,7 +663,7 @@ fn settings_are_tuned_written_and_repeated() {
     assert_eq!((&said["rounds"], &said["chosen"]), (&0.into(), &0.into()));
     assert_eq!(
         said["verdict"],
-        "hone:dim=8 stays: no round was completed in the given time"
+        "hone:dim=8 stays: no round finished in the given time, so nothing was compared; allow more time, or name fewer candidates"
     );
     // What cannot be computed here is left out.
     run("tune builtin:karate --candidate hone --candidate hone-p --candidate hone:motifs=triads --rounds 1")

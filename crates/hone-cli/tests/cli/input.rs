@@ -74,7 +74,7 @@ fn standard_input_and_what_was_dropped() {
         .write_stdin(list)
         .assert()
         .success();
-    let note = "note: dropped 1 self-loop, 1 duplicate edge, 4 weights (--weighted keeps and uses weights)\n";
+    let note = "note: dropped 1 self-loop, 4 weights (--weighted keeps and uses weights)\nnote: merged 1 duplicate edge\n";
     run.stdout(contains("nodes               3\nedges               2\n"))
         .stderr(note);
     let quiet = hone()
@@ -90,9 +90,7 @@ fn standard_input_and_what_was_dropped() {
         .write_stdin(list)
         .assert()
         .success();
-    summed.stderr(
-        "note: dropped 1 self-loop, 1 duplicate edge; the weights of duplicate edges are added\n",
-    );
+    summed.stderr("note: dropped 1 self-loop\nnote: merged 1 duplicate edge; weights are summed\n");
     let kept = hone()
         .args(["info", "-", "--weighted", "--directed"])
         .write_stdin(list)

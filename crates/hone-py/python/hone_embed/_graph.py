@@ -222,12 +222,13 @@ def _warn(native: NativeGraph, unused: Optional[str]) -> None:
     for note in native.notes:
         warn(note)
     loops, duplicates, weights = native.dropped
-    counts = {"self-loop": loops, "duplicate edge": duplicates, "weight": weights if unused else 0}
+    counts = {"self-loop": loops, "weight": weights if unused else 0}
     parts = [f"{count} {what}{'s' * (count > 1)}" for what, count in counts.items() if count]
     if parts:
-        remedy = f" ({unused})" if counts["weight"] else ""
-        added = "; the weights of duplicate edges are added" if duplicates and native.weighted else ""
-        warn(f"dropped {', '.join(parts)}{remedy}{added}")
+        warn(f"dropped {', '.join(parts)}" + (f" ({unused})" if counts["weight"] else ""))
+    if duplicates:
+        summed = "; weights are summed" if native.weighted else ""
+        warn(f"merged {duplicates} duplicate edge{'s' * (duplicates > 1)}{summed}")
 
 
 def read_graph(

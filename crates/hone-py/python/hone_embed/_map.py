@@ -113,7 +113,9 @@ def _colours(nodes: int, labels: Any, attributes: Any) -> list[tuple[str, Option
     colours: list[tuple[str, Optional[list[str]], list[float]]] = []
     for name, values in columns.items():
         if len(values) != nodes:
-            raise ValueError(f"{name}: {len(values)} values for {nodes} nodes; give one per node")
+            parameter = "labels" if labels is not None and name == "label" else f"attributes: {name}"
+            s = "" if len(values) == 1 else "s"
+            raise ValueError(f"{parameter}: {len(values)} value{s} for {nodes} nodes; give one per node")
         if values.dtype.kind in "biuf":
             colours.append((name, None, np.where(np.isfinite(values), values, np.nan).astype(np.float32).tolist()))
         else:

@@ -82,7 +82,7 @@ def count_orbits(
     if by not in ("edge", "node"):
         raise ValueError(f"by: {by!r} is neither 'edge' nor 'node'")
     if by == "node" and motifs != "all":
-        raise ValueError("motifs: nodes have their own 15 orbits; leave it out")
+        raise ValueError("motifs: cannot be chosen with by='node', which always returns the 15 node orbits")
     if by == "node" and subgraph:
         raise ValueError("subgraph: such counts are of edges; leave it out")
     if output not in ("auto", "pandas", "numpy"):

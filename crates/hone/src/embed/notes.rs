@@ -395,12 +395,11 @@ pub(super) fn without_place(
     match rows.filter(|&(row, &node)| has_edges(node) && is_zero(row)).count() {
         0 => (),
         1 => run.note(
-            "1 node with edges has zero proximity columns: no short walk leads from it to nodes that the factors of the \
-             model cover",
+            "1 node with edges is not connected to the model's nodes within a few steps; its proximity columns are zero",
         ),
         many => run.note(format!(
-            "{many} nodes with edges have zero proximity columns: no short walk leads from them to nodes that the factors of \
-             the model cover"
+            "{many} nodes with edges are not connected to the model's nodes within a few steps; their proximity columns are \
+             zero"
         )),
     }
 }

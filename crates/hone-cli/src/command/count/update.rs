@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use hone::Error;
 use hone::graph::{Edits, Graph, ReadOptions, read};
 use hone::memory::Allowance;
 use hone::motif::Counts;
 use hone::store::CountTable;
-use hone::{Error, record};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::files::Files;
 use crate::input::{GraphSource, note_dropped};
-use crate::options::translated;
+use crate::repeat::Earlier;
 
 /// What changed since an earlier count.
 #[derive(Debug, clap::Args)]
@@ -56,14 +56,14 @@ pub(crate) struct Updated {
 impl UpdateArgs {
     /// What the command line says, over what a record says.
     pub(crate) fn over(&self, before: Option<Update>) -> Result<Option<Update>, Error> {
-        let then = before.as_ref().map(|before| before.counts.clone());
-        let counts = self.update.clone().or(then);
-        let (add, remove) = match before {
-            Some(Update { add, remove, .. }) if self.add.is_none() && self.remove.is_none() => {
-                (add, remove)
+        let mut counts = self.update.clone();
+        let (mut add, mut remove) = (self.add.clone(), self.remove.clone());
+        if let Some(before) = before {
+            counts = counts.or(Some(before.counts));
+            if add.is_none() && remove.is_none() {
+                (add, remove) = (before.add, before.remove);
             }
-            _ => (self.add.clone(), self.remove.clone()),
-        };
+        }
         let (option, message) = match (counts, &add, &remove) {
             (None, None, None) => return Ok(None),
             (Some(_), None, None) => {
@@ -88,15 +88,15 @@ impl UpdateArgs {
 
 impl Update {
     /// The same with the files of a record where they are now.
-    pub(crate) fn located(self, at: &Path, folder: Option<&Path>) -> Result<Update, Error> {
-        let locate = |path: PathBuf| match path.to_str() {
-            Some(named) => record::locate(at, folder, named).map(PathBuf::from),
-            None => Ok(path),
+    pub(crate) fn located<T>(&self, earlier: &Earlier<T>) -> Result<Update, Error> {
+        let locate = |path: &PathBuf| match path.to_str() {
+            Some(named) => earlier.locate(named),
+            None => Ok(path.clone()),
         };
         Ok(Update {
-            add: self.add.map(locate).transpose()?,
-            remove: self.remove.map(locate).transpose()?,
-            counts: locate(self.counts)?,
+            add: self.add.as_ref().map(locate).transpose()?,
+            remove: self.remove.as_ref().map(locate).transpose()?,
+            counts: locate(&self.counts)?,
         })
     }
 
@@ -113,9 +113,9 @@ impl Update {
         &self,
         source: &GraphSource,
         graph: &Graph,
-        memory: Option<u64>,
         context: &Context,
     ) -> anyhow::Result<(Graph, Counts, Updated)> {
+        let memory = context.memory(source.memory);
         let options = ReadOptions {
             format: None,
             directed: false,
@@ -176,7 +176,7 @@ impl Update {
                     None => Error::input(path, message, remedy),
                 }
             }
-            (error, _) => translated(error, &[("directed", "--directed")]),
+            (error, _) => error,
         }
     }
 }

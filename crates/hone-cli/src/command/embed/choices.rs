@@ -12,29 +12,20 @@ use crate::files::Files;
 use crate::options::{self, Flag, Known};
 use crate::repeat;
 
-/// Settings that have an option of their own.
-pub(crate) const OPTIONS: &[Known] = &[
-    ("preset", "--preset"),
-    ("global.dim", "--dim"),
-    ("local.dim", "--local-dim"),
-    ("steps", "--steps"),
-    ("motifs", "--motifs"),
-    ("directed", "--directed"),
-    ("sample", "--sample"),
-    ("delta", "--delta"),
-    ("seed", "--seed"),
-    ("pairs", "--pairs"),
-    ("local.solver.method", "--solver"),
-    ("global.solver.method", "--solver"),
-    ("global.output", "--vectors"),
-    ("attributes.file", "--attributes"),
-    ("attributes.table.id", "--attribute-id"),
-    ("like", "--like"),
-    ("structure-only", "--structure-only"),
-    ("new-only", "--new-only"),
-    ("weights", "--weighted"),
-    options::OTHERS,
-];
+/// Settings that have an option of their own, for messages.
+pub(crate) fn options() -> Vec<Known> {
+    const MORE: [Known; 7] = [
+        ("preset", "--preset"),
+        ("directed", "--directed"),
+        ("like", "--like"),
+        ("structure-only", "--structure-only"),
+        ("new-only", "--new-only"),
+        ("weights", "--weighted"),
+        options::OTHERS,
+    ];
+    let flags = ConfigArgs::default().flags();
+    options::known(&flags).chain(MORE).collect()
+}
 
 /// The choices of the method; shared by `embed` and `config`.
 #[derive(Debug, Default, clap::Args)]
@@ -107,22 +98,38 @@ impl AttributeArgs {
     pub(crate) fn flags(&self) -> [Flag; 2] {
         // Quoted, so that any file name is text, not a TOML value.
         let text = |text: &String| serde_json::Value::from(text.as_str()).to_string();
-        let id = self.attribute_id.as_ref().map(|id| {
-            id.parse::<u32>()
-                .map_or_else(|_| text(id), |at| at.to_string())
+        let id = self.attribute_id.as_ref();
+        let id = id.map(|id| {
+            id.parse()
+                .map_or_else(|_| text(id), |at: u32| at.to_string())
         });
         [
-            ("attributes.file", self.attributes.as_ref().map(text)),
-            ("attributes.table.id", id),
+            (
+                "attributes.file",
+                "--attributes",
+                self.attributes.as_ref().map(text),
+            ),
+            ("attributes.table.id", "--attribute-id", id),
         ]
     }
 }
 
 impl ConfigArgs {
-    /// Whether any setting is given, other than by a configuration file.
-    pub(super) fn any_setting(&self) -> bool {
-        let flags = self.flags().iter().any(|(_, value)| value.is_some());
-        flags || self.preset.is_some() || self.motif_size.is_some() || !self.set.is_empty()
+    /// The first option that gives a setting, other than by a configuration file.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let flags = self.flags();
+        let mut flags = flags.iter().filter(|(.., value)| value.is_some());
+        flags.next().map(|(_, option, _)| *option).or_else(|| {
+            let others = [
+                ("--preset", self.preset.is_some()),
+                ("--motif-size", self.motif_size.is_some()),
+                ("--set", !self.set.is_empty()),
+            ];
+            others
+                .into_iter()
+                .find(|(_, given)| *given)
+                .map(|(option, _)| option)
+        })
     }
 
     /// Adds the files that these choices name.
@@ -132,52 +139,65 @@ impl ConfigArgs {
             .read_vectors("--attributes", &config.attributes.file)
     }
 
-    /// Preset, file, flags and single settings, later ones on top.
+    /// Preset, file, flags and single settings, later ones on top; names the file if no option could be meant.
     pub(crate) fn build(&self) -> Result<Config, Error> {
-        self.lay().map_err(|error| match error {
-            // In the words of the file, which has settings, not options.
-            Error::Input { ref path, .. } if Some(path) == self.config.as_ref() => error,
-            error => self.of_file(options::translated(error, OPTIONS)),
+        let sized = || {
+            let mut config = self.with_all_motifs()?;
+            if let Some(size) = self.motif_size {
+                config.motifs = config.motifs.at_most(size.into());
+                config.check()?;
+            }
+            Ok(config)
+        };
+        sized().map_err(|mut error| {
+            if let (Error::Config { message, .. }, Some(file), None) =
+                (&mut error, &self.config, self.given())
+            {
+                *message += &format!(" (a setting of {})", file.display());
+            }
+            error
         })
-    }
-
-    /// Names the configuration file if no option could be meant.
-    fn of_file(&self, mut error: Error) -> Error {
-        if let (Error::Config { message, .. }, Some(file), false) =
-            (&mut error, &self.config, self.any_setting())
-        {
-            *message += &format!(" (a setting of {})", file.display());
-        }
-        error
     }
 
     /// The settings that options give.
     fn flags(&self) -> Vec<Flag> {
+        let solver = |key: &str| {
+            let name = self.solver.clone();
+            name.filter(|name| solver_settings(name).contains(&key))
+        };
+        let [dim, seed] =
+            [self.dim.map(|dim| dim as u64), self.seed].map(|it| it.map(|it| it.to_string()));
+        let sample = self.sample.map(|sample| sample.to_string());
+        let delta = self.delta.as_ref().map(ToString::to_string);
         let flags = [
-            ("global.dim", self.dim.map(|v| v.to_string())),
-            ("local.dim", self.local_dim.clone()),
-            ("steps", self.steps.clone()),
-            ("motifs", self.motifs.clone()),
-            ("sample", self.sample.map(|v| v.to_string())),
-            ("delta", self.delta.as_ref().map(ToString::to_string)),
-            ("pairs", self.pairs.clone()),
-            ("global.output", self.vectors.clone()),
-            ("seed", self.seed.map(|v| v.to_string())),
+            ("global.dim", "--dim", dim),
+            ("local.dim", "--local-dim", self.local_dim.clone()),
+            ("steps", "--steps", self.steps.clone()),
+            ("motifs", "--motifs", self.motifs.clone()),
+            ("sample", "--sample", sample),
+            ("delta", "--delta", delta),
+            ("pairs", "--pairs", self.pairs.clone()),
+            ("global.output", "--vectors", self.vectors.clone()),
+            ("seed", "--seed", seed),
+            (
+                "local.solver.method",
+                "--solver",
+                solver("local.solver.method"),
+            ),
+            (
+                "global.solver.method",
+                "--solver",
+                solver("global.solver.method"),
+            ),
         ];
-        let solvers = self.solver.iter().flat_map(|name| {
-            let keys = solver_settings(name).iter();
-            keys.map(|key| (*key, Some(name.clone())))
-        });
-        let flags = flags.into_iter().chain(solvers);
-        flags.chain(self.attributes.flags()).collect()
+        flags.into_iter().chain(self.attributes.flags()).collect()
     }
 
     /// Notes options that were given and have no effect on the embedding of this graph.
     pub(super) fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
-        let unused = config.unused(graph, false);
-        let mut found = options::idle_of(&self.flags(), &self.set, OPTIONS, &unused);
+        let mut found = options::idle_of(&self.flags(), &self.set, &config.unused(graph, false));
         if self.motif_size.is_some()
-            && let Ok(Config { motifs: all, .. }) = self.lay_all()
+            && let Ok(Config { motifs: all, .. }) = self.with_all_motifs()
             && all.motifs() == config.motifs.motifs()
         {
             let why = format!("no motif of {all} is larger");
@@ -186,26 +206,17 @@ impl ConfigArgs {
         options::note_idle(&found, context);
     }
 
-    fn lay(&self) -> Result<Config, Error> {
-        let mut config = self.lay_all()?;
-        if let Some(size) = self.motif_size {
-            config.motifs = config.motifs.at_most(size.into());
-            config.check()?;
+    /// The settings with motifs of any size.
+    fn with_all_motifs(&self) -> Result<Config, Error> {
+        if let Some(file) = &self.config {
+            repeat::refuse_others(file)?;
         }
-        Ok(config)
-    }
-
-    /// With motifs of any size.
-    fn lay_all(&self) -> Result<Config, Error> {
-        self.config
-            .as_deref()
-            .map_or(Ok(()), repeat::refuse_others)?;
         let layers = match (&self.preset, &self.config) {
             (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
             (None, Some(file)) => Layers::new().file(file)?,
             (Some(preset), None) => Layers::new().preset(preset)?,
             (None, None) => Layers::new(),
         };
-        options::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
+        options::lay(layers, &self.flags(), &self.set)?.build()
     }
 }

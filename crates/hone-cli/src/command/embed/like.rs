@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 
+use hone::engine::Cpu;
 use hone::memory::Allowance;
 use hone::report::{Stage, Start};
 use hone::store::Embedding;
-use hone::{Error, Like, Model, Run, record};
+use hone::{Error, Like, Model, record};
 
 use super::Args;
-use super::choices::OPTIONS;
 use super::summary::note_summary;
 use crate::context::Context;
-use crate::options;
 use crate::repeat::{self, Alike, Changed};
 
 /// A model, and what to do with it.
@@ -26,7 +25,12 @@ pub(super) struct Asked {
 impl Asked {
     /// What the options request, or the record that is repeated; nothing for an embedding with its own settings.
     pub(super) fn of(args: &Args) -> Result<Option<Asked>, Error> {
+        let given = args.choices.given();
         if let Some(model) = &args.like.like {
+            if let Some(option) = given {
+                let message = "all settings are those of the model of --like; leave it out";
+                return Err(Error::config(option, message));
+            }
             return Ok(Some(Asked {
                 model: model.clone(),
                 structure_only: args.like.structure_only,
@@ -39,7 +43,7 @@ impl Asked {
         else {
             return Ok(None);
         };
-        if args.choices.any_setting() || args.model.is_some() || args.factors.is_some() {
+        if given.is_some() || args.model.is_some() || args.factors.is_some() {
             let message = "it is the record of an embedding like a model, which has the settings; leave out all others";
             return Err(Error::config("--config", message));
         }
@@ -92,7 +96,7 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     let outputs = inputs.write_recorded(&files, &args.output);
     let leads = context.engine().leads();
     let mut batch = outputs.check_by(leads, args.table.force)?;
-    let memory = context.memory(args.input.memory());
+    let memory = context.memory(source.memory);
     let start = Start::now();
     let allowance = Allowance::new(memory);
     let fit = if asked.new_only {
@@ -103,36 +107,29 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     asked.compare(&fit, source.changed, context)?;
     let opened = Stage::since("read model", &start);
     let reading = Start::now();
-    let graph = source.open(true, memory, context)?;
+    let graph = source.open(true, context)?;
     let read = Stage::since("read", &reading);
     let like = Like {
         structure_only: asked.structure_only,
         new_only: asked.new_only,
         memory_limit: memory,
     };
-    let run = fit
-        .embed(&graph, &like, context.progress())
-        .map_err(|error| options::translated(error, OPTIONS))?;
+    let mut run = fit.embed(&graph, &like, context.progress())?;
     context.engine().meet();
     if !leads {
         return Ok(());
     }
-    let Run {
-        embedding,
-        mut report,
-    } = run;
     drop((graph, fit));
+    let report = &mut run.report;
     report.input = Some(source.input);
     report.stages.splice(0..0, [opened, read]);
     if let Some(like) = &mut report.like {
         like.model = Some(model.display().to_string());
     }
     report.work = start.work();
-    context.progress().stage("writing", 0);
-    report.time("write", |_| {
-        embedding.add_to(&mut batch, &args.output, args.table.output_format)
-    })?;
-    record::add_to(&mut batch, &args.output, &report)?;
+    args.table
+        .write(&mut run, &args.output, &mut batch, &Cpu, None, context)?;
+    let report = run.report;
     let paths = batch.commit()?;
     context.progress_done();
     if let Some(like) = report.like.as_ref().filter(|_| !asked.structure_only) {

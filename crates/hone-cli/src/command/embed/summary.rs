@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hone::report::{Dimension, Report, Structure};
+use hone::report::{ColumnBlock, Dimension, Report, Structure};
 
-use super::choices::OPTIONS;
+use super::choices;
 use crate::context::Context;
 use crate::{files, options};
 
@@ -13,36 +13,31 @@ pub(super) fn note_summary(report: &Report, written: &[PathBuf], output: &Path, 
     let mut out = findings(report);
     out.push(format!("columns: {}", blocks(report)));
     out.extend(files::listed(written, output).map(|files| format!("files: {files}")));
-    let stages = report
-        .stages
-        .iter()
-        .map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
-    let stages: Vec<String> = stages.collect();
-    out.push(format!("seconds: {}", stages.join(", ")));
+    let stages = report.stages.iter();
+    let stages = stages.map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
+    out.push(format!(
+        "seconds: {}",
+        stages.collect::<Vec<_>>().join(", ")
+    ));
     let steps = report.automatic_steps.as_ref();
     out.extend(steps.map(|chosen| format!("note: --steps auto chose {}", chosen.steps)));
-    for (kind, texts) in [("warning", &report.warnings), ("note", &report.notes)] {
-        let said = texts.iter().map(|text| options::worded(text, OPTIONS));
-        out.extend(said.map(|text| format!("{kind}: {text}")));
-    }
     out.iter().for_each(|line| context.note(line));
+    options::note_report(report, &choices::options(), context);
 }
 
 /// `proximity 0–111, structure 112–127`; of many blocks the first and the last.
 fn blocks(report: &Report) -> String {
     let blocks = report.blocks.iter().map(|block| {
-        let name = block.kind();
-        let name = if block.step > 0 {
-            format!("{name}.k{}", block.step)
-        } else {
-            name.to_owned()
+        let step = match block.step {
+            0 => String::new(),
+            step => format!(".k{step}"),
         };
         let last = (block.first + block.count).saturating_sub(1);
-        if block.first == last {
-            format!("{name} {last}")
-        } else {
-            format!("{name} {}–{last}", block.first)
-        }
+        let first = match block.first == last {
+            true => String::new(),
+            false => format!("{}–", block.first),
+        };
+        format!("{}{step} {first}{last}", block.kind())
     });
     let all: Vec<String> = blocks.collect();
     match all.as_slice() {
@@ -53,30 +48,29 @@ fn blocks(report: &Report) -> String {
 
 /// Which motifs count in Z, how concentrated it is, and which node features its structure follows.
 fn findings(report: &Report) -> Vec<String> {
-    // Those without a share are in the note about motifs that do not occur.
-    let motifs: Vec<_> = report
-        .motif_importance()
-        .into_iter()
+    // Those without a share are in the note about motifs that do not occur. Motifs and their diffused attributes have
+    // separate weights.
+    let motifs = report.motif_importance().into_iter();
+    let (diffused, plain): (Vec<_>, Vec<_>) = motifs
         .filter(|(_, share)| *share >= VISIBLE)
-        .collect();
-    let mut out = Vec::new();
-    // Motifs and their diffused attributes have separate weights.
-    let (diffused, plain): (Vec<_>, Vec<_>) =
-        motifs.into_iter().partition(|(name, _)| name.contains(':'));
+        .partition(|(name, _)| name.contains(':'));
     let uneven = |of: &Vec<(String, f64)>| matches!(of[..], [(_, most), .., (_, least)] if most > UNEVEN * least);
     let shown: Vec<_> = [diffused, plain]
         .into_iter()
         .filter(uneven)
         .flatten()
         .collect();
+    let mut out = Vec::new();
     if !shown.is_empty() {
         out.push("motif            share of the embedding".to_owned());
-        out.extend(shown.iter().map(share));
     }
-    if let Some(found) = report
-        .proximity
-        .filter(|found| found.directions > found.leading)
-    {
+    for (motif, share) in shown {
+        let bar = "█".repeat((share * 40.0).round() as usize);
+        let line = format!("{motif:15} {:5.1} %  {bar}", share * 100.0);
+        out.push(line.trim_end().to_owned());
+    }
+    let proximity = report.proximity.as_ref();
+    if let Some(found) = proximity.filter(|found| found.directions > found.leading) {
         let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
         out.push(format!(
             "proximity: the first {leading} of {all} dimensions hold {share:.1} % of the squared norm"
@@ -89,25 +83,17 @@ fn findings(report: &Report) -> Vec<String> {
 
 /// What the leading components of the node features follow, by the names of their columns.
 fn components(found: &Structure, report: &Report) -> Option<String> {
-    let described = found
-        .dimensions
-        .iter()
-        .zip(&found.explained)
-        .enumerate()
-        .filter(|(_, (_, part))| **part >= WORTH);
+    let dimensions = found.dimensions.iter().zip(&found.explained).enumerate();
+    let described = dimensions.filter(|(_, (_, part))| **part >= WORTH);
     let described = described.map(|(j, (dimension, part))| {
         let variance = if j == 0 { " of the variance" } else { "" };
-        format!(
-            "pc{j} ({:.0} %{variance}) {}",
-            100.0 * part,
-            followed(dimension)
-        )
+        let (percent, followed) = (100.0 * part, followed(dimension));
+        format!("pc{j} ({percent:.0} %{variance}) {followed}")
     });
     let described = described.collect::<Vec<_>>().join("; ");
-    let kind = report
-        .blocks
-        .iter()
-        .filter_map(|block| block.kind().split(':').next())
+    let kinds = report.blocks.iter().map(ColumnBlock::kind);
+    let mut kinds = kinds.filter_map(|kind| kind.split(':').next());
+    let kind = kinds
         .find(|kind| KINDS.contains(kind))
         .unwrap_or("structure");
     (!described.is_empty()).then(|| format!("{kind}: {described}"))
@@ -116,13 +102,10 @@ fn components(found: &Structure, report: &Report) -> Option<String> {
 /// The features with which a component rises and falls; the weaker of the two only if it is nearly as strong.
 fn followed(Dimension { most, least }: &Dimension) -> String {
     let (up, down) = (most.correlation.max(0.0), -least.correlation.min(0.0));
-    let rises = (up > CONTRAST * down).then(|| format!("rises with {}", most.feature));
-    let falls = (down > CONTRAST * up).then(|| format!("falls with {}", least.feature));
-    rises
-        .into_iter()
-        .chain(falls)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let rises = (up > CONTRAST * down).then(|| format!("increases with {}", most.feature));
+    let falls = (down > CONTRAST * up).then(|| format!("decreases with {}", least.feature));
+    let both: Vec<String> = rises.into_iter().chain(falls).collect();
+    both.join(", ")
 }
 
 /// Components with less of the variance are not described.
@@ -140,10 +123,3 @@ const VISIBLE: f64 = 0.0005;
 /// Shares are shown when the largest is more than this times the smallest: columns of equal length make even shares, which
 /// say nothing of the graph.
 const UNEVEN: f64 = 2.0;
-
-/// A share with a bar.
-fn share((motif, share): &(String, f64)) -> String {
-    let bar = "█".repeat((share * 40.0).round() as usize);
-    let line = format!("{motif:15} {:5.1} %  {bar}", share * 100.0);
-    line.trim_end().to_owned()
-}

@@ -96,7 +96,7 @@ function legend() {
   const counts = new Uint32Array(colouring.categories.length);
   for (let i = 0; i < N; i++) counts[colouring.value(i)]++;
   const order = [...counts.keys()].filter((k) => counts[k]).sort((a, b) => counts[b] - counts[a]);
-  box.append(make("p", "Click to hide or show; double-click to show one alone.", { class: "dim" }));
+  box.append(make("p", "Click to hide or show; double-click to isolate.", { class: "dim" }));
   for (const k of order) {
     const dot = make("span", null, { class: "dot" });
     dot.style.background = css(paletteColour(k));

@@ -179,7 +179,7 @@ document.addEventListener("keydown", (event) => {
 $("search").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = $("query").value, found = findId(text) ?? findId(text.trim()) ?? closeIds(text, 1)[0];
-  if (found === undefined) { $("query").setCustomValidity("No node has this id, or one like it."); $("query").reportValidity(); return; }
+  if (found === undefined) { $("query").setCustomValidity("No matching id."); $("query").reportValidity(); return; }
   choose(found, true);
 });
 $("query").addEventListener("input", () => {

@@ -57,10 +57,10 @@ function nearPanel(box, i) {
 
 function countPanel(box, i) {
   if (!data.counts) return;
-  const table = make("table", null, {}, line(cell("motif", false, "th"), cell("here", true, "th"), cell("average", true, "th")));
+  const table = make("table", null, {}, line(cell("motif", false, "th"), cell("this node", true, "th"), cell("average", true, "th")));
   if (data.arcs) [["out-degree", outOf(i)], ["in-degree", intoOf(i)]].forEach(([name, count]) => table.append(line(cell(name), cell(show(count), true), cell(show(meta.edges / N), true))));
   meta.orbits.forEach((name, o) => table.append(line(cell(name), cell((data.counts[o][i] > 2047 && o ? "≈ " : "") + show(o ? countOf(o, i) : degreeOf(i)), true), cell(show(meta.means[o]), true))));
-  box.append(make("h3", "Motifs around it"), table);
+  box.append(make("h3", "Motif counts"), table);
 }
 
 function edgePanel(box, i) {
@@ -127,7 +127,7 @@ function common(box, list) {
     list.forEach((i) => own.set(value(i), (own.get(value(i)) || 0) + 1));
     for (let i = 0; i < N; i++) all.set(value(i), (all.get(value(i)) || 0) + 1);
     const top = [...own].sort((a, b) => b[1] - a[1]).slice(0, 6);
-    const table = make("table", null, {}, line(cell(name, false, "th"), cell("here", true, "th"), cell("everywhere", true, "th")));
+    const table = make("table", null, {}, line(cell(name, false, "th"), cell("this node", true, "th"), cell("everywhere", true, "th")));
     for (const [k, count] of top) table.append(line(cell(names[k]), cell((100 * count / list.length).toFixed(0) + " %", true), cell((100 * all.get(k) / N).toFixed(0) + " %", true)));
     box.append(table);
     if (own.size > top.length) box.append(make("p", `and ${counted(own.size - top.length, "more value")}`, { class: "dim" }));
@@ -155,7 +155,7 @@ function graphPanel() {
   box.append(make("h2", meta.title, { dir: "auto" }), make("p", `${counted(meta.nodes, "node")}, ${counted(meta.edges, link)}`, { class: "dim" }));
   const roles = make("div", null, { id: "roles" });
   meta.roles.forEach((role, k) => roles.append(rolePart(role, k)));
-  box.append(make("h3", "Roles"), roles, make("h3", "Links between roles"), make("p", (meta.directed ? "Arcs from the row to the column. " : "") + "1: as many as expected from their degrees.", { class: "dim" }), affinityTable());
+  box.append(make("h3", "Roles"), roles, make("h3", "Links between roles"), make("p", (meta.directed ? "Arcs from the row to the column. " : "") + "Observed / expected from degrees.", { class: "dim" }), affinityTable());
   if (data.counts) {
     const pick = make("select", null, { "aria-label": "Distribution of", id: "distribution" });
     meta.orbits.forEach((name, o) => pick.append(make("option", name, { value: o })));

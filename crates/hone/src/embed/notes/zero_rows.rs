@@ -149,10 +149,10 @@ fn note_uncovered(run: &mut Context, count: u64) {
 /// Counts nodes whose rows of Z are far shorter than the typical one.
 pub(in crate::embed) fn short_rows(run: &mut Context, count: u64) {
     let texts = [
-        "has a much shorter vector than most: the dimensions hold little of where it is",
-        "have much shorter vectors than most: the dimensions hold little of where they are",
+        "is poorly represented (a short vector), often because it lies in a small component; usually you can ignore this",
+        "are poorly represented (short vectors), often because they lie in small components; usually you can ignore this",
     ];
-    note_nodes(run, count, texts.map(str::to_owned), "holds more");
+    note_nodes(run, count, texts.map(str::to_owned), "may help");
 }
 
 /// Notes something of one node or of several, and what more columns would do.

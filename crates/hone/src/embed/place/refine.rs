@@ -113,9 +113,8 @@ pub(super) fn check_enough(view: &View, shared: usize) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "only {shared} of the {} nodes of the model have edges to each other in this graph, and these have changed; it takes \
-         at least {enough} to place the graph in the same space. Use structure-only = true for the structure columns alone, or fit a \
-         new model",
+        "this graph has edges between only {shared} of the {} nodes of the model, and at least {enough} are needed. Give the \
+         whole graph, old and new edges; or use structure-only = true for the structure columns alone, or fit a new model",
         view.x.rows()
     );
     Err(Error::config("like", message))

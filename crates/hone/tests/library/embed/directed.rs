@@ -365,7 +365,7 @@ fn rows_of_rounding_are_zeros() {
                 .report
                 .notes
                 .iter()
-                .any(|text| text.contains("much shorter vector"));
+                .any(|text| text.contains("poorly represented"));
             assert!(
                 told || short == 0,
                 "{number}: {short} in {:?}",

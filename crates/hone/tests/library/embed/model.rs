@@ -436,7 +436,7 @@ fn nodes_that_know_new_nodes_only_have_a_place() {
         .report
         .notes
         .iter()
-        .find(|note| note.contains("zero proximity columns"));
+        .find(|note| note.contains("proximity columns are zero"));
     assert!(
         note.is_some_and(|note| note.starts_with("2 nodes")),
         "{:?}",
