@@ -178,14 +178,14 @@ impl<'a> Update<'a> {
         let mut touched = Marks::new(self.new.rows());
         touched.set(&self.changes.nodes);
         grown.iter().for_each(|edge| touched.set(&[edge.u]));
-        let found = Found {
+        let gains = AllGains {
             update: self,
             grown,
             gains: &values,
             touched,
             through: &through,
         };
-        let columns = found.arrange();
+        let columns = gains.arrange();
         Ok(Primitives::new(self.new, columns, |i| {
             degrees_of_others(self.new, i)
         }))
@@ -241,7 +241,7 @@ impl<'a> Gains<'a> {
 }
 
 /// Everything that edges gain.
-struct Found<'a> {
+struct AllGains<'a> {
     update: &'a Update<'a>,
     /// By triangles and 4-cliques, from both ends, ascending.
     grown: Vec<EdgeGain>,
@@ -255,7 +255,7 @@ struct Found<'a> {
 /// Slots from the current one to the one whose other share is prefetched.
 const AHEAD: usize = 16;
 
-impl Found<'_> {
+impl AllGains<'_> {
     /// The old numbers of edges plus their gains, as columns in the order of the changed graph: one pass. Columns are
     /// written in their previous width, and once more if so many values grew that another width is smaller.
     fn arrange(&self) -> [Column; 5] {
@@ -385,10 +385,12 @@ const SAMPLED: usize = 61;
 
 /// Whether counting a graph is so little work that nothing is gained by an update: Σ min(d_u, d_v) over its slots is small.
 pub fn is_light(pattern: &Pattern) -> bool {
-    let rows = || (0..pattern.rows()).step_by(SAMPLED);
-    let steps = || rows().map(|i| smaller_degrees(pattern, i)).sum::<u64>();
-    let slots = || rows().map(|i| pattern.range(i).len() as u64).sum::<u64>();
-    pattern.nnz() > SMALL && steps() < LIGHT * slots()
+    let rows = (0..pattern.rows()).step_by(SAMPLED);
+    let (steps, slots) = rows.fold((0, 0), |(steps, slots), i| {
+        let more = pattern.range(i).len() as u64;
+        (steps + smaller_degrees(pattern, i), slots + more)
+    });
+    pattern.nnz() > SMALL && steps < LIGHT * slots
 }
 
 /// Whether an update walks so much more than a count that counting again is less work; few changes are never compared.

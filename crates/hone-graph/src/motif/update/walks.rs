@@ -79,7 +79,7 @@ const NEW: u8 = 2;
 
 /// The neighbours of one end of a change.
 #[derive(Default)]
-struct Around {
+struct Neighbourhood {
     nodes: Vec<u32>,
     /// [`OLD`] and [`NEW`], by node of the graph; zero between changes.
     marks: Vec<u8>,
@@ -123,7 +123,7 @@ pub(super) fn add_cycles(
         ];
         ways.into_iter().min().expect("three ways")
     });
-    let around = || Around {
+    let around = || Neighbourhood {
         nodes: Vec::new(),
         marks: vec![0; new.rows()],
         walks: vec![0; new.rows()],
@@ -159,7 +159,7 @@ pub(super) fn add_cycles(
     Ok(())
 }
 
-impl Around {
+impl Neighbourhood {
     /// Marks the neighbours of `i`; that at the other end of an added edge is none.
     fn mark(&mut self, update: &Update<'_>, i: u32, other: u32) {
         self.nodes.clear();
@@ -189,9 +189,14 @@ impl Around {
 /// Counts the edges {y, w} between the nodes around x and around u for each of these, where the other one was a neighbour
 /// before: from y along its whole row, or from either along the `larger` neighbours. Returns how many are between nodes
 /// that are neighbours afterwards.
-fn walk(update: &Update<'_>, larger: Option<&Lists>, of_x: &mut Around, of_u: &mut Around) -> u64 {
+fn walk(
+    update: &Update<'_>,
+    larger: Option<&Lists>,
+    of_x: &mut Neighbourhood,
+    of_u: &mut Neighbourhood,
+) -> u64 {
     let mut cycles = 0;
-    let mut side = |from: &mut Around, to: &mut Around| {
+    let mut side = |from: &mut Neighbourhood, to: &mut Neighbourhood| {
         for (at, &y) in from.nodes.iter().enumerate() {
             let row = match larger {
                 Some(larger) => {
