@@ -471,38 +471,70 @@ mod tests {
             Model::from_bytes(&bytes, "m.hone").map(drop)
         };
         assert!(reading(&model).is_ok());
-        let far = |name: &str, change: &dyn Fn(&mut View)| {
-            let mut absurd = model.clone();
-            change(&mut absurd.views[0]);
-            let error = reading(&absurd).expect_err("absurd").to_string();
+        let absurd = |value: f64, block: &Block| {
+            let (rows, cols) = (block.rows(), block.cols());
+            Block::from_vec(rows, cols, vec![value as f32; rows * cols])
+        };
+        let small = |m: &Small, value: f64| Small::from_fn(m.rows(), m.cols(), |_, _| value);
+        let whole = |tall: &Tall| tall.whole().expect("in memory").into_owned();
+        type Change<'a> = &'a dyn Fn(&mut Model, f64);
+        let changes: [(&str, Change); 9] = [
+            ("vectors", &|m, to| {
+                m.vectors = absurd(to, &whole(&m.vectors)).into();
+            }),
+            ("view0.x", &|m, to| {
+                m.views[0].x = absurd(to, &whole(&m.views[0].x)).into();
+            }),
+            ("view0.c", &|m, to| {
+                m.views[0].basis.c = small(&m.views[0].basis.c, to);
+            }),
+            ("view0.q", &|m, to| {
+                m.views[0].basis.q = small(&m.views[0].basis.q, to);
+            }),
+            ("view0.weights", &|m, to| m.views[0].weights[0] = to),
+            ("view0.degrees", &|m, to| m.views[0].degrees[0] = to),
+            ("view0.numbers", &|m, to| m.views[0].tau = to),
+            ("h", &|m, to| {
+                m.h = m.h.as_ref().map(|h| absurd(to, h));
+            }),
+            ("structure", &|m, to| {
+                m.structure = m.structure.as_ref().map(|x| small(x, to));
+            }),
+        ];
+        for (name, change) in changes {
+            for value in [f64::NAN, f64::INFINITY] {
+                let mut model = model.clone();
+                change(&mut model, value);
+                let error = reading(&model).expect_err(name).to_string();
+                assert!(
+                    error.contains("m.hone") && error.contains(&format!("`{name}` has")),
+                    "{error}"
+                );
+            }
+        }
+        for (name, change) in &changes[1..4] {
+            let mut model = model.clone();
+            change(&mut model, 1e38);
+            let error = reading(&model).expect_err(name).to_string();
             assert!(
                 error.contains(name) && error.contains("no fit gives"),
                 "{error}"
             );
-        };
-        let huge = |m: &Small| Small::from_fn(m.rows(), m.cols(), |_, _| 1e200);
-        far("view0.c", &|view| view.basis.c = huge(&view.basis.c));
-        far("view0.q", &|view| view.basis.q = huge(&view.basis.q));
-        far("view0.x", &|view| {
-            let (rows, cols) = (view.x.rows(), view.x.cols());
-            view.x = Block::from_vec(rows, cols, vec![1e38; rows * cols]).into();
-        });
+        }
         // The same where the matrices stay in the file until they are needed.
         let file = tempfile::NamedTempFile::new().expect("made");
-        let opened = |absurd: &Model| {
+        let opened = |model: &Model| {
             std::fs::write(&file, []).expect("emptied");
-            absurd.write(&file, Existing::Replace).expect("written");
+            model.write(&file, Existing::Replace).expect("written");
             let opened = Model::open(&file).expect("its header is right");
             let whole = opened.vectors.whole().and(opened.views[0].x.whole());
             whole.map(drop).expect_err("absurd").to_string()
         };
-        let mut absurd = model.clone();
-        let (rows, cols) = (model.vectors.rows(), model.vectors.cols());
-        absurd.vectors = Block::from_vec(rows, cols, vec![f32::NAN; rows * cols]).into();
-        assert!(opened(&absurd).contains("`vectors` has values that are not finite"));
-        absurd.vectors = model.vectors.clone();
-        let (rows, cols) = (model.views[0].x.rows(), model.views[0].x.cols());
-        absurd.views[0].x = Block::from_vec(rows, cols, vec![f32::INFINITY; rows * cols]).into();
-        assert!(opened(&absurd).contains("`view0.x` has values beyond"));
+        for ((name, change), value) in changes.into_iter().zip([f64::NAN, f64::INFINITY]) {
+            let mut model = model.clone();
+            change(&mut model, value);
+            let error = opened(&model);
+            assert!(error.contains(&format!("`{name}` has values")), "{error}");
+        }
     }
 }
