@@ -377,7 +377,7 @@ pub(super) fn write(rows: &RowPieces, path: &Path, out: &mut dyn Write) -> Resul
     rows.each(|_, values| out.write_all(bytemuck::cast_slice(values)))
         .map_err(failed)?;
     if is_text {
-        return text::write_plain_ids(ids, path, out);
+        return text::id_lines(ids, path, out, |id| id.into());
     }
     (0..ids.len() as u32).try_for_each(|i| match ids.get(i) {
         NodeId::Integer(id) => out.write_all(&id.to_le_bytes()).map_err(failed),

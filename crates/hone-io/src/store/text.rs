@@ -7,6 +7,7 @@
 //! is cut into fields in one pass, whatever its quotes; one that does not end within [`LONGEST_LINE`] bytes is no record.
 //! Cost: linear in the file; memory for the values, the ids and one record.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -105,23 +106,23 @@ pub(crate) fn compressed<T>(
 
 /// One id per line, quoted where it must be, for formats that cannot hold ids themselves.
 pub fn write_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
-    in_chunks(ids.len(), 1, out, |i, line| match ids.get(i as u32) {
-        NodeId::Text(id) => {
-            let _ = writeln!(line, "{}", quoted_line(id));
-        }
-        NodeId::Integer(id) => {
-            let _ = writeln!(line, "{id}");
-        }
-    })
-    .map_err(|e| Error::io(path, e))
+    id_lines(ids, path, out, quoted_line)
 }
 
-/// One id per line as it is, for formats that have no quotes.
-pub(super) fn write_plain_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
-    in_chunks(ids.len(), 1, out, |i, line| {
-        let _ = writeln!(line, "{}", ids.get(i as u32));
-    })
-    .map_err(|e| Error::io(path, e))
+/// One id per line; `text` says how one that is text stands there.
+pub(super) fn id_lines(
+    ids: &NodeIds,
+    path: &Path,
+    out: &mut dyn Write,
+    text: impl Fn(&str) -> Cow<'_, str> + Sync,
+) -> Result<()> {
+    let lines = in_chunks(ids.len(), 1, out, |i, line| {
+        let _ = match ids.get(i as u32) {
+            NodeId::Text(id) => writeln!(line, "{}", text(id)),
+            NodeId::Integer(id) => writeln!(line, "{id}"),
+        };
+    });
+    lines.map_err(|e| Error::io(path, e))
 }
 
 /// Formats rows `0..n` of `width` values by `row` in parallel and writes them in order.
