@@ -6,13 +6,16 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::terminal;
 
 /// Result with the library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong on the user's side of the contract.
-#[derive(Debug, thiserror::Error)]
+/// Everything that can go wrong on the user's side of the contract. One process can tell it another: what comes out of
+/// serialization says the same.
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be opened, read, written or renamed.
@@ -21,6 +24,7 @@ pub enum Error {
         /// The file concerned.
         path: PathBuf,
         /// What the operating system said.
+        #[serde(serialize_with = "send_system", deserialize_with = "receive_system")]
         source: io::Error,
     },
     /// A file was read, but its content is not what its format promises.
@@ -96,6 +100,16 @@ pub enum Error {
     /// The caller asked to stop (see [`crate::Progress::cancelled`]).
     #[error("interrupted")]
     Interrupted,
+}
+
+/// The code of an error of the operating system, if it has one, and what it said.
+fn send_system<S: Serializer>(error: &io::Error, to: S) -> Result<S::Ok, S::Error> {
+    (error.raw_os_error(), error.to_string()).serialize(to)
+}
+
+fn receive_system<'de, D: Deserializer<'de>>(from: D) -> Result<io::Error, D::Error> {
+    let (code, text) = <(Option<i32>, String)>::deserialize(from)?;
+    Ok(code.map_or_else(|| io::Error::other(text), io::Error::from_raw_os_error))
 }
 
 impl Error {

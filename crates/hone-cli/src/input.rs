@@ -94,7 +94,7 @@ pub(crate) struct ReadArgs {
     /// What separates columns: a character, tab, space, or symbols such as :: [default: auto-detected].
     #[arg(long, value_name = "CHAR", allow_hyphen_values = true, help_heading = HEADING)]
     delimiter: Option<String>,
-    /// Start of comment lines: a character, or none. By default # and %; in files with a delimiter only before the first edge.
+    /// Start of comment lines: a character, or none [default: # and %].
     #[arg(long, value_name = "CHAR|none", value_parser = comment, help_heading = HEADING)]
     comment: Option<Comment>,
     /// Whether the first line names the columns [default: auto-detected].

@@ -162,38 +162,39 @@ fn headers_of_text_ids_are_no_nodes() {
         "follower,followee",
         "u,v",
         "parent,child",
-        "tweet,tag",
         "source,target",
+        "From_Node_ID,to_node_id",
         "user_id,item_id",
     ] {
-        let (ids, notes) = nodes_and_notes(
-            &format!("{header}\nann,bob\nbob,cid\n"),
-            "a.csv",
-            &[],
-            dir.path(),
+        let content = format!("{header}\nann,bob\nbob,cid\n");
+        let (ids, notes) = nodes_and_notes(&content, "a.csv", &[], dir.path());
+        assert_eq!(
+            (ids.join(" "), notes.len()),
+            ("ann bob cid".into(), 0),
+            "{header}"
         );
-        assert_eq!(ids, ["ann", "bob", "cid"], "{header}");
-        let certain = ["follower,followee", "source,target", "user_id,item_id"].contains(&header);
-        let note = format!(
-            "note: the first line of a.csv, `{header}`, is read as a header; --header no reads it as an edge"
-        );
-        assert_eq!(notes, if certain { vec![] } else { vec![note] });
     }
-    let (ids, notes) = nodes_and_notes(
-        "tweet,tag\nann,bob\n",
-        "a.csv",
-        &["--header", "no"],
-        dir.path(),
-    );
-    assert_eq!((ids.len(), notes.len()), (4, 0));
+    // Names that look like the ids below are ids.
+    for edges in ["u,v\nv,w\n", "node1,node2\nnode3,node4\n", "x,y\na,b\n"] {
+        let (ids, _) = nodes_and_notes(edges, "a.csv", &[], dir.path());
+        assert!(ids.len() > 2, "{edges}: {ids:?}");
+    }
+    let content = "tweet,tag\nann,bob\nbob,cid\n";
+    let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
+    let note = "note: the first line of a.csv, `tweet,tag`, is read as an edge, though neither id occurs again in the lines \
+                examined; --header yes reads it as a header";
+    assert_eq!((ids.len(), &*notes), (5, &[note.to_owned()][..]));
+    for (header, nodes) in [("yes", 3), ("no", 5)] {
+        let decided = nodes_and_notes(content, "a.csv", &["--header", header], dir.path());
+        assert_eq!((decided.0.len(), decided.1.len()), (nodes, 0));
+    }
     let (ids, notes) = nodes_and_notes("ann,bob\ncid,dee\n", "a.csv", &[], dir.path());
-    assert_eq!(
-        (ids.len(), notes.len()),
-        (4, 0),
-        "names of people are no header"
-    );
-    // What was a guess stands in the record of the run.
-    nodes_and_notes("tweet,tag\nann,bob\n", "a.csv", &[], dir.path());
+    assert_eq!((ids.len(), notes.len()), (4, 0));
+    // Text above numbers is a header, and the record of the run says so.
+    let content = "wer,wen,n\nann,bob,1\nbob,cid,2\n";
+    let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
+    let note = "note: the first line of a.csv, `wer,wen,n`, is read as a header; --header no reads it as an edge";
+    assert_eq!((ids.len(), &*notes[0]), (3, note));
     let record = fs::read_to_string(dir.path().join("counts.npy.run.json")).expect("a record");
     let record: serde_json::Value = serde_json::from_str(&record).expect("JSON");
     assert_eq!(record["graph"]["reading"]["notes"][0]["what"], "header");
@@ -205,12 +206,15 @@ fn nothing_that_begins_like_a_comment_vanishes_in_silence() {
     let dir = folder();
     let content = "t1,rust\n#rust,t2\n#go,t1\n";
     let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-    assert_eq!(ids, ["t1", "rust", "\"#rust\"", "t2", "\"#go\""]);
-    let note = "note: 2 lines of a.csv that begin like comments are read as data, such as `#rust,t2`; --comment '#' skips \
-                such lines";
+    assert_eq!(ids, ["t1", "rust"]);
+    let note = "note: 2 lines of a.csv that begin like comments are skipped, such as `#rust,t2`; --comment none reads such \
+                lines as data";
     assert_eq!(notes, [note]);
     let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "#"], dir.path());
     assert_eq!((ids.len(), notes.len()), (2, 0));
+    let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "none"], dir.path());
+    assert_eq!(ids, ["t1", "rust", "\"#rust\"", "t2", "\"#go\""]);
+    assert_eq!(notes.len(), 0);
     // Missing values would be a false hub.
     let (ids, notes) =
         nodes_and_notes("source,target\n1,2\n2,NA\n3,NA\n", "a.csv", &[], dir.path());
@@ -218,31 +222,10 @@ fn nothing_that_begins_like_a_comment_vanishes_in_silence() {
         ids.len() == 4 && notes.len() == 1 && notes[0].contains("`NA` is the id of a node"),
         "{ids:?} {notes:?}"
     );
-    // Such lines say what a header is, too.
-    let (mut ids, notes) = nodes_and_notes(
-        "tag,tweet\n#rust,t2\n#go,t2\n#rust,t3\n",
-        "a.csv",
-        &[],
-        dir.path(),
-    );
-    ids.sort();
-    assert_eq!(ids, ["\"#go\"", "\"#rust\"", "t2", "t3"], "{notes:?}");
-    let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "none"], dir.path());
-    assert_eq!((ids.len(), notes.len()), (5, 0));
     let (ids, notes) = nodes_and_notes("#rust,t2\nt1,rust\n", "a.csv", &[], dir.path());
     assert!(
         ids.len() == 2 && notes.len() == 1 && notes[0].contains("--comment none reads"),
         "{notes:?}"
-    );
-    let (ids, notes) = nodes_and_notes(
-        "t1,rust\n# exported by X, 2024\nt2,rust\n",
-        "a.csv",
-        &[],
-        dir.path(),
-    );
-    assert!(
-        ids.len() == 3 && notes.iter().any(|note| note.contains("exported")),
-        "{ids:?} {notes:?}"
     );
     hone()
         .args(["info", "-", "--comment", "ab"])
@@ -464,20 +447,18 @@ fn movielens_and_other_symbols() {
 #[test]
 fn blanks_between_ids_and_a_tab_before_the_weight() {
     let dir = folder();
+    // Two integers between spaces are ids, whatever follows.
     for content in [
-        "ann bob\t0.5\nbob cid\t1.5\n",
-        "ann\tbob 0.5\nbob\tcid 1.5\n",
+        "1 2\t0.5\n2 3\t1.5\n",
+        "1 2 {'a': 1, 'b': 2}\n2 3 {'a': 1, 'b': 2}\n",
     ] {
-        let (ids, notes) = nodes_and_notes(content, "a.txt", &["--weighted"], dir.path());
-        assert_eq!(ids, ["ann", "bob", "cid"], "{content}");
+        let (ids, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
+        assert_eq!(ids, ["1", "2", "3"], "{content}");
         assert!(
             !notes.iter().any(|note| note.contains("separate")),
             "{notes:?}"
         );
     }
-    let (ids, notes) = nodes_and_notes("ann bob\t3\nbob cid\t1\n", "a.txt", &[], dir.path());
-    let note = r"note: spaces separate the columns of a.txt, as in `bob cid\t1`; --delimiter tab would split its lines differently";
-    assert_eq!((ids.len(), &*notes[0]), (3, note));
     let (ids, notes) = nodes_and_notes("Ann Lee\t3\nBob Ray\t1\n", "a.txt", &[], dir.path());
     assert!(
         ids[0] == "Ann Lee" && notes[0].contains("--delimiter space"),
@@ -585,16 +566,10 @@ fn node_lists_whose_first_line_may_be_an_id() {
             "{notes:?}"
         );
     }
-    fs::write(dir.path().join("nodes.txt"), "user\n1\n2\n").expect("writable");
-    let (ids, notes) = nodes_and_notes("1,2\n", "c.csv", &["--nodes", "nodes.txt"], dir.path());
-    assert!(
-        ids.len() == 3 && notes.len() == 1 && notes[0].contains("remove it if it is a header"),
-        "{notes:?}"
-    );
     fs::write(dir.path().join("nodes.txt"), "#a\n#b\n").expect("writable");
     let none = hone()
         .current_dir(dir.path())
-        .args(["info", "c.csv", "--nodes", "nodes.txt"])
+        .args(["info", "b.csv", "--nodes", "nodes.txt"])
         .assert()
         .code(2);
     none.stderr(contains("in quotes where it begins with # or %"));
@@ -655,65 +630,23 @@ fn every_mangled_file() {
 #[test]
 fn first_lines_unlike_the_others_are_named() {
     let dir = folder();
-    let cases: [(&str, &str, usize, &str); 11] = [
-        (
-            "a.csv",
-            "a;b,c\nd;e,f\n",
-            4,
-            "commas separate the columns of a.csv, as in `d;e,f`; --delimiter ';'",
-        ),
+    let sizes = "4 3\n0 1\n1 2\n2 3\n";
+    for (name, content, nodes, note) in [
         (
             "a.csv",
             "10,20\na,b\nb,c\n",
             5,
             "`10,20`, is read as an edge, though neither id occurs again",
         ),
-        ("a.txt", "3 2\na b\nb c\n", 5, "--header yes"),
+        ("a.csv", "von,nach\na,b\nb,c\n", 5, "--header yes"),
         (
             "a.txt",
-            "4 3\n0 1\n1 2\n2 3\n",
+            sizes,
             5,
-            "though 3 lines follow it: if it holds the numbers of nodes and edges",
+            "though 3 lines follow it, as if it had the numbers of nodes and edges; --header yes",
         ),
-        (
-            "a.txt",
-            "// hi\na b\nb c\n",
-            5,
-            "looks like a comment; --comment '/' skips",
-        ),
-        (
-            "a.txt",
-            "; hi\na b\nb c\n",
-            5,
-            "looks like a comment; --comment ';' skips",
-        ),
-        (
-            "a.csv",
-            "a,b # seen twice\nb,c\n",
-            4,
-            "ends with what looks like a comment, and is read whole: `a,b # seen twice`",
-        ),
-        (
-            "a.csv",
-            "a;b;0,5\nb;c;1\nc;d;2\n",
-            4,
-            "columns 0 and 1 of 3",
-        ),
-        (
-            "a.txt",
-            "a -> b\nb -> c\nc -> d\n",
-            4,
-            "columns 0 and 2 of 3",
-        ),
-        ("a.txt", "a -- b 5\nb -- c 6\n", 3, "columns 0 and 2 of 4"),
-        (
-            "a.csv",
-            "0,1,0\n1,0,1\n0,1,0\n",
-            2,
-            "warning: a.csv has 3 lines of 3 numbers, as an adjacency matrix has",
-        ),
-    ];
-    for (name, content, nodes, note) in cases {
+        ("a.txt", "// hi\na b\nb c\n", 5, "--header yes"),
+    ] {
         let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());
         assert!(
             ids.len() == nodes && notes.iter().any(|said| said.contains(note)),
@@ -721,8 +654,8 @@ fn first_lines_unlike_the_others_are_named() {
         );
     }
     for (content, options, nodes) in [
-        ("4 3\n0 1\n1 2\n2 3\n", ["--header", "yes"], 4),
-        ("4 3\n0 1\n1 2\n2 3\n", ["--header", "no"], 5),
+        (sizes, ["--header", "yes"], 4),
+        (sizes, ["--header", "no"], 5),
         ("// hi\na b\nb c\n", ["--comment", "/"], 3),
         ("10 20\na b\nb c\n", ["--header", "yes"], 3),
     ] {
@@ -735,6 +668,7 @@ fn first_lines_unlike_the_others_are_named() {
     // Ordinary lists get no note.
     for content in [
         "7 3\n3 2\n2 1\n1 7\n7 5\n",
+        "1 2\n3 4\n4 5\n",
         "-- a\n-- b\n-- c\n",
         "a b\nb c\nc d\n",
         "#1 2\n2 3\n3 #1\n",
@@ -745,17 +679,10 @@ fn first_lines_unlike_the_others_are_named() {
             "{content}: {notes:?}"
         );
     }
+    let comment = "a.csv, line 1: this line does not have the 2 columns of all lines below: `// hi` (if it is a comment, \
+                   --comment / skips it";
     for (name, content, error) in [
-        (
-            "a.csv",
-            "// hi\na,b\nb,c\n",
-            "a.csv, line 1: this line does not have the 2 columns of all lines below: `// hi`",
-        ),
-        (
-            "a.csv",
-            "// hi\na,b\nb,c\n",
-            "if it is a comment, --comment / skips it",
-        ),
+        ("a.csv", "// hi\na,b\nb,c\n", comment),
         (
             "a.txt",
             "exported by x today\na b\nb c\n",
@@ -766,6 +693,11 @@ fn first_lines_unlike_the_others_are_named() {
             "a b\nb c # twice\nc d\n",
             "line 2: 4 columns where 2 are expected: `b c # twice` (a comment needs",
         ),
+        (
+            "a.txt",
+            "a -> b\nb -> c\n",
+            "line 1: column 1 has signs between ids",
+        ),
     ] {
         fs::write(dir.path().join(name), content).expect("writable");
         let run = hone()
@@ -774,5 +706,12 @@ fn first_lines_unlike_the_others_are_named() {
             .assert()
             .code(2);
         run.stderr(contains(error));
+    }
+    for options in [
+        ["--source", "0", "--target", "2"],
+        ["--delimiter", "->", "--header", "no"],
+    ] {
+        let (ids, _) = nodes_and_notes("a -> b\nb -> c\n", "a.txt", &options, dir.path());
+        assert_eq!(ids, ["a", "b", "c"]);
     }
 }

@@ -8,7 +8,7 @@ use crate::columnar::{Column as Stored, Nullable, TableReader};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::graph::read::{header::find, source::Source};
+use crate::graph::read::{source::Source, table::find};
 use crate::store::{self, Embedding};
 
 /// Reads a `.npy` array: rows in node order, or of the ids in `NAME.ids.txt`; columns named by `NAME.npy.columns.txt`.

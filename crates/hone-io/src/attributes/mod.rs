@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dense::Block;
 use crate::error::{Error, Result};
-use crate::graph::read::{delimiter, extension, header::find, source::Source};
+use crate::graph::read::{extension, lines::Delimiter, source::Source, table::find};
 use crate::graph::{Column, NodeIds};
 use crate::memory::Allowance;
 use crate::output::{Written, companions, parts};
@@ -81,7 +81,7 @@ impl Table {
             return Err(Error::config(field, "must be at least 1"));
         }
         if let Auto::Given(delimiter) = &self.delimiter {
-            delimiter::named(delimiter, &format!("{field}.delimiter"))?;
+            Delimiter::named(delimiter, &format!("{field}.delimiter"))?;
         }
         if self.header == Auto::Given(false) && matches!(self.id, Auto::Given(Column::Name(_))) {
             let message = "a name needs a header; give a position, or drop header = false";

@@ -12,8 +12,7 @@ use super::columns::Values;
 use super::{Raw, Request, Rows};
 use crate::error::Result;
 use crate::graph::read::blocks::{self, Fault};
-use crate::graph::read::comments::{is_idle, skip_idle};
-use crate::graph::read::fields::without_end;
+use crate::graph::read::lines::{is_idle, skip_idle, without_end};
 use crate::graph::read::mtx::{first_line, next_line};
 use crate::graph::read::source::Source;
 

@@ -12,12 +12,11 @@ use super::columns::Values;
 use super::{Raw, Request, Rows};
 use crate::error::{Error, Result};
 use crate::graph::read::blocks::{self, Fault};
-use crate::graph::read::comments::{COMMENTS, is_idle, skip_idle};
-use crate::graph::read::delimiter;
-use crate::graph::read::fields::{self, Delimiter, Field, row, without_end};
-use crate::graph::read::header::find;
-use crate::graph::read::layout::sample;
+use crate::graph::read::lines::{
+    self, COMMENTS, Delimiter, Field, is_idle, row, sample, skip_idle, without_end,
+};
 use crate::graph::read::source::{BINARY, Source};
+use crate::graph::read::table::find;
 use crate::graph::{Column, IdIndex};
 use crate::hashing::SeededSet;
 
@@ -86,7 +85,7 @@ impl Chunk {
             if is_idle(line, COMMENTS) && !is_row(line, layout, ids) {
                 continue;
             }
-            fields::split(line, layout.delimiter, &mut fields)
+            lines::split(line, layout.delimiter, &mut fields)
                 .and_then(|()| chunk.add(line, &fields, layout, ids, number as u32))
                 .map_err(|fault| fault.on_line(number as u64))?;
         }
@@ -151,7 +150,7 @@ fn wrong_fields(line: &[u8], found: usize, layout: &Layout) -> Fault {
 fn is_row(line: &[u8], layout: &Layout, ids: &IdIndex) -> bool {
     let mut fields: Vec<Field> = Vec::new();
     layout.delimiter != Delimiter::Blanks
-        && fields::split(line, layout.delimiter, &mut fields).is_ok()
+        && lines::split(line, layout.delimiter, &mut fields).is_ok()
         && fields.len() == layout.fields
         && str::from_utf8(&fields[layout.id].text()).is_ok_and(|id| ids.find(id).is_some())
 }
@@ -234,8 +233,8 @@ impl Layout {
             return Err(request.fail("the file has only comments or blank lines", NEEDS));
         };
         let cut = |lines: &[Vec<u8>]| match &request.options.delimiter {
-            Auto::Given(asked) => delimiter::named(asked, "attributes.table.delimiter"),
-            Auto::Auto => Ok(delimiter::detect(lines, 1, request.path).delimiter),
+            Auto::Given(asked) => Delimiter::named(asked, "attributes.table.delimiter"),
+            Auto::Auto => Ok(lines::detect(lines)),
         };
         let below = match request.options.header {
             Auto::Given(false) => &[],

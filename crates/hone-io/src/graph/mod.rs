@@ -8,10 +8,9 @@ mod write;
 pub use facts::{GraphFacts, Input, Recorded, RecordedFile};
 pub use hone_graph::*;
 pub use quote::{is_id_header, quoted, quoted_line};
-pub use read::reading::{ReadNote, Reading, TableColumns};
 pub use read::{
-    Column, Comment, Division, InputFormat, LONGEST_LINE, ReadOptions, Sizes, are_two_kinds,
-    check_lines, read, read_divided, sizes, table_columns,
+    Column, Comment, Division, InputFormat, LONGEST_LINE, ReadNote, ReadOptions, Reading, Sizes,
+    TableColumns, are_two_kinds, check_lines, read, read_divided, sizes, table_columns,
 };
 pub use write::{GraphFormat, WriteOptions, write_generated};
 

@@ -75,29 +75,3 @@ pub(super) fn list_header(line: &str) -> Option<(Option<u8>, usize)> {
         .position(is_id_header)
         .map(|position| (Some(separator), position))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_must_be_is_quoted() {
-        for plain in ["a", "a b", "7", "é", "a#b", "50%", "a\"b"] {
-            assert_eq!(quoted_line(plain), plain);
-        }
-        for (id, quoted) in [
-            ("#a", "\"#a\""),
-            ("%", "\"%\""),
-            (" a", "\" a\""),
-            ("a\nb", "\"a\nb\""),
-            ("\"a", "\"\"\"a\""),
-        ] {
-            assert_eq!(quoted_line(id), quoted);
-        }
-        for header in ["Node", "NODE_ID", "id,label", "label\tid"] {
-            assert_eq!(quoted_line(header), format!("\"{header}\""));
-        }
-        assert_eq!(quoted("", ','), "\"\"");
-        assert_eq!(quoted("id", ','), "id");
-    }
-}

@@ -263,8 +263,7 @@ def read_graph(
         names them, and which they are (by name or by position from 0); detected by default, with a :class:`HoneWarning` if
         that is a guess. Naming ``weight`` keeps the weights.
     comment
-        What begins comment lines: a character, or ``"none"``. By default ``#`` and ``%``; after the
-        first edge of a file with a delimiter, such a line is an edge.
+        What begins comment lines: a character, or ``"none"``. By default ``#`` and ``%``.
     bipartite
         As for :class:`Graph`.
     nodes

@@ -1,10 +1,7 @@
-//! Tables that are nearly lists of edges: other columns of numbers, headers that come again, indices, matrices.
+//! Tables with other columns than ids: weights, times, indices; and headers that come again.
 
 use std::fs;
 use std::path::Path;
-
-use predicates::prelude::*;
-use predicates::str::contains;
 
 use super::{folder, hone, nodes_and_notes, size};
 
@@ -39,7 +36,7 @@ fn columns_that_may_be_weights_are_named_and_others_are_refused() {
             "what is chosen needs no note: {said}"
         );
     }
-    for name in ["weight", "Weight", "count", "message_count", "edgeWeight"] {
+    for name in ["weight", "Weight", "count", "edge_weight", "edgeWeight"] {
         let content = format!("source,target,{name}\n1,2,5\n2,3,1.5\n");
         assert_eq!(
             weighted(&content, "a.csv", &[], dir.path()),
@@ -47,34 +44,15 @@ fn columns_that_may_be_weights_are_named_and_others_are_refused() {
             "{name}"
         );
     }
-    for name in [
-        "year",
-        "count_id",
-        "id",
-        "edgeid",
-        "timestamp",
-        "created_at",
-        "type",
-        "label",
-        "startTime",
-    ] {
-        let content = format!("source,target,{name}\n1,2,5\n2,3,1\n");
-        let (read, said) = weighted(&content, "a.csv", &[], dir.path());
-        let error = format!("none of the columns source, target, {name} has the name of a weight");
-        assert!(
-            !read && said.contains(&error) && said.contains("with --weight"),
-            "{said}"
-        );
-    }
-    // The one column that is left of several.
+    // The one column that is left, where the other is an index.
     let (read, said) = weighted(
-        "id,source,target,since,load\n1,a,b,9,5\n2,b,c,8,6\n",
+        "id,source,target,load\n1,a,b,5\n2,b,c,6\n",
         "a.csv",
         &[],
         dir.path(),
     );
     assert!(
-        read && said.contains("column 4 of a.csv, `load`, is read as the weights"),
+        read && said.contains("column 3 of a.csv, `load`, is read as the weights"),
         "{said}"
     );
     let (read, said) = weighted(
@@ -87,15 +65,19 @@ fn columns_that_may_be_weights_are_named_and_others_are_refused() {
         !read && said.contains("none of the columns source, target, load, cost"),
         "{said}"
     );
-    // Numbers that are years or days, without a header.
-    for content in ["a b 1999\nb c 2003\n", "a b 20240131\nb c 19991231\n"] {
+    // Days and Unix times.
+    for content in [
+        "a b 20240131\nb c 19991231\n",
+        "a b 978300760\nb c 978302109\n",
+        "source target when\na b 978300760\nb c 978302109\n",
+    ] {
         let (read, said) = weighted(content, "a.txt", &[], dir.path());
         assert!(
             !read && said.contains("looks like times or dates, not weights"),
             "{said}"
         );
     }
-    assert!(weighted("a b 1999.5\nb c 3\n", "a.txt", &[], dir.path()).0);
+    assert!(weighted("a b 19995000.5\nb c 3\n", "a.txt", &[], dir.path()).0);
 }
 
 #[test]
@@ -194,6 +176,7 @@ fn an_index_is_no_id() {
         ",who,whom",
         "\"\",from,to",
         "Unnamed: 0,who,whom",
+        "__index_level_0__,who,whom",
         "index,person,friend",
         "id,person,friend",
     ] {
@@ -207,7 +190,7 @@ fn an_index_is_no_id() {
             "{notes:?}"
         );
     }
-    // Numbers that do not count the rows are ids.
+    // Values that occur again are ids.
     let (ids, _) = nodes_and_notes(
         "id,friend,note\n7,a,x\n7,b,y\n9,a,z\n",
         "a.csv",
@@ -218,44 +201,7 @@ fn an_index_is_no_id() {
 }
 
 #[test]
-fn matrices_are_told_from_tables() {
-    let dir = folder();
-    for content in [
-        "id,source,target\n0,1,2\n1,0,2\n2,2,0\n",
-        "0,1,2\n1,0,3\n2,1,0\n",
-        "1,2,5\n2,3,1\n5,1,4\n",
-    ] {
-        let (_, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-        assert!(
-            !notes.iter().any(|note| note.contains("adjacency")),
-            "{content}: {notes:?}"
-        );
-    }
-    for content in ["0,1,0\n1,0,1\n0,1,0\n", "0,2,5\n2,0,1\n5,1,0\n"] {
-        let (_, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-        assert!(
-            notes
-                .iter()
-                .any(|note| note.contains("as an adjacency matrix has")),
-            "{content}: {notes:?}"
-        );
-    }
-    for content in [
-        ",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n",
-        ",0,1\n0,0,1\n1,1,0\n",
-    ] {
-        fs::write(dir.path().join("a.csv"), content).expect("writable");
-        let run = hone()
-            .current_dir(dir.path())
-            .args(["info", "a.csv"])
-            .assert()
-            .code(2);
-        run.stderr(contains("a.csv, line 1").and(contains("as in an adjacency matrix")));
-    }
-}
-
-#[test]
-fn lines_that_programs_write_for_themselves() {
+fn a_first_line_may_tell_the_delimiter() {
     let dir = folder();
     for (content, nodes) in [
         ("sep=;\na;b\nb;c\n", 3),
@@ -267,34 +213,5 @@ fn lines_that_programs_write_for_themselves() {
             ids.len() == nodes && notes.is_empty(),
             "{content}: {ids:?} {notes:?}"
         );
-    }
-    for content in ["(1, 2)\n(2, 3)\n", "[1, 2],\n[2, 3],\n", "('a', 'b')\n"] {
-        fs::write(dir.path().join("a.txt"), content).expect("writable");
-        let run = hone()
-            .current_dir(dir.path())
-            .args(["info", "a.txt"])
-            .assert()
-            .code(2);
-        run.stderr(contains("a.txt, line 1").and(contains("without brackets")));
-    }
-}
-
-#[test]
-fn decimal_commas_separate_nothing() {
-    let dir = folder();
-    for (name, content) in [
-        ("a.txt", "a;1,5;b\nb;2,5;c\n"),
-        ("a.csv", "a;1,5;b\nb;2,5;c\n"),
-        ("a.csv", "von;kosten;nach\na;1,5;b\nb;2,5;c\n"),
-        ("a.csv", "1,5;a;b\n2,5;b;c\n"),
-        ("a.txt", "a b 0,5\nb c 1,5\n"),
-        ("a.txt", "a\t0,5\tb\nb\t1,5\tc\n"),
-        ("a.csv", "a,1.5,b\nb,2.5,c\n"),
-    ] {
-        let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());
-        assert_eq!(ids, ["a", "b", "c"], "{content}: {notes:?}");
-        let said =
-            |note: &String| note.contains("of 3 are used") || note.contains("dropped 2 weights");
-        assert!(notes.iter().any(said), "{content}: {notes:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Splits the rest of a [`Source`] into blocks of whole lines and parses them in parallel.
 //!
 //! A plain file is read by every task for itself: block i is what begins in bytes
-//! [i B, (i + 1) B), so no task waits for another, and several processes can each parse some of them (`Part`). A stream is read by one thread in batches,
+//! [i B, (i + 1) B), so no task waits for another, and several processes can each parse some of them. A stream is read by one thread in batches,
 //! each cut into blocks while the next batch is being decompressed. The results come in the order
 //! of the file, and so does the error: of all wrong lines the first one is reported, with a line
 //! number that is counted only then.
@@ -81,44 +81,19 @@ impl Fault {
 
 /// Applies `parse` to blocks of whole lines that together are the rest of `source`.
 pub fn parse<T: Send>(
-    mut source: Source,
+    source: Source,
     progress: &dyn Progress,
     parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync,
 ) -> Result<Vec<T>> {
     match source.file() {
-        Some(file) => parse_part(file, &source, Part::ALL, progress, &parse),
+        Some(file) => {
+            let all = 0..source.rest().div_ceil(BLOCK as u64) as usize;
+            parse_part(file, &source, BLOCK, all, progress, &parse)
+        }
         None => {
             progress.stage("reading", 0);
-            parse_stream(&mut source, progress, &parse)
+            parse_stream(source, progress, &parse)
         }
-    }
-}
-
-/// Which blocks of a file a process parses: a contiguous range of them. Their bounds are the same for all processes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
-    /// Bytes of a block.
-    pub(super) block: usize,
-    /// The number of the process, from 0, and of how many.
-    pub(super) rank: usize,
-    pub(super) of: usize,
-}
-
-impl Part {
-    /// All blocks.
-    const ALL: Part = Part {
-        block: BLOCK,
-        rank: 0,
-        of: 1,
-    };
-
-    /// The blocks of lines of `total` bytes in all.
-    fn blocks(self, total: u64) -> Range<usize> {
-        share(
-            total.div_ceil(self.block as u64) as usize,
-            self.rank,
-            self.of,
-        )
     }
 }
 
@@ -128,187 +103,161 @@ pub(super) fn share(count: usize, rank: usize, of: usize) -> Range<usize> {
     at(rank)..at(rank + 1)
 }
 
-/// Why a block gave nothing.
+/// Why a block gave nothing. The line of a fault in the file is counted only when it is reported.
 enum Failure {
     Fault(Fault),
-    Io(io::Error),
-    Interrupted,
-    /// The memory limit is exceeded.
-    Refused(Error),
-    /// An earlier block failed.
-    Moot,
+    Error(Error),
 }
 
-/// Parses the blocks of one process; the first error of them is returned, with its line in the whole file.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Error(error)
+    }
+}
+
+/// Parses some blocks of so many bytes, those of one process; the first error of them is returned, with its line in the whole file.
 pub(super) fn parse_part<T: Send>(
     file: &File,
     source: &Source,
-    part: Part,
+    block: usize,
+    blocks: Range<usize>,
     progress: &dyn Progress,
     parse: &(impl Fn(&[u8]) -> Result<T, Fault> + Sync),
 ) -> Result<Vec<T>> {
-    let lines = Lines::new(file, source, part.block);
-    let blocks = part.blocks(lines.end - lines.begin);
-    let bytes = |block: usize| lines.start(block + 1) - lines.start(block);
-    progress.stage(
-        "reading",
-        lines.start(blocks.end) - lines.start(blocks.start),
-    );
+    let lines = Lines {
+        file,
+        path: source.path(),
+        allowance: source.allowance(),
+        longest: longest(source),
+        block,
+        begin: source.position(),
+        end: source.position() + source.rest(),
+    };
+    let bytes = lines.start(blocks.end) - lines.start(blocks.start);
+    progress.stage("reading", bytes);
     let first_failed = AtomicUsize::new(usize::MAX);
     // Those that no thread is using.
     let buffers = Mutex::new(Vec::<Vec<u8>>::new());
     let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
     let results: Vec<Result<T, Failure>> = parallel::map(blocks.len(), |at| {
         let block = blocks.start + at;
-        if first_failed.load(Ordering::Relaxed) < block {
-            return Err(Failure::Moot);
+        if progress.cancelled() || first_failed.load(Ordering::Relaxed) < block {
+            return Err(Error::Interrupted.into());
         }
         let mut buffer = buffers().pop().unwrap_or_default();
         let result = lines
-            .allowed(block)
-            .and_then(|()| lines.read_block(block, &mut buffer))
+            .read(block, &mut buffer)
             .and_then(|lines| parse(lines).map_err(Failure::Fault));
-        let result = if progress.cancelled() {
-            Err(Failure::Interrupted)
-        } else {
-            result
-        };
         if result.is_err() {
             first_failed.fetch_min(block, Ordering::Relaxed);
         }
-        progress.advance(bytes(block));
+        progress.advance(lines.start(block + 1) - lines.start(block));
         buffers().push(buffer);
         result
     });
     // Before errors: of a file that changed, any line may be cut.
     source.check_unchanged()?;
-    let mut parsed = Vec::with_capacity(results.len());
-    for (block, result) in blocks.zip(results) {
-        parsed.push(result.map_err(|failure| lines.error(source, block, failure))?);
-    }
-    Ok(parsed)
+    let results = blocks.zip(results);
+    let done = results
+        .map(|(block, result)| result.map_err(|failure| lines.error(source, block, failure)));
+    let done = done.collect();
+    progress.check()?;
+    done
 }
 
 /// The part of a file that holds the lines.
 struct Lines<'a> {
+    file: &'a File,
     path: &'a Path,
     allowance: Allowance,
     /// Bytes of the longest line that is read.
     longest: usize,
-    file: &'a File,
     /// Bytes of a block.
     block: usize,
     begin: u64,
     end: u64,
 }
 
-impl<'a> Lines<'a> {
-    /// The rest of a source.
-    fn new(file: &'a File, source: &'a Source, block: usize) -> Self {
-        let (path, allowance, begin) = (source.path(), source.allowance(), source.position());
-        Lines {
-            path,
-            allowance,
-            longest: longest(source),
-            file,
-            block,
-            begin,
-            end: begin + source.rest(),
-        }
-    }
-
+impl Lines<'_> {
     /// Where a block begins; the end of the file for those after the last.
     fn start(&self, block: usize) -> u64 {
         (self.begin + block as u64 * self.block as u64).min(self.end)
     }
 
-    /// Refuses to go on, now and then, if more memory is held than may be.
-    fn allowed(&self, block: usize) -> Result<(), Failure> {
-        if block % WATCH < WATCH - 1 {
-            return Ok(());
-        }
-        self.allowance.check(self.path, 0).map_err(Failure::Refused)
-    }
-
     /// The error of a block that failed.
     fn error(&self, source: &Source, block: usize, failure: Failure) -> Error {
-        match failure {
-            Failure::Fault(fault) => match self.lines_before(block) {
-                Ok(before) => fault.into_error(source, source.lines() + before),
-                Err(error) => Error::io(self.path, error),
-            },
-            Failure::Io(error) => Error::io(self.path, error),
-            Failure::Refused(error) => error,
-            Failure::Interrupted | Failure::Moot => Error::Interrupted,
+        let fault = match failure {
+            Failure::Fault(fault) => fault,
+            Failure::Error(error) => return error,
+        };
+        match self.lines_before(block) {
+            Ok(before) => fault.into_error(source, source.lines() + before),
+            Err(error) => error,
         }
     }
 
     /// The lines that begin in a block; the last may end beyond it.
-    fn read_block<'b>(&self, block: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], Failure> {
+    fn read<'b>(&self, block: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], Failure> {
+        if block % WATCH == WATCH - 1 {
+            self.allowance.check(self.path, 0)?;
+        }
         // One byte more in front shows whether a line begins right at the block's.
         let lead = usize::from(block > 0);
         let from = self.start(block) - lead as u64;
-        self.read_exactly(from, self.block + lead, buffer)?;
-        let first = if block == 0 {
-            0
-        } else {
-            memchr::memchr(b'\n', buffer).map_or(buffer.len(), |at| at + 1)
+        self.fill(buffer, 0, self.block + lead, from)?;
+        let first = match block {
+            0 => 0,
+            _ => memchr::memchr(b'\n', buffer).map_or(buffer.len(), |at| at + 1),
         };
         if first == buffer.len() {
             return Ok(&[]);
         }
-        let (mut piece, mut watched) = (Vec::new(), buffer.len());
+        let mut watched = buffer.len();
         while buffer.last() != Some(&b'\n') && from + (buffer.len() as u64) < self.end {
-            if buffer.len() - watched >= BLOCK {
-                self.allowance
-                    .check(self.path, 2 * buffer.len() as u64)
-                    .map_err(Failure::Refused)?;
-                watched = buffer.len();
+            let read = buffer.len();
+            if read - watched >= BLOCK {
+                self.allowance.check(self.path, 2 * read as u64)?;
+                watched = read;
             }
-            if buffer.len() - first > self.longest {
+            if read - first > self.longest {
                 let begin = memchr::memrchr(b'\n', buffer).map_or(first, |at| at + 1);
                 let line = memchr::memchr_iter(b'\n', &buffer[first..begin]).count() as u64;
                 return Err(Failure::Fault(long_line(&buffer[begin..]).on_line(line)));
             }
-            self.read_exactly(from + buffer.len() as u64, 1 << 14, &mut piece)?;
-            if piece.is_empty() {
+            self.fill(buffer, read, 1 << 14, from)?;
+            if buffer.len() == read {
                 break;
             }
-            let wanted = memchr::memchr(b'\n', &piece).map_or(piece.len(), |at| at + 1);
-            buffer.extend_from_slice(&piece[..wanted]);
+            let end = memchr::memchr(b'\n', &buffer[read..]);
+            buffer.truncate(end.map_or(buffer.len(), |at| read + at + 1));
         }
         Ok(&buffer[first..])
     }
 
     /// Lines that begin before a block.
-    fn lines_before(&self, block: usize) -> io::Result<u64> {
-        let end = self.start(block);
-        let (mut at, mut lines, mut ends_line) = (self.begin, 0, true);
-        let mut buffer = vec![0; BLOCK];
+    fn lines_before(&self, block: usize) -> Result<u64> {
+        let (mut lines, mut ends_line, mut buffer) = (0, true, Vec::new());
+        let (mut at, end) = (self.start(0), self.start(block));
         while at < end {
-            let wanted = BLOCK.min((end - at) as usize);
-            let read = read_at(self.file, &mut buffer[..wanted], at)?;
-            if read == 0 {
-                break;
-            }
-            lines += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64;
-            ends_line = buffer[read - 1] == b'\n';
-            at += read as u64;
+            self.fill(&mut buffer, 0, BLOCK.min((end - at) as usize), at)?;
+            let Some(last) = buffer.last() else { break };
+            lines += memchr::memchr_iter(b'\n', &buffer).count() as u64;
+            ends_line = *last == b'\n';
+            at += buffer.len() as u64;
         }
         Ok(lines + u64::from(!ends_line))
     }
 
-    /// Reads `length` bytes, fewer only at the end.
-    fn read_exactly(&self, from: u64, length: usize, buffer: &mut Vec<u8>) -> Result<(), Failure> {
-        let length = length.min(self.end.saturating_sub(from) as usize);
-        buffer.resize(length, 0);
-        let mut done = 0;
-        while done < length {
+    /// Reads `more` bytes, fewer only at the end, behind the first `done` of a buffer, which begins at `from` in the file.
+    fn fill(&self, buffer: &mut Vec<u8>, mut done: usize, more: usize, from: u64) -> Result<()> {
+        let rest = self.end.saturating_sub(from + done as u64);
+        buffer.resize(done + more.min(rest as usize), 0);
+        while done < buffer.len() {
             match read_at(self.file, &mut buffer[done..], from + done as u64) {
                 Ok(0) => break,
                 Ok(read) => done += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Failure::Io(error)),
+                Err(error) => return Err(Error::io(self.path, error)),
             }
         }
         buffer.truncate(done);
@@ -326,20 +275,20 @@ pub(super) fn long_line(text: &[u8]) -> Fault {
 }
 
 fn parse_stream<T: Send>(
-    source: &mut Source,
+    mut source: Source,
     progress: &dyn Progress,
     parse: &(impl Fn(&[u8]) -> Result<T, Fault> + Sync),
 ) -> Result<Vec<T>> {
     let mut parsed = Vec::new();
     let mut lines = source.lines();
-    let mut batch = next_batch(source)?;
+    let mut batch = next_batch(&mut source)?;
     while !batch.is_empty() {
         progress.check()?;
         let blocks = cut(&batch);
         let work = || parallel::map(blocks.len(), |block| parse(blocks[block]));
-        let (results, next) = rayon::join(work, || next_batch(source));
+        let (results, next) = rayon::join(work, || next_batch(&mut source));
         for (block, result) in blocks.iter().zip(results) {
-            parsed.push(result.map_err(|fault| fault.into_error(source, lines))?);
+            parsed.push(result.map_err(|fault| fault.into_error(&source, lines))?);
             lines += memchr::memchr_iter(b'\n', block).count() as u64;
         }
         progress.advance(batch.len() as u64);

@@ -14,21 +14,23 @@
 //! all at a time, and are held twice: as they were received, and as chunks.
 
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{self, BLOCK, Fault, Part};
-use super::failed::Failed;
-use super::join::Chunk;
-use super::message;
+use super::blocks::{self, BLOCK, Fault};
+use super::edges::Chunk;
 use super::source::Source;
+use super::table::Tally;
 use crate::communicator::{Communicator, SingleProcess};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 use crate::parallel;
 use crate::progress::Progress;
+use hone_graph::Names;
+use hone_graph::number::Ends;
 
 /// Files of fewer bytes are read by every process: that takes less time than it takes to talk about it.
 const LEAST: u64 = 8 << 20;
@@ -46,15 +48,6 @@ pub struct Division<'a> {
     block: usize,
     /// Bytes of all messages at a time.
     round: u64,
-}
-
-/// What a process is about to send.
-#[derive(Serialize, Deserialize)]
-struct Outline {
-    /// Number of messages.
-    messages: usize,
-    /// Bytes of its chunks.
-    bytes: u64,
 }
 
 impl<'a> Division<'a> {
@@ -126,23 +119,26 @@ impl<'a> Division<'a> {
         path: &Path,
         own: Result<V>,
     ) -> Result<Vec<V>> {
-        let message = serde_json::to_vec(&own.as_ref().map_err(Failed::of)).unwrap_or_default();
+        let message = serde_json::to_vec(&own).unwrap_or_default();
         let all = self.communicator.gather_bytes(&message);
-        let all: Result<Vec<Result<V, Failed>>, _> = all
+        let all: Result<Vec<Result<V>>, _> = all
             .iter()
-            .map(|told| serde_json::from_slice(told))
+            .map(|sent| serde_json::from_slice(sent))
             .collect();
         let all = all.map_err(|_| garbled(path))?;
         let others = all.iter().any(Result::is_ok);
         let Some(first) = all.iter().position(Result::is_err) else {
             return Ok(all.into_iter().flatten().collect());
         };
-        match own {
-            Err(error) if first == self.communicator.rank() => Err(error),
-            _ => match all.into_iter().nth(first) {
-                Some(Err(failed)) => Err(failed.into_error(path, others.then_some(first))),
-                _ => Err(garbled(path)),
-            },
+        match (own, all.into_iter().nth(first)) {
+            (Err(error), _) if first == self.communicator.rank() => Err(error),
+            // An error of the system names the process that met it, if others did not.
+            (_, Some(Err(Error::Io { path, source }))) if others => {
+                let text = format!("{source}, in process {first}");
+                Err(Error::io(path, io::Error::new(source.kind(), text)))
+            }
+            (_, Some(Err(error))) => Err(error),
+            _ => Err(garbled(path)),
         }
     }
 
@@ -154,18 +150,10 @@ impl<'a> Division<'a> {
         parse: impl Fn(&[u8]) -> Result<Chunk, Fault> + Sync,
     ) -> Result<Vec<Chunk>> {
         let blocks = source.rest().div_ceil(self.block as u64) as usize;
-        match source
-            .file()
-            .filter(|_| self.own(blocks, source.rest()).is_some())
-        {
+        match source.file().zip(self.own(blocks, source.rest())) {
             None => blocks::parse(source, progress, parse),
-            Some(file) => {
-                let part = Part {
-                    block: self.block,
-                    rank: self.communicator.rank(),
-                    of: self.processes(),
-                };
-                let own = blocks::parse_part(file, &source, part, progress, &parse);
+            Some((file, own)) => {
+                let own = blocks::parse_part(file, &source, self.block, own, progress, &parse);
                 self.exchange(own, source.path(), source.allowance())
             }
         }
@@ -183,33 +171,18 @@ impl<'a> Division<'a> {
             Ok(own) => (own, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        let messages = message::cut(&own, self.round / self.processes() as u64);
-        let bytes = own.iter().map(Chunk::bytes).sum();
-        let outline = failed.map_or(
-            Ok(Outline {
-                messages: messages.len(),
-                bytes,
-            }),
-            Err,
-        );
-        let outlines = self.tell(path, outline)?;
-        let all: u64 = outlines.iter().map(|outline| outline.bytes).sum();
-        self.tell(
-            path,
-            allowance.check(path, all - bytes + 2 * all.min(self.round)),
-        )?;
-        let mut parts: Vec<Vec<Chunk>> = outlines.iter().map(|_| Vec::new()).collect();
-        let rounds = outlines
-            .iter()
-            .map(|outline| outline.messages)
-            .max()
-            .unwrap_or(0);
+        let bytes: u64 = own.iter().map(Chunk::bytes).sum();
+        let messages = messages(&own, self.round / self.processes() as u64);
+        let sizes = self.tell(path, failed.map_or(Ok((messages.len(), bytes)), Err))?;
+        let all: u64 = sizes.iter().map(|(_, bytes)| bytes).sum();
+        let more = all - bytes + 2 * all.min(self.round);
+        self.tell(path, allowance.check(path, more))?;
+        let mut parts: Vec<Vec<Chunk>> = sizes.iter().map(|_| Vec::new()).collect();
+        let rounds = sizes.iter().map(|(messages, _)| *messages).max();
         let mut sound = true;
-        for round in 0..rounds {
-            let chunks = messages
-                .get(round)
-                .map_or(&[][..], |range| &own[range.clone()]);
-            sound &= self.receive(chunks, &mut parts);
+        for round in 0..rounds.unwrap_or(0) {
+            let range = messages.get(round).cloned().unwrap_or_default();
+            sound &= self.receive(&own[range], &mut parts);
         }
         self.tell(path, if sound { Ok(()) } else { Err(garbled(path)) })?;
         parts[self.communicator.rank()] = own;
@@ -218,24 +191,17 @@ impl<'a> Division<'a> {
 
     /// Sends chunks, and adds those that the others send to their parts; whether all could be decoded.
     fn receive(&self, own: &[Chunk], parts: &mut [Vec<Chunk>]) -> bool {
-        let received = self.communicator.gather_bytes(&message::encode(own));
-        let mut pieces: Vec<(usize, &[u8])> = Vec::new();
-        for (rank, message) in received
-            .iter()
-            .enumerate()
-            .filter(|(rank, _)| *rank != self.communicator.rank())
-        {
-            let Some(split) = message::split(message) else {
+        let received = self.communicator.gather_bytes(&encode(own));
+        let parts = parts.iter_mut().zip(&received).enumerate();
+        let mut others = parts.filter(|(rank, _)| *rank != self.communicator.rank());
+        others.all(|(_, (part, message))| {
+            let Some(pieces) = split(message) else {
                 return false;
             };
-            pieces.extend(split.into_iter().map(|piece| (rank, piece)));
-        }
-        let chunks = parallel::map(pieces.len(), |at| message::decode(pieces[at].1));
-        for ((rank, _), chunk) in pieces.iter().zip(chunks) {
-            let Some(chunk) = chunk else { return false };
-            parts[*rank].push(chunk);
-        }
-        true
+            let chunks = parallel::map(pieces.len(), |at| decode(pieces[at]));
+            let chunks: Option<Vec<Chunk>> = chunks.into_iter().collect();
+            chunks.map(|chunks| part.extend(chunks)).is_some()
+        })
     }
 }
 
@@ -261,5 +227,238 @@ impl fmt::Debug for Division<'_> {
             .field("size", &size)
             .field("least", &self.least)
             .finish()
+    }
+}
+
+// --- chunks as bytes: arrays of little-endian numbers, each after its length in bytes
+
+/// Cuts chunks into messages of about `most` bytes, of at least one chunk each.
+fn messages(chunks: &[Chunk], most: u64) -> Vec<Range<usize>> {
+    let (mut messages, mut begin, mut bytes) = (Vec::new(), 0, 0);
+    for (at, chunk) in chunks.iter().enumerate() {
+        if at > begin && bytes + chunk.bytes() > most {
+            messages.push(begin..at);
+            (begin, bytes) = (at, 0);
+        }
+        bytes += chunk.bytes();
+    }
+    if begin < chunks.len() {
+        messages.push(begin..chunks.len());
+    }
+    messages
+}
+
+/// Chunks as one message, each after its length, so that they can be decoded in parallel.
+fn encode(chunks: &[Chunk]) -> Vec<u8> {
+    let encoded = parallel::map(chunks.len(), |at| encode_one(&chunks[at]));
+    let mut out = Vec::with_capacity(encoded.iter().map(|bytes| bytes.len() + 8).sum());
+    encoded.iter().for_each(|bytes| put(&mut out, bytes));
+    out
+}
+
+fn encode_one(chunk: &Chunk) -> Vec<u8> {
+    let mut out = Vec::with_capacity(chunk.bytes() as usize + 256);
+    let mut narrow = |kind: u8, pairs: &[(u32, u32)]| {
+        put(&mut out, &[kind]);
+        let flat: Vec<u32> = pairs.iter().flat_map(|&(u, v)| [u, v]).collect();
+        put(&mut out, bytemuck::cast_slice(&flat));
+    };
+    match &chunk.ends {
+        Ends::Nodes(pairs) => narrow(0, pairs),
+        Ends::Narrow(pairs) => narrow(1, pairs),
+        Ends::Wide(pairs) => {
+            put(&mut out, &[2]);
+            let flat: Vec<i64> = pairs.iter().flat_map(|&(u, v)| [u, v]).collect();
+            put(&mut out, bytemuck::cast_slice(&flat));
+        }
+        Ends::Text(names, pairs) => {
+            narrow(3, pairs);
+            let names: Vec<&str> = (0..names.len() as u32).map(|i| names.get(i)).collect();
+            // No line and no value of a Parquet file is longer than 32 bits can say.
+            let length = |name: &&str| u32::try_from(name.len()).unwrap_or(u32::MAX);
+            let lengths: Vec<u32> = names.iter().map(length).collect();
+            put(&mut out, bytemuck::cast_slice(&lengths));
+            put(&mut out, names.concat().as_bytes());
+        }
+    }
+    put(&mut out, bytemuck::cast_slice(&chunk.weights));
+    for tally in [&chunk.skipped, &chunk.headers] {
+        put(&mut out, &tally.count.to_le_bytes());
+        put(&mut out, &tally.example);
+    }
+    out
+}
+
+fn put(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+    out.extend_from_slice(bytes);
+}
+
+/// The chunks of a message, still encoded.
+fn split(message: &[u8]) -> Option<Vec<&[u8]>> {
+    let (mut rest, mut pieces) = (Arrays(message), Vec::new());
+    while !rest.0.is_empty() {
+        pieces.push(rest.bytes()?);
+    }
+    Some(pieces)
+}
+
+/// The chunk of some bytes; none if they are not those of a chunk. Whatever they are, there is no panic.
+fn decode(bytes: &[u8]) -> Option<Chunk> {
+    let mut rest = Arrays(bytes);
+    let (kind, pairs) = (rest.bytes()?, rest.bytes()?);
+    let narrow = || -> Option<Vec<(u32, u32)>> {
+        let flat = numbers(pairs, u32::from_le_bytes)?;
+        let (pairs, []) = flat.as_chunks() else {
+            return None;
+        };
+        Some(pairs.iter().map(|&[u, v]| (u, v)).collect())
+    };
+    let ends = match kind {
+        [0] => Ends::Nodes(narrow()?),
+        [1] => Ends::Narrow(narrow()?),
+        [2] => {
+            let flat = numbers(pairs, i64::from_le_bytes)?;
+            let (pairs, []) = flat.as_chunks() else {
+                return None;
+            };
+            Ends::Wide(pairs.iter().map(|&[u, v]| (u, v)).collect())
+        }
+        [3] => {
+            let lengths = numbers(rest.bytes()?, u32::from_le_bytes)?;
+            let text = std::str::from_utf8(rest.bytes()?).ok()?;
+            let (names, pairs) = (Names::listed(lengths.into_iter(), text)?, narrow()?);
+            if pairs.iter().any(|&(u, v)| u.max(v) as usize >= names.len()) {
+                return None;
+            }
+            Ends::Text(names, pairs)
+        }
+        _ => return None,
+    };
+    let weights = numbers(rest.bytes()?, f32::from_le_bytes)?;
+    if !weights.is_empty() && weights.len() != ends.len() {
+        return None;
+    }
+    let mut tally = || {
+        let count = u64::from_le_bytes(rest.bytes()?.try_into().ok()?);
+        let example = rest.bytes()?.to_vec();
+        Some(Tally { count, example })
+    };
+    let (skipped, headers) = (tally()?, tally()?);
+    rest.0.is_empty().then_some(Chunk {
+        ends,
+        weights,
+        skipped,
+        headers,
+    })
+}
+
+fn numbers<const N: usize, T>(bytes: &[u8], number: fn([u8; N]) -> T) -> Option<Vec<T>> {
+    let (numbers, []) = bytes.as_chunks() else {
+        return None;
+    };
+    Some(numbers.iter().map(|&bytes| number(bytes)).collect())
+}
+
+/// Arrays that were not decoded yet.
+struct Arrays<'a>(&'a [u8]);
+
+impl<'a> Arrays<'a> {
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let (length, rest) = self.0.split_first_chunk()?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        let (taken, rest) = rest.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunks() -> Vec<Chunk> {
+        let mut text = Ends::Narrow(Vec::new());
+        for (u, v) in [("ann", "bob"), ("bob", "ü"), ("7", "ann"), ("", "x")] {
+            assert!(text.push(u, v));
+        }
+        let mut skipped = Tally::default();
+        skipped.add(b"#1 2");
+        let narrow = vec![(0, u32::MAX), (7, 7)];
+        vec![
+            Chunk::new(Ends::Nodes(vec![(3, 4)]), vec![0.5]),
+            Chunk {
+                skipped,
+                ..Chunk::new(Ends::Narrow(narrow), vec![1.0, f32::MAX])
+            },
+            Chunk::new(Ends::Wide(vec![(i64::MIN, -1), (i64::MAX, 0)]), Vec::new()),
+            Chunk::new(text, Vec::new()),
+            Chunk::new(Ends::Narrow(Vec::new()), Vec::new()),
+        ]
+    }
+
+    fn shown(chunk: &Chunk) -> String {
+        let ends = match &chunk.ends {
+            Ends::Text(names, pairs) => {
+                format!(
+                    "{:?} {pairs:?}",
+                    (0..names.len() as u32)
+                        .map(|i| names.get(i).to_owned())
+                        .collect::<Vec<_>>()
+                )
+            }
+            other => format!("{other:?}"),
+        };
+        format!(
+            "{ends} {:?} {:?} {:?}",
+            chunk.weights, chunk.skipped, chunk.headers
+        )
+    }
+
+    #[test]
+    fn chunks_arrive_as_they_were_sent() {
+        let chunks = chunks();
+        let message = encode(&chunks);
+        let pieces = split(&message).expect("whole chunks");
+        assert_eq!(pieces.len(), chunks.len());
+        for (chunk, piece) in chunks.iter().zip(pieces) {
+            assert_eq!(shown(&decode(piece).expect("a chunk")), shown(chunk));
+        }
+        assert!(split(&[]).is_some_and(|pieces| pieces.is_empty()));
+    }
+
+    #[test]
+    fn damaged_messages_are_noticed() {
+        for chunk in &chunks() {
+            let bytes = encode_one(chunk);
+            for length in 0..bytes.len() {
+                assert!(
+                    decode(&bytes[..length]).is_none(),
+                    "{length} of {}",
+                    bytes.len()
+                );
+            }
+            // Whatever a byte becomes, there is no panic.
+            for at in 0..bytes.len() {
+                for value in [0, 1, 2, 3, 127, 255] {
+                    let mut bytes = bytes.clone();
+                    bytes[at] = value;
+                    let _ = decode(&bytes).map(|chunk| hone_graph::number::join(vec![chunk.ends]));
+                    let _ = split(&bytes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn messages_have_whole_chunks() {
+        let chunks = chunks();
+        let all: u64 = chunks.iter().map(Chunk::bytes).sum();
+        assert_eq!(messages(&chunks, all), vec![0..5]);
+        assert_eq!(
+            messages(&chunks, 0),
+            (0..5).map(|at| at..at + 1).collect::<Vec<_>>()
+        );
+        assert!(messages(&[], 9).is_empty());
     }
 }

@@ -1,51 +1,31 @@
 //! Edge lists: one edge per line, two ids and perhaps a weight and other columns.
+//!
+//! Blocks of lines are parsed in parallel, each to a [`Chunk`] of edges with ids as narrow as possible; then the ids of all chunks
+//! become node numbers ([`Joined`]). A canonical integer prints as it was read, so a chunk of integers can still become text when
+//! another chunk has names: nothing is read twice. Lines of plain integers, which most large files consist of, are parsed straight
+//! from the bytes (`scan_plain`); whatever looks different is left to the general parser.
 
 use std::borrow::Cow;
 use std::path::Path;
 use std::str;
+use std::sync::{Mutex, PoisonError};
 
-use super::super::{NodeId, NodeIds};
 use super::blocks::{self, Fault};
-use super::columns::Layout;
-use super::comments::{Tally, is_tight};
 use super::division::Division;
-use super::fields::{self, Field, id, without_end};
-use super::first;
-use super::join::{Chunk, Joined};
-use super::layout::{self, Detected, looks_like_edge};
+use super::lines::{self, Delimiter, Field, id, without_end};
 use super::nodes::{self, NodeList};
-use super::options::ReadOptions;
-use super::reading::{ReadNote, shown};
-use super::scan;
-use super::sides::{Sides, prefixed};
+use super::options::{ReadNote, ReadOptions, TableColumns, file_name, shown};
 use super::source::{BINARY, Source};
 use super::survey::{Sizes, Survey};
-use super::vocabulary::are_names;
+use super::table::{self, Detected, Kinds, Layout, Tally};
 use crate::error::{Error, Result};
+use crate::graph::{NodeId, NodeIds};
+use crate::memory::Allowance;
 use crate::progress::Progress;
-use hone_graph::number::Ends;
+use hone_graph::number::{Ends, concat, join_within, narrow};
 
 /// What tables write where a value is missing.
 const MISSING: [&str; 8] = ["NA", "N/A", "#N/A", "NULL", "null", "NaN", "nan", "None"];
-
-/// A note if such a word has become a node.
-fn missing_ids(path: &Path, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadNote> {
-    let NodeIds::Text { .. } = ids else {
-        return None;
-    };
-    let mut nodes = 0..ids.len() as u32;
-    let node = nodes.find(|&i| matches!(ids.get(i), NodeId::Text(id) if MISSING.contains(&id)))?;
-    let id = ids.get(node).to_string();
-    let edges = pairs
-        .iter()
-        .filter(|&&(u, v)| u == node || v == node)
-        .count() as u64;
-    Some(ReadNote::MissingIds {
-        file: path.display().to_string(),
-        id,
-        edges,
-    })
-}
 
 /// Reads an edge list.
 pub(super) fn read(
@@ -56,76 +36,36 @@ pub(super) fn read(
 ) -> Result<Joined> {
     let path = source.path().to_path_buf();
     let allowance = source.allowance();
-    let begun = begin(&mut source, options);
-    let begun = division.agree(&path, begun, |(list, found)| {
-        format!(
-            "{} {:?} {:?}",
-            source.position(),
-            list.as_ref().map(NodeList::len),
-            found.layout
-        )
-    });
-    let (
-        mut list,
-        Detected {
-            layout,
-            header,
-            mut notes,
-            skipped,
-            head,
-        },
-    ) = begun?;
+    let begun = nodes::read(options, allowance)
+        .and_then(|list| Ok((list, table::detect(&mut source, options)?)));
+    let (list, detected) = division.agree(&path, begun, |(list, found)| {
+        let nodes = list.as_ref().map(NodeList::len);
+        format!("{} {nodes:?} {:?}", source.position(), found.layout)
+    })?;
+    let Detected {
+        layout,
+        header,
+        mut notes,
+        mut skipped,
+        first,
+    } = detected;
     let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
     let chunks = division.parse(source, progress, |lines| parse(lines, &layout, &naming))?;
-    let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
+    let edges = edges_of(&chunks);
     if edges == 0 {
-        return Err(Error::input(
-            &path,
-            "there are no edges after the header",
-            "it needs at least one edge",
-        ));
+        let message = "there are no edges after the header";
+        return Err(Error::input(&path, message, "it needs at least one edge"));
     }
-    notes.extend(line_notes(&path, &chunks, skipped, &layout, head));
-    let first = list.as_mut().and_then(NodeList::take_first);
-    notes.extend(
-        list.iter_mut()
-            .flat_map(|list| std::mem::take(&mut list.notes)),
-    );
-    let weighted = layout.weight.is_some();
-    let mut joined = match list {
-        Some(list) => Joined::numbered(chunks, weighted, list.into_ids()),
-        None => Joined::new(chunks, weighted, &path, allowance)?,
-    };
-    notes.extend(
-        layout
-            .sides
-            .note(&path.display().to_string(), &joined.ids, &joined.pairs),
-    );
-    notes.extend(nodes::first_note(first, &joined.pairs));
-    notes.extend(missing_ids(&path, &joined.ids, &joined.pairs));
-    if options.header != Some(false) {
-        notes.extend(first::inner_header(
-            &path.display().to_string(),
-            &joined.ids,
-            &joined.pairs,
-        ));
+    let file = file_name(&path);
+    let mut headers = Tally::default();
+    for chunk in &chunks {
+        skipped.append(&chunk.skipped);
+        headers.append(&chunk.headers);
     }
-    if layout.ignored_weight.is_some() {
-        joined.ignored_weights = edges as u64;
-    }
-    Ok(Joined {
-        columns: Some(layout.facts(Some(header))),
-        notes,
-        ..joined
-    })
-}
-
-/// The node list, and what the first lines say.
-fn begin(source: &mut Source, options: &ReadOptions) -> Result<(Option<NodeList>, Detected)> {
-    Ok((
-        nodes::read(options, source.allowance())?,
-        layout::detect(source, options)?,
-    ))
+    notes.extend(headers_note(&headers, &file));
+    notes.extend(first.and_then(|first| table::sizes_note(&first, edges, &file)));
+    notes.extend(comments_note(&skipped, &file));
+    Joined::of_table(chunks, &layout, list, Some(header), notes, &path, allowance)
 }
 
 /// How large the graph of an edge list is; its blocks are parsed, and not kept.
@@ -134,53 +74,208 @@ pub(super) fn sizes(
     options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<Sizes> {
-    let layout = layout::detect(&mut source, options)?.layout;
-    let survey = Survey::default();
+    let layout = table::detect(&mut source, options)?.layout;
+    let survey = Mutex::new(Survey::default());
+    let counted = || survey.lock().unwrap_or_else(PoisonError::into_inner);
     blocks::parse(source, progress, |lines| {
-        parse(lines, &layout, &Naming::Free).map(|chunk| survey.add(&chunk))
+        parse(lines, &layout, &Naming::Free).map(|chunk| counted().add(&chunk, 0))
     })?;
-    Ok(Sizes::seen(&survey, 0))
+    Ok(survey
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .sizes())
 }
 
-/// Notes about lines that were taken for something that they might not be.
-fn line_notes(
-    path: &Path,
-    chunks: &[Chunk],
-    mut skipped: Tally,
-    layout: &Layout,
-    head: Option<Vec<String>>,
-) -> Vec<ReadNote> {
-    let (mut read, mut headers, mut edges) = (Tally::default(), Tally::default(), 0);
-    for chunk in chunks {
-        read.append(&chunk.read);
-        skipped.append(&chunk.skipped);
-        headers.append(&chunk.headers);
-        edges += chunk.ends.len();
+/// A note about lines that repeat the header.
+fn headers_note(headers: &Tally, file: &str) -> Option<ReadNote> {
+    let (line, count) = (shown(&headers.example), headers.count);
+    let (text, them) = match count {
+        0 => return None,
+        1 => (
+            format!("1 line of {file} is a further header, `{line}`, and is"),
+            "it",
+        ),
+        _ => {
+            let lines = format!("{count} lines of {file} are further headers, such as `{line}`");
+            (format!("{lines}, and are"), "them")
+        }
+    };
+    let effect = format!("reads {them}, and the first line, as edges");
+    let note = ReadNote::new("headers", format!("{text} left out"));
+    Some(note.with(&[("header", "no")], &effect))
+}
+
+/// A note about comments that could be edges.
+fn comments_note(comments: &Tally, file: &str) -> Option<ReadNote> {
+    let which = match comments.count {
+        0 => return None,
+        1 => format!("1 line of {file} that begins like a comment is"),
+        count => format!("{count} lines of {file} that begin like comments are"),
+    };
+    let text = format!("{which} skipped, such as `{}`", shown(&comments.example));
+    let note = ReadNote::new("comments", text);
+    Some(note.with(&[("comment", "none")], "reads such lines as data"))
+}
+
+/// A note if a missing value has become a node.
+fn missing_note(file: &str, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadNote> {
+    let NodeIds::Text { .. } = ids else {
+        return None;
+    };
+    let is_missing = |&i: &u32| matches!(ids.get(i), NodeId::Text(id) if MISSING.contains(&id));
+    let node = (0..ids.len() as u32).find(is_missing)?;
+    let edges = pairs
+        .iter()
+        .filter(|&&(u, v)| u == node || v == node)
+        .count();
+    let text = format!(
+        "`{}` is the id of a node of {file}, with {edges} of its lines; if it stands for a missing value, remove these lines",
+        ids.get(node)
+    );
+    Some(ReadNote::new("missing-ids", text))
+}
+
+/// Edges of one block, in order.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    pub(super) ends: Ends,
+    /// One per edge when weights are kept, else none.
+    pub(super) weights: Vec<f32>,
+    /// Lines that begin like comments and could be edges.
+    pub(super) skipped: Tally,
+    /// Lines that repeat the header.
+    pub(super) headers: Tally,
+}
+
+impl Chunk {
+    pub(super) fn new(ends: Ends, weights: Vec<f32>) -> Self {
+        let (skipped, headers) = (Tally::default(), Tally::default());
+        Chunk {
+            ends,
+            weights,
+            skipped,
+            headers,
+        }
     }
-    let sizes = head.and_then(|head| first::sizes_note(&head, edges, &path.display().to_string()));
-    let headers = layout.headers_note(&headers, path);
-    headers
-        .into_iter()
-        .chain(sizes)
-        .chain(comment_notes(path, &read, &skipped))
-        .collect()
+
+    /// Frees unused capacity.
+    fn fit(&mut self) {
+        match &mut self.ends {
+            Ends::Nodes(pairs) | Ends::Narrow(pairs) | Ends::Text(_, pairs) => {
+                pairs.shrink_to_fit();
+            }
+            Ends::Wide(pairs) => pairs.shrink_to_fit(),
+        }
+        self.weights.shrink_to_fit();
+    }
+
+    /// Bytes that it holds.
+    pub(super) fn bytes(&self) -> u64 {
+        let pairs = match &self.ends {
+            Ends::Nodes(pairs) | Ends::Narrow(pairs) => 8 * pairs.capacity(),
+            Ends::Wide(pairs) => 16 * pairs.capacity(),
+            Ends::Text(names, pairs) => 8 * pairs.capacity() + names.bytes(),
+        };
+        (pairs + 4 * self.weights.capacity()) as u64
+    }
 }
 
-/// Notes about lines that begin like comments.
-fn comment_notes(path: &Path, read: &Tally, skipped: &Tally) -> Vec<ReadNote> {
-    let file = || path.display().to_string();
-    let example = |tally: &Tally| shown(&tally.example);
-    let read = (read.count > 0).then(|| ReadNote::CommentsRead {
-        file: file(),
-        lines: read.count,
-        example: example(read),
-    });
-    let skipped = (skipped.count > 0).then(|| ReadNote::CommentsSkipped {
-        file: file(),
-        lines: skipped.count,
-        example: example(skipped),
-    });
-    read.into_iter().chain(skipped).collect()
+/// Edges of some chunks.
+pub(super) fn edges_of(chunks: &[Chunk]) -> usize {
+    chunks.iter().map(|chunk| chunk.ends.len()).sum()
+}
+
+/// A file's content, ready for the builder.
+#[derive(Debug)]
+pub(super) struct Joined {
+    pub(super) ids: NodeIds,
+    pub(super) pairs: Vec<(u32, u32)>,
+    pub(super) weights: Option<Vec<f32>>,
+    pub(super) ignored_weights: u64,
+    /// Whether each pair stands for both directions whatever the options say.
+    pub(super) symmetric: bool,
+    /// The columns, of a table.
+    pub(super) columns: Option<TableColumns>,
+    /// What its owner should know.
+    pub(super) notes: Vec<ReadNote>,
+}
+
+impl Joined {
+    /// Edges between nodes with these ids.
+    pub(super) fn new(ids: NodeIds, pairs: Vec<(u32, u32)>, weights: Option<Vec<f32>>) -> Joined {
+        Joined {
+            ids,
+            pairs,
+            weights,
+            ignored_weights: 0,
+            symmetric: false,
+            columns: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// A file whose chunks have final node numbers ([`Ends::Nodes`]).
+    pub(super) fn numbered(chunks: Vec<Chunk>, weighted: bool, ids: NodeIds) -> Joined {
+        let (ends, weights) = unzip(chunks, weighted);
+        let pairs = concat(ends.into_iter().map(narrow).collect(), |node| node);
+        Joined::new(ids, pairs, weights)
+    }
+
+    /// A table, with the notes on what it has.
+    pub(super) fn of_table(
+        chunks: Vec<Chunk>,
+        layout: &Layout,
+        list: Option<NodeList>,
+        header: Option<bool>,
+        mut notes: Vec<ReadNote>,
+        path: &Path,
+        allowance: Allowance,
+    ) -> Result<Joined> {
+        let (edges, weighted) = (edges_of(&chunks), layout.weight.is_some());
+        let joined = match list {
+            Some(list) => {
+                notes.extend(list.notes());
+                Joined::numbered(chunks, weighted, list.into_ids())
+            }
+            None => {
+                allowance.check(path, 8 * edges as u64)?;
+                let (ends, weights) = unzip(chunks, weighted);
+                let room = |more: u64| allowance.check(path, more);
+                let too_many = || {
+                    let message = format!("more than {} nodes", u32::MAX);
+                    let remedy = "split the graph; nodes are numbered in 32 bits";
+                    Error::input(path, message, remedy)
+                };
+                let (ids, pairs) = join_within(ends, &room)?.ok_or_else(too_many)?;
+                Joined::new(ids, pairs, weights)
+            }
+        };
+        let file = file_name(path);
+        notes.extend(layout.kinds.note(&file, &joined.ids, &joined.pairs));
+        notes.extend(missing_note(&file, &joined.ids, &joined.pairs));
+        let ignored = layout.ignored_weight.map_or(0, |_| edges as u64);
+        Ok(Joined {
+            columns: Some(layout.facts(header)),
+            ignored_weights: ignored,
+            notes,
+            ..joined
+        })
+    }
+}
+
+fn unzip(chunks: Vec<Chunk>, weighted: bool) -> (Vec<Ends>, Option<Vec<f32>>) {
+    let weights = || {
+        chunks
+            .iter()
+            .flat_map(|chunk| &chunk.weights)
+            .copied()
+            .collect()
+    };
+    let weights = weighted.then(weights);
+    (
+        chunks.into_iter().map(|chunk| chunk.ends).collect(),
+        weights,
+    )
 }
 
 /// What the ids of a file are.
@@ -241,26 +336,20 @@ fn cut<'a>(
     fields: &mut Vec<Field<'a>>,
     chunk: &mut Chunk,
 ) -> Result<bool, Fault> {
-    let comments = &layout.comments;
-    fields::check_width(line, |byte| layout.delimiter.begins_with(byte))?;
+    lines::check_width(line, |byte| layout.delimiter.begins_with(byte))?;
     match line.iter().find(|b| !b.is_ascii_whitespace()) {
         None => Ok(false),
-        Some(first) if comments.marks.contains(first) => {
-            let fits = fields::split(line, layout.delimiter, fields).is_ok()
-                && fields.len() == layout.columns;
-            let is_edge = fits && comments.data_later && is_tight(line, comments.marks);
-            if is_edge {
-                chunk.read.add(line);
-            } else if comments.data_later || comments.guessed && looks_like_edge(line, layout) {
+        Some(first) if layout.comments.contains(first) => {
+            if layout.could_be_edge(line) {
                 chunk.skipped.add(line);
             }
-            Ok(is_edge)
+            Ok(false)
         }
-        Some(_) if layout.is_header(line) => {
+        Some(_) if layout.header.as_deref() == Some(line) => {
             chunk.headers.add(line);
             Ok(false)
         }
-        Some(_) => fields::split(line, layout.delimiter, fields).map(|()| true),
+        Some(_) => lines::split(line, layout.delimiter, fields).map(|()| true),
     }
 }
 
@@ -279,7 +368,7 @@ fn scan_plain(
         _ => return at,
     };
     if layout.columns == 2 {
-        while let Some((u, v, next)) = scan::pair(lines, at, layout.delimiter) {
+        while let Some((u, v, next)) = plain_pair(lines, at, layout.delimiter) {
             let (u, v) = (u.wrapping_sub(first), v.wrapping_sub(first));
             if u.max(v) > nodes {
                 break;
@@ -289,7 +378,7 @@ fn scan_plain(
         }
         return at;
     }
-    while let Some((u, v, field, next)) = scan::triple(lines, at, layout.delimiter) {
+    while let Some((u, v, field, next)) = plain_triple(lines, at, layout.delimiter) {
         let (u, v) = (u.wrapping_sub(first), v.wrapping_sub(first));
         if u.max(v) > nodes {
             break;
@@ -302,6 +391,87 @@ fn scan_plain(
         at = next;
     }
     at
+}
+
+/// Two canonical integers within u32 that are a whole line from `at`, and where the next begins.
+#[inline]
+fn plain_pair(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32, u32, usize)> {
+    let (u, v, at) = two_numbers(bytes, at, delimiter)?;
+    Some((u, v, line_end(bytes, at)?))
+}
+
+/// The same with one more field, neither empty nor quoted.
+#[inline]
+fn plain_triple(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32, u32, &[u8], usize)> {
+    let (u, v, at) = two_numbers(bytes, at, delimiter)?;
+    let begin = gap(bytes, at, delimiter)?;
+    // Where symbols separate columns, the first of them alone already ends the field: the general parser decides.
+    let inside =
+        |byte: &&u8| byte.is_ascii_graphic() && **byte != b'"' && !delimiter.begins_with(**byte);
+    let end = begin + bytes[begin..].iter().take_while(inside).count();
+    if begin == end {
+        None
+    } else {
+        Some((u, v, &bytes[begin..end], line_end(bytes, end)?))
+    }
+}
+
+#[inline]
+fn two_numbers(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32, u32, usize)> {
+    let (u, at) = number(bytes, at)?;
+    let (v, at) = number(bytes, gap(bytes, at, delimiter)?)?;
+    Some((u, v, at))
+}
+
+/// Where the delimiter that begins at `at` ends.
+#[inline]
+fn gap(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<usize> {
+    let mut at = match (delimiter, *bytes.get(at)?) {
+        (Delimiter::Blanks, b' ' | b'\t') => at + 1,
+        (Delimiter::Byte(wanted), found) if wanted == found => return Some(at + 1),
+        (Delimiter::Symbols(symbols), _) if delimiter.begins(&bytes[at..]) => {
+            return Some(at + symbols.as_bytes().len());
+        }
+        _ => return None,
+    };
+    while matches!(bytes.get(at), Some(b' ' | b'\t')) {
+        at += 1;
+    }
+    Some(at)
+}
+
+/// Where the next line begins, when this one ends at `at`.
+#[inline]
+fn line_end(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at) {
+        Some(b'\n') => Some(at + 1),
+        Some(b'\r') if bytes.get(at + 1) == Some(&b'\n') => Some(at + 2),
+        None => Some(at),
+        Some(_) => None,
+    }
+}
+
+/// A canonical integer within u32 from `at`, and where it ends.
+#[inline]
+fn number(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+    let first = bytes.get(at)?.wrapping_sub(b'0');
+    if first > 9 {
+        return None;
+    }
+    let (mut value, mut end) = (u64::from(first), at + 1);
+    while let Some(byte) = bytes.get(end) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        end += 1;
+    }
+    let digits = end - at;
+    if digits > 10 || (first == 0 && digits > 1) {
+        return None;
+    }
+    Some((u32::try_from(value).ok()?, end))
 }
 
 /// Adds the edge of one line that says something.
@@ -317,13 +487,8 @@ fn parse_line(
     }
     let (u, v) = (fields[layout.source].text(), fields[layout.target].text());
     let (mut u, mut v) = (Cow::Borrowed(id(line, &u)?), Cow::Borrowed(id(line, &v)?));
-    let quoted = fields[layout.source].is_quoted() || fields[layout.target].is_quoted();
-    if layout.integers && !quoted && are_names(&u, &v) {
-        chunk.headers.add(line);
-        return Ok(());
-    }
-    if let Sides::Two([left, right]) = &layout.sides {
-        (u, v) = (prefixed(left, &u).into(), prefixed(right, &v).into());
+    if let Kinds::Two([left, right]) = &layout.kinds {
+        (u, v) = (format!("{left}:{u}").into(), format!("{right}:{v}").into());
     }
     let (u, v) = (&*u, &*v);
     match (naming, &mut chunk.ends) {
@@ -350,7 +515,7 @@ fn parse_line(
 }
 
 fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
-    if let Some(fault) = fields::escaped(line) {
+    if let Some(fault) = lines::escaped(line) {
         return fault;
     }
     let message = format!(
@@ -358,7 +523,7 @@ fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
         if found == 1 { "" } else { "s" },
         layout.columns
     );
-    let remedy = match first::has_comment(line) {
+    let remedy = match has_comment(line) {
         true => "a comment needs its own line; remove it from this one, or quote the id".to_owned(),
         false => format!(
             "columns are separated by {}; fix the line, quote a field that has one, or name what separates them with the \
@@ -372,6 +537,13 @@ fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
     } else {
         fault
     }
+}
+
+/// Whether ` # ` is inside a line.
+fn has_comment(line: &[u8]) -> bool {
+    [b" # ", b" % "]
+        .iter()
+        .any(|mark| memchr::memmem::find(line, *mark).is_some())
 }
 
 fn listed(list: &NodeList, id: &str) -> Result<u32, Fault> {

@@ -6,33 +6,17 @@
 //! [`Error::Input`] with its number, never skipped.
 
 pub mod blocks;
-mod columns;
-pub mod comments;
-pub mod delimiter;
 mod division;
 mod edges;
-mod failed;
-pub mod fields;
-mod first;
-pub mod header;
-mod join;
-mod kinds;
-pub mod layout;
-mod message;
+pub mod lines;
 mod metis;
 pub mod mtx;
 pub mod nodes;
 mod options;
 mod parquet;
-pub(super) mod reading;
-mod scan;
-mod shapes;
-mod sides;
 pub mod source;
 mod survey;
-mod times;
-mod vocabulary;
-mod words;
+pub mod table;
 
 use std::path::Path;
 
@@ -42,17 +26,17 @@ use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
 use crate::progress::Progress;
 pub use blocks::LONGEST_LINE;
-pub use columns::table_columns;
-pub use comments::Comment;
 pub use division::Division;
-use join::Joined;
-use options::table_options;
-pub use options::{Column, InputFormat, ReadOptions};
-use reading::Reading;
-pub use sides::are_two_kinds;
+use edges::Joined;
+pub use options::{Column, Comment, InputFormat, ReadNote, ReadOptions, Reading, TableColumns};
 use source::Source;
 pub use source::{check_lines, extension};
 pub use survey::Sizes;
+pub use table::{are_two_kinds, table_columns};
+
+/// Extensions of what cannot be read.
+const OTHERS: &str = "gml graphml gexf json jsonl net dot gv xml mat pkl pickle xlsx xls zip tar bz2 xz lz4 7z rar feather arrow \
+                      h5 hdf5 db sqlite";
 
 /// Reads a graph from a file, from standard input when `input` is `-`, or takes a built-in one for
 /// `builtin:NAME`; `.gz` and `.zst` are decompressed on the way.
@@ -100,7 +84,8 @@ fn read_input(
         return read_builtin(name, options);
     }
     let held = memory::resident().unwrap_or(0);
-    read_file(input, options, division, progress).map_err(|error| match error {
+    let read = read_file(input, options, division, progress);
+    read.map_err(|error| match error {
         Error::Io { source, .. }
             if source.kind() == std::io::ErrorKind::NotFound && is_builtin(input) =>
         {
@@ -110,13 +95,26 @@ fn read_input(
             );
             Error::input(input, "no such file", remedy)
         }
-        error => enough(
-            error,
-            (held, division.processes()),
-            input,
-            options,
-            progress,
-        ),
+        // A refusal names what is enough to read the whole file, where it can be looked through.
+        Error::Memory {
+            stage,
+            need,
+            least,
+            limit,
+            remedy,
+        } => {
+            let sizes = sizes_of(input, options, progress).ok().flatten();
+            let reading = sizes.map(|sizes| sizes.reading(options, division.processes()));
+            let enough = reading.map(|more| held.saturating_add(more).max(limit.saturating_add(1)));
+            Error::Memory {
+                stage,
+                need: enough.unwrap_or(need),
+                least: least || enough.is_some(),
+                limit,
+                remedy,
+            }
+        }
+        error => error,
     })
 }
 
@@ -127,46 +125,6 @@ fn builtin_name(input: &Path) -> Option<&str> {
 
 fn is_builtin(name: &Path) -> bool {
     BUILTINS.iter().any(|builtin| name == Path::new(builtin.0))
-}
-
-/// A refusal that names what is enough to read the whole file, where it can be looked through.
-fn enough(
-    error: Error,
-    (held, processes): (u64, usize),
-    input: &Path,
-    options: &ReadOptions,
-    progress: &dyn Progress,
-) -> Error {
-    match error {
-        Error::Memory {
-            stage,
-            need,
-            least,
-            limit,
-            remedy,
-        } => match sizes_of(input, options, progress) {
-            Ok(Some(sizes)) => {
-                let need = held
-                    .saturating_add(sizes.reading(options, processes))
-                    .max(limit.saturating_add(1));
-                Error::Memory {
-                    stage,
-                    need,
-                    least: true,
-                    limit,
-                    remedy,
-                }
-            }
-            _ => Error::Memory {
-                stage,
-                need,
-                least,
-                limit,
-                remedy,
-            },
-        },
-        other => other,
-    }
 }
 
 /// How large the graph of a file is, as these options have it, without holding it; nothing for standard input and built-in
@@ -183,11 +141,8 @@ fn sizes_of(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Res
     if input == Path::new("-") || builtin_name(input).is_some() {
         return Ok(None);
     }
-    let mut source = Source::open(input, Allowance::new(options.memory))?.thrifty();
-    let format = options.format.map_or_else(|| detect(&mut source), Ok)?;
-    if format != InputFormat::Parquet {
-        source.check_text("it needs at least one edge")?;
-    }
+    let (source, format) = open(input, options, Allowance::new(options.memory))?;
+    let mut source = source.thrifty();
     Ok(Some(match format {
         InputFormat::Edges => edges::sizes(source, options, progress)?,
         InputFormat::MatrixMarket | InputFormat::Metis => mtx::promised(&mut source)?,
@@ -230,20 +185,20 @@ fn read_file(
         InputFormat::Parquet => parquet::read(source, options, division, progress)?,
     };
     progress.check()?;
-    let slot = if joined.weights.is_some() { 12 } else { 8 };
     // Every edge stands in two rows, or in one; a copy of it is sorted, and each node has an offset.
-    let slots = if options.directed && !joined.symmetric {
+    let slot = if joined.weights.is_some() { 12 } else { 8 };
+    let rows = if options.directed && !joined.symmetric {
         1
     } else {
         2
-    } * joined.pairs.len() as u64;
-    allowance.check(input, slots * slot + 8 * joined.ids.len() as u64)?;
-    let (columns, notes) = (joined.columns.take(), std::mem::take(&mut joined.notes));
+    };
+    let (edges, nodes) = (joined.pairs.len() as u64, joined.ids.len() as u64);
+    allowance.check(input, rows * edges * slot + 8 * nodes)?;
     let reading = Reading {
         file: input.display().to_string(),
         format,
-        columns,
-        notes,
+        columns: joined.columns.take(),
+        notes: std::mem::take(&mut joined.notes),
     };
     Ok(build(joined, options.directed)?.with_extension(reading))
 }
@@ -254,19 +209,15 @@ fn read_builtin(name: &str, options: &ReadOptions) -> Result<Graph> {
     let asked = [
         ("directed", options.directed && !graph.is_directed()),
         ("weighted", options.weighted && graph.weights().is_none()),
-        ("nodes", options.nodes.is_some()),
         ("format", options.format.is_some()),
     ];
-    match asked
-        .iter()
-        .chain(&table_options(options))
-        .find(|(_, contradicts)| *contradicts)
-    {
-        Some((field, _)) => {
+    let asked = asked.into_iter().find(|(_, contradicts)| *contradicts);
+    match asked.map(|(field, _)| field).or(options.of_tables(false)) {
+        Some(field) => {
             let message = format!(
                 "does not apply to the built-in graph {BUILTIN_PREFIX}{name}; leave the option out"
             );
-            Err(Error::config(*field, message))
+            Err(Error::config(field, message))
         }
         None => Ok(graph),
     }
@@ -283,26 +234,22 @@ fn build(joined: Joined, directed: bool) -> Result<Graph> {
         ..
     } = joined;
     if directed && symmetric {
-        let loops_once = pairs
-            .iter()
-            .filter(|(u, v)| u != v)
-            .map(|&(u, v)| (v, u))
-            .collect::<Vec<_>>();
+        // A loop is one arc.
+        let differ = |(u, v): &&(u32, u32)| u != v;
         if let Some(weights) = &mut weights {
-            let more: Vec<f32> = pairs
-                .iter()
-                .zip(&*weights)
-                .filter(|((u, v), _)| u != v)
+            let both = pairs.iter().zip(&*weights);
+            let back: Vec<f32> = both
+                .filter(|(pair, _)| differ(pair))
                 .map(|(_, &w)| w)
                 .collect();
-            weights.extend(more);
+            weights.extend(back);
         }
-        pairs.extend(loops_once);
+        let back: Vec<_> = pairs.iter().filter(differ).map(|&(u, v)| (v, u)).collect();
+        pairs.extend(back);
     }
-    let builder = if directed {
-        GraphBuilder::directed(0)
-    } else {
-        GraphBuilder::undirected(0)
+    let builder = match directed {
+        true => GraphBuilder::directed(0),
+        false => GraphBuilder::undirected(0),
     };
     let builder = builder
         .ids(ids)
@@ -324,38 +271,26 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
     if head.len() >= 14 && head[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
         return Ok(InputFormat::MatrixMarket);
     }
-    match extension(source.path()).as_deref() {
+    let path = source.path();
+    let refuse = |message: String, remedy: &str| Err(Error::input(path, message, remedy));
+    match extension(path).as_deref() {
         Some("mtx") => Ok(InputFormat::MatrixMarket),
         Some("graph" | "metis") => Ok(InputFormat::Metis),
         Some("parquet" | "pq") => Ok(InputFormat::Parquet),
-        Some("hone") => {
-            let remedy = "give a graph; `hone embed GRAPH -o OUT --like MODEL` places a graph in the space of a model";
-            Err(Error::input(
-                source.path(),
-                "this is a model, by its extension, not a graph",
-                remedy,
-            ))
-        }
-        Some(extension @ ("npy" | "npz" | "safetensors" | "w2v" | "emb" | "vec")) => {
-            let remedy = "these are vectors, by the extension: give the edge list; `hone similar` uses vectors; write the \
-                          matrix of a graph as Matrix Market";
-            Err(Error::input(
-                source.path(),
-                format!("`.{extension}` files cannot be read as a graph"),
-                remedy,
-            ))
-        }
-        Some(
-            extension @ ("gml" | "graphml" | "gexf" | "json" | "jsonl" | "net" | "dot" | "gv"
-            | "xml" | "mat" | "pkl" | "pickle" | "xlsx" | "xls" | "zip" | "tar"
-            | "bz2" | "xz" | "lz4" | "7z" | "rar" | "feather" | "arrow" | "h5"
-            | "hdf5" | "db" | "sqlite"),
-        ) => {
-            let message = format!("`.{extension}` files cannot be read");
-            let remedy = "convert it to an edge list (two ids per line), Matrix Market, METIS or Parquet, plain or \
-                          compressed with gzip or zstd; or name the format with the option `format` if the extension misleads";
-            Err(Error::input(source.path(), message, remedy))
-        }
+        Some("hone") => refuse(
+            "this is a model, by its extension, not a graph".into(),
+            "give a graph; `hone embed GRAPH -o OUT --like MODEL` places a graph in the space of a model",
+        ),
+        Some(extension @ ("npy" | "npz" | "safetensors" | "w2v" | "emb" | "vec")) => refuse(
+            format!("`.{extension}` files cannot be read as a graph"),
+            "these are vectors, by the extension: give the edge list; `hone similar` uses vectors; write the matrix of a graph \
+             as Matrix Market",
+        ),
+        Some(extension) if OTHERS.split(' ').any(|other| other == extension) => refuse(
+            format!("`.{extension}` files cannot be read"),
+            "convert it to an edge list (two ids per line), Matrix Market, METIS or Parquet, plain or compressed with gzip or \
+             zstd; or name the format with the option `format` if the extension misleads",
+        ),
         _ => Ok(InputFormat::Edges),
     }
 }

@@ -7,16 +7,13 @@
 use std::str;
 
 use super::blocks::Fault;
-use super::columns::Layout;
-use super::comments::{Comments, skip_idle};
 use super::division::Division;
-use super::edges::{self, Naming};
-use super::fields::{Delimiter, without_end};
-use super::join::Joined;
-use super::options::{InputFormat, ReadOptions, refuse_table_options};
-use super::sides::Sides;
+use super::edges::{self, Joined, Naming};
+use super::lines::{skip_idle, without_end};
+use super::options::{InputFormat, ReadOptions};
 use super::source::Source;
 use super::survey::Sizes;
+use super::table::Layout;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::progress::Progress;
@@ -40,28 +37,17 @@ pub(super) fn read(
     progress: &dyn Progress,
 ) -> Result<Joined> {
     let path = source.path().to_path_buf();
-    let weighted = options.weighted || options.weight.is_some();
+    let weighted = options.keeps_weights();
     let begun = begin(&mut source, options, weighted);
     let (banner, nodes, entries) = division.agree(&path, begun, |(_, nodes, entries)| {
         format!("{} {nodes} {entries}", source.position())
     })?;
-    let layout = Layout {
-        delimiter: Delimiter::Blanks,
-        columns: if banner.has_values { 3 } else { 2 },
-        source: 0,
-        target: 1,
-        weight: (banner.has_values && weighted).then_some(2),
-        ignored_weight: (banner.has_values && !weighted).then_some(2),
-        comments: Comments::fixed(b"%"),
-        sides: Sides::One,
-        header: None,
-        integers: false,
-    };
+    let layout = Layout::fixed(banner.has_values, weighted);
     let naming = Naming::Numbered(nodes);
     let chunks = division.parse(source, progress, |lines| {
         edges::parse(lines, &layout, &naming)
     })?;
-    let found: u64 = chunks.iter().map(|chunk| chunk.ends.len() as u64).sum();
+    let found = edges::edges_of(&chunks) as u64;
     if found != entries {
         let message = format!("the header promises {entries} entries, but there are {found}");
         return Err(Error::input(
@@ -78,13 +64,8 @@ pub(super) fn read(
         ));
     }
     let joined = Joined::numbered(chunks, layout.weight.is_some(), NodeIds::one_based(nodes));
-    let ignored_weights = if layout.ignored_weight.is_some() {
-        found
-    } else {
-        0
-    };
     Ok(Joined {
-        ignored_weights,
+        ignored_weights: layout.ignored_weight.map_or(0, |_| found),
         symmetric: banner.symmetric,
         ..joined
     })
@@ -92,7 +73,7 @@ pub(super) fn read(
 
 /// What the first lines say: the banner, and the numbers of nodes and entries.
 fn begin(source: &mut Source, options: &ReadOptions, weighted: bool) -> Result<(Banner, u32, u64)> {
-    refuse_table_options(options, InputFormat::MatrixMarket)?;
+    options.refuse_idle(InputFormat::MatrixMarket)?;
     let line = first_line(source)?;
     let banner =
         banner(&line, weighted).map_err(|fault| fault.into_error(source, source.lines()))?;

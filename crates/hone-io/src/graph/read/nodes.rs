@@ -10,46 +10,95 @@ use std::path::Path;
 
 use super::super::NodeIds;
 use super::blocks::Fault;
-use super::comments::Comment;
-use super::comments::{Tally, is_tight, marks};
-use super::fields::{self, Delimiter, id, without_end};
-use super::options::ReadOptions;
-use super::reading::{ReadNote, shown};
+use super::lines::{self, Delimiter, id, is_idle, without_end};
+use super::options::{ReadNote, ReadOptions, shown};
 use super::source::{BINARY, Source};
-use super::vocabulary::is_known;
+use super::table::Tally;
 use crate::error::{Error, Result};
 use crate::graph::quote::list_header;
 use crate::memory::Allowance;
 use hone_graph::Names;
 
-/// Comments before the first id that are kept in mind because they could be ids, their longest, and how many have a note.
-const SUSPECTS: usize = 1000;
-const LONGEST_SUSPECT: usize = 1 << 12;
-const NOTED: usize = 3;
 /// Ids between two looks at the memory that is held.
 const WATCH: usize = 1 << 14;
 
-/// A node list as it was read.
+/// A node list.
 pub(super) struct NodeList {
+    file: String,
     names: Names,
-    /// Lines at its beginning that are taken for comments or a header, and could be ids.
-    left_out: Vec<String>,
-    /// What is to be noted about it.
-    pub(super) notes: Vec<ReadNote>,
-    /// What is to be noted about its first line, if no edge has that node.
-    first: Option<ReadNote>,
+    /// Delimiter and position of the ids, when the list is a table.
+    table: Option<(Delimiter, usize)>,
+    header: Option<ReadNote>,
+    /// Comments that could be ids.
+    skipped: Tally,
+}
+
+/// The list of the options, if there is one.
+pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<Option<NodeList>> {
+    let Some(path) = options.nodes.as_deref() else {
+        return Ok(None);
+    };
+    let file = path
+        .to_str()
+        .ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
+    let mut source = Source::open(path, allowance)?;
+    source.check_text("give one id per line, or leave it out")?;
+    let before = source.lines();
+    let text = source.take_all()?;
+    let mut list = NodeList {
+        file: file.to_owned(),
+        names: Names::new(),
+        table: None,
+        header: None,
+        skipped: Tally::default(),
+    };
+    let marks = options.comments();
+    let (mut entries, mut first) = (Entries::new(&text), true);
+    loop {
+        let number = entries.line;
+        let failed = |fault: Fault| fault.on_line(number).into_error(&source, before);
+        let entry = match list.table {
+            Some(_) => Ok(entries.next_line()),
+            None => entries.next_entry(),
+        };
+        let Some(entry) = entry.map_err(failed)? else {
+            break;
+        };
+        if !entry.quoted && is_idle(&entry.text, &marks) {
+            if lines::is_tight(&entry.text, &marks) && options.comment.is_none() {
+                list.skipped.add(&entry.text);
+            }
+            continue;
+        }
+        if std::mem::take(&mut first) && !entry.quoted && list.take_header(&entry.text) {
+            continue;
+        }
+        list.add(&entry).map_err(failed)?;
+        if list.names.len().is_multiple_of(WATCH) {
+            allowance.check(path, list.names.growth(WATCH))?;
+        }
+    }
+    if list.names.is_empty() {
+        let remedy = match list.skipped.count {
+            0 => "give one id per line, or leave it out",
+            _ => {
+                "give one id per line, in quotes where it begins with # or %; or leave the list out"
+            }
+        };
+        return Err(Error::input(path, "the node list has no nodes", remedy));
+    }
+    Ok(Some(list))
 }
 
 impl NodeList {
     /// The node with this id; else what to do about it.
     pub(super) fn find(&self, id: &str) -> Result<u32, String> {
-        self.names.find(id).ok_or_else(|| {
-            if self.left_out.iter().any(|line| line == id) {
-                return format!(
-                    "its line in the node list is taken for a comment or a header; quote it there: \"{id}\""
-                );
-            }
-            "add it to the node list, on its own line, or leave the list out".into()
+        let is_special = || id.starts_with(['#', '%']) || list_header(id).is_some();
+        self.names.find(id).ok_or_else(|| match is_special() {
+            true => format!(
+                "if its line in the node list is taken for a comment or a header, quote it there: \"{id}\"; else add it"
+            ),
+            false => "add it to the node list, on its own line, or leave the list out".into(),
         })
     }
 
@@ -62,235 +111,81 @@ impl NodeList {
         self.names.into_ids()
     }
 
-    /// What [`first_note`] decides about.
-    pub(super) fn take_first(&mut self) -> Option<ReadNote> {
-        self.first.take()
-    }
-}
-
-/// A note about a first line that is called like a column, where no edge has the node of that name: the first.
-pub(super) fn first_note(note: Option<ReadNote>, pairs: &[(u32, u32)]) -> Option<ReadNote> {
-    note.filter(|_| !pairs.iter().any(|&(u, v)| u == 0 || v == 0))
-}
-
-/// The list of the options, if there is one.
-pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<Option<NodeList>> {
-    options
-        .nodes
-        .as_deref()
-        .map(|path| read_list(path, options.comment, allowance))
-        .transpose()
-}
-
-fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Result<NodeList> {
-    let name = path
-        .to_str()
-        .ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
-    let mut source = Source::open(path, allowance)?;
-    source.check_text("give one id per line, or leave it out")?;
-    let before = source.lines();
-    let text = source.take_all()?;
-    let mut list = List::new(name, comment);
-    let mut entries = Entries::new(&text);
-    loop {
-        let number = entries.line;
-        let failed = |fault: Fault| fault.on_line(number).into_error(&source, before);
-        let entry = if list.table.is_some() {
-            Ok(entries.next_line())
-        } else {
-            entries.next_entry()
-        };
-        let Some(entry) = entry.map_err(failed)? else {
-            break;
-        };
-        list.add(&entry).map_err(failed)?;
-        if list.names.len().is_multiple_of(WATCH) {
-            allowance.check(path, list.names.growth(WATCH))?;
-        }
-    }
-    if list.names.is_empty() {
-        let quote =
-            "give one id per line, in quotes where it begins with # or %; or leave the list out";
-        let remedy = if list.skipped.is_empty() {
-            "give one id per line, or leave it out"
-        } else {
-            quote
-        };
-        return Err(Error::input(path, "the node list has no nodes", remedy));
-    }
-    let notes = list.notes();
-    Ok(NodeList {
-        names: list.names,
-        left_out: list.skipped,
-        notes,
-        first: list.first,
-    })
-}
-
-/// A list as it is read.
-struct List<'a> {
-    file: &'a str,
-    names: Names,
-    marks: &'static [u8],
-    /// Whether the user said what begins comments.
-    asked: bool,
-    /// Whether a line with an id or a header was met.
-    begun: bool,
-    /// Delimiter and position of the ids, when the list is a table.
-    table: Option<(Delimiter, usize)>,
-    header: Option<ReadNote>,
-    /// About the first line, if it is called like a column.
-    first: Option<ReadNote>,
-    read: Tally,
-    /// Lines before the first id that are left out, and could be ids.
-    skipped: Vec<String>,
-}
-
-impl<'a> List<'a> {
-    fn new(file: &'a str, comment: Option<Comment>) -> Self {
-        List {
-            file,
-            names: Names::new(),
-            marks: marks(comment),
-            asked: comment.is_some(),
-            begun: false,
-            table: None,
-            header: None,
-            first: None,
-            read: Tally::default(),
-            skipped: Vec::new(),
-        }
-    }
-
-    /// Adds what a line has.
-    fn add(&mut self, entry: &Entry) -> Result<(), Fault> {
-        if !entry.quoted && (entry.text.is_empty() || self.is_comment(&entry.text)) {
-            return Ok(());
-        }
-        let is_first = !std::mem::replace(&mut self.begun, true);
-        if is_first && !entry.quoted {
-            if self.is_header(&entry.text) {
-                return Ok(());
-            }
-            self.doubt(&entry.text);
-        }
-        let mut columns = Vec::new();
-        let text = match self.table {
-            None => Cow::Borrowed(&*entry.text),
-            Some((delimiter, position)) => {
-                fields::split(entry.line, delimiter, &mut columns)?;
-                let missing = || {
-                    Fault::new(
-                        entry.line,
-                        "a row without an id",
-                        "give every row the id of its node",
-                    )
-                };
-                columns
-                    .get(position)
-                    .map(|field| field.text())
-                    .ok_or_else(missing)?
-            }
-        };
-        let id = if entry.quoted && self.table.is_none() {
-            quoted_id(&text)?
-        } else {
-            id(entry.line, &text)?
-        };
-        let before = self.names.len();
-        match self.names.intern(id) {
-            None => Err(Fault::new(
-                entry.line,
-                "more nodes than 32 bits can number",
-                "split the graph",
-            )),
-            Some(_) if self.names.len() == before => Err(Fault::new(
-                entry.line,
-                "this node is listed twice",
-                "list each node once",
-            )),
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// Whether a line is a comment: before the first id, or where the user says so.
-    fn is_comment(&mut self, line: &[u8]) -> bool {
-        if !line.first().is_some_and(|first| self.marks.contains(first)) {
-            return false;
-        }
-        if !self.asked && self.begun {
-            self.read.add(line);
-        } else if !self.asked
-            && line.len() <= LONGEST_SUSPECT
-            && is_tight(line, self.marks)
-            && self.skipped.len() < SUSPECTS
-        {
-            self.skipped
-                .push(String::from_utf8_lossy(line).into_owned());
-        }
-        self.asked || !self.begun
-    }
-
-    fn is_header(&mut self, line: &[u8]) -> bool {
+    /// Whether a first line names the columns.
+    fn take_header(&mut self, line: &[u8]) -> bool {
         let text = String::from_utf8_lossy(line);
-        let file = self.file.to_owned();
-        self.header = match list_header(&text) {
-            None => return false,
-            Some((None, _)) => {
-                self.skipped.push(text.clone().into_owned());
-                Some(ReadNote::ListHeader {
-                    file,
-                    line: shown(line),
-                })
-            }
-            Some((Some(separator), position)) => {
-                self.table = Some((Delimiter::Byte(separator), position));
+        let (file, shown) = (&self.file, shown(line));
+        let Some((separator, position)) = list_header(&text) else {
+            return false;
+        };
+        let said = match separator {
+            None => format!(
+                "the first line of {file}, `{shown}`, is read as a header; put it in quotes (\"{shown}\") to list a node of \
+                 that name"
+            ),
+            Some(separator) => {
                 let column = text
                     .split(char::from(separator))
                     .nth(position)
                     .unwrap_or_default();
-                Some(ReadNote::ListTable {
-                    file,
-                    column: column.trim_matches(['"', ' ']).to_owned(),
-                })
+                let column = column.trim_matches(['"', ' ']);
+                format!("{file} is read as a table whose column `{column}` has the ids")
             }
         };
+        self.header = Some(ReadNote::new("list-header", said));
+        self.table = separator.map(|separator| (Delimiter::Byte(separator), position));
         true
     }
 
-    /// Keeps a first line in mind that is called like a column.
-    fn doubt(&mut self, line: &[u8]) {
-        if is_known(&String::from_utf8_lossy(line)) {
-            self.first = Some(ReadNote::ListNoHeader {
-                file: self.file.to_owned(),
-                line: shown(line),
-            });
+    /// Adds the id of a line.
+    fn add(&mut self, entry: &Entry) -> Result<(), Fault> {
+        let fault = |message: &str, remedy: &str| Fault::new(entry.line, message, remedy);
+        let mut columns = Vec::new();
+        let text = match self.table {
+            None => Cow::Borrowed(&*entry.text),
+            Some((delimiter, position)) => {
+                lines::split(entry.line, delimiter, &mut columns)?;
+                let field = columns.get(position).map(|field| field.text());
+                let missing = || fault("a row without an id", "give every row the id of its node");
+                field.ok_or_else(missing)?
+            }
+        };
+        let id = match entry.quoted {
+            true => quoted_id(&text)?,
+            false => id(entry.line, &text)?,
+        };
+        let before = self.names.len();
+        match self.names.intern(id) {
+            None => Err(fault(
+                "more nodes than 32 bits can number",
+                "split the graph",
+            )),
+            Some(_) if self.names.len() == before => {
+                Err(fault("this node is listed twice", "list each node once"))
+            }
+            Some(_) => Ok(()),
         }
     }
 
-    fn notes(&self) -> Vec<ReadNote> {
-        let mut notes: Vec<ReadNote> = self.header.clone().into_iter().collect();
-        let file = self.file.to_owned();
-        if self.read.count > 0 {
-            let (lines, example) = (self.read.count, shown(&self.read.example));
-            notes.push(ReadNote::CommentsRead {
-                file: file.clone(),
-                lines,
-                example,
-            });
-        }
-        let comments = self
-            .skipped
-            .iter()
-            .filter(|line| is_tight(line.as_bytes(), self.marks));
-        notes.extend(comments.take(NOTED).map(|line| {
-            let line = shown(line.as_bytes());
-            ReadNote::ListComment {
-                file: file.clone(),
-                line,
-            }
-        }));
-        notes
+    /// What its owner should know.
+    pub(super) fn notes(&self) -> impl Iterator<Item = ReadNote> {
+        let (file, line) = (&self.file, shown(&self.skipped.example));
+        let skipped = match self.skipped.count {
+            0 => None,
+            1 => Some(format!(
+                "the line `{line}` of {file} is read as a comment; put it in quotes (\"{line}\")"
+            )),
+            count => Some(format!(
+                "{count} lines of {file}, such as `{line}`, are read as comments; put such lines in quotes (\"{line}\")"
+            )),
+        };
+        let skipped = skipped.map(|text| {
+            ReadNote::new(
+                "list-comments",
+                format!("{text} to list nodes of that name"),
+            )
+        });
+        self.header.clone().into_iter().chain(skipped)
     }
 }
 
@@ -299,13 +194,8 @@ fn quoted_id(text: &[u8]) -> Result<&str, Fault> {
     if text.contains(&0) {
         return Err(Fault::new(text, BINARY.0, BINARY.1));
     }
-    std::str::from_utf8(text).map_err(|_| {
-        Fault::new(
-            text,
-            "a node id that is not valid UTF-8",
-            "save the file as UTF-8",
-        )
-    })
+    let message = "a node id that is not valid UTF-8";
+    std::str::from_utf8(text).map_err(|_| Fault::new(text, message, "save the file as UTF-8"))
 }
 
 /// One line of a list, or several when quotes hold line breaks.
@@ -357,10 +247,10 @@ impl<'a> Entries<'a> {
         if self.rest.get(blanks) != Some(&b'"') {
             return Ok(self.next_line());
         }
-        let (field, after) = fields::quoted(self.rest, blanks).map_err(|_| {
+        let (field, after) = lines::quoted(self.rest, blanks).map_err(|_| {
             let line = self.rest.split(|&b| b == b'\n').next().unwrap_or_default();
             let remedy = "close the quotes, or double those that belong to the id";
-            fields::escaped(line)
+            lines::escaped(line)
                 .unwrap_or_else(|| Fault::new(line, "a quoted id does not end", remedy))
         })?;
         let end =
@@ -369,7 +259,7 @@ impl<'a> Entries<'a> {
             let line = without_end(&self.rest[..end]);
             let remedy = "double the quotes within an id, and quote all of it";
             let other = || Fault::new(line, "text after a closing quote", remedy);
-            return Err(fields::escaped(line).unwrap_or_else(other));
+            return Err(lines::escaped(line).unwrap_or_else(other));
         }
         let line = without_end(self.take(end));
         Ok(Some(Entry {

@@ -1,11 +1,14 @@
-//! [`ReadOptions`]: how a graph is read, and which options a format has no use for.
+//! How a graph is read, [`ReadOptions`], and how its file was understood, [`Reading`].
+//!
+//! The library never prints. What was assumed about a file is a value, [`ReadNote`]: the command shows it as a note, Python as
+//! a warning, and the record of a run stores it.
 
-use std::path::PathBuf;
-use std::{fmt, str};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::comments::Comment;
 use crate::error::{Error, Result};
 
 /// How to read a graph; everything has a sensible default.
@@ -17,14 +20,15 @@ pub struct ReadOptions {
     /// Keep the direction of edges. Formats that store an undirected edge once (symmetric Matrix
     /// Market, METIS) then give both arcs.
     pub directed: bool,
-    /// Keep the weights. There must be some: a column called `weight`, the third one, or the one
-    /// named by `weight`. Without this they are ignored and counted in [`crate::graph::Dropped`].
+    /// Keep the weights. There must be some: a column called `weight` or the like, the only one beside the ids, the third of a
+    /// table without a header, or the one named by `weight`. Without this they are ignored and counted in
+    /// [`crate::graph::Dropped`].
     pub weighted: bool,
     /// What separates the columns of an edge list: one character, `tab`, `space` (any run of
-    /// spaces and tabs), or two to eight symbols such as `::`. By default detected: tab, `|`, semicolon, comma, `::`, else spaces.
+    /// spaces and tabs), or two to eight symbols such as `::`. By default the first of tab, `|`, semicolon, comma, spaces and `::`
+    /// that splits the lines evenly.
     pub delimiter: Option<String>,
-    /// What begins comment lines of an edge list and of a node list. By default `#` and `%`: anywhere where
-    /// blanks separate columns, else only before the first data line.
+    /// What begins comment lines of an edge list and of a node list; by default `#` and `%`.
     pub comment: Option<Comment>,
     /// Whether the first line of an edge list names the columns; by default detected.
     pub header: Option<bool>,
@@ -32,12 +36,12 @@ pub struct ReadOptions {
     pub source: Option<Column>,
     /// Column of the second node of an edge; by default `target` or the like, else the second.
     pub target: Option<Column>,
-    /// Column of the weight, which are then kept; by default `weight` or the like, else the third, unless it has times.
+    /// Column of the weight, which are then kept; by default see `weighted`.
     pub weight: Option<Column>,
     /// Whether the two columns of a table name nodes of two kinds, such as users and items, so that 1 in one of them is
     /// another node than 1 in the other. Ids then have the name of their column in front: `user:1` and `item:1`, or
     /// `source:1` and `target:1` where columns have no names. By default the same id is the same node, with a note if the
-    /// columns seem to be of two kinds.
+    /// columns are called `user` and `item` or the like.
     pub bipartite: Option<bool>,
     /// A file with one node id per line that fixes the order of the nodes and adds those without an
     /// edge. The whole line is the id, unless it is quoted.
@@ -117,7 +121,7 @@ impl fmt::Display for InputFormat {
     }
 }
 
-impl str::FromStr for InputFormat {
+impl FromStr for InputFormat {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -137,55 +141,224 @@ impl str::FromStr for InputFormat {
     }
 }
 
-/// Options that say something about text tables only.
-fn text_options(options: &ReadOptions) -> [(&'static str, bool); 3] {
-    [
-        ("delimiter", options.delimiter.is_some()),
-        ("comment", options.comment.is_some()),
-        ("header", options.header.is_some()),
-    ]
+/// What begins a comment line, when the user decides: written as the character, or `none`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum Comment {
+    /// No line is a comment.
+    None,
+    /// A line that begins with this character, anywhere in the file.
+    Char(char),
 }
 
-/// Options that say something about tables only.
-pub(super) fn table_options(options: &ReadOptions) -> [(&'static str, bool); 6] {
-    let [delimiter, comment, header] = text_options(options);
-    let (source, target) = (options.source.is_some(), options.target.is_some());
-    [
-        delimiter,
-        comment,
-        header,
-        ("source", source),
-        ("target", target),
-        ("bipartite", options.bipartite.is_some()),
-    ]
-}
+impl FromStr for Comment {
+    type Err = Error;
 
-/// Fails for options of text given with a table that has no text.
-pub(super) fn refuse_text_options(options: &ReadOptions, format: InputFormat) -> Result<()> {
-    match text_options(options)
-        .iter()
-        .find(|(field, given)| *given && (*field, options.nodes.is_some()) != ("comment", true))
-    {
-        Some((field, _)) => Err(Error::config(
-            *field,
-            format!("{format} files need no such option; leave it out"),
-        )),
-        None => Ok(()),
+    fn from_str(text: &str) -> Result<Self> {
+        let mut chars = text.chars();
+        match (text, chars.next(), chars.next()) {
+            ("none", ..) => Ok(Comment::None),
+            (_, Some(one), None) if one.is_ascii_punctuation() && one != '"' => {
+                Ok(Comment::Char(one))
+            }
+            _ => {
+                let message = format!(
+                    "`{text}` cannot begin comments; give one of the characters #, %, !, /, … or none"
+                );
+                Err(Error::config("comment", message))
+            }
+        }
     }
 }
 
-/// Fails for a node list or options of tables given with a format that has its own rules.
-pub(super) fn refuse_table_options(options: &ReadOptions, format: InputFormat) -> Result<()> {
-    if options.nodes.is_some() {
-        let message =
-            format!("{format} files number their nodes themselves; leave the node list out");
-        return Err(Error::config("nodes", message));
+impl TryFrom<String> for Comment {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
     }
-    match table_options(options).iter().find(|(_, given)| *given) {
-        Some((field, _)) => Err(Error::config(
-            *field,
-            format!("{format} files have fixed rules for this; leave it out"),
-        )),
-        None => Ok(()),
+}
+
+impl From<Comment> for String {
+    fn from(comment: Comment) -> Self {
+        match comment {
+            Comment::None => "none".into(),
+            Comment::Char(one) => one.into(),
+        }
     }
+}
+
+impl ReadOptions {
+    /// What comment lines begin with.
+    pub(super) fn comments(&self) -> Vec<u8> {
+        match self.comment {
+            None => b"#%".to_vec(),
+            Some(Comment::None) => Vec::new(),
+            Some(Comment::Char(one)) => one.to_string().into_bytes(),
+        }
+    }
+
+    /// Whether weights are wanted.
+    pub(super) fn keeps_weights(&self) -> bool {
+        self.weighted || self.weight.is_some()
+    }
+
+    /// The first option that is given and says something about tables, or about those of text alone.
+    pub(super) fn of_tables(&self, text: bool) -> Option<&'static str> {
+        let given = [
+            ("delimiter", self.delimiter.is_some()),
+            // It applies to a node list too.
+            (
+                "comment",
+                self.comment.is_some() && !(text && self.nodes.is_some()),
+            ),
+            ("header", self.header.is_some()),
+            ("source", self.source.is_some()),
+            ("target", self.target.is_some()),
+            ("bipartite", self.bipartite.is_some()),
+            ("nodes", self.nodes.is_some()),
+        ];
+        let mut given = given[..if text { 3 } else { 7 }].iter();
+        given.find(|(_, given)| *given).map(|(name, _)| *name)
+    }
+
+    /// Fails for an option that files of this format have no use for.
+    pub(super) fn refuse_idle(&self, format: InputFormat) -> Result<()> {
+        match self.of_tables(format == InputFormat::Parquet) {
+            None => Ok(()),
+            Some(field) => {
+                let message = format!("{format} files have no use for this option; leave it out");
+                Err(Error::config(field, message))
+            }
+        }
+    }
+}
+
+/// How a file was understood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The file, as it was named.
+    pub file: String,
+    /// Its format.
+    pub format: InputFormat,
+    /// The columns of a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<TableColumns>,
+    /// What its owner should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<ReadNote>,
+}
+
+/// The columns of a table, by position from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableColumns {
+    /// What separates them, in words; absent for Parquet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// Whether the first line names them; absent for Parquet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
+    /// How many there are.
+    pub count: usize,
+    /// The first node of an edge.
+    pub source: usize,
+    /// The second node of an edge.
+    pub target: usize,
+    /// The weight, where weights are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<usize>,
+}
+
+/// Something about the reading of a file that its owner should know: what was assumed, and which options change it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadNote {
+    /// Its kind, for programs: `header`, `columns`, `weights`, ….
+    pub what: String,
+    /// What was assumed.
+    pub text: String,
+    /// Options of [`ReadOptions`] that change it, each with the value to give it; empty for one to be chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<(String, String)>,
+    /// What these options do.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub effect: String,
+}
+
+impl ReadNote {
+    pub(super) fn new(what: &str, text: String) -> Self {
+        let (options, effect) = (Vec::new(), String::new());
+        ReadNote {
+            what: what.to_owned(),
+            text,
+            options,
+            effect,
+        }
+    }
+
+    /// The same with options, and what they do.
+    pub(super) fn with(mut self, options: &[(&str, &str)], effect: &str) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        self.options = options.iter().map(owned).collect();
+        effect.clone_into(&mut self.effect);
+        self
+    }
+
+    /// Whether the graph may be another than was meant, so that it is a warning.
+    pub fn is_warning(&self) -> bool {
+        self.what == "merged"
+    }
+
+    /// The note as text; `option` writes an option of [`ReadOptions`] and, where it is not empty, the value to give it (`yes`,
+    /// `no`, `none` or text).
+    pub fn show(&self, option: &dyn Fn(&str, &str) -> String) -> String {
+        let options: Vec<String> = self
+            .options
+            .iter()
+            .map(|(name, value)| option(name, value))
+            .collect();
+        match options.is_empty() {
+            true => self.text.clone(),
+            false => format!("{}; {} {}", self.text, list(&options), self.effect),
+        }
+    }
+}
+
+impl fmt::Display for ReadNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.show(&|name, value| match value {
+            "" => name.into(),
+            _ => format!("{name} = {value}"),
+        }))
+    }
+}
+
+/// A file as notes name it.
+pub(super) fn file_name(path: &Path) -> String {
+    match path == Path::new("-") {
+        true => "standard input".into(),
+        false => path.display().to_string(),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// A line to show in a note, not too long.
+pub(super) fn shown(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim();
+    let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    if text.chars().count() > 60 {
+        out.push('…');
+    }
+    out.replace("\\\"", "\"")
+        .replace("\\'", "'")
+        .replace("\\t", "\t")
 }

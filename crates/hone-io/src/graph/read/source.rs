@@ -27,9 +27,10 @@ const WINDOWS: std::ops::RangeInclusive<u32> = 20..=31;
 /// An opened input, with the bytes that were looked at but not used yet.
 pub struct Source {
     path: PathBuf,
-    kind: Kind,
     /// A regular file, compressed or not, and what the system said of it first.
     regular: Option<(File, Metadata)>,
+    /// What can be read in a row only, and what it is when it breaks; none for a file that is not compressed.
+    stream: Option<(Box<dyn Read + Send>, &'static str)>,
     /// Bytes at `position` and after, already read.
     ahead: Vec<u8>,
     /// Bytes used up.
@@ -44,114 +45,80 @@ pub struct Source {
     thrifty: bool,
 }
 
-/// How the rest of a [`Source`] can be read.
-pub enum Kind {
-    /// A regular file of this many bytes, not compressed.
-    File(File, u64),
-    /// Anything else, and what the stream is when it breaks.
-    Stream(Box<dyn Read + Send>, &'static str),
-}
-
 impl Source {
     /// Opens a file, or standard input for `-`; finds out whether it is compressed.
     pub fn open(input: &Path, allowance: Allowance) -> Result<Source> {
-        let path = input.to_path_buf();
-        if input == Path::new("-") {
-            return Source::stream(path, Box::new(io::stdin()), allowance.of_stream());
-        }
-        let io_error = |error| Error::io(&path, error);
-        let mut file = File::open(&path).map_err(io_error)?;
-        let metadata = file.metadata().map_err(io_error)?;
-        if metadata.is_dir() {
-            return Err(Error::input(
-                &path,
-                "this is a directory",
-                "name a file in it",
-            ));
-        }
-        if !metadata.is_file() {
-            return Source::stream(path, Box::new(file), allowance.of_stream());
-        }
-        let mut magic = Vec::new();
-        (&mut file)
-            .take(4)
-            .read_to_end(&mut magic)
-            .map_err(io_error)?;
-        if magic.starts_with(GZIP) || is_zstd(&magic) {
-            let packed = File::open(&path).map_err(io_error)?;
-            let packed = Box::new(io::BufReader::with_capacity(STEP, packed));
-            return Ok(Source {
-                regular: Some((file, metadata)),
-                ..Source::stream(path, packed, allowance)?
-            });
-        }
-        let compressed = path
-            .extension()
-            .filter(|e| ["gz", "zst", "zstd", "bgz"].iter().any(|c| e == c));
-        if let Some(extension) = compressed.filter(|_| metadata.len() > 0) {
-            let message = format!(
-                "this is not compressed data, despite its extension .{}",
-                extension.display()
-            );
-            return Err(Error::input(
-                &path,
-                message,
-                "drop that ending, or download the file again",
-            ));
-        }
-        let (length, same) = (metadata.len(), file.try_clone().map_err(io_error)?);
-        Ok(Source {
-            regular: Some((same, metadata)),
-            ..Source::new(path, Kind::File(file, length), allowance)
-        })
-    }
-
-    fn new(path: PathBuf, kind: Kind, allowance: Allowance) -> Source {
-        let ahead = Vec::new();
-        Source {
-            path,
-            kind,
+        let mut source = Source {
+            path: input.to_path_buf(),
             regular: None,
-            ahead,
+            stream: None,
+            ahead: Vec::new(),
             position: 0,
             lines: 0,
             ended: false,
-            allowance,
+            allowance: allowance.of_stream(),
             watch: WATCH,
             thrifty: false,
+        };
+        if input == Path::new("-") {
+            source.set_stream(Box::new(io::stdin()))?;
+            return Ok(source);
         }
+        let io_error = |error| Error::io(input, error);
+        let mut file = File::open(input).map_err(io_error)?;
+        let metadata = file.metadata().map_err(io_error)?;
+        if metadata.is_dir() {
+            let message = "this is a directory";
+            return Err(Error::input(input, message, "name a file in it"));
+        }
+        if !metadata.is_file() {
+            source.set_stream(Box::new(file))?;
+            return Ok(source);
+        }
+        source.allowance = allowance;
+        let mut magic = Vec::new();
+        let begin = (&mut file).take(4).read_to_end(&mut magic);
+        begin.map_err(io_error)?;
+        if magic.starts_with(GZIP) || is_zstd(&magic) {
+            let packed = File::open(input).map_err(io_error)?;
+            source.set_stream(Box::new(io::BufReader::with_capacity(STEP, packed)))?;
+        } else if let Some(extension) = input.extension()
+            && ["gz", "zst", "zstd", "bgz"]
+                .iter()
+                .any(|packed| extension == *packed)
+            && metadata.len() > 0
+        {
+            let extension = extension.display();
+            let message =
+                format!("this is not compressed data, despite its extension .{extension}");
+            let remedy = "drop that ending, or download the file again";
+            return Err(Error::input(input, message, remedy));
+        }
+        source.regular = Some((file, metadata));
+        Ok(source)
     }
 
-    /// A source to be read in a row, decompressed if it begins like that.
-    fn stream(
-        path: PathBuf,
-        mut raw: Box<dyn Read + Send>,
-        allowance: Allowance,
-    ) -> Result<Source> {
+    /// Reads in a row from now on, decompressed if it begins like that.
+    fn set_stream(&mut self, mut raw: Box<dyn Read + Send>) -> Result<()> {
+        let io_error = |error| Error::io(&self.path, error);
         let mut magic = Vec::new();
-        (&mut raw)
-            .take(4)
-            .read_to_end(&mut magic)
-            .map_err(|error| Error::io(&path, error))?;
+        let begin = (&mut raw).take(4).read_to_end(&mut magic);
+        begin.map_err(io_error)?;
         let (gzip, zstd) = (magic.starts_with(GZIP), is_zstd(&magic));
         let raw = io::Cursor::new(magic).chain(raw);
-        let kind = if gzip {
-            Kind::Stream(Box::new(MultiGzDecoder::new(raw)), "gzip")
+        self.stream = Some(if gzip {
+            (Box::new(MultiGzDecoder::new(raw)), "gzip")
         } else if zstd {
-            let mut decoder = zstd::Decoder::new(raw).map_err(|error| Error::io(&path, error))?;
+            let mut decoder = zstd::Decoder::new(raw).map_err(io_error)?;
             // The decoder keeps as much of what came out as a frame asks for.
-            let largest = (allowance.remaining() / 2)
-                .max(1)
-                .ilog2()
-                .clamp(*WINDOWS.start(), *WINDOWS.end());
-            decoder
-                .window_log_max(largest)
-                .map_err(|error| Error::io(&path, error))?;
-            Kind::Stream(Box::new(decoder), "zstd")
+            let most = (self.allowance.remaining() / 2).max(1).ilog2();
+            let most = most.clamp(*WINDOWS.start(), *WINDOWS.end());
+            decoder.window_log_max(most).map_err(io_error)?;
+            (Box::new(decoder), "zstd")
         } else {
-            Kind::Stream(Box::new(raw), "")
-        };
-        Ok(Source::new(path, kind, allowance))
+            (Box::new(raw), "")
+        });
+        Ok(())
     }
 
     /// The same, to be read with as little memory as possible; lines may be shorter only.
@@ -197,10 +164,7 @@ impl Source {
 
     /// The whole length in bytes, where known.
     pub fn size(&self) -> Option<u64> {
-        match &self.kind {
-            Kind::File(_, len) => Some(*len),
-            Kind::Stream(..) => None,
-        }
+        self.plain().map(|(_, metadata)| metadata.len())
     }
 
     /// Bytes after those used up, of a plain file; else 0.
@@ -221,11 +185,11 @@ impl Source {
                 self.watch = self.position + old as u64 + WATCH;
             }
             self.ahead.resize(old + STEP, 0);
-            let outcome = match &mut self.kind {
-                Kind::File(file, _) => {
-                    read_at(file, &mut self.ahead[old..], self.position + old as u64)
-                }
-                Kind::Stream(stream, _) => stream.read(&mut self.ahead[old..]),
+            let to = &mut self.ahead[old..];
+            let outcome = match (&mut self.stream, &self.regular) {
+                (Some((stream, _)), _) => stream.read(to),
+                (None, Some((file, _))) => read_at(file, to, self.position + old as u64),
+                (None, None) => Ok(0),
             };
             let read = match outcome {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
@@ -292,10 +256,11 @@ impl Source {
 
     /// The file behind the source, when it is a plain one.
     pub fn file(&self) -> Option<&File> {
-        match &self.kind {
-            Kind::File(file, _) => Some(file),
-            Kind::Stream(..) => None,
-        }
+        self.plain().map(|(file, _)| file)
+    }
+
+    fn plain(&self) -> Option<&(File, Metadata)> {
+        self.regular.as_ref().filter(|_| self.stream.is_none())
     }
 
     /// Fails when the beginning cannot be text in UTF-8 or there is none, which `needs` remedies;
@@ -327,17 +292,7 @@ impl Source {
                 remedy,
             ));
         }
-        if let Some(at) = memchr::memchr(0, head) {
-            let line = memchr::memchr_iter(b'\n', &head[..at]).count() as u64 + 1;
-            let begin = memchr::memrchr(b'\n', &head[..at]).map_or(0, |newline| newline + 1);
-            return Err(Error::input_at(
-                &self.path,
-                line,
-                &head[begin..=at],
-                BINARY.0,
-                BINARY.1,
-            ));
-        }
+        check_lines(&self.path, head, 0)?;
         if head.starts_with(b"\xef\xbb\xbf") {
             self.skip(3);
         }
@@ -346,8 +301,8 @@ impl Source {
 
     /// An error of the operating system or of a decoder.
     pub fn broken(&self, error: io::Error) -> Error {
-        match &self.kind {
-            Kind::Stream(_, "zstd") if error.to_string().contains("too much memory") => {
+        match self.stream.as_ref().map_or("", |(_, name)| *name) {
+            "zstd" if error.to_string().contains("too much memory") => {
                 let message =
                     "the zstd data was compressed with a longer window than memory allows";
                 Error::input(
@@ -356,7 +311,7 @@ impl Source {
                     "raise the memory limit, or compress it again without the option --long of zstd",
                 )
             }
-            Kind::Stream(_, name) if !name.is_empty() => {
+            name if !name.is_empty() => {
                 let message = format!("the {name} data is truncated or damaged ({error})");
                 Error::input(&self.path, message, "compress or download the file again")
             }

@@ -1,9 +1,122 @@
-//! Cuts a line of a table into its fields: delimiters, blanks around them, quotes.
+//! Lines of text tables: which of them say nothing, what separates their columns, and how they are cut into fields.
 
 use std::borrow::Cow;
 
-use super::blocks::Fault;
-use super::source::BINARY;
+use super::blocks::{Fault, LONGEST_LINE, long_line};
+use super::source::{BINARY, Source};
+use crate::error::{Error, Result};
+use hone_graph::canonical_integer;
+
+/// What a comment begins with unless the user decides.
+pub const COMMENTS: &[u8] = b"#%";
+/// Bytes asked for while lines are skipped.
+const STEP: usize = 1 << 16;
+/// Lines that rules are applied to.
+const SAMPLE: usize = 2000;
+/// Columns that a table of edges has at most; those of one line would take gigabytes.
+const MOST_COLUMNS: usize = 1 << 16;
+
+/// Whether a line says nothing: blank, or a comment.
+pub fn is_idle(line: &[u8], marks: &[u8]) -> bool {
+    line.iter()
+        .find(|b| !b.is_ascii_whitespace())
+        .is_none_or(|first| marks.contains(first))
+}
+
+/// Whether a line that begins like a comment has something right behind the mark, as `#rust` has and
+/// `# note`, `##` and `#` have not.
+pub fn is_tight(line: &[u8], marks: &[u8]) -> bool {
+    let mut bytes = line.trim_ascii_start().iter();
+    bytes.next().is_some_and(|first| marks.contains(first))
+        && bytes
+            .next()
+            .is_some_and(|second| !second.is_ascii_whitespace() && !marks.contains(second))
+}
+
+/// How often something was met, and what it looked like the first time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// How many lines.
+    pub count: u64,
+    /// The first of them.
+    pub example: Vec<u8>,
+}
+
+impl Tally {
+    /// Counts a line.
+    pub fn add(&mut self, line: &[u8]) {
+        if self.count == 0 {
+            // More is never shown.
+            self.example = line[..line.len().min(1 << 10)].to_vec();
+        }
+        self.count += 1;
+    }
+
+    /// Adds what a later part of the file has.
+    pub fn append(&mut self, later: &Tally) {
+        if self.count == 0 {
+            self.example.clone_from(&later.example);
+        }
+        self.count += later.count;
+    }
+}
+
+/// Uses up blank lines and comments at the beginning, in time linear in them; `seen` gets the comments, among them lines of
+/// blanks.
+pub fn skip_idle(source: &mut Source, marks: &[u8], mut seen: impl FnMut(&[u8])) -> Result<()> {
+    loop {
+        let ahead = source.ahead();
+        let (mut at, mut found) = (0, false);
+        loop {
+            at += ahead[at..]
+                .iter()
+                .take_while(|&&byte| byte == b'\n')
+                .count();
+            let Some(length) = memchr::memchr(b'\n', &ahead[at..]) else {
+                break;
+            };
+            let line = &ahead[at..at + length];
+            found = !is_idle(line, marks);
+            if found {
+                break;
+            }
+            seen(line);
+            at += length + 1;
+        }
+        let rest = &ahead[at..];
+        if !found && rest.len() > LONGEST_LINE {
+            let line = memchr::memchr_iter(b'\n', &ahead[..at]).count() as u64;
+            return Err(long_line(rest)
+                .on_line(line)
+                .into_error(source, source.lines()));
+        }
+        if !found && source.ended() && is_idle(rest, marks) {
+            seen(rest);
+            at = ahead.len();
+        }
+        source.skip(at);
+        if found || source.ended() {
+            return Ok(());
+        }
+        let ahead = source.ahead().len();
+        source.fill(ahead + STEP.max(ahead / 4))?;
+    }
+}
+
+/// The first lines ahead that say something, complete ones only.
+pub fn sample(source: &Source, marks: &[u8]) -> Vec<Vec<u8>> {
+    let ahead = source.ahead();
+    let complete = match source.ended() {
+        true => ahead.len(),
+        false => memchr::memrchr(b'\n', ahead).unwrap_or(ahead.len()),
+    };
+    let lines = ahead[..complete].split(|&b| b == b'\n').map(without_end);
+    lines
+        .filter(|line| !is_idle(line, marks))
+        .take(SAMPLE)
+        .map(<[u8]>::to_vec)
+        .collect()
+}
 
 /// What separates columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,12 +137,6 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// What MovieLens separates columns with.
-    pub const COLONS: Symbols = Symbols {
-        bytes: *b"::\0\0\0\0\0\0",
-        length: 2,
-    };
-
     /// Those of a text; nothing if there is only one, more than eight, or another character than a symbol.
     pub fn new(text: &str) -> Option<Self> {
         let is_symbol = |byte: u8| byte.is_ascii_punctuation() && byte != b'"';
@@ -51,6 +158,25 @@ impl Symbols {
 }
 
 impl Delimiter {
+    /// The delimiter that a text given as `field` stands for: a character, `tab`, `space` (any run of blanks), or symbols.
+    pub fn named(asked: &str, field: &str) -> Result<Self> {
+        match asked.as_bytes() {
+            b" " | b"space" => Ok(Delimiter::Blanks),
+            b"tab" => Ok(Delimiter::Byte(b'\t')),
+            b"\"" | b"\n" | b"\r" => {
+                let message = "a quote or the end of a line cannot separate columns";
+                Err(Error::config(field, message))
+            }
+            [byte] if byte.is_ascii() => Ok(Delimiter::Byte(*byte)),
+            _ => Symbols::new(asked).map(Delimiter::Symbols).ok_or_else(|| {
+                let message = format!(
+                    "`{asked}` is not one ASCII character, tab, space, or two to eight symbols such as ::"
+                );
+                Error::config(field, message)
+            }),
+        }
+    }
+
     /// Its name in messages.
     pub fn name(self) -> String {
         match self {
@@ -62,16 +188,6 @@ impl Delimiter {
             Delimiter::Symbols(symbols) => {
                 format!("`{}`", String::from_utf8_lossy(symbols.as_bytes()))
             }
-        }
-    }
-
-    /// How the option `delimiter` names it.
-    pub fn option(self) -> String {
-        match self {
-            Delimiter::Blanks => "space".into(),
-            Delimiter::Byte(b'\t') => "tab".into(),
-            Delimiter::Byte(other) => char::from(other).into(),
-            Delimiter::Symbols(symbols) => String::from_utf8_lossy(symbols.as_bytes()).into_owned(),
         }
     }
 
@@ -110,12 +226,61 @@ impl Delimiter {
         let found = match self {
             Delimiter::Blanks => text.iter().position(|&byte| byte == b' ' || byte == b'\t'),
             Delimiter::Byte(delimiter) => text.iter().position(|&byte| byte == delimiter),
-            Delimiter::Symbols(symbols) => text
-                .windows(self.width())
-                .position(|window| window == symbols.as_bytes()),
+            Delimiter::Symbols(symbols) => memchr::memmem::find(text, symbols.as_bytes()),
         };
         found.unwrap_or(text.len())
     }
+}
+
+/// What separates the columns of a table, from its first lines.
+///
+/// It is the first of tab, `|`, semicolon, comma, blanks and `::` that splits as many lines as any into as many columns as the
+/// first one has, or as the second one, if that are more. But blanks do if every line but the first, which may be a header,
+/// begins with two integers between blanks that it does not separate.
+pub fn detect(lines: &[Vec<u8>]) -> Delimiter {
+    let body = &lines[usize::from(lines.len() > 1)..];
+    let characters = [b'\t', b'|', b';', b','].map(Delimiter::Byte);
+    let symbols = Symbols::new("::").map(Delimiter::Symbols);
+    let candidates = characters.into_iter().chain([Delimiter::Blanks]);
+    let candidates = candidates.chain(symbols);
+    let mut best = (0, Delimiter::Blanks);
+    for lines in [lines, body] {
+        for candidate in candidates.clone() {
+            let like_the_first = even(lines, candidate);
+            if like_the_first > best.0 {
+                best = (like_the_first, candidate);
+            }
+        }
+    }
+    match body.iter().all(|line| joins_integers(line, best.1)) {
+        true => Delimiter::Blanks,
+        false => best.1,
+    }
+}
+
+/// How many lines have as many columns as the first, if that has several.
+fn even(lines: &[Vec<u8>], delimiter: Delimiter) -> usize {
+    let mut fields = Vec::new();
+    let mut widths = lines
+        .iter()
+        .map(|line| split(line, delimiter, &mut fields).map_or(0, |()| fields.len()));
+    match widths.next() {
+        Some(first) if first > 1 => 1 + widths.filter(|&columns| columns == first).count(),
+        _ => 0,
+    }
+}
+
+/// Whether a line begins with two integers between blanks that a delimiter does not separate: `0 1<TAB>5`, or
+/// `0 1 {'weight': 3, 'year': 1999}`.
+fn joins_integers(line: &[u8], delimiter: Delimiter) -> bool {
+    let (mut words, mut fields) = (Vec::new(), Vec::new());
+    let is_cut = split(line, Delimiter::Blanks, &mut words).is_ok()
+        && split(line, delimiter, &mut fields).is_ok();
+    let ids = |fields: &[Field]| match fields {
+        [u, v, ..] => canonical_integer(&u.text()).zip(canonical_integer(&v.text())),
+        _ => None,
+    };
+    is_cut && ids(&words).is_some() && ids(&words) != ids(&fields)
 }
 
 /// One field, quotes around it taken off.
@@ -149,9 +314,6 @@ impl<'a> Field<'a> {
         Cow::Owned(text)
     }
 }
-
-/// Columns that a table of edges has at most; those of one line would take gigabytes.
-const MOST_COLUMNS: usize = 1 << 16;
 
 /// Refuses a line of a table of edges that has too many columns, before it is cut.
 pub(super) fn check_width(line: &[u8], separates: impl Fn(u8) -> bool) -> Result<(), Fault> {
@@ -303,63 +465,4 @@ pub(super) fn id<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
 pub fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fields(line: &str, delimiter: Delimiter) -> Result<Vec<String>, String> {
-        let mut fields = Vec::new();
-        split(line.as_bytes(), delimiter, &mut fields).map_err(|fault| fault.message)?;
-        Ok(fields
-            .iter()
-            .map(|f| String::from_utf8(f.text().into_owned()).expect("ASCII"))
-            .collect())
-    }
-
-    #[test]
-    fn blanks_and_bytes_and_quotes() {
-        let (blanks, comma, tab) = (
-            Delimiter::Blanks,
-            Delimiter::Byte(b','),
-            Delimiter::Byte(b'\t'),
-        );
-        let colons = Delimiter::Symbols(Symbols::COLONS);
-        let cases: [(&str, Delimiter, &[&str]); 17] = [
-            ("1 2", blanks, &["1", "2"]),
-            ("  1 \t 2  ", blanks, &["1", "2"]),
-            ("", blanks, &[]),
-            ("", comma, &[""]),
-            ("a , b c,", comma, &["a", "b c", ""]),
-            ("a\tb c", tab, &["a", "b c"]),
-            ("a\t\tb", tab, &["a", "", "b"]),
-            ("\"a b\" c", blanks, &["a b", "c"]),
-            ("\"a, b\" , \"c\"\"d\"", comma, &["a, b", "c\"d"]),
-            ("\"\",x", comma, &["", "x"]),
-            ("a\"b c", blanks, &["a\"b", "c"]),
-            (",", comma, &["", ""]),
-            ("1::1193::5", colons, &["1", "1193", "5"]),
-            ("1 :: Toy Story: 2 ::", colons, &["1", "Toy Story: 2", ""]),
-            ("\"a::b\"::c", colons, &["a::b", "c"]),
-            ("a:::b", colons, &["a", ":b"]),
-            ("", colons, &[""]),
-        ];
-        for (line, delimiter, expected) in cases {
-            assert_eq!(fields(line, delimiter).expect(line), expected, "{line}");
-        }
-        assert!(fields("\"a b", blanks).is_err_and(|m| m.contains("not closed")));
-        assert!(fields("\"a\"b c", blanks).is_err_and(|m| m.contains("after a closing")));
-        for line in [
-            "\"a \\\"b\\\" c\",d",
-            "d,\"a\\\"\"",
-            "\"a\\\"b\",\"c\\\"d\"",
-        ] {
-            assert!(
-                fields(line, comma).is_err_and(|m| m.contains("a backslash before a quote")),
-                "{line}"
-            );
-        }
-        assert_eq!(fields("\"C:\\\",b", comma).expect("a path"), ["C:\\", "b"]);
-    }
 }
