@@ -65,27 +65,3 @@ impl Config {
         out
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_setting_but_solver_options_is_explained_and_reads_back() {
-        for preset in ["hone", "hone-p"] {
-            let config = Config::preset(preset).expect("a preset");
-            let text = config.to_commented_toml();
-            let back: Config = toml::from_str(&text).expect("valid TOML");
-            assert_eq!(back, config);
-            let (mut solver, mut above) = (false, "");
-            for line in text.lines() {
-                if line.starts_with('[') {
-                    solver = line.contains("solver");
-                } else if !line.is_empty() && !line.starts_with('#') && !solver {
-                    assert!(above.starts_with('#'), "no comment above {line}");
-                }
-                above = line;
-            }
-        }
-    }
-}

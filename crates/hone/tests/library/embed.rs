@@ -470,6 +470,25 @@ fn what_is_left_out_is_as_in_the_default() {
     assert_eq!(set.build().unwrap().components_dim(), 8);
 }
 
+/// Options of solvers are explained on a page of their own.
+#[test]
+fn every_setting_is_explained_and_reads_back() {
+    for preset in ["hone", "hone-p"] {
+        let config = Config::preset(preset).unwrap();
+        let text = config.to_commented_toml();
+        assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
+        let (mut solver, mut above) = (false, "");
+        for line in text.lines() {
+            if line.starts_with('[') {
+                solver = line.contains("solver");
+            } else if !line.is_empty() && !line.starts_with('#') && !solver {
+                assert!(above.starts_with('#'), "no comment above {line}");
+            }
+            above = line;
+        }
+    }
+}
+
 #[test]
 fn settings_are_laid_over_each_other() {
     let layers = Layers::new()
