@@ -5,8 +5,10 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use hone::error::human_bytes;
@@ -109,35 +111,65 @@ fn clear() -> &'static str {
     }
 }
 
-/// Whether the process ends for want of memory.
-static STARVED: AtomicBool = AtomicBool::new(false);
+/// Bytes of the first request that the system has refused.
+static REFUSED: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a request for memory that failed ends the process in order: large ones do. What cleans up makes small ones, perhaps under
-/// locks; these wait here only while another thread cleans up.
-pub(crate) fn ends_for(bytes: usize) -> bool {
-    const SMALL: usize = 1 << 12;
-    bytes >= SMALL || STARVED.load(Relaxed)
+/// The thread that cleans up when there is no memory left. It holds no lock that it could need then.
+static CLEANER: OnceLock<Thread> = OnceLock::new();
+
+thread_local!(static CLEANING: Cell<bool> = const { Cell::new(false) });
+
+/// From now on a request for memory that fails ends the process in order.
+pub(crate) fn prepare_for_want_of_memory() {
+    let wait = || {
+        while REFUSED.load(Relaxed) == 0 {
+            thread::park();
+        }
+        end_for_want_of_memory();
+    };
+    let cleaner = thread::Builder::new().name("memory".into()).spawn(wait);
+    if let Ok(cleaner) = cleaner {
+        let _ = CLEANER.set(cleaner.thread().clone());
+    }
 }
 
-/// Removes unfinished output files and ends the process, because the system has refused this many bytes. Returns only to the thread
-/// that is doing so already.
-pub(crate) fn out_of_memory(bytes: usize) {
-    thread_local!(static LEAVING: Cell<bool> = const { Cell::new(false) });
-    if LEAVING.get() {
-        return;
+/// What a request is for that the system has refused.
+pub(crate) enum Want {
+    /// To clean up.
+    ToCleanUp,
+    /// A small one, perhaps under a lock that is needed to clean up: it is granted, so that the lock is given back.
+    ToGoOn,
+    /// Any other: it waits for the end.
+    TooMuch,
+}
+
+/// The system has refused this many bytes: the process is about to end.
+pub(crate) fn out_of_memory(bytes: usize) -> Want {
+    const SMALL: usize = 1 << 12;
+    const PATIENCE: Duration = Duration::from_secs(10);
+    if CLEANING.get() {
+        return Want::ToCleanUp;
     }
-    if STARVED.swap(true, Relaxed) {
-        loop {
-            std::thread::park();
-        }
+    let _ = REFUSED.compare_exchange(0, bytes, Relaxed, Relaxed);
+    match CLEANER.get() {
+        Some(cleaner) => cleaner.unpark(),
+        None => end_for_want_of_memory(),
     }
-    LEAVING.set(true);
-    let label = label();
+    if bytes < SMALL {
+        return Want::ToGoOn;
+    }
+    thread::sleep(PATIENCE);
+    Want::TooMuch
+}
+
+/// Removes unfinished output files and ends the process.
+fn end_for_want_of_memory() -> ! {
+    CLEANING.set(true);
+    let (clear, label) = (clear(), label());
+    let refused = human_bytes(REFUSED.load(Relaxed) as u64);
     let line = format!(
-        "{}{label} the system refused {} of memory; close other programs, raise the limit of the process (ulimit -v), or let \
-         it plan with less (--memory)\n",
-        clear(),
-        human_bytes(bytes as u64)
+        "{clear}{label} the system refused {refused} of memory; close other programs, raise the limit of the process \
+         (ulimit -v), or let it plan with less (--memory)\n"
     );
     let _ = io::stderr().write_all(line.as_bytes());
     let _no_new_files = output::remove_unfinished();

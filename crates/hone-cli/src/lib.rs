@@ -111,7 +111,7 @@ const PANICKED: u8 = 101;
 
 /// Runs the command that the arguments of the process name.
 pub fn main() -> ExitCode {
-    allocator::give_back_large_blocks();
+    allocator::prepare();
     exit::say_nothing_of_the_decoder();
     let work = || match exit::parse::<Cli>() {
         Ok(cli) => match exit::clean_up_when_interrupted().and_then(|()| run(&cli)) {

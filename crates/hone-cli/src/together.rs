@@ -82,7 +82,7 @@ impl Ended {
 
 /// Runs the command that the arguments of the process name.
 pub fn run(team: &Team) -> Ended {
-    allocator::give_back_large_blocks();
+    allocator::prepare();
     exit::say_nothing_of_the_decoder();
     if !team.engine.leads() {
         exit::be_silent();
