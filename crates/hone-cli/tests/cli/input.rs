@@ -328,7 +328,7 @@ fn users_and_items_with_the_same_numbers() {
     let (ids, notes) = nodes_and_notes(ratings, "r.csv", &["--weighted"], dir.path());
     assert_eq!(ids, ["1", "2", "3", "7"]);
     let loud = "warning: 2 ids occur in both columns of r.csv, `userId` and `movieId`, which seem to name nodes of \
-                two kinds; the same id is read as the same node. --bipartite keeps the two kinds apart";
+                two kinds; the same id is read as the same node; --bipartite keeps the two kinds apart";
     assert_eq!(notes[0], loud, "{notes:?}");
     let apart = ["--weighted", "--bipartite"];
     let (ids, notes) = nodes_and_notes(ratings, "r.csv", &apart, dir.path());
