@@ -68,11 +68,18 @@ struct ValueOrAuto<T>(PhantomData<T>);
 macro_rules! given {
     ($($visit:ident: $value:ty, $deserializer:ident;)*) => {$(
         fn $visit<E: serde::de::Error>(self, value: $value) -> std::result::Result<Auto<T>, E> {
-            T::deserialize($deserializer::<E>::new(value))
-                .map(Auto::Given)
-                .map_err(|e| E::custom(format!("{e} or \"auto\"")))
+            or_auto(T::deserialize($deserializer::<E>::new(value)))
         }
     )*};
+}
+
+/// A value that was read, or an error that says what else it may be.
+fn or_auto<T, E: serde::de::Error>(
+    read: std::result::Result<T, E>,
+) -> std::result::Result<Auto<T>, E> {
+    // Messages of TOML end with a line break.
+    let more = |e: E| E::custom(format!("{} or \"auto\"", e.to_string().trim_end()));
+    read.map(Auto::Given).map_err(more)
 }
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ValueOrAuto<T> {
@@ -92,9 +99,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ValueOrAuto<T> {
     fn visit_str<E: serde::de::Error>(self, value: &str) -> std::result::Result<Auto<T>, E> {
         match value {
             "auto" => Ok(Auto::Auto),
-            _ => T::deserialize(StrDeserializer::<E>::new(value))
-                .map(Auto::Given)
-                .map_err(|e| E::custom(format!("{e} or \"auto\""))),
+            _ => or_auto(T::deserialize(StrDeserializer::<E>::new(value))),
         }
     }
 }
