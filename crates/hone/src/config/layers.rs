@@ -218,29 +218,31 @@ fn merge(base: &mut Table, top: Table) {
 /// The settings of a file, which make a configuration on top of the default.
 fn read_file(path: &Path) -> Result<Table> {
     let wrong = |message: &str| Error::input(path, message.trim_end(), EXPECTED);
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LARGEST_RECORD as u64 + 1).read_to_end(&mut bytes))
-        .map_err(|e| Error::io(path, e))?;
-    let at_most = |largest: usize, length: usize| match length > largest {
+    let at_most = |largest: usize, length: u64| match length > largest as u64 {
         true => Err(wrong(&format!(
             "a configuration has at most {} KiB",
             largest >> 10
         ))),
         false => Ok(()),
     };
-    at_most(LARGEST_RECORD, bytes.len())?;
+    let io = |e| Error::io(path, e);
+    let (file, mut bytes) = (File::open(path).map_err(io)?, Vec::new());
+    // A stream has no length before it is read.
+    at_most(LARGEST_RECORD, file.metadata().map_err(io)?.len())?;
+    let mut start = file.take(LARGEST_RECORD as u64 + 1);
+    start.read_to_end(&mut bytes).map_err(io)?;
+    at_most(LARGEST_RECORD, bytes.len() as u64)?;
     let text = str::from_utf8(&bytes).map_err(|_| wrong("the file is not text"))?;
     let settings = match text.trim_start().starts_with('{') {
         true => match config_of_record(text, path).map_err(|message| wrong(&message))? {
             Some(config) => return Ok(table(&config)),
             None => {
-                at_most(LARGEST_TABLE, text.len())?;
+                at_most(LARGEST_TABLE, text.len() as u64)?;
                 serde_json::from_str(text).map_err(|e| wrong(&e.to_string()))?
             }
         },
         false => {
-            at_most(LARGEST_TABLE, text.len())?;
+            at_most(LARGEST_TABLE, text.len() as u64)?;
             text.parse::<Table>().map_err(|e| wrong(&e.to_string()))?
         }
     };
