@@ -21,8 +21,15 @@ const COMMENTS: usize = 1000;
 const LONGEST_COMMENT: usize = 1 << 12;
 /// Lines below the first from which a lack of recurrence is worth a note.
 const LINES_DOUBT: usize = 2;
-/// Whole numbers from here on are dates (20240131) or Unix times where all numbers of a column are such.
-const TIMES: f64 = 1e7;
+/// Whole numbers that are dates (20240131), or Unix times since 1995 in seconds or in thousandths, millionths or billionths of
+/// them, if all numbers of a column are.
+const TIMES: [(f64, f64); 5] = [
+    (19_000_101.0, 21_001_231.0),
+    (8e8, 1e10),
+    (8e11, 1e13),
+    (8e14, 1e16),
+    (8e17, 1e19),
+];
 
 /// Names of the two id columns, as [`plain`] has them.
 const PAIRS: &str = "\
@@ -479,9 +486,12 @@ pub(super) fn is_weight(name: &str) -> bool {
 }
 
 /// Whether numbers are times or dates, not weights.
-pub(super) fn are_times(mut values: impl Iterator<Item = f64>) -> bool {
-    let is_time = |value: f64| value >= TIMES && value.fract() == 0.0;
-    values.next().is_some_and(is_time) && values.all(is_time)
+pub(super) fn are_times(values: impl Iterator<Item = f64>) -> bool {
+    let values: Vec<f64> = values.collect();
+    let all = |is: &dyn Fn(f64) -> bool| values.iter().all(|&value| is(value));
+    let mut kinds = TIMES.iter();
+    let is_whole = !values.is_empty() && all(&|value| value.fract() == 0.0);
+    is_whole && kinds.any(|&(first, last)| all(&|value| (first..=last).contains(&value)))
 }
 
 /// The error for times in place of weights.
