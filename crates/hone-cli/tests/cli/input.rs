@@ -507,13 +507,22 @@ fn times_are_no_weights() {
         .assert()
         .success();
     chosen.stdout(contains("weighted            yes"));
-    let small = "1 2 5\n1 3 7\n2 3 9\n";
-    fs::write(dir.path().join("b.txt"), small).expect("writable");
-    hone()
-        .current_dir(dir.path())
-        .args(["info", "b.txt", "--weighted"])
-        .assert()
-        .success();
+    for (is_time, numbers) in [
+        (true, ["20240131", "20240131", "20240131"]),
+        (true, ["1700000000000", "1700000000000", "1700000000001"]),
+        (false, ["5", "7", "9"]),
+        (false, ["100000000", "100000000", "100000000"]),
+        (false, ["978300760.5", "978302109", "978301968"]),
+    ] {
+        let [a, b, c] = numbers;
+        let lines = format!("1 2 {a}\n1 3 {b}\n2 3 {c}\n");
+        fs::write(dir.path().join("b.txt"), lines).expect("writable");
+        let read = hone()
+            .current_dir(dir.path())
+            .args(["info", "b.txt", "--weighted"])
+            .assert();
+        assert!(read.get_output().status.success() != is_time, "{numbers:?}");
+    }
 }
 
 #[test]

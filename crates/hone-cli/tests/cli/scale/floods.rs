@@ -137,7 +137,7 @@ fn many_names_keep_to_the_budget() {
         .arg(&edges)
         .assert()
         .success();
-    let list: String = (0..1_500_000).map(|i| format!("n{i}\n")).collect();
+    let list: String = (0..2_000_000).map(|i| format!("n{i}\n")).collect();
     let list = packed(folder.path().join("list.txt.gz"), &[(list.as_bytes(), 1)]);
     let few = packed(folder.path().join("few.txt.gz"), &[(b"n0 n1\n", 1)]);
     let args = ["-q", "info", "--memory", "56M", "--nodes"].map(str::to_owned);

@@ -369,7 +369,7 @@ impl Table {
     fn integer_weights(&self, column: &ColumnDescriptor, values: Vec<i64>) -> Result<Vec<f32>> {
         let name = column.path().string();
         let is_called_so = self.chosen || is_weight(&name);
-        if !is_called_so && are_times(values.iter().map(|&value| value as f64)) {
+        if !is_called_so && are_times(&values.iter().map(|&value| value as f64)) {
             let (message, remedy) = times_for_weights(&format!("column `{name}`"));
             return Err(self.fail(message, remedy));
         }

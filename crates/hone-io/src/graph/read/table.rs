@@ -283,7 +283,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn fields(&self, column: usize) -> impl Iterator<Item = &'a str> {
+    fn fields(&self, column: usize) -> impl Iterator<Item = &'a str> + Clone {
         self.body
             .iter()
             .filter_map(move |row| row.get(column).map(String::as_str))
@@ -423,10 +423,8 @@ impl<'a> Table<'a> {
 
     /// Whether the numbers of a column are times, not weights.
     fn has_times(&self, column: usize) -> bool {
-        are_times(
-            self.fields(column)
-                .map(|field| field.parse().unwrap_or(0.0)),
-        )
+        let number = |field: &str| field.parse().unwrap_or(0.0);
+        are_times(&self.fields(column).map(number))
     }
 
     /// Adds the weight column: the one requested, the one called so, the only one that is left, or the first that is left of
@@ -486,12 +484,13 @@ pub(super) fn is_weight(name: &str) -> bool {
 }
 
 /// Whether numbers are times or dates, not weights.
-pub(super) fn are_times(values: impl Iterator<Item = f64>) -> bool {
-    let values: Vec<f64> = values.collect();
-    let all = |is: &dyn Fn(f64) -> bool| values.iter().all(|&value| is(value));
-    let mut kinds = TIMES.iter();
-    let is_whole = !values.is_empty() && all(&|value| value.fract() == 0.0);
-    is_whole && kinds.any(|&(first, last)| all(&|value| (first..=last).contains(&value)))
+pub(super) fn are_times(values: &(impl Iterator<Item = f64> + Clone)) -> bool {
+    let any = values.clone().next().is_some();
+    let are = |(first, last)| {
+        let is_time = |value: f64| value.fract() == 0.0 && (first..=last).contains(&value);
+        values.clone().all(is_time)
+    };
+    any && TIMES.into_iter().any(are)
 }
 
 /// The error for times in place of weights.
