@@ -95,4 +95,4 @@ def weight_array(values: Any) -> np.ndarray:
         with np.errstate(over="ignore"):
             return np.require(values, np.float32, ["C", "A"])
     except (TypeError, ValueError) as error:
-        raise ValueError(f"weights: {error}") from None
+        raise ValueError(f"weights: a weight that is not a number ({error})") from None

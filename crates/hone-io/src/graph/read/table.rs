@@ -451,7 +451,6 @@ impl<'a> Table<'a> {
             }
         } else {
             let has_number = |&c: &usize| self.fields(c).next().is_some_and(is_number);
-            let next = next.filter(|_| names.is_empty());
             layout.ignored_weight = known.or(next.filter(has_number));
         }
         Ok(layout)
