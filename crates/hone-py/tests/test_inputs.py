@@ -365,8 +365,8 @@ def test_columns_of_tables_are_found_as_those_of_files(tmp_path):
 
 
 def test_surplus_columns_of_tables_are_noted():
-    table = pandas.DataFrame({"who": [1, 2], "whom": [2, 3], "when": [7, 8]})
-    with pytest.warns(HoneWarning, match="columns 0 and 1 of 3 are used in the table .*; source, target and weight choose"):
+    table = pandas.DataFrame({"who": [1, 2], "whom": [2, 3], "when": [7, 8], "how": ["by car", "by train"]})
+    with pytest.warns(HoneWarning, match="columns 0 and 1 of 4 are used in the table .*; source, target and weight choose"):
         assert Graph(table).n_edges == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
