@@ -1,7 +1,7 @@
 //! The rules by which a table of edges is read: whether its first line names the columns, which column is what, and what its
 //! owner should know about that. `docs/formats.md` has them as a table; options override each.
 //!
-//! They look at the first lines alone ([`SAMPLE_BYTES`]); every later line must agree.
+//! They look at the first 64 KiB alone; every later line must agree.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
