@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how well a model places new nodes, changed edges and another graph (`hone embed --model` and `--like`).
+"""Measures how well a model places new nodes, changed edges and another graph (`hone embed --save-model` and `hone place`).
 
     python run.py --hone ../../target/release/hone --data FOLDER
 
@@ -101,7 +101,7 @@ def split(graph: Graph, share: float, random: np.random.Generator) -> tuple[np.n
 
 
 class Embedder:
-    """Runs `hone embed` in a temporary folder."""
+    """Runs `hone embed` and `hone place` in a temporary folder."""
 
     def __init__(self, options: argparse.Namespace, folder: Path, columns: str) -> None:
         self.options, self.folder, self.columns, self.runs = options, folder, columns, 0
@@ -109,19 +109,19 @@ class Embedder:
     def fit(self, graph: Graph, edges: np.ndarray, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, Path]:
         """Vectors of `nodes`, and a model of them."""
         model = self.folder / f"model-{self.runs}.hone"
-        return self.run(graph, edges, nodes, "--model", model, "--seed", seed), model
+        return self.run("embed", graph, edges, nodes, "--save-model", model, "--seed", seed), model
 
     def place(self, graph: Graph, edges: np.ndarray, model: Path, *options: object) -> np.ndarray:
         """Vectors of all nodes in the space of a model."""
-        return self.run(graph, edges, np.arange(len(graph)), "--like", model, *options)
+        return self.run("place", graph, edges, np.arange(len(graph)), "--model", model, *options)
 
-    def run(self, graph: Graph, edges: np.ndarray, nodes: np.ndarray, *options: object) -> np.ndarray:
+    def run(self, command: str, graph: Graph, edges: np.ndarray, nodes: np.ndarray, *options: object) -> np.ndarray:
         """One row per node of the graph; rows of nodes other than `nodes` are not numbers."""
         self.runs += 1
         pairs, listing, output = (self.folder / f"{self.runs}{end}" for end in (".tsv", ".nodes", ".npy"))
         np.savetxt(pairs, graph.ids[edges], fmt="%d", delimiter="\t")
         np.savetxt(listing, graph.ids[nodes], fmt="%d")
-        words = [self.options.hone, "embed", pairs, "--header", "no", "--nodes", listing, "-o", output, *options]
+        words = [self.options.hone, command, pairs, "--no-header", "--node-list", listing, "-o", output, *options]
         words += ["--threads", self.options.threads, "--quiet"]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
         if done.returncode:
@@ -186,7 +186,7 @@ def hide(graph: Graph, seed: int, embedder: Embedder, random: np.random.Generato
 
 
 def new_nodes(graph: Graph, seed: int, embedder: Embedder) -> dict[str, float]:
-    """Scores of labels and links of hidden nodes, for a rerun, for `--like` and for the mean of neighbours."""
+    """Scores of labels and links of hidden nodes, for a rerun, for `hone place` and for the mean of neighbours."""
     random = np.random.default_rng([seed, 1])
     fit = hide(graph, seed, embedder, random)
     return labels_of(graph, seed, embedder, fit) | links_of(graph, seed, embedder, fit, random)
@@ -294,7 +294,7 @@ def report(new: dict, changed: dict, other: dict[str, float]) -> str:
     """All tables."""
     parts = []
     for kind, title in (("labels", "new nodes: labels"), ("links", "new nodes: links, AUC")):
-        columns = {"rerun": f"{kind} rerun", "`--like`": f"{kind} like", "neighbour mean": f"{kind} mean"}
+        columns = {"rerun": f"{kind} rerun", "`hone place`": f"{kind} like", "neighbour mean": f"{kind} mean"}
         parts.append(comparison(title, new, columns, [(f"{kind} rerun", f"{kind} like")]) if new else "")
     columns = {}
     for share in SHARES:

@@ -24,14 +24,6 @@ pub trait Communicator: Sync {
     fn gather_bytes(&self, own: &[u8]) -> Vec<Vec<u8>>;
 }
 
-/// How a process fares: the first byte of what it says to the others, before the text of its error.
-const WELL: u8 = 0;
-/// The reader of a pipe had enough.
-const CLOSED: u8 = 1;
-/// Input or options are wrong.
-const WRONG: u8 = 2;
-const FAILED: u8 = 3;
-
 impl dyn Communicator + '_ {
     /// Whether this process creates the files.
     pub fn leads(&self) -> bool {
@@ -41,31 +33,37 @@ impl dyn Communicator + '_ {
     /// What this process did, once all are done; fails in all processes if one has failed, with its error. `path`
     /// is what is written.
     pub fn agree<T>(&self, path: impl AsRef<Path>, done: Result<T>) -> Result<T> {
-        let state = match &done {
-            Ok(_) => WELL,
-            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => CLOSED,
-            Err(error) if error.is_input() => WRONG,
-            Err(_) => FAILED,
-        };
-        let text = done.as_ref().err().map(Error::to_string);
-        let own = [&[state], text.unwrap_or_default().as_bytes()].concat();
+        let own = done.as_ref().map_or_else(sent, |_| Vec::new());
         let all = self.gather_bytes(&own);
-        let Some(first) = all.iter().position(|said| said[0] != WELL) else {
+        let Some(first) = all.iter().position(|said| !said.is_empty()) else {
             return done;
         };
-        match (done, all[first][0]) {
+        match done {
             // Another process may have failed before.
-            (Err(error @ Error::Process { .. }), _) => Err(error),
-            (Err(error), _) if self.rank() == first => Err(error),
-            (_, CLOSED) => Err(Error::io(path, ErrorKind::BrokenPipe.into())),
-            (_, state) => Err(Error::Process {
+            Err(error @ Error::Process { .. }) => return Err(error),
+            Err(error) if self.rank() == first => return Err(error),
+            _ => (),
+        }
+        Err(match serde_json::from_slice(&all[first]) {
+            Ok((true, _)) => Error::io(path, ErrorKind::BrokenPipe.into()),
+            Ok((false, error)) => Error::Process {
                 rank: first,
                 size: self.size(),
-                message: String::from_utf8_lossy(&all[first][1..]).into_owned(),
-                input: state == WRONG,
-            }),
-        }
+                error: Box::new(error),
+            },
+            Err(error) => Error::io(path, error.into()),
+        })
     }
+}
+
+/// An error as another process reads it, and whether it is that the reader of a pipe had enough.
+fn sent(error: &Error) -> Vec<u8> {
+    let closed =
+        matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe);
+    // A path that is not text cannot be sent.
+    let text = |_| serde_json::to_vec(&(closed, Error::config("path", error.to_string())));
+    let sent = serde_json::to_vec(&(closed, error)).or_else(text);
+    sent.expect("text can be sent")
 }
 
 /// A process that works alone.

@@ -3,11 +3,13 @@
 //! A broken internal contract panics; wrong input is a value of [`Error`] that names the place
 //! (file, line, field) and the remedy; slow convergence is neither: it is noted in the report.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::message::{Fields, Message, Naming, set};
 use crate::terminal;
 
 /// Result with the library's [`Error`].
@@ -15,20 +17,20 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Everything that can go wrong on the user's side of the contract. One process can tell it another: what comes out of
 /// serialization says the same.
-#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be opened, read, written or renamed.
-    #[error("{}: {}{}", shown(path), said(source), io_remedy(source))]
     Io {
         /// The file concerned.
         path: PathBuf,
         /// What the operating system said.
         #[serde(serialize_with = "send_system", deserialize_with = "receive_system")]
         source: io::Error,
+        /// What the user can do about it; empty where nothing is known.
+        remedy: Message,
     },
     /// A file was read, but its content is not what its format promises.
-    #[error("{}", show_input(path, *line, text, message, remedy))]
     Input {
         /// The file as the user named it (`-` for standard input).
         path: PathBuf,
@@ -37,20 +39,18 @@ pub enum Error {
         /// The offending text, shortened; empty when there is none to show.
         text: String,
         /// What is wrong.
-        message: String,
+        message: Message,
         /// What the user can do about it; empty when the message says it all.
-        remedy: String,
+        remedy: Message,
     },
     /// A configuration value is out of range or contradicts another.
-    #[error("{field}: {message}")]
     Config {
         /// Dotted name of the field, as written in a configuration file.
         field: String,
         /// What is wrong and what would be right.
-        message: String,
+        message: Message,
     },
     /// The work would need more memory than it may take.
-    #[error("{stage} needs {} {} but only {} may be used; {remedy}", about(*least), beside(*need, *limit), beside(*limit, *limit))]
     Memory {
         /// The stage that needs it.
         stage: String,
@@ -61,18 +61,16 @@ pub enum Error {
         /// Bytes allowed.
         limit: u64,
         /// What to change.
-        remedy: String,
+        remedy: Message,
     },
     /// A computation left its range (NaN, infinity, overflow).
-    #[error("{stage}: {message}")]
     Numeric {
         /// Stage, motif and step.
         stage: String,
         /// What happened.
-        message: String,
+        message: Message,
     },
     /// The requested device is missing, or failed.
-    #[error("{device}: {message}")]
     Device {
         /// The device.
         device: String,
@@ -80,26 +78,36 @@ pub enum Error {
         message: String,
     },
     /// The output exists and may not be replaced.
-    #[error("{} exists; overwrite = true replaces it", shown(path))]
     Exists {
         /// The existing file.
         path: PathBuf,
     },
     /// Another of several processes that work together has failed.
-    #[error("process {rank} of {size}: {message}")]
     Process {
         /// Its number, from 0.
         rank: usize,
         /// Number of processes.
         size: usize,
-        /// Its error.
-        message: String,
-        /// Whether input, options or usage are wrong.
-        input: bool,
+        /// What it met.
+        error: Box<Error>,
     },
     /// The caller asked to stop (see [`crate::Progress::cancelled`]).
-    #[error("interrupted")]
     Interrupted,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.say(&Fields))
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
 }
 
 /// The code of an error of the operating system, if it has one, and what it said.
@@ -115,9 +123,11 @@ fn receive_system<'de, D: Deserializer<'de>>(from: D) -> Result<io::Error, D::Er
 impl Error {
     /// An [`Error::Io`] for `path`.
     pub fn io(path: impl AsRef<Path>, source: io::Error) -> Self {
+        let remedy = io_remedy(&source).into();
         Error::Io {
             path: path.as_ref().to_path_buf(),
             source,
+            remedy,
         }
     }
 
@@ -138,8 +148,8 @@ impl Error {
     /// An [`Error::Input`] without a line or text.
     pub fn input(
         path: impl AsRef<Path>,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
+        message: impl Into<Message>,
+        remedy: impl Into<Message>,
     ) -> Self {
         Error::Input {
             path: path.as_ref().to_path_buf(),
@@ -155,8 +165,8 @@ impl Error {
         path: impl AsRef<Path>,
         line: u64,
         text: &[u8],
-        message: impl Into<String>,
-        remedy: impl Into<String>,
+        message: impl Into<Message>,
+        remedy: impl Into<Message>,
     ) -> Self {
         Error::Input {
             path: path.as_ref().to_path_buf(),
@@ -168,10 +178,70 @@ impl Error {
     }
 
     /// An [`Error::Config`] for `field`.
-    pub fn config(field: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn config(field: impl Into<String>, message: impl Into<Message>) -> Self {
         Error::Config {
             field: field.into(),
             message: message.into(),
+        }
+    }
+
+    /// The text, with the names that settings have here.
+    pub fn say(&self, names: &dyn Naming) -> String {
+        match self {
+            Error::Io {
+                path,
+                source,
+                remedy,
+            } => {
+                let between = if remedy.is_empty() { "" } else { "; " };
+                let remedy = remedy.say(names);
+                format!("{}: {}{between}{remedy}", shown(path), said(source))
+            }
+            Error::Input {
+                path,
+                line,
+                text,
+                message,
+                remedy,
+            } => {
+                let mut out = shown(path);
+                if let Some(line) = line {
+                    out += &format!(", line {line}");
+                }
+                out += &format!(": {}", message.say(names));
+                if !text.is_empty() {
+                    out += &format!(": `{text}`");
+                }
+                if !remedy.is_empty() {
+                    out += &format!(" ({})", remedy.say(names));
+                }
+                out
+            }
+            Error::Config { field, message } => {
+                format!("{}: {}", names.subject(field), message.say(names))
+            }
+            Error::Memory {
+                stage,
+                need,
+                least,
+                limit,
+                remedy,
+            } => {
+                let about = if *least { "more than" } else { "about" };
+                let (need, limit) = (beside(*need, *limit), beside(*limit, *limit));
+                let remedy = remedy.say(names);
+                format!("{stage} needs {about} {need} but only {limit} may be used; {remedy}")
+            }
+            Error::Numeric { stage, message } => format!("{stage}: {}", message.say(names)),
+            Error::Device { device, message } => format!("{device}: {message}"),
+            Error::Exists { path } => {
+                let remedy = set("overwrite", true).say(names);
+                format!("{} exists; {remedy} replaces it", shown(path))
+            }
+            Error::Process { rank, size, error } => {
+                format!("process {rank} of {size}: {}", error.say(names))
+            }
+            Error::Interrupted => "interrupted".to_owned(),
         }
     }
 
@@ -184,7 +254,7 @@ impl Error {
                 | Error::Config { .. }
                 | Error::Exists { .. }
                 | Error::Memory { .. }
-        ) || matches!(self, Error::Process { input: true, .. })
+        ) || matches!(self, Error::Process { error, .. } if error.is_input())
             || matches!(self, Error::Io { source, .. } if matches!(source.kind(),
                 io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory
                 | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
@@ -197,10 +267,6 @@ pub fn unwrapped(path: impl AsRef<Path>, error: io::Error) -> Error {
     error
         .downcast::<Error>()
         .unwrap_or_else(|error| Error::reading(path, error))
-}
-
-fn about(least: bool) -> &'static str {
-    if least { "more than" } else { "about" }
 }
 
 /// What the operating system said, without its number.
@@ -217,27 +283,27 @@ fn said(source: &io::Error) -> String {
 
 fn io_remedy(source: &io::Error) -> &'static str {
     match source.kind() {
-        io::ErrorKind::NotFound => "; check its name and folder",
-        io::ErrorKind::IsADirectory => "; give a file in its place",
-        io::ErrorKind::PermissionDenied => "; change its permissions, or choose another",
+        io::ErrorKind::NotFound => "check its name and folder",
+        io::ErrorKind::IsADirectory => "give a file in its place",
+        io::ErrorKind::PermissionDenied => "change its permissions, or choose another",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space, or write elsewhere"
+            "free some space, or write elsewhere"
         }
         io::ErrorKind::ReadOnlyFilesystem => {
-            "; write elsewhere, or have the file system mounted for writing"
+            "write elsewhere, or have the file system mounted for writing"
         }
         io::ErrorKind::FileTooLarge => {
-            "; raise the limit on file sizes (ulimit -f), or write elsewhere"
+            "raise the limit on file sizes (ulimit -f), or write elsewhere"
         }
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-            "; the file is damaged or truncated: write or download it again"
+            "the file is damaged or truncated: write or download it again"
         }
-        io::ErrorKind::OutOfMemory => "; free some memory, or raise the limits on it (ulimit -v)",
+        io::ErrorKind::OutOfMemory => "free some memory, or raise the limits on it (ulimit -v)",
         _ if circle(source) => {
-            "; a symbolic link leads back to itself: remove it, or choose another name"
+            "a symbolic link leads back to itself: remove it, or choose another name"
         }
         _ if too_many_open(source) => {
-            "; raise the limit on open files (ulimit -n), or close other programs"
+            "raise the limit on open files (ulimit -n), or close other programs"
         }
         _ => "",
     }
@@ -257,21 +323,6 @@ fn circle(source: &io::Error) -> bool {
 /// A path in one line.
 fn shown(path: &Path) -> String {
     terminal::line(&path.display().to_string()).into_owned()
-}
-
-fn show_input(path: &Path, line: Option<u64>, text: &str, message: &str, remedy: &str) -> String {
-    let mut out = shown(path);
-    if let Some(line) = line {
-        out.push_str(&format!(", line {line}"));
-    }
-    out.push_str(&format!(": {message}"));
-    if !text.is_empty() {
-        out.push_str(&format!(": `{text}`"));
-    }
-    if !remedy.is_empty() {
-        out.push_str(&format!(" ({remedy})"));
-    }
-    out
 }
 
 /// At most 60 characters of `text`, control and invalid bytes made visible.

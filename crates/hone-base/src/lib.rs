@@ -10,6 +10,7 @@ pub mod error;
 pub mod hashing;
 #[doc(hidden)]
 pub mod memory;
+pub mod message;
 #[doc(hidden)]
 pub mod parallel;
 pub mod progress;

@@ -9,6 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::message::{Message, message, setting};
 
 /// Available bytes: free memory, or less if a control group limits it.
 #[cfg(not(target_os = "linux"))]
@@ -130,7 +131,7 @@ impl Allowance {
     }
 
     /// Refuses work that needs `more` bytes beyond those held now.
-    pub fn check_work(&self, stage: &str, more: u64, remedy: &str) -> Result<()> {
+    pub fn check_work(&self, stage: &str, more: u64, remedy: impl Into<Message>) -> Result<()> {
         self.exceeded(more).map_or(Ok(()), |(need, limit)| {
             Err(Error::Memory {
                 stage: stage.into(),
@@ -151,7 +152,11 @@ impl Allowance {
                 // The rest of the file, and the work that follows, are not known yet.
                 least: true,
                 limit,
-                remedy: "raise the memory limit (later stages may need more, and report it), or give a smaller file".into(),
+                remedy: message![
+                    "raise ",
+                    setting("memory_limit"),
+                    " (later stages may need more, and report it), or give a smaller file"
+                ],
             })
         })
     }

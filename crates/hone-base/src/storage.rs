@@ -16,6 +16,7 @@ use bytemuck::Pod;
 use memmap2::MmapMut;
 
 use crate::error::{Error, Result, human_bytes};
+use crate::message::{message, setting};
 use crate::parallel;
 
 /// A run of values, in memory or in a file. It dereferences to the values in memory: none if they are in a file.
@@ -275,14 +276,21 @@ impl<T: Pod> Clone for Pages<T> {
 
 /// Why a temporary file of this many bytes could not be written in a folder, and what to do.
 pub fn write_error(folder: &Path, bytes: u64, error: io::Error) -> Error {
-    let remedy = "name another folder for temporary files (temp_dir), or raise the memory limit";
+    let remedy = message![
+        "name another folder for temporary files (",
+        setting("temp_dir"),
+        "), or raise ",
+        setting("memory_limit")
+    ];
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            let message = format!(
-                "no space left for temporary files of {}; {remedy}",
-                human_bytes(bytes)
-            );
-            Error::io(folder, io::Error::new(error.kind(), message))
+            let bytes = human_bytes(bytes);
+            let message = format!("no space left for temporary files of {bytes}");
+            Error::Io {
+                path: folder.to_path_buf(),
+                source: io::Error::new(error.kind(), message),
+                remedy,
+            }
         }
         ErrorKind::NotFound
         | ErrorKind::PermissionDenied

@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use clap::ArgAction;
 use hone::engine::{Cpu, Engine};
+use hone::message::Message;
+use hone::report::Report;
 use hone::terminal::{Results, json, line};
 use hone::{Error, Progress, parallel};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tracing::level_filters::LevelFilter;
 
+use crate::options::{Flag, Options};
 use crate::stdout;
 use crate::together::Team;
 
@@ -38,12 +41,17 @@ pub(crate) struct CommonArgs {
 /// Where notes, progress and results of a run go, and the engine.
 pub(crate) struct Context {
     reporter: Reporter,
+    options: Options,
     team: Option<Team>,
 }
 
 impl Context {
-    /// Starts logging and the thread pool as the options ask.
-    pub(crate) fn new(args: &CommonArgs, team: Option<&Team>) -> anyhow::Result<Self> {
+    /// Starts logging and the thread pool as the options ask. Messages name `options`.
+    pub(crate) fn new(
+        args: &CommonArgs,
+        options: &Options,
+        team: Option<&Team>,
+    ) -> anyhow::Result<Self> {
         let leads = team.is_none_or(|team| team.engine.leads());
         start_logging(if leads { args.verbose } else { 0 });
         start_threads(args.threads.or(team.and_then(|team| team.threads)))?;
@@ -56,6 +64,7 @@ impl Context {
         };
         Ok(Context {
             reporter,
+            options: options.clone(),
             team: team.cloned(),
         })
     }
@@ -85,11 +94,28 @@ impl Context {
         self.reporter.replace(ProgressBar::hidden());
     }
 
+    /// The settings that options of the command line give.
+    pub(crate) fn flags(&self) -> &[Flag] {
+        &self.options.flags
+    }
+
     /// One line for the user on standard error, unless `--quiet`.
     pub(crate) fn note(&self, message: impl Display) {
         if self.reporter.notes {
             self.reporter.say(&message.to_string());
         }
+    }
+
+    /// The same for a message of the library, as a `kind` of note.
+    pub(crate) fn say(&self, kind: &str, message: &Message) {
+        self.note(format_args!("{kind}: {}", message.say(&self.options)));
+    }
+
+    /// The same for the warnings and notes of a report.
+    pub(crate) fn say_all(&self, report: &Report) {
+        let warnings = report.warnings.iter();
+        warnings.for_each(|text| self.say("warning", text));
+        report.notes.iter().for_each(|text| self.say("note", text));
     }
 
     /// Writes a result to standard output, unless another process does.

@@ -1,6 +1,7 @@
 //! How a run ends: error messages, exit codes, and a clean folder after Ctrl-C.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::panic;
@@ -10,15 +11,17 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use hone::error::human_bytes;
+use hone::message::{Fields, Naming};
 use hone::output::Frozen;
 use hone::store::table::is_decoding;
-use hone::terminal::{line, shown};
+use hone::terminal::{json, line, shown};
 use hone::{Error, output};
 
 use crate::context::color;
-use crate::options;
+use crate::options::{Options, with_opposites};
 use crate::stdout;
 
 const FAILED: u8 = 1;
@@ -285,15 +288,14 @@ mod signals {
     }
 }
 
-/// Options of node2vec, and what is here in their place.
-const OF_NODE2VEC: [(&str, &[&str]); 3] = [
+/// Options and commands of earlier versions and of node2vec, and what is here in their place.
+const FORMER: [(&[&str], &str); 13] = [
     (
-        "the graph has no option before it: hone embed GRAPH -o VECTORS",
         &["--input"],
+        "the graph has no option before it: hone embed GRAPH -o VECTORS",
     ),
-    ("the number of dimensions is --dim", &["--dimensions"]),
+    (&["--dimensions"], "the number of dimensions is --dim"),
     (
-        "no walks are sampled; docs/from-node2vec.md translates the options of node2vec",
         &[
             "--walk-length",
             "--num-walks",
@@ -304,31 +306,63 @@ const OF_NODE2VEC: [(&str, &[&str]); 3] = [
             "--workers",
             "--epochs",
         ],
+        "no walks are sampled; docs/from-node2vec.md translates the options of node2vec",
     ),
+    (&["solvers"], "hone list solvers"),
+    (&["list"], "hone list methods"),
+    (
+        &["--like"],
+        "hone place GRAPH --model MODEL -o VECTORS places a graph in the space of a model",
+    ),
+    (&["--model"], "--save-model FILE writes a model"),
+    (
+        &["--by"],
+        "hone count has --per edge, node or total; hone tune has --goal links, labels or both",
+    ),
+    (&["--nodes"], "the file of node ids is --node-list"),
+    (&["--changed-graph"], "--changed"),
+    (
+        &["--directed", "--weighted", "--bipartite", "--header"],
+        "it takes no value: --no-directed, --no-weighted, --no-bipartite and --no-header are the opposites",
+    ),
+    (
+        &["--html", "--svg"],
+        "-o FILE, whose extension sets the format: .json, .csv, .md, .html or .svg",
+    ),
+    (&["--labels"], "the number of labelled nodes is --labelled"),
 ];
 
-/// What the command line says, or an error; of an option of node2vec, with a better tip than another option.
-pub(crate) fn parse<T: clap::Parser>() -> Result<T, clap::Error> {
-    let arguments = || std::env::args_os().map(|a| a.to_string_lossy().into_owned());
-    // Where it is wrong, each argument is quoted in one line.
-    let quoted = |error| {
-        if !arguments().any(|argument| argument.contains('\n')) {
-            return error;
-        }
-        let lines = arguments().map(|argument| argument.replace('\n', "\\n"));
-        T::try_parse_from(lines).err().unwrap_or(error)
+/// What the command line says, and the options that messages may name; or an error, which says what has taken the place of a
+/// former spelling.
+pub(crate) fn parse<T: clap::Parser>(command: Command) -> Result<(T, Options), clap::Error> {
+    let command = with_opposites(command);
+    let read = |arguments: Vec<OsString>| {
+        let matches = command.clone().try_get_matches_from(arguments)?;
+        let cli = T::from_arg_matches(&matches);
+        let cli = cli.map_err(|error| error.format(&mut command.clone()))?;
+        Ok((cli, Options::of(command.clone(), &matches)))
     };
-    T::try_parse().map_err(quoted).map_err(|mut error| {
-        let tip = match error.get(ContextKind::InvalidArg) {
-            Some(ContextValue::String(argument)) if error.kind() == ErrorKind::UnknownArgument => {
-                OF_NODE2VEC
-                    .iter()
-                    .find(|(_, options)| options.contains(&argument.as_str()))
-            }
+    let quoted = |argument: OsString| argument.to_string_lossy().replace('\n', "\\n").into();
+    let arguments = || std::env::args_os();
+    read(arguments().collect()).map_err(|error: clap::Error| {
+        // Where it is wrong, each argument is quoted in one line.
+        let again = read(arguments().map(quoted).collect());
+        let mut error = again.err().unwrap_or(error);
+        let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+        let wrong = kinds.into_iter().find_map(|kind| match error.get(kind) {
+            Some(ContextValue::String(wrong)) => wrong.split([' ', '=']).next(),
             _ => None,
-        };
-        if let Some((tip, _)) = tip {
-            error.remove(ContextKind::SuggestedArg);
+        });
+        let former = |(former, _): &&(&[&str], &str)| wrong.is_some_and(|it| former.contains(&it));
+        let is_unknown = matches!(
+            error.kind(),
+            ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand | ErrorKind::TooManyValues
+        );
+        if let Some((_, tip)) = FORMER.iter().find(former).filter(|_| is_unknown) {
+            let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
+            suggested
+                .into_iter()
+                .for_each(|kind| drop(error.remove(kind)));
             let tips = ContextValue::StyledStrs(vec![(*tip).into()]);
             error.insert(ContextKind::Suggested, tips);
         }
@@ -353,7 +387,7 @@ pub(crate) fn of_parser(said: &clap::Error) -> u8 {
         Ok(()) => code_of_parser(said),
         // Wrong options are an error even if the message cannot be printed.
         Err(_) if said.use_stderr() => BAD_INPUT,
-        Err(error) => tell(&error.into(), ""),
+        Err(error) => tell(&error.into(), "", None),
     }
 }
 
@@ -371,18 +405,82 @@ fn label() -> &'static str {
 }
 
 /// Prints an error, after who has met it, if anybody is named; returns its exit code.
-pub(crate) fn tell(error: &anyhow::Error, who: &str) -> u8 {
-    if !is_closed_pipe(error) {
-        // The chain of causes in one line; a library error already names its own.
-        let message = match error.downcast_ref::<Error>() {
-            Some(error) => error.to_string(),
-            None => format!("{error:#}"),
-        };
-        let (label, message) = (label(), options::in_options(&message));
+pub(crate) fn tell(error: &anyhow::Error, who: &str, options: Option<&Options>) -> u8 {
+    let names: &dyn Naming = options.map_or(&Fields, |options| options);
+    if !is_closed_pipe(error) && options.is_some_and(Options::want_json) {
+        let facts = json(&facts(error, names).to_string()).into_owned();
+        let _ = writeln!(io::stderr(), "{facts}");
+    } else if !is_closed_pipe(error) {
         // Nobody is left to learn that standard error is closed.
-        let _ = writeln!(io::stderr(), "{label} {who}{}", line(&message));
+        let message = said(error, names);
+        let _ = writeln!(io::stderr(), "{} {who}{}", label(), line(&message));
     }
     code_of(error)
+}
+
+/// The chain of causes in one line; a library error already names its own.
+fn said(error: &anyhow::Error, names: &dyn Naming) -> String {
+    match error.downcast_ref::<Error>() {
+        Some(error) => error.say(names),
+        None => format!("{error:#}"),
+    }
+}
+
+/// What programs are told of an error (docs/start.md).
+fn facts(error: &anyhow::Error, names: &dyn Naming) -> serde_json::Value {
+    let mut facts = serde_json::json!({
+        "message": said(error, names),
+        "exit_code": code_of(error),
+    });
+    let own = match error.downcast_ref::<Error>() {
+        None if error.is::<Incomplete>() => serde_json::json!({"kind": "incomplete"}),
+        None => serde_json::json!({"kind": "failed"}),
+        Some(Error::Io { path, .. }) => {
+            serde_json::json!({"kind": "file", "file": path.display().to_string()})
+        }
+        Some(Error::Exists { path }) => {
+            serde_json::json!({"kind": "exists", "file": path.display().to_string()})
+        }
+        Some(Error::Input {
+            path,
+            line,
+            text,
+            message,
+            remedy,
+        }) => serde_json::json!({
+            "kind": "input",
+            "file": path.display().to_string(),
+            "line": line,
+            "found": text,
+            "what": message.say(names),
+            "remedy": remedy.say(names),
+        }),
+        Some(Error::Config { field, message }) => serde_json::json!({
+            "kind": "option",
+            "option": names.setting(field),
+            "setting": field,
+            "what": message.say(names),
+        }),
+        Some(Error::Memory {
+            need,
+            limit,
+            remedy,
+            ..
+        }) => serde_json::json!({
+            "kind": "memory",
+            "need": need,
+            "limit": limit,
+            "remedy": remedy.say(names),
+        }),
+        Some(Error::Device { device, .. }) => {
+            serde_json::json!({"kind": "device", "device": device})
+        }
+        Some(_) => serde_json::json!({"kind": "failed"}),
+    };
+    if let (Some(facts), serde_json::Value::Object(own)) = (facts.as_object_mut(), own) {
+        facts.extend(own);
+    }
+    serde_json::json!({ "error": facts })
 }
 
 /// The exit code of an error. A closed pipe is success: the reader had enough.

@@ -5,13 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hone::attributes::content;
 use hone::graph::{
     Column, Comment, Division, Graph, GraphBuilder, Input, InputFormat, ReadOptions, Recorded,
     read_divided, reading, sizes,
 };
+use hone::message::{message, setting};
 use hone::output::is_stream;
 use hone::{Error, Silent, memory, record};
 use serde::de::DeserializeOwned;
@@ -47,7 +47,7 @@ pub(crate) struct GraphArgs {
     read: ReadArgs,
     /// What to do if the graph, or the file of --attributes, differs from that of --config OUT.run.json
     /// [default: refuse].
-    #[arg(long, alias = "changed-graph", value_enum, value_name = "WHAT", requires = "config", help_heading = HEADING)]
+    #[arg(long, value_enum, value_name = "WHAT", requires = "config", help_heading = HEADING)]
     changed: Option<Changed>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct RepeatableArgs {
     graph: GraphArgs,
     /// Repeat an earlier run: its OUT.run.json, with the graph and all choices; other options override these.
     #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
 }
 
 impl RepeatableArgs {
@@ -83,23 +83,29 @@ impl RepeatableArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReadArgs {
     /// Format of the input, whatever its extension.
-    #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = HEADING)]
+    #[arg(id = "format", long = "input-format", value_name = "FORMAT", value_parser = formats(), help_heading = HEADING)]
     input_format: Option<InputFormat>,
-    /// Keep the direction of edges; --directed=no drops it.
-    #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
-    directed: Option<Answer>,
-    /// Use edge weights; --weighted=no ignores them.
-    #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
-    weighted: Option<Answer>,
+    /// Keep the direction of edges; --no-directed drops it.
+    #[arg(long, overrides_with = "no_directed", help_heading = HEADING)]
+    directed: bool,
+    #[arg(long, hide = true, overrides_with = "directed")]
+    no_directed: bool,
+    /// Use edge weights; --no-weighted ignores them.
+    #[arg(long, overrides_with = "no_weighted", help_heading = HEADING)]
+    weighted: bool,
+    #[arg(long, hide = true, overrides_with = "weighted")]
+    no_weighted: bool,
     /// What separates columns: a character, tab, space, or symbols such as :: [default: auto-detected].
     #[arg(long, value_name = "CHAR", allow_hyphen_values = true, help_heading = HEADING)]
     delimiter: Option<String>,
     /// Start of comment lines: a character, or none [default: # and %].
     #[arg(long, value_name = "CHAR|none", value_parser = comment, help_heading = HEADING)]
     comment: Option<Comment>,
-    /// Whether the first line names the columns [default: auto-detected].
-    #[arg(long, value_name = "YES|NO", help_heading = HEADING)]
-    header: Option<Answer>,
+    /// The first line names the columns; --no-header: it is an edge [default: auto-detected].
+    #[arg(long, overrides_with = "no_header", help_heading = HEADING)]
+    header: bool,
+    #[arg(long, hide = true, overrides_with = "header")]
+    no_header: bool,
     /// Column of the first node of an edge: a name, or a position from 0.
     #[arg(long, value_name = "COLUMN", value_parser = column, help_heading = HEADING)]
     source: Option<Column>,
@@ -110,13 +116,15 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "COLUMN", value_parser = column, help_heading = HEADING)]
     weight: Option<Column>,
     /// The two columns name nodes of two kinds, such as users and items: user 1 and item 1 differ. Ids
-    /// are prefixed with the name of their column (user:1, item:1); --bipartite=no: all are of one
+    /// are prefixed with the name of their column (user:1, item:1); --no-bipartite: all are of one
     /// kind.
-    #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
-    bipartite: Option<Answer>,
+    #[arg(long, overrides_with = "no_bipartite", help_heading = HEADING)]
+    bipartite: bool,
+    #[arg(long, hide = true, overrides_with = "bipartite")]
+    no_bipartite: bool,
     /// A file with one node id per line: fixes the order of nodes and adds those without an edge.
-    #[arg(long, value_name = "FILE", help_heading = HEADING)]
-    nodes: Option<PathBuf>,
+    #[arg(id = "nodes", long = "node-list", value_name = "FILE", help_heading = HEADING)]
+    node_list: Option<PathBuf>,
     /// Memory limit, such as 8G (8 GiB) or 8GB. A file that does not fit is refused; `embed`, `features` and `count`
     /// plan all work within it, and `embed` moves what does not fit to temporary files [default: what the machine has
     /// free].
@@ -126,16 +134,9 @@ pub(crate) struct ReadArgs {
 
 const HEADING: &str = "Input options";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Answer {
-    Yes,
-    No,
-}
-
-impl Answer {
-    fn is_yes(self) -> bool {
-        self == Answer::Yes
-    }
+/// What an option and its opposite say, if one is given.
+pub(crate) fn said(yes: bool, no: bool) -> Option<bool> {
+    (yes || no).then_some(yes)
 }
 
 impl InputArgs {
@@ -163,33 +164,34 @@ impl ReadArgs {
     /// The files that are read for these graphs.
     pub(crate) fn files<P: AsRef<Path>>(&self, inputs: impl IntoIterator<Item = P>) -> Files {
         let files = Files::default().read("INPUT", inputs);
-        files.read("--nodes", &self.nodes)
+        files.read("--node-list", &self.node_list)
     }
 
     /// Whether the direction of edges is requested.
     pub(crate) fn is_directed(&self) -> bool {
-        self.directed.is_some_and(Answer::is_yes)
+        self.directed
     }
 
     /// These options on top of others.
     fn over(&self, below: ReadOptions) -> Result<ReadOptions, Error> {
-        let kept = self.weighted.is_none_or(Answer::is_yes);
+        let kept = !self.no_weighted;
         if self.weight.is_some() && !kept {
-            let message = "--weight names a column of weights and --weighted=no drops them; leave one of the two out";
-            return Err(Error::config("--weighted", message));
+            let message = "--weight names a column of weights and --no-weighted drops them; leave one of the two out";
+            return Err(Error::config("--no-weighted", message));
         }
+        let or = |yes, no, below| said(yes, no).unwrap_or(below);
         Ok(ReadOptions {
             format: self.input_format.or(below.format),
-            directed: self.directed.map_or(below.directed, Answer::is_yes),
-            weighted: self.weight.is_some() || self.weighted.map_or(below.weighted, Answer::is_yes),
+            directed: or(self.directed, self.no_directed, below.directed),
+            weighted: self.weight.is_some() || or(self.weighted, self.no_weighted, below.weighted),
             delimiter: self.delimiter.clone().or(below.delimiter),
             comment: self.comment.or(below.comment),
-            header: self.header.map(Answer::is_yes).or(below.header),
+            header: said(self.header, self.no_header).or(below.header),
             source: self.source.clone().or(below.source),
             target: self.target.clone().or(below.target),
             weight: self.weight.clone().or(below.weight.filter(|_| kept)),
-            bipartite: self.bipartite.map(Answer::is_yes).or(below.bipartite),
-            nodes: self.nodes.clone().or(below.nodes),
+            bipartite: said(self.bipartite, self.no_bipartite).or(below.bipartite),
+            nodes: self.node_list.clone().or(below.nodes),
             memory: below.memory,
         })
     }
@@ -198,7 +200,7 @@ impl ReadArgs {
 impl GraphArgs {
     /// Whether the command line leaves weights in the graph, where a setting asks for them.
     pub(crate) fn keeps_weights(&self) -> bool {
-        self.read.weighted.is_none_or(Answer::is_yes)
+        !self.read.no_weighted
     }
 
     /// Determines what is read and how: the options of the command line over those of the record `config`, whose files are
@@ -214,7 +216,10 @@ impl GraphArgs {
             if path.is_none() {
                 path = Some(recorded.locate(record, &input.path)?);
             }
-            let nodes = before.nodes.as_mut().filter(|_| self.read.nodes.is_none());
+            let nodes = before
+                .nodes
+                .as_mut()
+                .filter(|_| self.read.node_list.is_none());
             if let Some(nodes) = nodes
                 && let Some(named) = nodes.to_str()
             {
@@ -299,7 +304,7 @@ impl GraphSource {
     /// The files that are read.
     pub(crate) fn files(&self) -> Files {
         let files = Files::default().read("INPUT", [&self.input.path]);
-        files.read("--nodes", &self.input.options.nodes)
+        files.read("--node-list", &self.input.options.nodes)
     }
 
     /// Reads the graph, together with the other processes if there are some, notes what was a guess and what was dropped
@@ -360,7 +365,11 @@ impl GraphSource {
                 if let Some(more) = more {
                     stage.push_str(", with the work that follows,");
                     *need = more.max(*need);
-                    *remedy = "raise the memory limit, or give a smaller graph".into();
+                    *remedy = message![
+                        "raise ",
+                        setting("memory_limit"),
+                        ", or give a smaller graph"
+                    ];
                 }
             }
             error
@@ -373,12 +382,12 @@ impl GraphSource {
             && let Error::Config { field, message } = &mut error
         {
             let remedy = match field.as_str() {
-                "directed" | "weighted" => format!("; --{field}=no takes that back"),
-                "weights" => "; --weighted=no takes that back".to_owned(),
+                "directed" | "weighted" => format!("; --no-{field} takes that back"),
+                "weights" => "; --no-weighted takes that back".to_owned(),
                 _ => String::new(),
             };
             let record = file.display();
-            *message += &format!(" (other options are those of {record}{remedy})");
+            message.push(format!(" (other options are those of {record}{remedy})"));
         }
         error
     }
@@ -411,17 +420,9 @@ impl GraphSource {
 /// Notes guesses made while reading the graph, with the option that changes them, and what was merged or dropped; work that
 /// does not use `weights` gets no recommendation to keep them.
 pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
-    let option = |name: &str, value: &str| match value {
-        "" => format!("--{name}"),
-        "yes" if name == "bipartite" => "--bipartite".to_owned(),
-        _ if value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%') => {
-            format!("--{name} {value}")
-        }
-        _ => format!("--{name} '{value}'"),
-    };
     for note in reading(graph).iter().flat_map(|reading| &reading.notes) {
         let kind = if note.is_warning() { "warning" } else { "note" };
-        context.note(format_args!("{kind}: {}", note.show(&option)));
+        context.say(kind, &note.text);
     }
     let dropped = graph.dropped();
     let counted = |count: u64, what: &str| match count {

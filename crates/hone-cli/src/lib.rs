@@ -26,11 +26,11 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use command::{
-    completions, config, count, draw, embed, eval, features, generate, info, layout, man, map,
-    roles, similar, solvers, tune,
+    completions, config, count, draw, embed, eval, features, generate, info, layout, list, man,
+    map, place, roles, similar, tune,
 };
 use context::{CommonArgs, Context};
-use options::{Known, in_words_of};
+use options::Options;
 
 /// Higher-order network embeddings: node vectors built from network motifs.
 #[derive(Debug, Parser)]
@@ -45,23 +45,59 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   hone embed builtin:karate -o karate.tsv   one vector per node
-  hone info builtin:karate                  look at a built-in graph
-  hone info graph.tsv --json                size, degrees and components of a file, as JSON
-  hone count graph.tsv --by total           motifs of a file
-  hone features graph.tsv -o x.csv          node features from motif counts
-  hone draw graph.tsv -o graph.svg          a picture of the graph
   hone similar karate.tsv --node 0          nodes similar to a node
-  hone roles graph.tsv                      hubs, bridges, cliques, chains: roles of nodes
-  hone map graph.tsv -o map.html            an interactive map
-  hone tune graph.tsv -o best.toml          settings that suit a graph
-  hone help info                            all options of a command (or: hone info --help)
+  hone help roles                           all options of a command
 
-Exit codes: 0 success, 1 the run failed, 2 bad input or usage, 3 some results of an evaluation are missing. An interrupted run
-ends by the signal (Ctrl-C: 130 in a shell).";
+Every option without a value has an opposite, --no-…. Exit codes: 0 success, 1 the run failed, 2 bad input or usage, 3 some
+results are missing; an interrupted run ends by the signal. With --json errors are JSON too.";
+
+/// What the commands are for; a command in no group is listed at the end.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("make", &["embed", "count", "significance", "features"]),
+    ("ask", &["similar", "roles", "map", "layout", "draw"]),
+    ("keep", &["place"]),
+    ("judge", &["eval", "tune"]),
+    ("about", &["info", "list", "config", "generate"]),
+];
+
+/// The whole command line, whose help lists the commands by what they are for.
+fn grouped(command: clap::Command) -> clap::Command {
+    let listed = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let others = command.get_subcommands().map(clap::Command::get_name);
+    let others: Vec<&str> = others.filter(|name| !listed(name)).collect();
+    let mut lines = String::new();
+    for (group, names) in GROUPS.into_iter().chain([("", &others[..])]) {
+        let found = names
+            .iter()
+            .filter_map(|name| command.find_subcommand(name));
+        for (at, found) in found.enumerate() {
+            let group = if at == 0 { group } else { "" };
+            lines += &format!("  {group:6} {:13} {}\n", found.get_name(), summary(found));
+        }
+    }
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\nCommands:\n{lines}\nOptions:\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
+}
+
+/// What a command does, in one short line.
+fn summary(command: &clap::Command) -> String {
+    const WIDE: usize = 60;
+    let about = command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    match about.split_once([':', ';', ',', '.']) {
+        Some((first, _)) if about.chars().count() > WIDE => first.to_owned(),
+        _ => about,
+    }
+}
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Embed(Box<embed::Args>),
+    Place(Box<place::Args>),
     Info(info::Args),
     Count(count::Args),
     Features(features::Args),
@@ -74,32 +110,35 @@ enum Command {
     Eval(eval::Args),
     Generate(generate::Args),
     Config(config::Args),
-    Solvers(solvers::Args),
+    List(list::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
 
-/// Runs a command; its errors name its options.
-fn run(cli: &Cli) -> anyhow::Result<()> {
-    let context = Context::new(&cli.common, None)?;
-    let none: &[Known] = &[];
+fn whole() -> clap::Command {
+    grouped(Cli::command())
+}
+
+fn run(cli: &Cli, options: &Options) -> anyhow::Result<()> {
+    let context = Context::new(&cli.common, options, None)?;
     match &cli.command {
-        Command::Embed(args) => in_words_of(embed::run(args, &context), &embed::options()),
-        Command::Info(args) => in_words_of(info::run(args, &context), none),
-        Command::Count(args) => in_words_of(count::run(args, &context), count::OPTIONS),
-        Command::Features(args) => in_words_of(features::run(args, &context), &features::options()),
-        Command::Draw(args) => in_words_of(draw::run(args, &context), none),
-        Command::Similar(args) => in_words_of(similar::run(args, &context), similar::OPTIONS),
-        Command::Roles(args) => in_words_of(roles::run(args, &context), roles::OPTIONS),
-        Command::Layout(args) => in_words_of(layout::run(args, &context), similar::OPTIONS),
-        Command::Map(args) => in_words_of(map::run(args, &context), similar::OPTIONS),
-        Command::Tune(args) => in_words_of(tune::run(args, &context), tune::OPTIONS),
-        Command::Eval(args) => in_words_of(eval::run(args, &context), eval::OPTIONS),
-        Command::Generate(args) => in_words_of(generate::run(args, &context), generate::OPTIONS),
-        Command::Config(args) => in_words_of(config::run(args, &context), &embed::options()),
-        Command::Solvers(args) => solvers::run(args, &context),
-        Command::Completions(args) => completions::run(args, &mut Cli::command(), &context),
-        Command::Man(args) => man::run(args, Cli::command(), &context),
+        Command::Embed(args) => embed::run(args, &context),
+        Command::Place(args) => place::run(args, &context),
+        Command::Info(args) => info::run(args, &context),
+        Command::Count(args) => count::run(args, &context),
+        Command::Features(args) => features::run(args, &context),
+        Command::Draw(args) => draw::run(args, &context),
+        Command::Similar(args) => similar::run(args, &context),
+        Command::Roles(args) => roles::run(args, &context),
+        Command::Layout(args) => layout::run(args, &context),
+        Command::Map(args) => map::run(args, &context),
+        Command::Tune(args) => tune::run(args, &context),
+        Command::Eval(args) => eval::run(args, &context),
+        Command::Generate(args) => generate::run(args, &context),
+        Command::Config(args) => config::run(args, &context),
+        Command::List(args) => list::run(args, &context),
+        Command::Completions(args) => completions::run(args, &mut whole(), &context),
+        Command::Man(args) => man::run(args, whole(), &context),
     }
 }
 
@@ -113,11 +152,13 @@ const PANICKED: u8 = 101;
 pub fn main() -> ExitCode {
     allocator::prepare();
     exit::say_nothing_of_the_decoder();
-    let work = || match exit::parse::<Cli>() {
-        Ok(cli) => match exit::clean_up_when_interrupted().and_then(|()| run(&cli)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => ExitCode::from(exit::tell(&error, "")),
-        },
+    let work = || match exit::parse::<Cli>(whole()) {
+        Ok((cli, options)) => {
+            match exit::clean_up_when_interrupted().and_then(|()| run(&cli, &options)) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => ExitCode::from(exit::tell(&error, "", Some(&options))),
+            }
+        }
         Err(said) => ExitCode::from(exit::of_parser(&said)),
     };
     let thread = std::thread::Builder::new()

@@ -32,14 +32,17 @@ pub(crate) fn reading(options: &ReadOptions) -> String {
         let (name, value) = match (setting.as_str(), value) {
             (_, Value::Null) | ("directed" | "weighted", Value::Bool(false)) => continue,
             ("directed" | "weighted", _) => (setting.as_str(), String::new()),
-            ("bipartite", yes) => ("bipartite", format!("={}", answer(yes))),
-            ("header", yes) => ("header", format!(" {}", answer(yes))),
+            ("bipartite" | "header", Value::Bool(false)) => {
+                out += &format!(" --no-{setting}");
+                continue;
+            }
+            ("bipartite" | "header", _) => (setting.as_str(), String::new()),
             (_, Value::String(text)) => {
                 let between = if text.starts_with('-') { '=' } else { ' ' };
-                let name = if setting == "format" {
-                    "input-format"
-                } else {
-                    setting
+                let name = match setting.as_str() {
+                    "format" => "input-format",
+                    "nodes" => "node-list",
+                    other => other,
                 };
                 (name, format!("{between}{}", word(text)))
             }
@@ -48,14 +51,6 @@ pub(crate) fn reading(options: &ReadOptions) -> String {
         out += &format!(" --{name}{value}");
     }
     out
-}
-
-fn answer(value: &Value) -> &'static str {
-    if *value == Value::Bool(true) {
-        "yes"
-    } else {
-        "no"
-    }
 }
 
 #[cfg(test)]

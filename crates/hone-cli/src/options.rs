@@ -1,61 +1,199 @@
 //! Options and settings: the library names settings (`global.dim`), the command its options (`--dim`).
 //!
-//! A command lists which option gives which setting. From that list options are laid over presets and files, options
-//! without effect are noted, and messages of the library are worded: `key = value`, a dotted key, and the option `name`
-//! become options. A setting that has no option is given with `--set`, where a command has it.
+//! The id of an option is the setting that it gives. So [`Options`] finds the words of the command for a message of the library,
+//! and a setting that has no option is given with `--set`, where a command has it. Options are laid over presets and files,
+//! and those without effect are noted.
 
-use std::path::Path;
-
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use hone::Error;
-use hone::config::{Config, Layers, Unused};
-use hone::report::Report;
+use hone::config::{Config, Layers, Unused, solver_settings};
+use hone::message::{Fields, Naming};
 
 use crate::context::Context;
+use crate::next::word;
 
-/// A setting and the option that gives it.
-pub(crate) type Known = (&'static str, &'static str);
+/// A setting, the option that gives it, and its value.
+pub(crate) type Flag = (String, String, String);
 
-/// A setting, the option that gives it, and the value that it was given.
-pub(crate) type Flag = (&'static str, &'static str, Option<String>);
+/// Settings that have no option of their own: they are given by one whose id is another, or does not depend on the command.
+const OTHERS: [(&str, &str); 8] = [
+    ("candidates", "candidate"),
+    ("global.solver.method", "solver"),
+    ("memory_limit", "memory"),
+    ("methods", "candidate"),
+    ("overwrite", "force"),
+    ("structure.max", "aggregates"),
+    ("structure.mean", "aggregates"),
+    ("weights", "weighted"),
+];
 
-/// Settings and the options that give them.
-pub(crate) fn known(flags: &[Flag]) -> impl Iterator<Item = Known> {
-    flags.iter().map(|(setting, option, _)| (*setting, *option))
+/// The value that an option is given on the command line, `true` where it takes none.
+fn given(arg: &Arg, matches: &ArgMatches) -> Option<String> {
+    let id = arg.get_id().as_str();
+    if matches.value_source(id) != Some(ValueSource::CommandLine) {
+        return None;
+    }
+    if matches!(arg.get_action(), ArgAction::SetTrue) {
+        return matches.get_flag(id).then(|| "true".to_owned());
+    }
+    let value = matches.get_raw(id)?.next_back()?;
+    Some(value.to_string_lossy().into_owned())
 }
 
-/// Stands among the options of a command that has `--set` for all other settings.
-pub(crate) const OTHERS: Known = ("", "--set");
+/// The settings that an option with this value gives, if its id is one; `--no-log` gives that of `--log`.
+fn settings(command: &Command, arg: &Arg, value: &str) -> Vec<Flag> {
+    let long = arg.get_long().unwrap_or_default();
+    let positive = long.strip_prefix("no-");
+    let mut all = command.get_arguments();
+    let positive = positive.and_then(|name| all.find(|arg| arg.get_long() == Some(name)));
+    let (id, value) = match positive {
+        Some(positive) => (positive.get_id().as_str(), "false"),
+        None => (arg.get_id().as_str(), value),
+    };
+    let option = format!("--{}", positive.and_then(Arg::get_long).unwrap_or(long));
+    let flag = |setting: &str, value: &str| (setting.to_owned(), option.clone(), value.to_owned());
+    // Quoted, so that any file name is text, not a TOML value.
+    let quoted = || serde_json::Value::from(value).to_string();
+    match id {
+        "local.solver.method" => {
+            let settings = solver_settings(value).iter();
+            settings.map(|setting| flag(setting, value)).collect()
+        }
+        "attributes.file" => vec![flag(id, &quoted())],
+        "attributes.table.id" if value.parse::<u32>().is_err() => vec![flag(id, &quoted())],
+        _ if Config::has(id) => vec![flag(id, value)],
+        _ => Vec::new(),
+    }
+}
 
-/// Settings of readers and the options that give them.
-const READING: &[Known] = &[
-    ("bipartite", "--bipartite"),
-    ("comment", "--comment"),
-    ("delimiter", "--delimiter"),
-    ("directed", "--directed"),
-    ("format", "--input-format"),
-    ("header", "--header"),
-    ("nodes", "--nodes"),
-    ("source", "--source"),
-    ("target", "--target"),
-    ("weight", "--weight"),
-    ("weighted", "--weighted"),
-    ("weights", "--weighted"),
-];
+/// `--no-weighted` for `--weighted`, and the other way round.
+fn opposite(option: &str) -> String {
+    match option.strip_prefix("--no-") {
+        Some(name) => format!("--{name}"),
+        None => format!("--no-{}", option.trim_start_matches('-')),
+    }
+}
 
-/// What errors of every command may mention.
-const COMMON: &[Known] = &[
-    ("overwrite = true", "--force"),
-    ("resume = true", "--resume"),
-    ("structure-only = true", "--structure-only"),
-    ("(temp_dir)", "(--temp-dir)"),
-    ("the memory limit", "--memory"),
-    ("attributes.table.id", "--attribute-id"),
-    (
-        "exact counts by edge of this graph",
-        "exact counts that `hone count GRAPH --by edge` wrote for this graph",
-    ),
-    ("(the split of seed ", "(hone eval split INPUT --seed "),
-];
+/// The same command with an opposite for each option without a value, which takes it back; the last of the two counts.
+pub(crate) fn with_opposites(mut command: Command) -> Command {
+    let flags = command.get_arguments();
+    let flags = flags.filter(|arg| matches!(arg.get_action(), ArgAction::SetTrue));
+    let flags = flags.filter_map(|arg| Some((arg.clone(), arg.get_long()?.to_owned())));
+    for (flag, long) in flags.collect::<Vec<_>>() {
+        let no = opposite(&format!("--{long}"))[2..].to_owned();
+        if command
+            .get_arguments()
+            .any(|arg| arg.get_long() == Some(&no))
+        {
+            continue;
+        }
+        let id = flag.get_id();
+        let arg = Arg::new(no.clone()).long(no.clone()).hide(true);
+        let arg = arg.action(ArgAction::SetTrue).global(flag.is_global_set());
+        command = command
+            .arg(arg.overrides_with(id))
+            .mut_arg(id, |arg| arg.overrides_with(no));
+    }
+    let names = command
+        .get_subcommands()
+        .map(|inner| inner.get_name().to_owned());
+    for name in names.collect::<Vec<_>>() {
+        command = command.mut_subcommand(name, with_opposites);
+    }
+    command
+}
+
+/// The options of the command that runs: the names that settings have in its messages.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    command: Command,
+    json: bool,
+    /// The settings that the command line gives.
+    pub(crate) flags: Vec<Flag>,
+}
+
+impl Options {
+    /// Those of the innermost command that was called.
+    pub(crate) fn of(mut command: Command, matches: &ArgMatches) -> Self {
+        command.build();
+        let (mut command, mut matches) = (&command, matches);
+        while let Some((name, inner)) = matches.subcommand() {
+            let Some(called) = command.find_subcommand(name) else {
+                break;
+            };
+            (command, matches) = (called, inner);
+        }
+        let flags = command.get_arguments();
+        let flags = flags.filter_map(|arg| Some((arg, given(arg, matches)?)));
+        let flags = flags.flat_map(|(arg, value)| settings(command, arg, &value));
+        Options {
+            flags: flags.collect(),
+            command: command.clone(),
+            json: matches!(matches.try_get_one::<bool>("json"), Ok(Some(true))),
+        }
+    }
+
+    /// Whether errors are told as JSON.
+    pub(crate) fn want_json(&self) -> bool {
+        self.json
+    }
+
+    fn has(&self, option: &str) -> bool {
+        let mut options = self.command.get_arguments().filter_map(Arg::get_long);
+        options.any(|long| long == &option[2..])
+    }
+
+    /// The option that gives a setting.
+    fn option(&self, name: &str) -> Option<(&Arg, String)> {
+        let find = |is: &dyn Fn(&Arg) -> bool| self.command.get_arguments().find(|arg| is(arg));
+        let long = |wanted: &str| find(&|arg: &Arg| arg.get_long() == Some(wanted));
+        let other = || OTHERS.iter().find(|(setting, _)| *setting == name);
+        let option = find(&|arg: &Arg| arg.get_id() == name)
+            .or_else(|| long(&name.replace('_', "-")))
+            .or_else(|| long(other()?.1))?;
+        Some((option, format!("--{}", option.get_long()?)))
+    }
+}
+
+impl Naming for Options {
+    fn setting(&self, name: &str) -> String {
+        match self.option(name) {
+            Some((_, option)) => option,
+            None => Fields.setting(name),
+        }
+    }
+
+    fn set(&self, name: &str, value: &str) -> String {
+        match (self.option(name), value) {
+            _ if name == "split.seed" => format!("hone eval split INPUT --seed {value}"),
+            (Some((_, option)), "true") => option,
+            (Some((_, option)), "false") if self.has(&opposite(&option)) => opposite(&option),
+            (Some((arg, option)), _) if arg.get_action().takes_values() => {
+                format!("{option} {}", word(value))
+            }
+            _ if self
+                .command
+                .get_arguments()
+                .any(|arg| arg.get_id() == "set") =>
+            {
+                format!("--set {name}={}", word(value))
+            }
+            _ => Fields.set(name, value),
+        }
+    }
+
+    /// The option, and the setting beside it where it has another name. Of a group, such as a number for each motif, the option
+    /// of the whole.
+    fn subject(&self, name: &str) -> String {
+        let group = name.split_once('.').map_or("", |(group, _)| group);
+        match self.option(name).or_else(|| self.option(group)) {
+            Some((_, option)) if option.trim_start_matches('-') == name => option,
+            Some((_, option)) => format!("{option} ({name})"),
+            None => name.to_owned(),
+        }
+    }
+}
 
 /// Lays options and then single settings on top of `layers`. An option and a `--set` of the same setting must not
 /// contradict each other: one of them would be ignored silently.
@@ -63,13 +201,12 @@ pub(crate) fn lay(mut layers: Layers, flags: &[Flag], set: &[String]) -> Result<
     let pairs = set.iter().map(|text| pair(text));
     let pairs: Vec<(&str, &str)> = pairs.collect::<Result<_, _>>()?;
     for (key, option, value) in flags {
-        let Some(value) = value else { continue };
         let other = pairs.iter().rfind(|(set, _)| set == key);
         if let Some((_, other)) = other.filter(|(_, other)| differ(key, value, other)) {
             let message = format!(
                 "{option} gives {value}, and --set {key}={other} something else; leave one of them out"
             );
-            return Err(Error::config(*key, message));
+            return Err(Error::config(key, message));
         }
         layers = layers.set(key, value)?;
     }
@@ -116,10 +253,10 @@ pub(crate) fn idle_of(flags: &[Flag], set: &[String], idle: &[Unused]) -> Vec<(S
         idle.iter().find(is_member).map(|(_, why)| why.clone())
     };
     let mut found: Vec<(String, Option<String>)> = Vec::new();
-    for (key, option, _) in flags.iter().filter(|(.., value)| value.is_some()) {
+    for (key, option, _) in flags {
         match found.iter_mut().find(|(seen, _)| seen == option) {
             Some((_, before)) => *before = before.take().and(why(key)),
-            None => found.push((option.to_string(), why(key))),
+            None => found.push((option.clone(), why(key))),
         }
     }
     let single = set.iter().filter_map(|setting| pair(setting).ok());
@@ -130,238 +267,10 @@ pub(crate) fn idle_of(flags: &[Flag], set: &[String], idle: &[Unused]) -> Vec<(S
         .collect()
 }
 
-/// The option that gives a setting: one of the command, else one of every command that reads a graph.
-fn option(setting: &str, options: &[Known]) -> Option<&'static str> {
-    let known = options.iter().chain(READING);
-    let mut known = known.filter(|known| !known.0.is_empty());
-    known.find(|known| known.0 == setting).map(|known| known.1)
-}
-
-/// A message in terms of options that every command has.
-pub(crate) fn in_options(text: &str) -> String {
-    let replaced = |text: String, known: &Known| text.replace(known.0, known.1);
-    COMMON.iter().fold(text.to_owned(), replaced)
-}
-
-/// A result whose error is in terms of a command with these options.
-pub(crate) fn in_words_of(done: anyhow::Result<()>, options: &[Known]) -> anyhow::Result<()> {
-    done.map_err(|error| match error.downcast::<Error>() {
-        Ok(error) => translated(error, options).into(),
-        Err(other) => other,
-    })
-}
-
-/// An error in terms of a command with these options: the field and the remedy.
-fn translated(mut error: Error, options: &[Known]) -> Error {
-    let word = |text: &mut String| *text = worded(text, options);
-    match &mut error {
-        // Of an option already, and in the words of the command.
-        Error::Config { field, .. } if field.starts_with("--") => {}
-        Error::Config { field, message } => {
-            word(message);
-            // It may begin with the name of one of several graphs.
-            let at = field.rfind(": ").map_or(0, |at| at + 2);
-            let setting = &field[at..];
-            // Of one motif, or whatever else an option gives several values.
-            let group = setting.split_once('.').map_or("", |(group, _)| group);
-            if let Some(option) = option(setting, options).or_else(|| option(group, options)) {
-                let named = match option.trim_start_matches('-') == setting {
-                    true => option.to_owned(),
-                    false => format!("{option} ({setting})"),
-                };
-                field.replace_range(at.., &named);
-            }
-        }
-        Error::Memory { remedy, .. } => word(remedy),
-        // A file of settings has settings, not options.
-        Error::Input { path, .. } if is_of_settings(path) => {}
-        Error::Input {
-            message, remedy, ..
-        } => [message, remedy].into_iter().for_each(word),
-        Error::Numeric { message, .. } => word(message),
-        _ => {}
-    }
-    error
-}
-
-fn is_of_settings(path: &Path) -> bool {
-    let extension = path.extension();
-    extension.is_some_and(|extension| extension == "toml" || extension == "json")
-}
-
 /// An error about what an option gave.
 pub(crate) fn of_option(error: Error, option: &str) -> Error {
     match error {
         Error::Config { message, .. } => Error::config(option, message),
         other => other,
-    }
-}
-
-/// Prints the warnings and notes of a report.
-pub(crate) fn note_report(report: &Report, options: &[Known], context: &Context) {
-    for (kind, texts) in [("warning", &report.warnings), ("note", &report.notes)] {
-        for text in texts {
-            context.note(format_args!("{kind}: {}", worded(text, options)));
-        }
-    }
-}
-
-/// A text in terms of a command with these options.
-fn worded(text: &str, options: &[Known]) -> String {
-    let in_name = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
-        out.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let end = rest.find(|c| !in_name(c)).unwrap_or(rest.len());
-        let name = rest[..end].trim_end_matches(['.', '-']);
-        rest = &rest[name.len()..];
-        let own = option(name, options);
-        let is_given = out.ends_with("--set ");
-        if let Some((value, after)) = rest.strip_prefix(" = ").and_then(value)
-            && let Some(given) = with_value(name, &value, own, options)
-        {
-            rest = after;
-            if out.ends_with('`') && after.starts_with('`') {
-                out.pop();
-                rest = &after[1..];
-            }
-            // "set x = 1" is "use --set x=1".
-            if out.ends_with(" set ") {
-                out.truncate(out.len() - "set ".len());
-                out.push_str("use ");
-            }
-            out.push_str(&given);
-        } else if let Some((before, is)) = named(&out, name, own) {
-            out.truncate(before);
-            out.push_str(is);
-            rest = rest.strip_prefix('`').unwrap_or(rest);
-        } else {
-            // Names without a dot are ordinary words.
-            let own = own.filter(|_| name.contains('.') && !is_given);
-            out.push_str(own.unwrap_or(name));
-        }
-    }
-    out + rest
-}
-
-/// What a text that ends before a name says of it, "the option `" or "the setting `": where that begins, and the option that it
-/// is. A setting may have none.
-fn named<'a>(text: &str, name: &'a str, own: Option<&'a str>) -> Option<(usize, &'a str)> {
-    let before = |end| Some(text.strip_suffix(end)?.len());
-    let option = || Some((before("the option `")?, own.unwrap_or(name)));
-    option().or_else(|| Some((before("the setting `")?, own?)))
-}
-
-/// How a setting is given a value: with its own option, else with `--set` where others may be.
-fn with_value(name: &str, value: &str, own: Option<&str>, options: &[Known]) -> Option<String> {
-    let others = || options.contains(&OTHERS) && is_setting(name);
-    match (own.filter(|own| !own.starts_with("--no-")), value) {
-        (Some(option), "true") => Some(option.to_owned()),
-        // A flag cannot say no.
-        (Some(_), "false") if others() => Some(format!("--set {name}=false")),
-        (Some(option), _) => Some(format!("{option} {value}")),
-        (None, _) => others().then(|| format!("--set {name}={value}")),
-    }
-}
-
-/// Whether a name is that of a setting, or looks like one inside of a group.
-fn is_setting(name: &str) -> bool {
-    let first = name.split('.').next().unwrap_or_default();
-    let config = serde_json::to_value(Config::default()).unwrap_or_default();
-    let found = config.get(first);
-    found.is_some_and(|value| value.is_object() == name.contains('.'))
-}
-
-/// The value at the beginning of a text, as a shell takes it, and what comes after it.
-fn value(text: &str) -> Option<(String, &str)> {
-    if let Some(rest) = text.strip_prefix('"') {
-        let (value, rest) = rest.split_once('"')?;
-        return Some((value.to_owned(), rest));
-    }
-    if text.starts_with('{') {
-        let mut open = 0;
-        let end = text.find(|c| {
-            open += i32::from(c == '{') - i32::from(c == '}');
-            open == 0
-        })?;
-        return Some((format!("'{}'", &text[..=end]), &text[end + 1..]));
-    }
-    let stop = |c: char| c.is_whitespace() || ",;)`:".contains(c);
-    let end = text.find(stop).unwrap_or(text.len());
-    let value = text[..end].trim_end_matches('.');
-    (!value.is_empty()).then(|| (value.to_owned(), &text[value.len()..]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OPTIONS: &[Known] = &[
-        ("global.dim", "--dim"),
-        ("steps", "--steps"),
-        ("comment", "--comment"),
-        ("local.solver.method", "--solver"),
-        ("global.solver.method", "--solver"),
-        ("pairs", "--pairs"),
-        OTHERS,
-    ];
-
-    #[test]
-    fn settings_become_options() {
-        for (field, message, expected) in [
-            (
-                "global.dim",
-                "0 of global.dim",
-                "--dim (global.dim): 0 of --dim",
-            ),
-            ("steps", "17", "--steps: 17"),
-            (
-                "--set",
-                "such as global.dim=8",
-                "--set: such as global.dim=8",
-            ),
-            ("psi", "q", "psi: q"),
-            (
-                "steps.triangle",
-                "add it to the option `steps`",
-                "--steps (steps.triangle): add it to --steps",
-            ),
-        ] {
-            let error = translated(Error::config(field, message), OPTIONS);
-            assert_eq!(error.to_string(), expected);
-        }
-        for (text, expected) in [
-            (
-                "lower global.dim, or local.dim.",
-                "lower --dim, or local.dim.",
-            ),
-            (
-                "both ways (direction = \"ignore\"); use steps = 2.",
-                "both ways (--set direction=ignore); use --steps 2.",
-            ),
-            ("`comment = none` reads them", "--comment none reads them"),
-            (
-                "name it with the option `comment`, or fix it",
-                "name it with --comment, or fix it",
-            ),
-            (
-                "reduce to features.form = { components = {} }, or",
-                "reduce to --set features.form='{ components = {} }', or",
-            ),
-            (
-                "--set global.dim=32 says something else",
-                "--set global.dim=32 says something else",
-            ),
-            ("--steps auto chose 3", "--steps auto chose 3"),
-        ] {
-            assert_eq!(worded(text, OPTIONS), expected);
-        }
-        let alone = "use direction = \"ignore\"";
-        assert_eq!(worded(alone, &[("steps", "--steps")]), alone);
-        assert_eq!(
-            in_options("a.npy exists; overwrite = true replaces it"),
-            "a.npy exists; --force replaces it"
-        );
     }
 }

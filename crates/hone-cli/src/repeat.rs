@@ -167,14 +167,47 @@ pub(crate) fn note_version(record: &Path, context: &Context) -> Result<(), Error
     Ok(())
 }
 
-/// What a record says of an embedding like a model.
+/// What a record says of a graph that was placed in the space of a model.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Alike {
+pub(crate) struct PlacedFacts {
     pub(crate) like: Likeness,
     /// The folder of the run, relative to that of the record.
-    pub(crate) folder: Option<PathBuf>,
+    folder: Option<PathBuf>,
     /// The settings of the model.
     pub(crate) config: serde_json::Value,
+}
+
+/// The record of an earlier `hone place`.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) record: PathBuf,
+    pub(crate) facts: PlacedFacts,
+}
+
+impl Placed {
+    /// Reads it.
+    pub(crate) fn read(record: &Path) -> Result<Self, Error> {
+        let facts = part(record).ok_or_else(|| {
+            let remedy = "give the OUT.run.json of an earlier `hone place`";
+            Error::input(record, "not the record of `hone place`", remedy)
+        })?;
+        let record = record.to_path_buf();
+        Ok(Placed { record, facts })
+    }
+
+    /// Where its model is now.
+    pub(crate) fn model(&self) -> Result<PathBuf, Error> {
+        let named = self.facts.like.model.as_deref().ok_or_else(|| {
+            let message = "its model was in no file";
+            Error::input(
+                &self.record,
+                message,
+                "give the graph and --model, without --config",
+            )
+        })?;
+        let place = record::locate(&self.record, self.facts.folder.as_deref(), named);
+        place.map(PathBuf::from)
+    }
 }
 
 /// What a record has of `T`; nothing for any other file.
@@ -183,23 +216,18 @@ fn part<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&text.flatten()?).ok()
 }
 
-/// Reads the record of an embedding like a model; nothing for any other file.
-pub(crate) fn alike(path: &Path) -> Option<Alike> {
-    part(path)
-}
-
-/// Refuses the record of `hone features`, whose settings are those of features, and all others of no run; and that of an
-/// embedding like a model, whose settings are those of the model.
+/// Refuses the record of `hone features`, whose settings are those of features, and all others of no run; and that of `hone
+/// place`, whose settings are those of the model.
 pub(crate) fn refuse_others(path: &Path) -> Result<(), Error> {
     #[derive(Deserialize)]
     struct Facts {
         local: Vec<IgnoredAny>,
         joint: Option<IgnoredAny>,
     }
-    if alike(path).is_some() {
-        let message = "it is the record of an embedding like a model, which has the settings";
+    if part::<PlacedFacts>(path).is_some() {
+        let message = "it is the record of `hone place`, whose model has the settings";
         let remedy =
-            "`hone embed --config` repeats it; the settings are in the record of the model's run";
+            "`hone place --config` repeats it; the settings are in the record of the model's run";
         return Err(Error::input(path, message, remedy));
     }
     match part(path) {

@@ -1,16 +1,16 @@
-//! `embed` and `count` by several processes together, for a program that provides the engine.
+//! `embed`, `place` and `count` by several processes together, for a program that provides the engine.
 //!
 //! All processes run the same command on the same input. One of them ([`Engine::leads`]) prints, and puts files
 //! in place once all are done; the others work with it, write their rows of the vectors, and are silent.
 
 use std::sync::Arc;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use hone::engine::Engine;
 
-use crate::command::{count, embed};
+use crate::command::{count, embed, place};
 use crate::context::{CommonArgs, Context};
-use crate::options::in_words_of;
+use crate::options::Options;
 use crate::{allocator, exit};
 
 /// The engine of several processes, and the resources of each.
@@ -37,15 +37,16 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   mpirun -n 4 hone-mpi embed graph.parquet -o vectors.npy
-  mpirun -n 4 hone-mpi count graph.tsv --by total
+  mpirun -n 4 hone-mpi count graph.tsv --per total
   mpirun -n 2 --map-by ppr:1:node --bind-to none hone-mpi embed graph.tsv -o vectors.npy   one process per machine
 
-Options are those of `hone embed` and `hone count`, and so are the results, bit for bit; --memory is the limit of each \
+Options are those of `hone embed`, `hone place` and `hone count`, and so are the results, bit for bit; --memory is the limit of each \
 process. docs/cluster.md explains how to start it on several machines.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Embed(Box<embed::Args>),
+    Place(Box<place::Args>),
     Count(Box<count::Args>),
 }
 
@@ -57,7 +58,14 @@ pub enum Ended {
     /// The parser of the command line has something to say: help, the version, or what is wrong with the options.
     Said(clap::Error),
     /// With an error.
-    Failed(anyhow::Error),
+    Failed(Box<Failure>),
+}
+
+/// An error, and the options that it may name.
+#[derive(Debug)]
+pub struct Failure {
+    error: anyhow::Error,
+    options: Options,
 }
 
 impl Ended {
@@ -66,7 +74,7 @@ impl Ended {
         match self {
             Ended::Well => 0,
             Ended::Said(said) => exit::code_of_parser(said),
-            Ended::Failed(error) => exit::code_of(error),
+            Ended::Failed(failure) => exit::code_of(&failure.error),
         }
     }
 
@@ -75,7 +83,7 @@ impl Ended {
         match self {
             Ended::Well => 0,
             Ended::Said(said) => exit::of_parser(said),
-            Ended::Failed(error) => exit::tell(error, who),
+            Ended::Failed(failure) => exit::tell(&failure.error, who, Some(&failure.options)),
         }
     }
 }
@@ -87,16 +95,20 @@ pub fn run(team: &Team) -> Ended {
     if !team.engine.leads() {
         exit::be_silent();
     }
-    let cli: Cli = match exit::parse() {
-        Ok(cli) => cli,
+    let (cli, options): (Cli, _) = match exit::parse(Cli::command()) {
+        Ok(parsed) => parsed,
         Err(said) => return Ended::Said(said),
     };
     let done = exit::clean_up_when_interrupted().and_then(|()| {
-        let context = Context::new(&cli.common, Some(team))?;
+        let context = Context::new(&cli.common, &options, Some(team))?;
         match &cli.command {
-            Command::Embed(args) => in_words_of(embed::run(args, &context), &embed::options()),
-            Command::Count(args) => in_words_of(count::run(args, &context), count::OPTIONS),
+            Command::Embed(args) => embed::run(args, &context),
+            Command::Place(args) => place::run(args, &context),
+            Command::Count(args) => count::run(args, &context),
         }
     });
-    done.map_or_else(Ended::Failed, |()| Ended::Well)
+    match done {
+        Ok(()) => Ended::Well,
+        Err(error) => Ended::Failed(Box::new(Failure { error, options })),
+    }
 }

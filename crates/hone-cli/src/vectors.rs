@@ -168,7 +168,7 @@ pub(crate) fn read(
         if let Error::Input { remedy, .. } = &mut error
             && kind.map_or(true, Format::is_text)
         {
-            *remedy += &format!("; if it is a graph, {REMEDY}");
+            remedy.push(format!("; if it is a graph, {REMEDY}"));
         }
         error
     })

@@ -466,7 +466,9 @@ fn name_of(value: &impl Serialize) -> String {
 /// An error of settings that one graph of several does not bear.
 fn about(graph: &str, error: Error) -> Error {
     match error {
-        Error::Config { field, message } => Error::config(format!("{graph}: {field}"), message),
+        Error::Config { field, message } => {
+            Error::config(field, message.and(format!(" (graph {graph})")))
+        }
         other => other,
     }
 }

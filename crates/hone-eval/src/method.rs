@@ -360,6 +360,6 @@ fn check_memory(baseline: &dyn Baseline, nodes: usize) -> Result<()> {
         need,
         least: false,
         limit,
-        remedy: format!("give the method a smaller {less}"),
+        remedy: format!("give the method a smaller {less}").into(),
     })
 }

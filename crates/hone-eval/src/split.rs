@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use hone::graph::{Graph, GraphBuilder, GraphFacts, NodeId, NodeIds, quoted, quoted_line};
+use hone::message::{message, set};
 use hone::output::{Batch, Existing, NewFolder, Output};
 use hone::{Error, Result};
 use rustc_hash::FxHashSet;
@@ -136,13 +137,11 @@ impl Negatives {
         if arcs.is_empty() {
             let message = match has_one_way(graph) {
                 true => {
-                    "every removed arc has its reverse, so none can be reversed; remove a larger share, or use \
-                     negatives = \"random\""
+                    "every removed arc has its reverse, so none can be reversed; remove a larger share, or use "
                 }
-                false => {
-                    "every arc has its reverse, so none can be reversed; use negatives = \"random\""
-                }
+                false => "every arc has its reverse, so none can be reversed; use ",
             };
+            let message = message![message, set("negatives", "random")];
             return Err(Error::config("negatives", message));
         }
         let count = match self {
@@ -222,8 +221,12 @@ impl LinkSplit {
         if negatives != Negatives::Random && !graph.is_directed() {
             return Err(Error::config(
                 "negatives",
-                "reversed arcs are of directed graphs, and this one is undirected; read it with directed = true, or use \
-                 negatives = \"random\"",
+                message![
+                    "reversed arcs are of directed graphs, and this one is undirected; read it with ",
+                    set("directed", true),
+                    ", or use ",
+                    set("negatives", "random")
+                ],
             ));
         }
         let removed = check_share(&graph, share)?;

@@ -8,6 +8,7 @@
 //!
 //! Cost: one embedding per candidate and round for links, one more for labels, and the fits of small linear models.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use hone::config::{Config, PRESETS};
@@ -45,6 +46,9 @@ const LABELLED: usize = 20;
 /// Fewer rounds cannot tell a difference from chance.
 const ROUNDS: usize = 3;
 
+/// Seconds from which on it is said how long the comparison takes.
+const LONG: f64 = 5.0;
+
 /// Differences that vary less are taken to vary so much: scores over few nodes are coarse.
 const LEAST_STD: f64 = 0.002;
 
@@ -54,7 +58,7 @@ const OPERATORS: [&str; 3] = ["mean", "hadamard", "mean+hadamard+l1"];
 /// What decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum By {
+pub enum Goal {
     /// Hidden edges.
     Links,
     /// Labels.
@@ -76,7 +80,8 @@ pub struct TuneOptions {
     /// Share of the labelled nodes that train.
     pub share: f64,
     /// What decides: both where there are labels, else links.
-    pub by: Option<By>,
+    #[serde(alias = "by")]
+    pub goal: Option<Goal>,
     /// Number of rounds.
     pub rounds: u64,
     /// Seed of the first round; the next ones follow.
@@ -93,7 +98,7 @@ impl Default for TuneOptions {
             dim: None,
             removed: 0.2,
             share: 0.5,
-            by: None,
+            goal: None,
             rounds: 5,
             first_seed,
         }
@@ -128,7 +133,7 @@ pub struct Tuned {
     /// One row per candidate, in the order they were given.
     pub rows: Vec<Row>,
     /// What decided.
-    pub by: By,
+    pub goal: Goal,
     /// Rounds that were completed.
     pub rounds: u64,
     /// A rival needs a p-value below this.
@@ -173,10 +178,15 @@ fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
     format!("{first} stays: {reason}")
 }
 
-/// Progress that also stops the work when the time is up.
+/// Progress that also stops the work when the time is up, and says after the first candidate how long all will take.
 struct Limited<'a> {
     progress: &'a dyn Progress,
     end: Option<Instant>,
+    began: Instant,
+    rounds: u64,
+    /// Steps of all rounds.
+    units: u64,
+    told: AtomicBool,
 }
 
 impl Limited<'_> {
@@ -188,6 +198,13 @@ impl Limited<'_> {
 impl Progress for Limited<'_> {
     fn advance(&self, done: u64) {
         self.progress.advance(done);
+        let all = self.began.elapsed().as_secs_f64() * self.units as f64;
+        if !self.told.swap(true, Relaxed) && all > LONG {
+            let rounds = self.rounds;
+            let text =
+                format!("{rounds} rounds take about {all:.0} s, judging by the first candidate");
+            self.progress.note(&text);
+        }
     }
 
     fn cancelled(&self) -> bool {
@@ -205,13 +222,20 @@ impl TuneOptions {
         time: Option<Duration>,
         progress: &dyn Progress,
     ) -> Result<Tuned> {
-        let (methods, by) = (self.methods()?, self.decided_by(labels)?);
+        let (methods, goal) = (self.methods()?, self.decided_by(labels)?);
         let last = self.first_seed.checked_add(self.rounds);
         let last =
             last.ok_or_else(|| Error::config("first_seed", "is too large for so many rounds"))?;
+        let tasks = if goal == Goal::Both { 2 } else { 1 };
+        let units = self.rounds * tasks * methods.len() as u64;
+        let began = Instant::now();
         let limited = Limited {
             progress,
-            end: time.and_then(|time| Instant::now().checked_add(time)),
+            end: time.and_then(|time| began.checked_add(time)),
+            began,
+            rounds: self.rounds,
+            units,
+            told: AtomicBool::new(false),
         };
         let (none, link_config) = (Cache::none(), self.link_config(graph)?);
         let setting = Setting::new(&none, &limited);
@@ -232,8 +256,6 @@ impl TuneOptions {
             let cells = nodes(graph, labels, methods, &nodes_config, seed, setting)?.into_iter();
             Ok(cells.map(|cell| cell.map(scored)).collect())
         };
-        let tasks = if by == By::Both { 2 } else { 1 };
-        let units = self.rounds * tasks * methods.len() as u64;
         progress.stage("comparing candidates", units);
         let row = |method: &Method| Row {
             name: method.name.clone(),
@@ -246,8 +268,10 @@ impl TuneOptions {
             let present: Vec<usize> = (0..rows.len()).filter(present).collect();
             let left: Vec<Method> = present.iter().map(|&at| methods[at].clone()).collect();
             let round = || {
-                let links = (by != By::Labels).then(|| links(&left, seed)).transpose()?;
-                let labels = labels.filter(|_| by != By::Links);
+                let links = (goal != Goal::Labels)
+                    .then(|| links(&left, seed))
+                    .transpose()?;
+                let labels = labels.filter(|_| goal != Goal::Links);
                 let labelled = labels.map(|labels| labelled(labels, &left, seed));
                 Ok([links, labelled.transpose()?].map(|scores| scores.map(Vec::into_iter)))
             };
@@ -282,8 +306,15 @@ impl TuneOptions {
                 return Err(first_failure.expect("all rivals failed"));
             }
             rounds += 1;
+            let seconds = began.elapsed().as_secs_f64();
+            if seconds > LONG {
+                let all = self.rounds;
+                progress.note(&format!(
+                    "round {rounds} of {all} is complete after {seconds:.0} s"
+                ));
+            }
         }
-        self.judge(rows, by, rounds)
+        self.judge(rows, goal, rounds)
     }
 
     /// The candidates as methods, one configuration each.
@@ -328,7 +359,7 @@ impl TuneOptions {
         Ok(methods)
     }
 
-    fn decided_by(&self, labels: Option<&NodeLabels>) -> Result<By> {
+    fn decided_by(&self, labels: Option<&NodeLabels>) -> Result<Goal> {
         if self.rounds == 0 {
             return Err(Error::config("rounds", "must be at least 1"));
         }
@@ -339,18 +370,18 @@ impl TuneOptions {
             );
             return Err(Error::config("labels", message));
         }
-        match (self.by, labels) {
-            (Some(By::Labels | By::Both), None) => Err(Error::config(
-                "by",
+        match (self.goal, labels) {
+            (Some(Goal::Labels | Goal::Both), None) => Err(Error::config(
+                "goal",
                 "labels can decide only if there are some: give labels, or leave this out",
             )),
-            (Some(By::Links), Some(_)) => Err(Error::config(
-                "by",
+            (Some(Goal::Links), Some(_)) => Err(Error::config(
+                "goal",
                 "links decide: leave out the labels, they have no effect",
             )),
-            (Some(by), _) => Ok(by),
-            (None, Some(_)) => Ok(By::Both),
-            (None, None) => Ok(By::Links),
+            (Some(goal), _) => Ok(goal),
+            (None, Some(_)) => Ok(Goal::Both),
+            (None, None) => Ok(Goal::Links),
         }
     }
 
@@ -377,8 +408,8 @@ impl TuneOptions {
 
     /// Which candidate is chosen after so many rounds, given the scores and the seconds that all rounds took together, a row per
     /// candidate.
-    pub fn judge(&self, mut rows: Vec<Row>, by: By, rounds: u64) -> Result<Tuned> {
-        let scores: Vec<Vec<f64>> = rows.iter().map(|row| row.scores(by)).collect();
+    pub fn judge(&self, mut rows: Vec<Row>, goal: Goal, rounds: u64) -> Result<Tuned> {
+        let scores: Vec<Vec<f64>> = rows.iter().map(|row| row.scores(goal)).collect();
         let mean = |row: usize| scores[row].iter().sum::<f64>() / scores[row].len().max(1) as f64;
         // The first of the highest.
         let highest = |among: &dyn Fn(&usize) -> bool| {
@@ -389,10 +420,10 @@ impl TuneOptions {
         let best = highest(&|&row| rows[row].failure.is_none());
         let links = self.removed / (1.0 - self.removed);
         let labels = (1.0 - self.share) / self.share;
-        let tested = match by {
-            By::Links => links,
-            By::Labels => labels,
-            By::Both => links.max(labels),
+        let tested = match goal {
+            Goal::Links => links,
+            Goal::Labels => labels,
+            Goal::Both => links.max(labels),
         };
         for (at, row) in rows.iter_mut().enumerate() {
             row.seconds /= rounds.max(1) as f64;
@@ -417,7 +448,7 @@ impl TuneOptions {
             unreachable!("candidates are presets of HONE")
         };
         Ok(Tuned {
-            by,
+            goal,
             rounds,
             level,
             best,
@@ -431,11 +462,11 @@ impl TuneOptions {
 
 impl Row {
     /// What decides, round by round.
-    fn scores(&self, by: By) -> Vec<f64> {
-        match by {
-            By::Links => self.links.clone(),
-            By::Labels => self.labels.clone(),
-            By::Both => {
+    fn scores(&self, goal: Goal) -> Vec<f64> {
+        match goal {
+            Goal::Links => self.links.clone(),
+            Goal::Labels => self.labels.clone(),
+            Goal::Both => {
                 let both = self.links.iter().zip(&self.labels);
                 both.map(|(links, labels)| 0.5 * (links + labels)).collect()
             }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use hone::dense::Block;
 use hone::graph::{Graph, GraphFacts, NodeIds, Recorded};
+use hone::message::{message, set};
 use hone::output::{Batch, Existing, Output};
 use hone::store::Embedding;
 use hone::{Error, Result, record};
@@ -144,10 +145,11 @@ pub fn refuse_leak(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Resu
             train.edges()
         )));
     };
-    let remedy = format!(
-        "embed the training graph of every seed (the split of seed {seed}) and name the files by their seeds: \
-         file:z-{{seed}}.npy"
-    );
+    let remedy = message![
+        "embed the training graph of every seed (",
+        set("split.seed", seed),
+        ") and name the files by their seeds: file:z-{seed}.npy"
+    ];
     Err(Error::input(path, message, remedy))
 }
 

@@ -20,6 +20,7 @@ use cudarc::driver::{
     DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits, result,
 };
 use cudarc::nvrtc::{self, Ptx};
+use hone::message::{message, setting};
 use hone::{Error, Result};
 use rayon::prelude::*;
 
@@ -594,14 +595,17 @@ impl Driver {
 
 /// The refusal of work that needs more memory than a device has.
 pub(crate) fn no_room(name: &str, need: u64, least: bool, free: u64) -> Error {
-    let remedy =
-        "choose fewer dimensions (local.dim), use a device with more memory, or the device cpu";
+    let remedy = message![
+        "lower ",
+        setting("local.dim"),
+        ", use a device with more memory, or the device cpu"
+    ];
     Error::Memory {
         stage: format!("the work on {name}"),
         need,
         least,
         limit: free,
-        remedy: remedy.into(),
+        remedy,
     }
 }
 

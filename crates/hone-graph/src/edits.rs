@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Graph, IdIndex, NodeId, NodeIds};
 use crate::error::{Error, Result};
+use crate::message::{message, quoted};
 use crate::sparse::Pattern;
 
 /// Changes of a graph.
@@ -59,16 +60,25 @@ impl Graph {
             }
         }
         for (ends, edge) in removed.into_iter().flat_map(|graph| edges(graph, &index)) {
-            let [a, b] = ends;
+            let [a, b] = ends.map(|id| id.to_string());
             let message = match edge.filter(|&(u, v)| graph.has_edge(u, v)) {
                 Some(edge) if !named.contains(&edge) => {
                     to_remove.push(edge);
                     continue;
                 }
-                Some(_) => format!(
-                    "the edge between `{a}` and `{b}` is to be added as well; leave out one of the two"
-                ),
-                None => format!("the graph has no edge between `{a}` and `{b}`"),
+                Some(_) => message![
+                    "the edge between ",
+                    quoted(a),
+                    " and ",
+                    quoted(b),
+                    " is to be added as well; leave out one of the two"
+                ],
+                None => message![
+                    "the graph has no edge between ",
+                    quoted(a),
+                    " and ",
+                    quoted(b)
+                ],
             };
             return Err(Error::config("removed", message));
         }

@@ -499,7 +499,7 @@ fn too_large(bytes: f64, limit: u64) -> Error {
         need: bytes as u64,
         least: false,
         limit,
-        remedy: "give fewer nodes or a smaller degree".to_owned(),
+        remedy: "give fewer nodes or a smaller degree".into(),
     }
 }
 

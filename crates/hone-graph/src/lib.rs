@@ -23,7 +23,7 @@ pub use generate::{Edges, Generator};
 pub use ids::{IdIndex, Names, NodeId, NodeIds, canonical_integer};
 pub use summary::{Degrees, Summary};
 
-pub use hone_base::{Error, Progress, Result, Silent, error, progress, random};
+pub use hone_base::{Error, Progress, Result, Silent, error, message, progress, random};
 use hone_base::{clock, communicator, hashing, memory, parallel, sparse, spelling, storage};
 
 use crate::sparse::Pattern;

@@ -11,6 +11,8 @@ pub mod output;
 pub mod record;
 pub mod store;
 
-use hone_base::{communicator, error, hashing, memory, parallel, progress, storage, terminal};
+use hone_base::{
+    communicator, error, hashing, memory, message, parallel, progress, storage, terminal,
+};
 use hone_graph::motif;
 use hone_linalg::dense;

@@ -8,5 +8,5 @@ pub mod space;
 pub mod sparse;
 pub mod tensor;
 
-pub use hone_base::{Error, Progress, Result, Silent, error, progress, random};
+pub use hone_base::{Error, Progress, Result, Silent, error, message, progress, random};
 use hone_base::{clock, memory, parallel, storage};

@@ -304,7 +304,8 @@ fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diag
             stage: "motif matrix".into(),
             message: format!(
                 "a motif degree of {d:e} is beyond 32-bit floating point; use fewer steps, or scale the edge weights"
-            ),
+            )
+            .into(),
         }),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hone::config::{DEFAULT_PRESET, Layers, PRESETS};
 use hone::features::{Named, Origin};
+use hone::message::Message;
 use hone::output::Existing;
 use hone::{Config, Hone};
 use hone_gpu::{Device, Opened};
@@ -12,7 +13,7 @@ use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::error::{raise, refuse, unread};
+use crate::error::{Parameters, raise, refuse, unread};
 use crate::graph::Graph;
 use crate::memory;
 use crate::model::Model;
@@ -145,7 +146,7 @@ pub(crate) fn embed<'py>(
         _ => hone
             .check_model(&graph)
             .err()
-            .map(|error| error.to_string()),
+            .map(|error| error.say(&Parameters)),
     };
     if let (Some(true), Some(why_not)) = (model, &why_not) {
         return Err(refuse("keep_model", why_not));
@@ -158,8 +159,8 @@ pub(crate) fn embed<'py>(
         false => hone.embed(&graph, progress).map(|run| (run, None)),
     })?;
     result.report.input = input;
-    result.report.notes.extend(note);
-    let report = result.report.to_json();
+    result.report.notes.extend(note.map(Message::from));
+    let report = result.report.said(&Parameters).to_json();
     let model = model.map(|model| Model {
         inner: Arc::new(model),
     });

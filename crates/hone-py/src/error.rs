@@ -4,7 +4,8 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::io::ErrorKind;
 
-use hone::Error;
+use hone::message::{Fields, Message, Naming};
+use hone::{Config, Error};
 use pyo3::PyErr;
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt,
@@ -13,31 +14,61 @@ use pyo3::exceptions::{
 };
 use pyo3::pyfunction;
 
-/// Settings, and the parameters that give them.
-const PARAMETERS: [(&str, &str); 3] = [
+/// Settings of a configuration that are parameters of the estimator.
+const PARAMETERS: [(&str, &str); 6] = [
     ("global.dim", "n_components"),
     ("local.dim", "n_local_components"),
     ("steps", "n_steps"),
+    ("motifs", "motifs"),
+    ("weights", "weights"),
+    ("seed", "random_state"),
 ];
 
-/// The exception that stands for a library error; it names parameters beside settings.
-pub(crate) fn raise(mut error: Error) -> PyErr {
-    match &mut error {
-        Error::Config { field, .. } => {
-            let given = PARAMETERS.iter().find(|(setting, _)| setting == field);
-            if let Some((setting, parameter)) = given {
-                *field = format!("{parameter} ({setting})");
-            }
+/// Settings, and the parameters that give them.
+#[pyfunction]
+pub(crate) fn parameters() -> Vec<(&'static str, &'static str)> {
+    PARAMETERS.to_vec()
+}
+
+/// What settings are called in Python: parameters, or entries of `config`.
+pub(crate) struct Parameters;
+
+impl Naming for Parameters {
+    fn setting(&self, name: &str) -> String {
+        match PARAMETERS.iter().find(|(setting, _)| *setting == name) {
+            Some((_, parameter)) => (*parameter).to_owned(),
+            None if Config::has(name) => Fields.setting(name),
+            None => Fields.setting(&name.replace('-', "_")),
         }
-        Error::Memory { remedy, .. } => {
-            *remedy = remedy.replace("the memory limit", "memory_limit");
-        }
-        _ => {}
     }
-    let text = line(&error.to_string())
-        .replace("overwrite = true", "overwrite=True")
-        .replace("structure-only = true", "structure_only=True")
-        .replace("(the split of seed ", "(link_split with random_state=");
+
+    fn set(&self, name: &str, value: &str) -> String {
+        let shown = match value {
+            "true" => "True".to_owned(),
+            "false" => "False".to_owned(),
+            number if number.parse::<f64>().is_ok() => number.to_owned(),
+            text => format!("{text:?}"),
+        };
+        let parameter = PARAMETERS.iter().find(|(setting, _)| *setting == name);
+        match parameter {
+            _ if name == "split.seed" => format!("link_split with random_state={value}"),
+            Some((_, parameter)) => format!("{parameter}={shown}"),
+            None if Config::has(name) => format!("config={{{name:?}: {shown}}}"),
+            None => format!("{}={shown}", name.replace('-', "_")),
+        }
+    }
+
+    fn subject(&self, name: &str) -> String {
+        match PARAMETERS.iter().find(|(setting, _)| *setting == name) {
+            Some((_, parameter)) if *parameter != name => format!("{parameter} ({name})"),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+/// The exception that stands for a library error; it names parameters.
+pub(crate) fn raise(error: Error) -> PyErr {
+    let text = line(&error.say(&Parameters)).into_owned();
     match error {
         Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
@@ -57,7 +88,7 @@ pub(crate) fn raise(mut error: Error) -> PyErr {
 }
 
 /// A `ValueError` about one argument.
-pub(crate) fn refuse(field: &str, message: impl Into<String>) -> PyErr {
+pub(crate) fn refuse(field: &str, message: impl Into<Message>) -> PyErr {
     raise(Error::config(field, message))
 }
 

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rayon::prelude::*;
 
-use crate::error::{raise, refuse, unread};
+use crate::error::{Parameters, raise, refuse, unread};
 use crate::memory::lent;
 use crate::work::{run, run_borrowed};
 
@@ -413,11 +413,5 @@ pub(crate) fn table_columns(
 
 /// A note about reading, with the names that options have in Python.
 fn shown(note: &ReadNote) -> String {
-    note.show(&|name: &str, value: &str| match value {
-        "" => name.to_owned(),
-        "yes" => format!("{name}=True"),
-        "no" => format!("{name}=False"),
-        position if position.parse::<usize>().is_ok() => format!("{name}={position}"),
-        text => format!("{name}={text:?}"),
-    })
+    note.text.say(&Parameters)
 }

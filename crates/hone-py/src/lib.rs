@@ -40,7 +40,7 @@ mod _native {
     #[pymodule_export]
     use crate::embed::{embed, idle, parse_bytes, presets, resolve};
     #[pymodule_export]
-    use crate::error::line;
+    use crate::error::{line, parameters};
     #[pymodule_export]
     use crate::evaluate::{evaluate_link, link_split, methods, tune, tuned_candidates};
     #[pymodule_export]

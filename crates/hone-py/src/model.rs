@@ -9,7 +9,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::{raise, refuse};
+use crate::error::{Parameters, raise, refuse};
 use crate::graph::{Graph, ids_to_python};
 use crate::memory;
 use crate::work::run;
@@ -117,7 +117,7 @@ impl Model {
             model.embed(&graph, &like, progress)
         })?;
         result.report.input = input;
-        let report = result.report.to_json();
+        let report = result.report.said(&Parameters).to_json();
         let nodes: Vec<u32> = match new_only {
             true => {
                 let (index, ids) = (placed.ids().index(), result.embedding.ids.iter());

@@ -122,7 +122,7 @@ def test_settings_are_tuned():
     graph = generate("sbm", nodes=160, degree=12, communities=4, mixing=0.1)
     labels = graph.node_ids // 40
     few = ["hone:dim=2", "hone:dim=16"]
-    clear = tune(graph, labels, candidates=few, rounds=4, by="labels")
+    clear = tune(graph, labels, candidates=few, rounds=4, goal="labels")
     assert clear.chosen == "hone:dim=16" and clear.config["global"]["dim"] == 16
     assert "is chosen" in clear.verdict and len(clear.rows[1]["labels"]) == 4
     assert len(tune(graph, candidates=few, rounds=3).rows[1]["links"]) == 3
@@ -130,12 +130,12 @@ def test_settings_are_tuned():
         left = tune(graph, candidates=[*few, "hone:motifs=triads"], rounds=1)
     assert "failure" in left.rows[2] and not left.rows[2]["links"] and len(left.rows[1]["links"]) == 1
     several = dict(zip(graph.node_ids.tolist(), [[label, label % 2 + 10] for label in labels.tolist()]))
-    by_labels = tune(graph, several, candidates=few, rounds=2, by="labels")
+    by_labels = tune(graph, several, candidates=few, rounds=2, goal="labels")
     assert by_labels.rows[0]["links"] == [] and len(by_labels.rows[0]["labels"]) == 2
     none = tune(graph, labels, candidates=few, rounds=3, time_limit=0)
     assert (none.rounds, none.chosen) == (0, "hone:dim=2") and "no round" in none.verdict
     indicator = np.eye(4, dtype=int)[labels]
-    scores = [[row["labels"] for row in tune(graph, given, candidates=few, rounds=1, by="labels").rows]
+    scores = [[row["labels"] for row in tune(graph, given, candidates=few, rounds=1, goal="labels").rows]
               for given in (labels, indicator, scipy.sparse.csr_array(indicator))]
     assert scores[0] == scores[1] == scores[2]
     for wrong, named in [
@@ -145,8 +145,8 @@ def test_settings_are_tuned():
         (lambda: tune(graph, [None, float("nan")] * 80), "labels: no node has a label"),
         (lambda: tune(graph, np.linspace(0, 1, 160)), "labels: numbers with decimals"),
         (lambda: tune(graph, {0: "a", 1: "b", 2: []}), "labels: 2 labelled nodes"),
-        (lambda: tune(graph, labels, by="links"), "by: links decide"),
-        (lambda: tune(graph, by="x"), "by: 'x' is not one of"),
+        (lambda: tune(graph, labels, goal="links"), "goal: links decide"),
+        (lambda: tune(graph, goal="x"), "goal: 'x' is not one of"),
         (lambda: tune(graph, rounds=2.5), "rounds: 2.5 is not a whole number"),
         (lambda: evaluate_link_prediction(graph, HONE("auto")), "methods: the preset 'auto'"),
         (lambda: tune(graph, candidates=["hone", "degree"]), "candidates"),
@@ -159,7 +159,7 @@ def test_settings_are_tuned():
 def test_the_preset_auto():
     graph = generate("sbm", nodes=60, degree=8, communities=3, mixing=0.1)
     hone = HONE("auto", n_components=8).fit(graph, graph.node_ids // 20)
-    assert hone.embedding_.shape == (60, 8) and hone.tuning_.by == "both"
+    assert hone.embedding_.shape == (60, 8) and hone.tuning_.goal == "both"
     assert all(len(row["labels"]) == len(row["links"]) == 5 for row in hone.tuning_.rows)
     preset, _, option = hone.tuning_.chosen.partition(":")
     config = {key: float(value) for key, value in [option.split("=")]} if option else None

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::dense::{Block, Norm};
 use crate::error::{Error, Result};
 use crate::matrix::{Accumulate, MotifMatrix, Order, Psi};
+use crate::message::{message, set};
 use crate::operator::Operator;
 
 hone_base::settings! {
@@ -122,11 +123,10 @@ fn smoothed(
 }
 
 fn out_of_range(step: usize) -> Error {
-    let message =
-        "diffused attributes overflow; scale the attributes or edge weights down, or use psi = p";
+    let remedy = "scale the attributes or edge weights down, or use ";
     Error::Numeric {
         stage: format!("step {step}"),
-        message: message.into(),
+        message: message!["diffused attributes overflow; ", remedy, set("psi", "p")],
     }
 }
 

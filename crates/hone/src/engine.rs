@@ -31,6 +31,7 @@ use crate::factor::{Factors, Solver, Task};
 use crate::features::{NamedColumns, Structure};
 use crate::graph::Graph;
 use crate::memory::Allowance;
+use crate::message::{Message, message, set};
 use crate::motif::{Counts, Motif, MotifGraph, Sample, Weighting};
 use crate::operator::Operator;
 use crate::progress::Progress;
@@ -219,11 +220,13 @@ pub trait Engine: Debug + Send + Sync {
     }
 
     /// The message that the engine lacks something, and which engine has it.
-    fn missing(&self, what: &str) -> String {
-        format!(
-            "{what} is not available on {}; use svd and model = \"separate\", or the engine {CPU}",
-            self.name()
-        )
+    fn missing(&self, what: &str) -> Message {
+        let name = self.name();
+        message![
+            format!("{what} is not available on {name}; use svd and "),
+            set("model", "separate"),
+            format!(", or the engine {CPU}")
+        ]
     }
 
     /// The refusal of a solver that the engine lacks.

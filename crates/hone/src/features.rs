@@ -20,6 +20,7 @@ use hone_base::settings::SMALLEST;
 
 use crate::dense::{Block, Norm};
 use crate::error::{Error, Result};
+use crate::message::{message, set, setting};
 use crate::motif::{Counts, MotifSet};
 use crate::parallel;
 use degrees::Around;
@@ -131,10 +132,13 @@ impl Structure {
 
 /// The refusal of a column that overflows.
 pub(crate) fn overflow(name: &str) -> Error {
-    let message = format!(
-        "`{name}` exceeds 32-bit floating point; lower structure.depth, or leave out sums \
-         (structure.sum = false)"
-    );
+    let message = message![
+        format!("`{name}` exceeds 32-bit floating point; lower "),
+        setting("structure.depth"),
+        ", or leave out sums (",
+        set("structure.sum", false),
+        ")"
+    ];
     Error::Numeric {
         stage: "features".into(),
         message,

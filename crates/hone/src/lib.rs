@@ -42,7 +42,7 @@ pub use config::Config;
 pub use embed::Shortage;
 pub use embed::{Hone, Like, Model, Run};
 pub use hone_base::{
-    Error, Progress, Result, Silent, communicator, error, memory, progress, random,
+    Error, Progress, Result, Silent, communicator, error, memory, message, progress, random,
 };
 pub use hone_graph::motif;
 pub use hone_io::{attributes, graph, output, record, store};

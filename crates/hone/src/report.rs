@@ -11,6 +11,7 @@ use crate::factor::Loss;
 use crate::factor::autoencoder::Fit;
 pub use crate::graph::{GraphFacts, Input, Recorded};
 use crate::memory;
+use crate::message::{self, Message, Naming};
 use crate::motif::Sampled;
 use crate::tensor::{Descent, SliceNorm};
 
@@ -73,10 +74,11 @@ pub struct Report {
     pub blocks: Vec<ColumnBlock>,
     /// What may make the result differ from what was intended: vectors of zeros, weights that vanish,
     /// iterations stopped early.
-    #[serde(default)]
-    pub warnings: Vec<String>,
+    #[serde(default, with = "message::texts")]
+    pub warnings: Vec<Message>,
     /// Other things a reader should know: absent motifs, missing ranks, choices that the graph decided.
-    pub notes: Vec<String>,
+    #[serde(with = "message::texts")]
+    pub notes: Vec<Message>,
 }
 
 /// The memory plan of a run, in bytes.
@@ -505,6 +507,14 @@ impl Report {
             warnings: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// The same with warnings and notes in which settings have these names.
+    pub fn said(mut self, names: &dyn Naming) -> Self {
+        for text in self.warnings.iter_mut().chain(&mut self.notes) {
+            *text = text.say(names).into();
+        }
+        self
     }
 
     /// Shares summed over the steps, most important motif first.

@@ -16,7 +16,7 @@ use crate::{Log, OutputArgs};
 /// Run time on Erdős–Rényi graphs of growing size, with the fitted exponent.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be repeated.
+    /// Methods, separated by commas (see `hone list methods`), with options after a colon; may be repeated.
     #[arg(long, value_name = "NAMES", default_value = "hone-p,node2vec")]
     methods: Vec<String>,
     /// Numbers of nodes.

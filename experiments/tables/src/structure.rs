@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// The graph whose mirror image is the third test; the others are a barbell and a ring of cliques.
     #[arg(value_name = "INPUT", default_value = "builtin:karate")]
     input: String,
-    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be repeated.
+    /// Methods, separated by commas (see `hone list methods`), with options after a colon; may be repeated.
     #[arg(
         long,
         value_name = "NAMES",

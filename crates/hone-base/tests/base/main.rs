@@ -2,6 +2,7 @@
 
 mod hashing;
 mod memory;
+mod message;
 mod parallel;
 mod sparse;
 mod storage;

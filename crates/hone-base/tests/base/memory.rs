@@ -27,7 +27,7 @@ fn an_allowance_refuses_what_goes_beyond_it() {
             .expect_err("too much")
             .to_string();
         assert!(
-            error.contains("reading a.gz needs more than") && error.contains("the memory limit"),
+            error.contains("reading a.gz needs more than") && error.contains("memory_limit"),
             "{error}"
         );
     }

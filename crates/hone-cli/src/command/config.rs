@@ -17,5 +17,5 @@ Examples:
   hone config --preset hone-l --set local.dim=8";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    Ok(context.print(args.choices.build()?.to_commented_toml())?)
+    Ok(context.print(args.choices.build(context)?.to_commented_toml())?)
 }

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use hone::engine::{Counting, Cpu, Engine};
 use hone::graph::Graph;
 use hone::memory::Allowance;
+use hone::message::{message, setting};
 use hone::motif::triad::Occurrence;
 use hone::motif::{Counts, Motif, MotifSet, NODE_ORBITS, Sample, Sampled};
 use hone::output::{Batch, is_stream};
@@ -17,12 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, aligned};
 use crate::files;
-use crate::input::{RepeatableArgs, note_idle_weights};
-use crate::options::{self, Known};
+use crate::input::{RepeatableArgs, note_idle_weights, said};
+use crate::options;
 use crate::repeat::{Record, Stages};
 use update::{Update, UpdateArgs, Updated};
 
-/// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
+/// Count motifs: graphlets of 2 to 4 nodes, of every edge, of every node, or of the whole graph.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     output: PathBuf,
     /// What a line of the result stands for [default: edge].
     #[arg(long, value_enum)]
-    by: Option<By>,
+    per: Option<By>,
     /// Motifs to count, by edge or in total: all, graphlets, size3, for directed graphs triads or triad-orbits, or a list of
     /// names [default: all].
     #[arg(long, value_name = "SET")]
@@ -43,8 +44,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
     /// For directed motifs: count all triads that contain the motif, not only induced ones.
-    #[arg(long)]
+    #[arg(long, overrides_with = "no_subgraph")]
     subgraph: bool,
+    #[arg(long, hide = true, overrides_with = "subgraph")]
+    no_subgraph: bool,
     /// Estimate the counts from at most cap=64 (4 to 1024) neighbours per node, or with error=0.1,confidence=0.95,
     /// which tries several caps: for graphs with hubs that take minutes to count [default: exact].
     #[arg(long, value_name = "HOW")]
@@ -71,9 +74,6 @@ enum By {
     Total,
 }
 
-/// Settings that errors of counting name.
-pub(crate) const OPTIONS: &[Known] = &[("sample", "--sample"), ("motifs", "--motifs")];
-
 const COMMAND: &str = "count";
 
 /// The names of the columns of totals.
@@ -81,12 +81,12 @@ const TOTALS: [&str; 3] = ["motif", "occurrences", "sum_over_edges"];
 
 const EXAMPLES: &str = "\
 Examples:
-  hone count builtin:karate --by total
+  hone count builtin:karate --per total
   hone count graph.tsv -o counts.tsv
   hone count graph.tsv -o clique-counts.parquet --motifs triangle,diamond,clique4
-  hone count graph.tsv -o nodes.npy --by node
+  hone count graph.tsv -o nodes.npy --per node
   hone count hubs.tsv -o counts.parquet --sample cap=64
-  hone count graph.tsv --directed --motifs triads --by total
+  hone count graph.tsv --directed --motifs triads --per total
   hone count graph.tsv --directed -o arcs.parquet --motifs triad-orbits
   hone count graph.tsv -o new.parquet --update counts.tsv --add added.tsv --remove removed.tsv
   hone count -o counts-again.parquet --config counts.parquet.run.json
@@ -180,7 +180,7 @@ impl Choices {
             .saturating_add(counts.bytes() as u64)
             .saturating_add(writing);
         let more = held.saturating_sub(memory::resident().unwrap_or(0));
-        let remedy = "choose fewer motifs, or raise the memory limit";
+        let remedy = message!["choose fewer motifs, or raise ", setting("memory_limit")];
         allowance.check_work("writing counts", more, remedy)?;
         Ok(counts)
     }
@@ -212,7 +212,7 @@ impl Args {
             before = earlier.choices;
             before.update = update;
         }
-        let by = self.by.unwrap_or(before.by);
+        let by = self.per.unwrap_or(before.by);
         let given = self.motifs.is_some() || self.motif_size.is_some();
         let mut motifs = match given || by != By::Node {
             true => self.motifs.clone().unwrap_or(before.motifs),
@@ -223,7 +223,7 @@ impl Args {
         }
         motifs.check()?;
         if by == By::Node && (motifs != MotifSet::default() || self.motif_size.is_some()) {
-            let message = "only applies to --by edge and --by total; --by node always counts all 15 node orbits";
+            let message = "only applies to --per edge and --per total; --per node always counts all 15 node orbits";
             let option = self.motif_size.map_or("--motifs", |_| "--motif-size");
             return Err(Error::config(option, message));
         }
@@ -232,9 +232,10 @@ impl Args {
             motifs,
             sample: self.sample.unwrap_or(before.sample),
             seed: self.seed.unwrap_or(before.seed),
-            occurrence: match self.subgraph {
-                true => Occurrence::Subgraph,
-                false => before.occurrence,
+            occurrence: match said(self.subgraph, self.no_subgraph) {
+                Some(true) => Occurrence::Subgraph,
+                Some(false) => Occurrence::Induced,
+                None => before.occurrence,
             },
             update: self.update.over(before.update)?,
         };
@@ -261,7 +262,7 @@ impl Args {
             "" => "the name has no extension, which names the format of totals".to_owned(),
             other => format!("no format of totals has the extension `.{other}`"),
         };
-        let remedy = "--by total writes .tsv or .csv, or to standard output (-)";
+        let remedy = "--per total writes .tsv or .csv, or to standard output (-)";
         Err(Error::input(&self.output, message, remedy))
     }
 }

@@ -26,8 +26,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     delta: u64,
     /// How many nodes to label with their ids, the largest first [default: all in a small graph].
-    #[arg(long, value_name = "N")]
-    labels: Option<usize>,
+    #[arg(id = "labels", long = "labelled", value_name = "N")]
+    labelled: Option<usize>,
     /// Name of the graph in the caption [default: that of the file].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let drawing = Drawing {
         motifs,
         delta: args.delta,
-        labels: args.labels,
+        labels: args.labelled,
         title: args.title.clone(),
     };
     let source = args.input.source()?;

@@ -1,16 +1,17 @@
 //! `hone embed INPUT -o OUT`: a graph in, node vectors out.
 
 mod choices;
-mod like;
 mod summary;
 
-pub(crate) use choices::{AttributeArgs, ConfigArgs, options};
+pub(crate) use choices::{AttributeArgs, ConfigArgs};
+pub(crate) use summary::note_summary;
 
 use std::path::{Path, PathBuf};
 
 use hone::config::{Auto, Config};
 use hone::engine::Engine;
 use hone::graph::Graph;
+use hone::message::Message;
 use hone::output::parts::is_folder;
 use hone::output::{Batch, Existing};
 use hone::report::{Stage, Start};
@@ -23,8 +24,6 @@ use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::Use;
 use crate::input::GraphArgs;
-use like::Asked;
-use summary::note_summary;
 
 /// Embed a graph: one vector per node, built from network motifs.
 #[derive(Debug, clap::Args)]
@@ -40,18 +39,16 @@ pub(crate) struct Args {
     /// and H of the global factorisation (docs/formats.md).
     #[arg(long, value_name = "DIR")]
     factors: Option<PathBuf>,
-    /// Also write a model to this file, with which --like places other graphs in the same space (preset hone);
-    /// `hone info FILE` describes it.
+    /// Also write a model to this file, in whose space `hone place` places other graphs (preset hone); `hone info FILE`
+    /// describes it.
     #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
+    save_model: Option<PathBuf>,
     /// Where to count motifs and embed: cpu, cuda, cuda:N, or auto for a GPU if there is one [default: a GPU
     /// for graphs of at least a million edges if there is one, else cpu; docs/gpu.md].
     #[arg(long, value_name = "DEVICE")]
     device: Option<Device>,
     #[command(flatten)]
     table: TableArgs,
-    #[command(flatten)]
-    like: LikeArgs,
     #[command(flatten)]
     scale: ScaleArgs,
     #[command(flatten)]
@@ -67,28 +64,11 @@ Examples:
   hone embed graph.tsv -o people.npy --preset hone-p+x --attributes people.csv
   hone embed graph.tsv -o p.npy --preset hone-p --factors factors
   hone embed graph.tsv -o gpu.npy --device auto
-  hone embed graph.tsv -o first.npy --model graph.hone
-  hone embed graph.tsv -o next.npy --like graph.hone
+  hone embed graph.tsv -o first.npy --save-model graph.hone
   hone embed -o again.npy --config vectors.npy.run.json
 
 OUT.run.json, next to OUT, records the graph and how it was read, all settings, the seed and what was measured.
 --config OUT.run.json repeats the run bit for bit, and refuses a graph that has changed.";
-
-/// Placing a graph in the space of a model.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Models")]
-struct LikeArgs {
-    /// Place the graph in the space of a model written by --model: nodes are matched by id, new ones are placed by
-    /// their edges. All settings are those of the model.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["model", "factors", "config"])]
-    like: Option<PathBuf>,
-    /// Write only the structure columns, which are comparable even between graphs without common nodes.
-    #[arg(long, requires = "like")]
-    structure_only: bool,
-    /// Write the rows of new nodes only, those that the model does not have: the same vectors, at a fraction of the cost.
-    #[arg(long, requires = "like")]
-    new_only: bool,
-}
 
 /// Runs that exceed the memory or take long.
 #[derive(Debug, clap::Args)]
@@ -181,10 +161,7 @@ fn parse_format(text: &str) -> Result<Format, String> {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    if let Some(asked) = Asked::of(args)? {
-        return like::run(args, &asked, context);
-    }
-    let config = args.choices.build()?;
+    let config = args.choices.build(context)?;
     let existing = Existing::replaced_if(args.table.force);
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let mut source = args.input.resolve(args.choices.config.as_deref())?;
@@ -195,7 +172,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         .choices
         .files(source.files(), &config)
         .write_recorded(&files, &args.output)
-        .write("--model", &args.model)
+        .write("--save-model", &args.save_model)
         .folder("--factors", args.factors.as_deref(), Use::Replaced)
         .folder("--checkpoint", args.scale.checkpoint.as_deref(), Use::Kept)
         .folder("--temp-dir", args.scale.temp_dir.as_deref(), Use::Kept)
@@ -226,7 +203,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     hone = args.scale.lay(hone, &args.output);
     let progress = context.progress();
-    let (mut run, model) = match &args.model {
+    let (mut run, model) = match &args.save_model {
         Some(path) => {
             let (run, model) = hone.fit_into(&mut batch, &graph, progress)?;
             (run, Some((path.as_path(), model)))
@@ -234,7 +211,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         None => (hone.embed_into(&mut batch, &graph, progress)?, None),
     };
     drop(graph);
-    run.report.notes.extend(note);
+    run.report.notes.extend(note.map(Message::from));
     run.report.input = Some(source.input);
     run.report.stages.insert(0, read);
     run.report.work = start.work();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hone::graph::GraphFacts;
@@ -24,7 +24,6 @@ use crate::context::Context;
 use crate::exit::{self, Incomplete, Kept};
 use crate::files::{self, Files, Use};
 use crate::input::ReadArgs;
-use crate::options::Known;
 
 /// Evaluate embeddings: link prediction, node labels, roles.
 #[derive(Debug, clap::Args)]
@@ -36,9 +35,8 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  hone eval list
   hone eval link graph.tsv --methods hone-p,node2vec,degree --seeds 3
-  hone eval link a.tsv b.tsv --operators mean,hadamard,mean+hadamard+l1 --html report.html
+  hone eval link a.tsv b.tsv --operators mean,hadamard,mean+hadamard+l1 -o report.html
   hone eval nodes graph.tsv --labels labels.tsv --methods hone-p,deepwalk
 
 Methods take options after a colon; validation chooses among several values:
@@ -52,18 +50,7 @@ enum Task {
     /// Role recovery: accuracy with 80 % of the nodes for training, stratified; NMI of clusters.
     #[command(after_help = nodes_examples("roles"))]
     Roles(Labelled),
-    /// List all methods.
-    List,
 }
-
-/// Settings and the options that give them.
-pub(crate) const OPTIONS: &[Known] = &[
-    ("methods", "--methods"),
-    ("negatives", "--negatives"),
-    ("operators", "--operators"),
-    ("protocol", "--protocol"),
-    ("removed", "--removed"),
-];
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     match &args.task {
@@ -71,26 +58,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         Task::Split(args) => write_split(args, context),
         Task::Nodes(args) => nodes(args, context),
         Task::Roles(args) => judge(args, NodesConfig::roles(), "Role recovery", context),
-        Task::List => {
-            let mut all = method::registry();
-            let formats = ".npy .npz .tsv .csv .parquet .w2v .emb .safetensors";
-            all.push((
-                "file:PATH".into(),
-                format!("vectors from a file: {formats}"),
-            ));
-            let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-            let lines = all
-                .iter()
-                .map(|(name, summary)| format!("{name:width$}  {summary}\n"));
-            Ok(context.print(lines.collect::<String>())?)
-        }
     }
 }
 
 /// Which methods are compared, how often, where finished results are stored, and what is written.
 #[derive(Debug, clap::Args)]
 struct BenchArgs {
-    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be repeated [default: a
+    /// Methods, separated by commas (see `hone list methods`), with options after a colon; may be repeated [default: a
     /// selection for the task].
     #[arg(long, value_name = "NAMES")]
     methods: Vec<String>,
@@ -128,21 +102,19 @@ struct BenchArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 struct OutputArgs {
-    /// Write everything as JSON; - is standard output, in place of the tables.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Write one line per result as CSV; - is standard output, in place of the tables.
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-    /// Write tables as Markdown; - is standard output, in place of the tables.
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-    /// Write one HTML page with tables and plots.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Write the first figure as SVG.
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
+    /// Also write the report to this file: .json (everything), .csv (one line per result), .md (tables), .html (a page with
+    /// tables and plots) or .svg (the first figure); may be repeated.
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// Print JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+    /// Print one line per result as CSV instead of tables.
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Print Markdown instead of tables.
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    markdown: bool,
     /// Replace existing files.
     #[arg(short, long)]
     force: bool,
@@ -164,7 +136,7 @@ impl BenchArgs {
         let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
         let twice = (1..names.len()).find(|&at| names[..at].contains(&names[at]));
         let message = match twice {
-            _ if names.is_empty() => "none is named; `hone eval list` lists them".to_owned(),
+            _ if names.is_empty() => "none is named; `hone list methods` lists them".to_owned(),
             Some(twice) => format!("`{}` is named twice", names[twice]),
             None => return Ok(methods),
         };
@@ -197,15 +169,14 @@ impl BenchArgs {
             true => Use::Rewritten,
             false => Use::Filled,
         };
-        let mut files = inputs
+        let files = inputs
             .read_vectors("--embedding", &self.embedding)
             .read_vectors("--methods", paths.flat_map(of_seeds))
             .folder("--save", self.save.as_deref(), saved)
             .folder("--cache", self.cache.as_deref(), Use::Filled);
-        for (option, path, _) in self.output.files() {
-            files = files.write(option, [path]);
-        }
-        files.check(self.output.force).map(drop)
+        let files = files.write("--output", &self.output.output);
+        files.check(self.output.force)?;
+        self.output.files().map(drop)
     }
 
     /// Compares the methods, stores results and vectors, and writes the report that `experiment` makes.
@@ -254,41 +225,53 @@ impl BenchArgs {
 type Render = fn(&Report) -> String;
 
 impl OutputArgs {
-    /// The files asked for: option, path, and what is written.
-    fn files(&self) -> impl Iterator<Item = (&'static str, &PathBuf, Render)> {
-        let all: [(&str, &Option<PathBuf>, Render); 5] = [
-            ("--json", &self.json, Report::json),
-            ("--csv", &self.csv, Report::csv),
-            ("--markdown", &self.markdown, Report::markdown),
-            ("--html", &self.html, Report::html),
-            ("--svg", &self.svg, Report::figure),
-        ];
-        let given = all.into_iter();
-        given.filter_map(|(option, path, render)| Some((option, path.as_ref()?, render)))
+    /// The files asked for, and what is written to each.
+    fn files(&self) -> Result<Vec<(&Path, Render)>> {
+        let of = |path: &'_ PathBuf| -> Result<Render> {
+            let extension = path.extension().unwrap_or_default();
+            Ok(match &*extension.to_string_lossy().to_lowercase() {
+                "json" => Report::json,
+                "csv" => Report::csv,
+                "md" => Report::markdown,
+                "html" => Report::html,
+                "svg" => Report::figure,
+                _ => {
+                    let message = "a report has no such format";
+                    let remedy =
+                        "use .json, .csv, .md, .html or .svg; --json prints to standard output";
+                    return Err(Error::input(path, message, remedy));
+                }
+            })
+        };
+        let files = self.output.iter();
+        files.map(|path| Ok((path.as_path(), of(path)?))).collect()
     }
 
-    /// Prints the tables, or what was requested in their place, and writes the files. Fails at the end if the report lacks
-    /// figures of some methods: a caller that looks at the exit code alone learns it.
+    /// Prints the tables, or JSON, and writes the files. Fails at the end if the report lacks figures of some methods: a caller
+    /// that looks at the exit code alone learns it.
     fn write(&self, report: &Report, context: &Context) -> anyhow::Result<()> {
-        let is_standard = |path: &PathBuf| path.as_os_str() == "-";
-        if !self.files().any(|(_, path, _)| is_standard(path)) {
-            let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-            if io::stdout().is_terminal() && !plain {
-                context.print_styled(&report.text(true))?;
-            } else {
-                context.print(report.text(false))?;
-            }
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if self.json {
+            context.print(report.json())?;
+        } else if self.csv {
+            context.print(report.csv())?;
+        } else if self.markdown {
+            context.print(report.markdown())?;
+        } else if io::stdout().is_terminal() && !plain {
+            context.print_styled(&report.text(true))?;
+        } else {
+            context.print(report.text(false))?;
         }
         let mut batch = Batch::new(Existing::replaced_if(self.force));
-        for (option, path, render) in self.files() {
-            if report.plots.is_empty() && option == "--svg" {
+        for (path, render) in self.files()? {
+            if report.plots.is_empty() && path.extension().is_some_and(|end| end == "svg") {
                 let path = path.display();
                 context.note(format_args!("note: there is no figure to write to {path}"));
             } else {
                 files::add(&mut batch, path, render(report).as_bytes())?;
             }
         }
-        for path in batch.commit()?.iter().filter(|path| !is_standard(path)) {
+        for path in batch.commit()? {
             context.note(format_args!("wrote {}", path.display()));
         }
         let failures = report.failures.iter();
@@ -443,7 +426,7 @@ fn link(args: &LinkArgs, context: &Context) -> anyhow::Result<()> {
 
 const EXAMPLE_OF_SPLIT: &str = "\
 Vectors of another tool on the same split:
-  hone embed DIR/train.tsv --nodes DIR/nodes.txt -o z-1.npy
+  hone embed DIR/train.tsv --node-list DIR/nodes.txt -o z-1.npy
   hone eval link INPUT --seeds 1 --methods file:z-{seed}.npy";
 
 /// Write the training graph and the pairs of one link-prediction split, for other tools.

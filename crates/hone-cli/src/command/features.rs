@@ -13,7 +13,7 @@ use hone::{Error, Hone, Silent};
 use crate::command::embed::{AttributeArgs, TableArgs};
 use crate::context::Context;
 use crate::input::GraphArgs;
-use crate::options::{self, Flag, Known};
+use crate::options::{self, Flag};
 
 /// Write node features: motif counts, their aggregates over neighbours, attributes from a file.
 #[derive(Debug, clap::Args)]
@@ -45,37 +45,45 @@ Columns are named after their content: triangle, mean(triangle), max(sum(edge)),
 edge.k1.age (age, diffused one step over edges).";
 
 /// What the features are; they are settings of the same configuration that embeddings use.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Features")]
 struct FeatureArgs {
     /// Motifs that are counted: orbits, graphlets, or names separated by commas [default: orbits].
-    #[arg(long, value_name = "SET")]
+    #[arg(id = "structure.motifs", long = "motifs", value_name = "SET")]
     motifs: Option<String>,
     /// Aggregates over the neighbours: some of sum, mean, max, or none [default: sum,mean,max].
-    #[arg(long, value_name = "LIST", value_parser = parse_aggregates)]
+    #[arg(id = "structure.sum", long = "aggregates", value_name = "LIST", value_parser = parse_aggregates)]
     aggregates: Option<Aggregates>,
     /// Levels of aggregation: 2 and more aggregate the aggregates, 0 writes the counts alone [default: 1].
-    #[arg(long, value_name = "N")]
+    #[arg(id = "structure.depth", long = "depth", value_name = "N")]
     depth: Option<usize>,
     /// From level 2 on, drop columns whose correlation with an earlier one exceeds this [default: 0.999].
-    #[arg(long, value_name = "R")]
+    #[arg(id = "structure.prune", long = "prune", value_name = "R")]
     prune: Option<f64>,
-    /// Write the counts themselves, not log(1 + x).
-    #[arg(long)]
+    /// Write log(1 + x) of the counts, the default; --no-log: the counts themselves.
+    #[arg(id = "structure.log", long = "log", overrides_with = "no_log")]
+    log: bool,
+    #[arg(long, hide = true, overrides_with = "structure.log")]
     no_log: bool,
     /// Norm by which columns are divided: none, l2, l1 or max [default: none].
-    #[arg(long, value_name = "NORM")]
+    #[arg(id = "local.norm", long = "norm", value_name = "NORM")]
     norm: Option<String>,
-    /// Write no motif features, only those of --attributes.
-    #[arg(long)]
+    /// Write motif features, the default; --no-structure: only those of --attributes.
+    #[arg(
+        id = "structure.enabled",
+        long = "structure",
+        overrides_with = "no_structure"
+    )]
+    structure: bool,
+    #[arg(long, hide = true, overrides_with = "structure.enabled")]
     no_structure: bool,
     #[command(flatten)]
     attributes: AttributeArgs,
     /// Add the columns diffused over motif graphs, this many steps [default: 0].
-    #[arg(long, value_name = "K")]
+    #[arg(id = "features.diffusion.steps", long = "diffuse", value_name = "K")]
     diffuse: Option<usize>,
     /// Motifs over whose graphs columns are diffused: orbits, graphlets, or names [default: edge].
-    #[arg(long, value_name = "SET")]
+    #[arg(id = "motifs", long = "over", value_name = "SET")]
     over: Option<String>,
     /// Matrix of the diffusion: w, p, l, l-norm, l-rw [default: p].
     #[arg(long, value_name = "PSI")]
@@ -115,12 +123,6 @@ fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
     Ok(found)
 }
 
-/// Settings that have an option of their own, for messages.
-pub(crate) fn options() -> Vec<Known> {
-    let flags = FeatureArgs::default().flags();
-    options::known(&flags).chain([options::OTHERS]).collect()
-}
-
 /// What differs from the preset `hone-p` before any option.
 const DEFAULTS: [(&str, &str); 5] = [
     ("structure.enabled", "true"),
@@ -132,46 +134,40 @@ const DEFAULTS: [(&str, &str); 5] = [
 
 impl FeatureArgs {
     /// Defaults or a file, flags and single settings, later ones on top.
-    fn build(&self) -> Result<Config, Error> {
+    fn build(&self, context: &Context) -> Result<Config, Error> {
         let mut layers = Layers::new().preset("hone-p")?.set_all(DEFAULTS)?;
         if let Some(file) = &self.config {
             layers = layers.file(file)?;
         }
-        options::lay(layers, &self.flags(), &self.set)?.build()
+        options::lay(layers, &self.flags(context), &self.set)?.build()
     }
 
-    /// The settings that options give.
-    fn flags(&self) -> Vec<Flag> {
-        let none = self.aggregates.is_some_and(|aggregates| !aggregates.any());
-        let depth = self
-            .depth
-            .or(none.then_some(0))
-            .map(|depth| depth.to_string());
-        let no = |given: bool| given.then(|| "false".to_owned());
-        let aggregate = |yes: fn(Aggregates) -> bool| self.aggregates.map(|it| yes(it).to_string());
-        let prune = self.prune.map(|r| format!("{r:?}"));
-        let steps = self.diffuse.map(|steps| steps.to_string());
-        let flags = [
-            ("structure.enabled", "--no-structure", no(self.no_structure)),
-            ("structure.motifs", "--motifs", self.motifs.clone()),
-            ("structure.sum", "--aggregates", aggregate(|it| it.sum)),
-            ("structure.mean", "--aggregates", aggregate(|it| it.mean)),
-            ("structure.max", "--aggregates", aggregate(|it| it.max)),
-            ("structure.depth", "--depth", depth),
-            ("structure.prune", "--prune", prune),
-            ("structure.log", "--no-log", no(self.no_log)),
-            ("local.norm", "--norm", self.norm.clone()),
-            ("features.diffusion.steps", "--diffuse", steps),
-            ("motifs", "--over", self.over.clone()),
-            ("psi", "--psi", self.psi.clone()),
-        ];
-        flags.into_iter().chain(self.attributes.flags()).collect()
+    /// The settings that options give. No aggregates are a depth of 0.
+    fn flags(&self, context: &Context) -> Vec<Flag> {
+        let mut flags = context.flags().to_vec();
+        flags.retain(|(_, option, _)| option != "--aggregates");
+        let Some(Aggregates { sum, mean, max }) = self.aggregates else {
+            return flags;
+        };
+        let aggregates = [("sum", sum), ("mean", mean), ("max", max)];
+        flags.extend(aggregates.map(|(name, yes)| {
+            let option = "--aggregates".to_owned();
+            (format!("structure.{name}"), option, yes.to_string())
+        }));
+        if !(sum || mean || max) && self.depth.is_none() {
+            let depth = ("structure.depth", "--aggregates", "0");
+            flags.push((depth.0.into(), depth.1.into(), depth.2.into()));
+        }
+        flags
     }
 
     /// Notes options that were given and have no effect on the features of this graph.
     fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
-        let mut idle =
-            options::idle_of(&self.flags(), &self.set, &config.unused_in_features(graph));
+        let mut idle = options::idle_of(
+            &self.flags(context),
+            &self.set,
+            &config.unused_in_features(graph),
+        );
         // No aggregates are a depth of 0.
         let aggregates = self.aggregates.is_some_and(Aggregates::any);
         idle.retain(|(option, _)| option != "--aggregates" || aggregates);
@@ -181,7 +177,7 @@ impl FeatureArgs {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let choices = &args.choices;
-    let config = choices.build()?;
+    let config = choices.build(context)?;
     let source = args.input.resolve(choices.config.as_deref())?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let mut batch = source
@@ -213,7 +209,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         .write(&mut run, &args.output, &mut batch, &Cpu, None, context)?;
     batch.commit()?;
     context.progress_done();
-    options::note_report(&run.report, &options(), context);
+    context.say_all(&run.report);
     if args.output.as_os_str() != "-" {
         let vectors = &run.embedding.vectors;
         let counted = |count, what| format!("{count} {what}{}", if count == 1 { "" } else { "s" });

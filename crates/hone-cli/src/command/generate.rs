@@ -8,7 +8,6 @@ use hone::graph::{Generator, GraphFormat, WriteOptions, write_generated};
 
 use crate::context::Context;
 use crate::files::Files;
-use crate::options::Known;
 
 /// Generate a random or regular graph.
 #[derive(Debug, clap::Args)]
@@ -124,24 +123,12 @@ struct Target {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// Format to write, whatever the extension: tsv, csv, text, mtx, parquet or metis.
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    #[arg(id = "format", long = "output-format", value_name = "FORMAT", value_parser = format)]
     output_format: Option<GraphFormat>,
     /// Replace the file if it exists.
     #[arg(short, long)]
     force: bool,
 }
-
-/// Options under the names that the library uses.
-pub(crate) const OPTIONS: &[Known] = &[
-    ("format", "--output-format"),
-    ("nodes", "--nodes"),
-    ("degree", "--degree"),
-    ("quadrants", "--quadrants"),
-    ("communities", "--communities"),
-    ("mixing", "--mixing"),
-    ("cliques", "--cliques"),
-    ("size", "--size"),
-];
 
 /// This many edges take minutes, and gigabytes on disk: their number is noted first.
 const MANY: f64 = 1e8;

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use crate::context::{self, Context};
 use crate::input::InputArgs;
 
-/// Show the size, degrees, components and motifs of a graph, or describe a model written by `hone embed --model`.
+/// Show the size, degrees, components and motifs of a graph; describe a model written by `hone embed --save-model`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

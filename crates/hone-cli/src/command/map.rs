@@ -175,7 +175,7 @@ fn read_vectors(
         let id = graph.ids().get(node).to_string();
         index.find(&id).ok_or_else(|| {
             let remedy =
-                "give vectors of this graph, or the graph of the vectors; --nodes adds nodes without an edge";
+                "give vectors of this graph, or the graph of the vectors; --node-list adds nodes without an edge";
             Error::input(path, format!("there is no vector of node `{id}`"), remedy)
         })
     };
@@ -214,9 +214,10 @@ fn colours(
         let read = read(file, graph.ids(), memory, context.progress());
         let (found, notes) = read.map_err(|mut error| {
             // This command finds the column of the ids by itself.
-            if let Error::Input { remedy, .. } = &mut error {
-                let own = "put the ids into the first column, or into one called id";
-                *remedy = remedy.replace("name the id column with attributes.table.id", own);
+            if let Error::Input { remedy, .. } = &mut error
+                && remedy.names("attributes.table.id")
+            {
+                *remedy = "put the ids into the first column, or into one called id".into();
             }
             error
         })?;

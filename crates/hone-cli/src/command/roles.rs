@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, aligned};
 use crate::input::{RepeatableArgs, note_idle_weights};
-use crate::options::{Known, of_option};
+use crate::options::of_option;
 use crate::repeat::{Record, Stages};
 
 /// Find structural roles: groups of nodes with similar neighbourhoods, with a name and reasons for each role.
@@ -71,9 +71,6 @@ fn roles(text: &str) -> Result<Count, String> {
 }
 
 const COMMAND: &str = "roles";
-
-/// Settings and the options that give them.
-pub(crate) const OPTIONS: &[Known] = &[("sample", "--sample"), ("roles", "--roles")];
 
 /// What a record says about the choices.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use hone_explore::{Answer, By, Method, Neighbours, Search, Space, find_node};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::options::{Known, of_option};
+use crate::options::of_option;
 use crate::repeat::{Record, Stages};
 use crate::vectors::{self, VectorArgs};
 
@@ -80,9 +80,6 @@ struct Choices {
     #[serde(flatten)]
     search: Search,
 }
-
-/// Settings and the options that give them, of all commands that compare vectors.
-pub(crate) const OPTIONS: &[Known] = &[("by", "--by")];
 
 const COMMAND: &str = "similar";
 

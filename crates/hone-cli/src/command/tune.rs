@@ -8,13 +8,12 @@ use hone::memory::Allowance;
 use hone::{Error, record};
 use hone_eval::labels::NodeLabels;
 use hone_eval::stats::Summary;
-use hone_eval::tune::{By, TuneOptions, Tuned};
+use hone_eval::tune::{Goal, TuneOptions, Tuned};
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, aligned};
 use crate::exit::{self, Incomplete};
 use crate::input::RepeatableArgs;
-use crate::options::Known;
 use crate::repeat::{Chosen, Record};
 use crate::{files, next};
 
@@ -34,14 +33,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// What decides: links, labels or both [default: both with --labels, else links].
-    #[arg(long, value_name = "WHAT", value_parser = by)]
-    by: Option<By>,
+    #[arg(long, value_name = "WHAT", value_parser = goal)]
+    goal: Option<Goal>,
     /// Candidates: presets with settings after a colon; the first is the default that others have to beat. May be repeated
     /// [default: hone, five variants of it, hone-p and hone-w].
     #[arg(long, value_name = "NAME")]
     candidate: Vec<String>,
     /// Dimensions of the vectors [default: those of the candidates].
-    #[arg(long, value_name = "D")]
+    #[arg(id = "global.dim", long = "dim", value_name = "D")]
     dim: Option<usize>,
     /// Number of rounds, each of which hides different edges; fewer than 3 decide nothing [default: 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -76,16 +75,7 @@ docs/evaluation.md explains how candidates are compared, and when a difference c
 
 const COMMAND: &str = "tune";
 
-/// Settings and the options that give them.
-pub(crate) const OPTIONS: &[Known] = &[
-    ("candidates", "--candidate"),
-    ("methods", "--candidate"),
-    ("by", "--by"),
-    ("removed", "--removed"),
-    ("global.dim", "--dim"),
-];
-
-fn by(text: &str) -> Result<By, String> {
+fn goal(text: &str) -> Result<Goal, String> {
     serde_json::from_value(text.into()).map_err(|_| "give links, labels or both".to_owned())
 }
 
@@ -133,7 +123,7 @@ impl Args {
             },
             dim: self.dim.or(before.dim),
             removed: self.removed.unwrap_or(before.removed),
-            by: self.by.or(before.by),
+            goal: self.goal.or(before.goal),
             rounds: self.rounds.unwrap_or(before.rounds),
             first_seed: self.first_seed.unwrap_or(before.first_seed),
             ..before
@@ -187,11 +177,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         ));
     }
     let mut written = Vec::new();
-    if let Some(path) = &args.output {
+    let nothing = tuned.rounds == 0;
+    if let Some(path) = args.output.as_ref().filter(|_| !nothing) {
         // The same number of rounds gives the same result, whatever the time.
-        if tuned.rounds > 0 {
-            options.rounds = tuned.rounds;
-        }
+        options.rounds = tuned.rounds;
         let choices = Choices {
             choices: options,
             labels: facts,
@@ -213,6 +202,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         (true, _) => context.print_json(&tuned)?,
         (false, true) => context.note(&tuned.verdict),
         (false, false) => context.print(table(&tuned))?,
+    }
+    if let Some(path) = args.output.as_ref().filter(|_| nothing) {
+        let path = path.display();
+        let message = format!("{path} is not written, since nothing was compared");
+        return Err(Incomplete(message).into());
     }
     if let Some(path) = args.output.as_ref().filter(|_| !streamed) {
         files::note_written(&written, path, context);

@@ -71,7 +71,7 @@ fn accuracy(folder: &Path, files: &[&str]) -> Vec<f64> {
         "--methods",
         "degree",
     ]);
-    eval.args(["--train", "50", "--csv", "-"]);
+    eval.args(["--train", "50", "--csv"]);
     for file in files {
         eval.args(["--embedding", file]);
     }
@@ -429,8 +429,9 @@ fn changed_attributes_and_node_lists_are_not_repeated_in_silence() {
             .args(args.split(' '))
             .assert()
     };
-    run("-q embed ring.tsv -o a.npy --dim 8 --attributes people.csv --nodes nodes.txt").success();
-    run("-q features ring.tsv -o x.csv --attributes people.csv --nodes nodes.txt").success();
+    run("-q embed ring.tsv -o a.npy --dim 8 --attributes people.csv --node-list nodes.txt")
+        .success();
+    run("-q features ring.tsv -o x.csv --attributes people.csv --node-list nodes.txt").success();
     run("-q embed -o b.npy --config a.npy.run.json").success();
     let people = fs::read_to_string(folder.path().join("people.csv")).expect("text");
     fs::write(folder.path().join("moved.csv"), &people).expect("writable");

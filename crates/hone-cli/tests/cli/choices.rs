@@ -553,7 +553,7 @@ fn a_record_is_repeated_from_any_folder() {
     )
     .expect("writable");
     let options = [
-        "--nodes",
+        "--node-list",
         "nodes.txt",
         "--attributes",
         "people.csv",
@@ -646,8 +646,8 @@ fn a_record_is_repeated_from_any_folder() {
     ];
     run("moved", &karate)
         .code(2)
-        .stderr(contains("--directed=no takes that back").and(contains("d.npy.run.json")));
-    run("moved", &[&karate[..], &["--directed=no"]].concat()).success();
+        .stderr(contains("--no-directed takes that back").and(contains("d.npy.run.json")));
+    run("moved", &[&karate[..], &["--no-directed"]].concat()).success();
 }
 
 /// On a machine with a GPU the report names it; without, `cuda` says what is missing and `auto` goes on.

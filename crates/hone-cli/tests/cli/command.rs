@@ -520,7 +520,7 @@ mod signals {
 #[test]
 fn solvers_are_listed_one_per_line() {
     let listed = hone()
-        .arg("solvers")
+        .args(["list", "solvers"])
         .assert()
         .success()
         .stderr(is_empty())
@@ -540,15 +540,122 @@ fn solvers_are_listed_one_per_line() {
         "nmf",
         "bregman",
         "autoencoder",
-        "tucker",
-        "cp",
+        "model=tucker",
+        "model=cp",
     ] {
         assert!(names.contains(&name), "{name} in {names:?}");
     }
-    let mut listed_lines = listed.lines().filter(|line| line.starts_with(' '));
     assert!(
-        listed_lines.all(|line| line.split_whitespace().count() > 4),
+        listed
+            .lines()
+            .all(|line| line.split_whitespace().count() > 4),
         "each with a line:\n{listed}"
+    );
+}
+
+#[test]
+fn lists_are_tables_or_json() {
+    for (what, name) in [
+        ("presets", "hone-l-norm"),
+        ("motifs", "tailed-near"),
+        ("solvers", "ccd"),
+        ("formats", "parquet"),
+        ("methods", "node2vec"),
+    ] {
+        let list = |more: &[&str]| {
+            let list = hone().args(["list", what]).args(more).assert().success();
+            String::from_utf8(list.get_output().stdout.clone()).expect("text")
+        };
+        let entries: serde_json::Value = serde_json::from_str(&list(&["--json"])).expect("JSON");
+        let entries = entries.as_array().expect("a list").clone();
+        assert!(
+            entries.iter().any(|entry| entry["name"] == name),
+            "{what}: {entries:?}"
+        );
+        assert_eq!(list(&[]).lines().count(), entries.len(), "{what}");
+    }
+}
+
+/// Former spellings are refused, and the message has those of today.
+#[test]
+fn former_spellings_are_answered() {
+    for (line, now) in [
+        ("solvers", "hone list solvers"),
+        ("eval list", "hone list methods"),
+        (
+            "embed g.tsv -o z.npy --like m.hone",
+            "hone place GRAPH --model",
+        ),
+        ("embed g.tsv -o z.npy --model m.hone", "--save-model"),
+        ("embed g.tsv -o z.npy --nodes n.txt", "--node-list"),
+        ("count g.tsv --by node", "--per"),
+        ("tune g.tsv --by links", "--goal"),
+        ("info g.tsv --directed=no", "--no-directed"),
+        ("eval link g.tsv --html r.html", "-o FILE"),
+        ("embed g.tsv -o z.npy --dimensions 8", "--dim"),
+    ] {
+        hone()
+            .args(line.split(' '))
+            .assert()
+            .code(2)
+            .stderr(contains(now));
+    }
+}
+
+/// Every option without a value has an opposite; the last of the two counts.
+#[test]
+fn options_can_be_taken_back() {
+    let folder = folder();
+    fs::write(folder.path().join("a.tsv"), "kept").expect("writable");
+    let write = |more: &[&str]| {
+        let mut write = hone();
+        write.args(["generate", "barbell", "--size", "3", "-q", "-o", "a.tsv"]);
+        write.args(more).current_dir(folder.path()).assert()
+    };
+    write(&["--force", "--no-force"])
+        .code(2)
+        .stderr(contains("exists; --force replaces it"));
+    write(&["--no-force", "--force"]).success();
+    let nodes = |more: &[&str]| {
+        let info = hone()
+            .args(["info", "builtin:karate", "--json"])
+            .args(more)
+            .assert();
+        String::from_utf8(info.success().get_output().stdout.clone()).expect("text")
+    };
+    assert!(nodes(&["--directed"]).contains("\"directed\": true"));
+    assert!(nodes(&["--directed", "--no-directed"]).contains("\"directed\": false"));
+    assert!(!nodes(&["--no-motifs"]).contains("triangle"));
+    assert!(nodes(&["--no-motifs", "--motifs"]).contains("triangle"));
+}
+
+/// With `--json` an error is an object, with its kind, place and remedy.
+#[test]
+fn errors_are_json_where_results_are() {
+    let folder = folder();
+    fs::write(folder.path().join("a.txt"), "a b\nb c d e\n").expect("writable");
+    let said = |line: &str| {
+        let mut run = hone();
+        let run = run
+            .args(line.split(' '))
+            .current_dir(folder.path())
+            .assert()
+            .code(2);
+        let said: serde_json::Value =
+            serde_json::from_slice(&run.get_output().stderr).expect("JSON");
+        said["error"].clone()
+    };
+    let missing = said("info none.tsv --json");
+    assert_eq!(
+        (&missing["kind"], &missing["file"], &missing["exit_code"]),
+        (&"file".into(), &"none.tsv".into(), &2.into())
+    );
+    let line = said("info a.txt --json");
+    assert_eq!((&line["kind"], &line["line"]), (&"input".into(), &2.into()));
+    let option = said("eval link builtin:karate --json --methods nothing");
+    assert_eq!(
+        (&option["kind"], &option["option"]),
+        (&"option".into(), &"--methods".into())
     );
 }
 

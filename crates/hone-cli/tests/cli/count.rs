@@ -90,7 +90,7 @@ fn nodes() {
     let folder = folder();
     hone(
         folder.path(),
-        &["count", "graph.tsv", "--by", "node", "-o", "n.tsv"],
+        &["count", "graph.tsv", "--per", "node", "-o", "n.tsv"],
     )
     .success();
     let text = read(folder.path(), "n.tsv");
@@ -104,7 +104,7 @@ fn nodes() {
     assert_eq!(lines[4], "d\t1\t2\t0\t0\t0\t0\t0\t0\t0\t1\t0\t0\t0\t0\t0");
     hone(
         folder.path(),
-        &["count", "graph.tsv", "--by", "node", "--motifs", "edge"],
+        &["count", "graph.tsv", "--per", "node", "--motifs", "edge"],
     )
     .code(2)
     .stderr(contains("15 node orbits"));
@@ -133,7 +133,7 @@ fn numpy_arrays() {
     );
     hone(
         folder.path(),
-        &["count", "graph.tsv", "-o", "n.npy", "--by", "node"],
+        &["count", "graph.tsv", "-o", "n.npy", "--per", "node"],
     )
     .success();
     assert_eq!(read(folder.path(), "n.ids.txt"), "b,1\nc\na\nd\n");
@@ -246,7 +246,7 @@ fn a_record_beside_the_counts_says_what_they_are() {
         hone(folder.path(), &args).success();
         serde_json::from_str(&read(folder.path(), &format!("{name}.run.json"))).expect("JSON")
     };
-    let exact = record("a.npy", &["--by", "node"]);
+    let exact = record("a.npy", &["--per", "node"]);
     assert_eq!(
         (&exact["exact"], &exact["sampled"], &exact["by"]),
         (&true.into(), &().into(), &"node".into())
@@ -273,7 +273,7 @@ fn a_record_beside_the_counts_says_what_they_are() {
     );
     // A cap that no node exceeds leaves nothing to estimate.
     assert_eq!(
-        record("c.csv", &["--by", "total", "--sample", "cap=64"])["exact"],
+        record("c.csv", &["--per", "total", "--sample", "cap=64"])["exact"],
         true
     );
     let taken = hone(folder.path(), &["count", "nowhere.tsv", "-o", "a.npy"])
@@ -409,7 +409,7 @@ fn totals_and_info() {
         &[
             "count",
             "builtin:karate",
-            "--by",
+            "--per",
             "total",
             "--motifs",
             "graphlets",
@@ -426,7 +426,7 @@ fn totals_and_info() {
         &[
             "count",
             "graph.tsv",
-            "--by",
+            "--per",
             "total",
             "--motifs",
             "path3,tailed-near",
@@ -444,7 +444,7 @@ fn totals_and_info() {
         &[
             "count",
             "graph.tsv",
-            "--by",
+            "--per",
             "total",
             "--motifs",
             "path3",
@@ -460,7 +460,7 @@ fn totals_and_info() {
     for other in ["t.npy", "t.tsv.gz", "t.foo"] {
         let refused = hone(
             folder.path(),
-            &["count", "graph.tsv", "--by", "total", "-o", other],
+            &["count", "graph.tsv", "--per", "total", "-o", other],
         )
         .failure()
         .code(2);
@@ -511,7 +511,7 @@ fn refuses_what_it_cannot_do() {
         ),
         // Before any work: the graph is not even looked for.
         (
-            &["count", "nowhere.tsv", "--by", "total", "-o", "x"],
+            &["count", "nowhere.tsv", "--per", "total", "-o", "x"],
             ".tsv or .csv",
         ),
         (&["count", "nowhere.tsv"], "check"),
@@ -600,8 +600,8 @@ fn the_memory_that_a_refusal_names_is_enough() {
         .success();
     }
     let cases: [&[&str]; 6] = [
-        &["count", "large.tsv", "--by", "total"],
-        &["count", "small.parquet", "--by", "total"],
+        &["count", "large.tsv", "--per", "total"],
+        &["count", "small.parquet", "--per", "total"],
         &["embed", "small.tsv", "-o", "z.npy", "--force"],
         &[
             "embed",
@@ -659,7 +659,7 @@ fn triads_of_a_directed_graph() {
         .success()
         .stdout(lines);
     let totals = |more: &[&str]| {
-        let found = count(&[&["--motifs", "triads", "--by", "total"], more].concat()).success();
+        let found = count(&[&["--motifs", "triads", "--per", "total"], more].concat()).success();
         let text = String::from_utf8_lossy(&found.get_output().stdout).into_owned();
         let line = |line: &str| {
             line.split_whitespace()

@@ -595,7 +595,7 @@ fn odd_graph() -> tempfile::TempDir {
     folder
 }
 
-const ODD: &str = "g.txt --directed --weight w --delimiter | --header yes --nodes nodes.txt";
+const ODD: &str = "g.txt --directed --weight w --delimiter | --header --node-list nodes.txt";
 
 /// Runs a command in a folder; the two columns with blanks in their names are added for `ODD`.
 fn within(folder: &Path, args: &str) -> assert_cmd::assert::Assert {
@@ -653,7 +653,7 @@ fn a_record_repeats_its_run_with_its_graph() {
     // What is said on the command line wins.
     within(
         folder.path(),
-        "embed moved.txt -q -o u.npy --directed=no --config a.npy.run.json",
+        "embed moved.txt -q -o u.npy --no-directed --config a.npy.run.json",
     )
     .success();
     assert_eq!(json("u.npy.run.json")["graph"]["directed"], false);
@@ -695,12 +695,12 @@ fn records_of_features_and_counts_repeat_their_runs() {
     // What is given wins over what was recorded.
     within(
         folder.path(),
-        "count -q -o n.tsv --by node --config c.npy.run.json",
+        "count -q -o n.tsv --per node --config c.npy.run.json",
     )
     .success();
     within(
         folder.path(),
-        "count -q -o t.tsv --by total --motifs edge --config c.npy.run.json",
+        "count -q -o t.tsv --per total --motifs edge --config c.npy.run.json",
     )
     .success();
     assert!(

@@ -19,7 +19,7 @@ fn folder() -> tempfile::TempDir {
 
 #[test]
 fn every_method_is_listed() {
-    let list = hone().args(["eval", "list"]).assert().success();
+    let list = hone().args(["list", "methods"]).assert().success();
     list.stdout(
         contains("hone-p")
             .and(contains("node2vec"))
@@ -80,9 +80,9 @@ fn link_prediction_in_all_formats_and_again_from_the_cache() {
         run
     };
     let first = run()
-        .arg("--json")
+        .arg("-o")
         .arg(path("r.json"))
-        .arg("--html")
+        .arg("-o")
         .arg(path("r.html"))
         .assert()
         .success();
@@ -111,19 +111,19 @@ fn link_prediction_in_all_formats_and_again_from_the_cache() {
         runs[1]
     );
     run()
-        .args(["--csv", "-"])
+        .arg("--csv")
         .assert()
         .success()
         .stdout(contains("table,row,column,mean,std,count,chosen,seeds"));
     run()
-        .args(["--markdown", "-"])
+        .arg("--markdown")
         .assert()
         .success()
         .stdout(contains("chosen by validation").and(contains("dim=")));
     let page = fs::read_to_string(path("r.html")).expect("written");
     assert!(page.contains("Chosen by validation") && page.contains("skip_trivial=true"));
     run()
-        .arg("--json")
+        .arg("-o")
         .arg(path("r.json"))
         .assert()
         .code(2)
@@ -149,7 +149,6 @@ fn graphs_are_read_as_by_every_other_command() {
     fs::write(path("labels.tsv"), labels).expect("written");
     let how = [
         "--header",
-        "yes",
         "--delimiter",
         ";",
         "--source",
@@ -170,10 +169,7 @@ fn graphs_are_read_as_by_every_other_command() {
             .assert()
             .success();
     };
-    run(
-        "link",
-        &["--methods", "degree", "--seeds", "1", "--csv", "-"],
-    );
+    run("link", &["--methods", "degree", "--seeds", "1", "--csv"]);
     run("split", &["-o", "s"]);
     run(
         "nodes",
@@ -311,7 +307,6 @@ fn a_run_may_begin_at_any_seed() {
             "--methods",
             "degree,random",
             "--json",
-            "-",
         ])
         .args(seeds);
         let json = run.assert().success().get_output().stdout.clone();
@@ -354,7 +349,7 @@ fn labels_are_judged_under_the_seeds_that_are_asked_for() {
             "101",
         ]);
         let json = run
-            .args(["--json", "-", "--labels"])
+            .args(["--json", "--labels"])
             .arg(&labels)
             .assert()
             .success()
@@ -411,7 +406,7 @@ fn a_failing_method_does_not_end_the_others() {
         let run = |methods: &str| {
             let mut run = hone();
             run.args(["eval", task, "builtin:karate", "--seeds", "2"]);
-            run.args(["--methods", methods, "-f", "--json"]);
+            run.args(["--methods", methods, "-f", "-o"]);
             run.arg(folder.path().join("r.json"));
             if task != "link" {
                 run.arg("--labels").arg(&labels);
@@ -462,7 +457,6 @@ fn vectors_of_all_methods_are_kept() {
             "--seeds",
             "2",
             "--csv",
-            "-",
             "--methods",
             methods,
             "--save",
@@ -526,7 +520,6 @@ fn vectors_of_a_file_are_read_anew_whatever_the_cache_holds() {
             "--seeds",
             "1",
             "--csv",
-            "-",
             "--methods",
         ]);
         run.arg(format!("file:{}", path("z.tsv").display()))
@@ -665,6 +658,10 @@ fn settings_are_tuned_written_and_repeated() {
         said["verdict"],
         "hone:dim=8 stays: no round finished in the given time, so nothing was compared; allow more time, or name fewer candidates"
     );
+    run(&format!("{tune} --time 0s -o none.toml"))
+        .code(3)
+        .stderr(contains("none.toml is not written"));
+    assert!(!folder.path().join("none.toml").exists());
     // What cannot be computed here is left out.
     run("tune builtin:karate --candidate hone --candidate hone-p --candidate hone:motifs=triads --rounds 1")
         .code(3)
@@ -677,12 +674,12 @@ fn settings_are_tuned_written_and_repeated() {
             "`node2vec` is not a preset",
         ),
         (
-            "tune builtin:karate --by labels",
-            "--by: labels can decide only if there are some",
+            "tune builtin:karate --goal labels",
+            "--goal: labels can decide only if there are some",
         ),
         (
-            "tune builtin:karate --by links --labels labels",
-            "--by: links decide",
+            "tune builtin:karate --goal links --labels labels",
+            "--goal: links decide",
         ),
         (
             "tune builtin:karate --json -o -",

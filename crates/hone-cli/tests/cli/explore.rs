@@ -402,7 +402,7 @@ fn policies_of_pages_name_hashes() {
         "builtin:karate",
         "--methods",
         "degree,random:dim=2",
-        "--html",
+        "-o",
     ];
     for (page, has_script) in [
         (page(&["map", "builtin:karate", "-o"]), true),

@@ -244,7 +244,7 @@ fn files_of_two_runs_are_not_taken_for_one() {
     hone(folder.path(), &format!("{EMBED} -q -o a.npy")).success();
     hone(
         folder.path(),
-        &format!("{EMBED} -q -o b.npy --nodes nodes.txt --seed 3 --set local.dim=5"),
+        &format!("{EMBED} -q -o b.npy --node-list nodes.txt --seed 3 --set local.dim=5"),
     )
     .success();
     hone(folder.path(), &format!("{EMBED} -q -o c.tsv")).success();
@@ -386,8 +386,8 @@ fn inputs_are_never_written_over() {
             "z.npy is the input of --attributes",
         ),
         (
-            "embed g.tsv -o nodes.txt --output-format tsv --nodes nodes.txt",
-            "nodes.txt is the input of --nodes",
+            "embed g.tsv -o nodes.txt --output-format tsv --node-list nodes.txt",
+            "nodes.txt is the input of --node-list",
         ),
         (
             "embed g.tsv -o c.toml --output-format tsv --config c.toml",
@@ -398,8 +398,8 @@ fn inputs_are_never_written_over() {
             "z.npy.run.json is the input of --config",
         ),
         (
-            "count g.tsv -o nodes.txt --nodes nodes.txt",
-            "nodes.txt is the input of --nodes",
+            "count g.tsv -o nodes.txt --node-list nodes.txt",
+            "nodes.txt is the input of --node-list",
         ),
         (
             "features g.tsv -o people.csv --attributes people.csv",
@@ -412,14 +412,14 @@ fn inputs_are_never_written_over() {
     ];
     let judge = "eval nodes g.tsv --labels labels.tsv --methods degree,file:z.npy --seeds 1";
     let judged = [
-        ("--csv g.tsv", "--csv: g.tsv is the input;"),
-        ("--json labels.tsv", "labels.tsv is the input of --labels"),
-        ("--html z.ids.txt", "z.ids.txt is the input of --methods"),
+        ("-o g.tsv", "--output: g.tsv is the input;"),
+        ("-o labels.tsv", "labels.tsv is the input of --labels"),
+        ("-o z.ids.txt", "z.ids.txt is the input of --methods"),
         (
-            "--markdown nodes.txt --nodes nodes.txt",
-            "nodes.txt is the input of --nodes",
+            "-o nodes.txt --node-list nodes.txt",
+            "nodes.txt is the input of --node-list",
         ),
-        ("--json r --csv r", "two outputs go to r"),
+        ("-o r.csv -o r.csv", "two outputs go to r.csv"),
     ];
     for (command, message) in
         judged.map(|(outputs, message)| (format!("{judge} {outputs}"), message))
@@ -451,7 +451,7 @@ fn standard_input_is_not_written_over() {
         ("g.tsv", "embed - -o g.tsv"),
         ("g.tsv", "features - -o g.tsv"),
         ("g.tsv", "roles - -o g.tsv"),
-        ("nodes.txt", "count g.tsv --nodes - -o nodes.txt"),
+        ("nodes.txt", "count g.tsv --node-list - -o nodes.txt"),
     ] {
         after(
             folder.path(),
@@ -459,7 +459,7 @@ fn standard_input_is_not_written_over() {
             &format!("{command} --force"),
         )
         .code(2)
-        .stderr(contains("tsv is the input;").or(contains("is the input of --nodes")));
+        .stderr(contains("tsv is the input;").or(contains("is the input of --node-list")));
         assert_eq!(content(folder.path()), before, "{command}");
     }
     let beside = "embed - -q -o z.tsv --force";

@@ -112,18 +112,15 @@ fn columns_delimiters_and_node_lists() {
         "from",
         "--target",
         "to",
-        "--nodes",
+        "--node-list",
         "nodes.txt",
     ];
     assert_eq!(size(&named, dir.path()), (4, 2));
-    let numbered = ["a.csv", "--header", "yes", "--source", "1", "--target", "2"];
+    let numbered = ["a.csv", "--header", "--source", "1", "--target", "2"];
     assert_eq!(size(&numbered, dir.path()), (3, 2));
     fs::write(dir.path().join("b.csv"), "x\ty\n").expect("writable");
     assert_eq!(
-        size(
-            &["b.csv", "--delimiter", "tab", "--header", "no"],
-            dir.path()
-        ),
+        size(&["b.csv", "--delimiter", "tab", "--no-header"], dir.path()),
         (2, 1)
     );
     let wrong = hone()
@@ -143,7 +140,15 @@ fn nodes_and_notes(
 ) -> (Vec<String>, Vec<String>) {
     fs::write(dir.join(name), content).expect("writable");
     let all = [
-        &["count", name, "--by", "node", "-o", "counts.npy", "--force"],
+        &[
+            "count",
+            name,
+            "--per",
+            "node",
+            "-o",
+            "counts.npy",
+            "--force",
+        ],
         arguments,
     ]
     .concat();
@@ -182,10 +187,10 @@ fn headers_of_text_ids_are_no_nodes() {
     let content = "tweet,tag\nann,bob\nbob,cid\n";
     let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
     let note = "note: the first line of a.csv, `tweet,tag`, is read as an edge, though neither id occurs again in the lines \
-                examined; --header yes reads it as a header";
+                examined; --header reads it as a header";
     assert_eq!((ids.len(), &*notes), (5, &[note.to_owned()][..]));
-    for (header, nodes) in [("yes", 3), ("no", 5)] {
-        let decided = nodes_and_notes(content, "a.csv", &["--header", header], dir.path());
+    for (header, nodes) in [("--header", 3), ("--no-header", 5)] {
+        let decided = nodes_and_notes(content, "a.csv", &[header], dir.path());
         assert_eq!((decided.0.len(), decided.1.len()), (nodes, 0));
     }
     let (ids, notes) = nodes_and_notes("ann,bob\ncid,dee\n", "a.csv", &[], dir.path());
@@ -193,7 +198,7 @@ fn headers_of_text_ids_are_no_nodes() {
     // Text above numbers is a header, and the record of the run says so.
     let content = "wer,wen,n\nann,bob,1\nbob,cid,2\n";
     let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-    let note = "note: the first line of a.csv, `wer,wen,n`, is read as a header; --header no reads it as an edge";
+    let note = "note: the first line of a.csv, `wer,wen,n`, is read as a header; --no-header reads it as an edge";
     assert_eq!((ids.len(), &*notes[0]), (3, note));
     let record = fs::read_to_string(dir.path().join("counts.npy.run.json")).expect("a record");
     let record: serde_json::Value = serde_json::from_str(&record).expect("JSON");
@@ -299,14 +304,14 @@ fn lists_that_are_written_are_read_as_node_lists() {
         .success();
     let embedded =
         fs::read_to_string(dir.path().join("z.ids.txt")).expect("ids beside the vectors");
-    let (ids, notes) = nodes_and_notes(content, "a.csv", &["--nodes", "z.ids.txt"], dir.path());
+    let (ids, notes) = nodes_and_notes(content, "a.csv", &["--node-list", "z.ids.txt"], dir.path());
     assert_eq!((ids.join("\n") + "\n", notes.len()), (embedded, 0));
     assert_eq!(ids.len(), 7);
     // In another order, which is kept.
     let turned: Vec<&str> = ids.iter().rev().map(String::as_str).collect();
     fs::write(dir.path().join("nodes.txt"), turned.join("\n")).expect("writable");
     assert_eq!(
-        nodes_and_notes(content, "a.csv", &["--nodes", "nodes.txt"], dir.path()).0,
+        nodes_and_notes(content, "a.csv", &["--node-list", "nodes.txt"], dir.path()).0,
         turned
     );
     fs::write(
@@ -314,7 +319,8 @@ fn lists_that_are_written_are_read_as_node_lists() {
         format!("id\n{}", turned.join("\n")),
     )
     .expect("writable");
-    let (again, notes) = nodes_and_notes(content, "a.csv", &["--nodes", "nodes.txt"], dir.path());
+    let (again, notes) =
+        nodes_and_notes(content, "a.csv", &["--node-list", "nodes.txt"], dir.path());
     assert!(
         again == turned && notes.len() == 1 && notes[0].contains("`id`, is read as a header"),
         "{notes:?}"
@@ -351,7 +357,7 @@ fn users_and_items_with_the_same_numbers() {
     let (ids, notes) = nodes_and_notes(
         ratings,
         "r.csv",
-        &["--weighted", "--bipartite=no"],
+        &["--weighted", "--no-bipartite"],
         dir.path(),
     );
     assert!(
@@ -376,7 +382,7 @@ fn users_and_items_with_the_same_numbers() {
         "movieId:1\nmovieId:2\nmovieId:7\nuserId:1\nuserId:2\nuserId:3\nuserId:9\n",
     )
     .expect("writable");
-    let listed = ["--weighted", "--bipartite", "--nodes", "nodes.txt"];
+    let listed = ["--weighted", "--bipartite", "--node-list", "nodes.txt"];
     assert_eq!(
         nodes_and_notes(ratings, "r.csv", &listed, dir.path())
             .0
@@ -387,7 +393,7 @@ fn users_and_items_with_the_same_numbers() {
         "count",
         "--config",
         "counts.npy.run.json",
-        "--by",
+        "--per",
         "node",
         "-o",
         "again.npy",
@@ -532,7 +538,7 @@ fn weights_that_are_named_and_dropped() {
     for command in ["info", "count"] {
         let both = hone()
             .current_dir(dir.path())
-            .args([command, "a.csv", "--weight", "w", "--weighted=no"])
+            .args([command, "a.csv", "--weight", "w", "--no-weighted"])
             .assert()
             .code(2);
         both.stderr(
@@ -553,7 +559,7 @@ fn node_lists_whose_first_line_may_be_an_id() {
         .expect("writable");
         let refused = hone()
             .current_dir(dir.path())
-            .args(["info", "a.csv", "--nodes", "nodes.txt"])
+            .args(["info", "a.csv", "--node-list", "nodes.txt"])
             .assert()
             .code(2);
         refused.stderr(contains(format!("quote it there: \"{first}\"")));
@@ -563,13 +569,17 @@ fn node_lists_whose_first_line_may_be_an_id() {
         )
         .expect("writable");
         assert_eq!(
-            size(&["a.csv", "--nodes", "nodes.txt"], dir.path()),
+            size(&["a.csv", "--node-list", "nodes.txt"], dir.path()),
             (3, 2),
             "the remedy works"
         );
         fs::write(dir.path().join("nodes.txt"), format!("{first}\nann\nbob\n")).expect("writable");
-        let (_, notes) =
-            nodes_and_notes("ann,bob\n", "b.csv", &["--nodes", "nodes.txt"], dir.path());
+        let (_, notes) = nodes_and_notes(
+            "ann,bob\n",
+            "b.csv",
+            &["--node-list", "nodes.txt"],
+            dir.path(),
+        );
         assert!(
             notes.len() == 1 && notes[0].contains(&format!("put it in quotes (\"{first}\")")),
             "{notes:?}"
@@ -578,7 +588,7 @@ fn node_lists_whose_first_line_may_be_an_id() {
     fs::write(dir.path().join("nodes.txt"), "#a\n#b\n").expect("writable");
     let none = hone()
         .current_dir(dir.path())
-        .args(["info", "b.csv", "--nodes", "nodes.txt"])
+        .args(["info", "b.csv", "--node-list", "nodes.txt"])
         .assert()
         .code(2);
     none.stderr(contains("in quotes where it begins with # or %"));
@@ -609,7 +619,7 @@ fn missing_files_and_folders() {
     );
     fs::write(dir.path().join("a.tsv"), "1\t2\n").expect("writable");
     refused(
-        &["a.tsv", "--nodes", "nowhere.txt"],
+        &["a.tsv", "--node-list", "nowhere.txt"],
         dir.path(),
         "nowhere.txt",
     );
@@ -647,14 +657,14 @@ fn first_lines_unlike_the_others_are_named() {
             5,
             "`10,20`, is read as an edge, though neither id occurs again",
         ),
-        ("a.csv", "von,nach\na,b\nb,c\n", 5, "--header yes"),
+        ("a.csv", "von,nach\na,b\nb,c\n", 5, "--header"),
         (
             "a.txt",
             sizes,
             5,
-            "though 3 lines follow it, as if it had the numbers of nodes and edges; --header yes",
+            "though 3 lines follow it, as if it had the numbers of nodes and edges; --header",
         ),
-        ("a.txt", "// hi\na b\nb c\n", 5, "--header yes"),
+        ("a.txt", "// hi\na b\nb c\n", 5, "--header"),
     ] {
         let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());
         assert!(
@@ -663,12 +673,12 @@ fn first_lines_unlike_the_others_are_named() {
         );
     }
     for (content, options, nodes) in [
-        (sizes, ["--header", "yes"], 4),
-        (sizes, ["--header", "no"], 5),
-        ("// hi\na b\nb c\n", ["--comment", "/"], 3),
-        ("10 20\na b\nb c\n", ["--header", "yes"], 3),
+        (sizes, &["--header"][..], 4),
+        (sizes, &["--no-header"], 5),
+        ("// hi\na b\nb c\n", &["--comment", "/"], 3),
+        ("10 20\na b\nb c\n", &["--header"], 3),
     ] {
-        let (ids, notes) = nodes_and_notes(content, "a.txt", &options, dir.path());
+        let (ids, notes) = nodes_and_notes(content, "a.txt", options, dir.path());
         assert!(
             ids.len() == nodes && notes.is_empty(),
             "{content} {options:?}: {ids:?} {notes:?}"
@@ -717,10 +727,10 @@ fn first_lines_unlike_the_others_are_named() {
         run.stderr(contains(error));
     }
     for options in [
-        ["--source", "0", "--target", "2"],
-        ["--delimiter", "->", "--header", "no"],
+        &["--source", "0", "--target", "2"][..],
+        &["--delimiter", "->", "--no-header"],
     ] {
-        let (ids, _) = nodes_and_notes("a -> b\nb -> c\n", "a.txt", &options, dir.path());
+        let (ids, _) = nodes_and_notes("a -> b\nb -> c\n", "a.txt", options, dir.path());
         assert_eq!(ids, ["a", "b", "c"]);
     }
 }

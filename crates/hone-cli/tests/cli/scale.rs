@@ -478,7 +478,7 @@ fn sampling_and_observed_entries_keep_to_the_budget() {
     let small = "--output-format tsv --preset hone-p --motifs edge --local-dim 2 --dim 2 --steps 1";
     for command in [
         format!("embed {small} --sample cap=256"),
-        "count --by total --sample cap=256".to_owned(),
+        "count --per total --sample cap=256".to_owned(),
     ] {
         // The first limit that is enough to read the graph, but not for the estimates.
         let refusal = (16..100).step_by(4).find_map(|limit| {
@@ -601,7 +601,7 @@ fn counting_and_features_keep_to_their_budget() {
         .success();
     for (command, name) in [
         ("count", "c.parquet"),
-        ("count --by node", "n.npy"),
+        ("count --per node", "n.npy"),
         ("features", "x.npy"),
     ] {
         let run = |memory: &str| {
@@ -629,7 +629,7 @@ fn counting_and_features_keep_to_their_budget() {
         run("16").code(2).stderr(contains("only 16 B may be used"));
     }
     hone()
-        .args("count builtin:karate --by total --memory 16".split(' '))
+        .args("count builtin:karate --per total --memory 16".split(' '))
         .assert()
         .code(2)
         .stderr(contains("needs about"));

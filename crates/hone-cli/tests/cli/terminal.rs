@@ -127,7 +127,7 @@ fn messages_never_act_on_a_terminal() {
         "embed g.tsv -o k.tsv --preset @",
         "embed -o again.npy --config old.npy.run.json",
         "embed g.tsv -o k.tsv --attributes @.csv",
-        "embed g.tsv -o k.tsv --nodes g.tsv --attributes columns.csv",
+        "embed g.tsv -o k.tsv --node-list g.tsv --attributes columns.csv",
         "similar z.tsv --node a",
         "similar z.tsv --node @",
         "similar @z.npy --node a",
@@ -142,7 +142,7 @@ fn messages_never_act_on_a_terminal() {
         "eval link @.tsv --methods @ --seeds 1",
         "eval link g.tsv --methods hone:@=3 --seeds 1",
         "eval link g.tsv --methods file:missing@.npy --seeds 1",
-        "eval link g.tsv --methods degree --seeds 1 --csv e@.csv",
+        "eval link g.tsv --methods degree --seeds 1 -o e@.csv",
         "eval nodes g.tsv --labels missing@.csv --methods degree",
         "tune g.tsv -o best@.toml --candidate @",
     ] {
@@ -244,7 +244,7 @@ fn results_are_escaped_on_a_terminal_and_nowhere_else() {
             false,
         ),
         (
-            "eval link g.tsv --methods file:@z.tsv --seeds 2 --json -",
+            "eval link g.tsv --methods file:@z.tsv --seeds 2 --json",
             true,
         ),
     ];

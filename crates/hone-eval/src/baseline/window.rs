@@ -200,7 +200,7 @@ fn check_memory(method: &str, copies: u64, nodes: usize, limit: u64) -> Result<(
         need,
         least: false,
         limit,
-        remedy: format!("leave out {name}, or raise its memory option"),
+        remedy: format!("leave out {name}, or raise its memory option").into(),
     })
 }
 

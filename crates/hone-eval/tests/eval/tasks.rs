@@ -17,7 +17,7 @@ use hone_eval::method::Method;
 use hone_eval::random::Stream;
 use hone_eval::split::{LinkSplit, Removal, TrainGraph};
 use hone_eval::task::{LinkCell, LinkConfig, NodesConfig, Protocol, Setting, link, nodes};
-use hone_eval::tune::{By, TuneOptions};
+use hone_eval::tune::{Goal, TuneOptions};
 use hone_eval::vectors::Save;
 
 /// Four groups of `size` nodes, dense inside and sparse between, and one node without edges.
@@ -613,22 +613,22 @@ fn tuning_takes_what_is_clearly_better_and_nothing_else() {
     let labels = NodeLabels::new(&labels).unwrap();
     let options = |candidates: &[&str], by| TuneOptions {
         candidates: candidates.iter().map(|&text| text.to_owned()).collect(),
-        by,
+        goal: by,
         rounds: 4,
         ..TuneOptions::default()
     };
-    let clear = options(&["hone:dim=2", "hone:dim=16"], Some(By::Labels));
+    let clear = options(&["hone:dim=2", "hone:dim=16"], Some(Goal::Labels));
     let clear = clear.run(&graph, Some(&labels), None, &Silent).unwrap();
     assert_eq!(
-        (clear.by, clear.rounds, clear.chosen),
-        (By::Labels, 4, 1),
+        (clear.goal, clear.rounds, clear.chosen),
+        (Goal::Labels, 4, 1),
         "{:?}",
         clear.rows
     );
     assert_eq!(clear.config.global.dim, 16);
     let few = options(&["hone:dim=2", "hone:dim=16"], None);
     let links = few.run(&graph, None, None, &Silent).unwrap();
-    assert_eq!((links.by, links.best), (By::Links, 1));
+    assert_eq!((links.goal, links.best), (Goal::Links, 1));
     assert!(
         links
             .rows
@@ -637,10 +637,10 @@ fn tuning_takes_what_is_clearly_better_and_nothing_else() {
     );
     let alike = options(
         &["hone:dim=16", "hone:dim=16,local.solver.tolerance=0.00011"],
-        Some(By::Labels),
+        Some(Goal::Labels),
     );
     let alike = alike.run(&graph, Some(&labels), None, &Silent).unwrap();
-    assert_eq!((alike.by, alike.chosen), (By::Labels, 0));
+    assert_eq!((alike.goal, alike.chosen), (Goal::Labels, 0));
     assert!(
         alike
             .rows
@@ -655,11 +655,11 @@ fn tuning_takes_what_is_clearly_better_and_nothing_else() {
             &Silent,
         )
         .unwrap();
-    assert_eq!((none.by, none.rounds, none.chosen), (By::Both, 0, 0));
+    assert_eq!((none.goal, none.rounds, none.chosen), (Goal::Both, 0, 0));
     let once = TuneOptions { rounds: 1, ..few }
         .run(&graph, Some(&labels), None, &Silent)
         .unwrap();
-    assert_eq!((once.by, once.rounds, once.chosen), (By::Both, 1, 0));
+    assert_eq!((once.goal, once.rounds, once.chosen), (Goal::Both, 1, 0));
     assert_eq!(
         once.rows[1].links[0], links.rows[1].links[0],
         "the first round is that of the longer run"

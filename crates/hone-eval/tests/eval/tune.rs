@@ -11,7 +11,7 @@ use hone_eval::pairs::PairOperator;
 use hone_eval::random::Stream;
 use hone_eval::split::Negatives;
 use hone_eval::task::{LinkCell, LinkConfig, Setting, link};
-use hone_eval::tune::{By, Row, TuneOptions, Tuned};
+use hone_eval::tune::{Goal, Row, TuneOptions, Tuned};
 
 fn judged(scores: &[&[f64]]) -> Tuned {
     let names = ["hone", "hone-p", "hone-w"].map(str::to_owned);
@@ -25,7 +25,7 @@ fn judged(scores: &[&[f64]]) -> Tuned {
         candidates: names.to_vec(),
         ..TuneOptions::default()
     };
-    let tuned = options.judge(rows, By::Links, scores[0].len() as u64);
+    let tuned = options.judge(rows, Goal::Links, scores[0].len() as u64);
     tuned.expect("presets")
 }
 
@@ -113,13 +113,13 @@ fn errors_are_those_of_repeated_splits() {
 #[test]
 fn slips_are_named() {
     let graph = builtin("karate").expect("built in");
-    let run = |candidates: &[&str], by, nodes: Option<u32>| {
+    let run = |candidates: &[&str], goal, nodes: Option<u32>| {
         let labelled = |i: u32| (i, vec![["a", "b"][i as usize % 2]]);
         let rows = nodes.map(|nodes| (0..nodes).map(labelled).collect::<Vec<_>>());
         let labels = rows.map(|rows| NodeLabels::new(&rows).expect("two labels"));
         let options = TuneOptions {
             candidates: candidates.iter().map(|&text| text.to_owned()).collect(),
-            by,
+            goal,
             ..TuneOptions::default()
         };
         // No round is completed.
@@ -140,11 +140,11 @@ fn slips_are_named() {
     assert!(slip(&["hone"]).contains("at least two"));
     assert!(slip(&["hone", "hone:step=3"]).starts_with("candidates: "));
     assert!(slip(&["hone", "hone:steps=3"]).contains("`hone:steps=3` is given twice"));
-    let by = |by, nodes| run(&["hone", "hone-w"], by, nodes).map(|tuned| tuned.by);
-    assert!(by(Some(By::Labels), None).is_err() && by(Some(By::Labels), Some(20)).is_ok());
-    assert!(by(Some(By::Links), Some(20)).is_err() && by(None, Some(19)).is_err());
-    assert_eq!(by(None, Some(20)).expect("labels"), By::Both);
-    assert_eq!(by(None, None).expect("links"), By::Links);
+    let by = |goal, nodes| run(&["hone", "hone-w"], goal, nodes).map(|tuned| tuned.goal);
+    assert!(by(Some(Goal::Labels), None).is_err() && by(Some(Goal::Labels), Some(20)).is_ok());
+    assert!(by(Some(Goal::Links), Some(20)).is_err() && by(None, Some(19)).is_err());
+    assert_eq!(by(None, Some(20)).expect("labels"), Goal::Both);
+    assert_eq!(by(None, None).expect("links"), Goal::Links);
 }
 
 /// Directed graphs are judged as `hone eval link --directed` judges them, by the direction of arcs too.

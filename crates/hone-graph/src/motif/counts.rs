@@ -231,7 +231,8 @@ impl Counts {
                 };
                 *weight = found.ok_or_else(|| Error::Numeric {
                     stage: format!("counts of motif {motif}"),
-                    message: format!("more than u64 holds on the edge between nodes {i} and {j}"),
+                    message: format!("more than u64 holds on the edge between nodes {i} and {j}")
+                        .into(),
                 })?;
             }
             f(j, &weights);
@@ -447,7 +448,7 @@ impl Counts {
             );
             Err(Error::Numeric {
                 stage: "node orbits".into(),
-                message,
+                message: message.into(),
             })
         };
         let rows = |rows: Range<usize>| rows.map(node).collect::<Result<Vec<_>>>();

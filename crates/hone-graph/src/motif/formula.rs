@@ -332,7 +332,8 @@ impl Exact {
         }
         Err(Error::Numeric {
             stage: "motif counting".into(),
-            message: format!("a node has {degree} neighbours; at most {most} can be counted"),
+            message: format!("a node has {degree} neighbours; at most {most} can be counted")
+                .into(),
         })
     }
 

@@ -35,6 +35,7 @@ use super::set::Motif;
 use super::triad::Occurrence;
 use crate::Graph;
 use crate::error::{Error, Result};
+use crate::message::{message, set, setting};
 use crate::parallel;
 use crate::sparse::{Pattern, offsets};
 
@@ -366,18 +367,24 @@ fn joined(motif: Motif, pieces: Vec<Piece>, nodes: usize) -> Result<MotifGraph> 
 /// Refuses a single orbit of a graphlet that has several: occurrences have no position.
 pub fn check_motif(motif: Motif) -> Result<()> {
     let Some(graphlet) = motif.graphlet() else {
-        let message = format!(
-            "occurrences are counted without directions, and {motif} is a directed motif; use pairs = \"edges\""
-        );
+        let message = message![
+            format!(
+                "occurrences are counted without directions, and {motif} is a directed motif; use "
+            ),
+            set("pairs", "edges")
+        ];
         return Err(Error::config("pairs", message));
     };
     if motif.orbits().len() == graphlet.orbits().len() {
         return Ok(());
     }
-    let message = format!(
-        "occurrences are of whole graphlets, and {motif} is one of several edge positions in {graphlet}; use motifs = \
-         \"graphlets\", or a list with {graphlet} instead"
-    );
+    let message = message![
+        format!(
+            "occurrences are of whole graphlets, and {motif} is one of several edge positions in {graphlet}; use "
+        ),
+        set("motifs", "graphlets"),
+        format!(", or a list with {graphlet} instead")
+    ];
     Err(Error::config("pairs", message))
 }
 
@@ -385,7 +392,12 @@ pub fn check_motif(motif: Motif) -> Result<()> {
 pub fn estimated() -> Error {
     Error::config(
         "pairs",
-        "occurrences are counted exactly, and sample requests estimates; use sample = \"exact\"",
+        message![
+            "occurrences are counted exactly, and ",
+            setting("sample"),
+            " requests estimates; use ",
+            set("sample", "exact")
+        ],
     )
 }
 

@@ -26,6 +26,7 @@ use crate::Graph;
 use crate::communicator::{Communicator, SingleProcess};
 use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
+use crate::message::{Message, message, set, setting};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::random::Key;
@@ -139,7 +140,7 @@ impl Sample {
             true => self.count_orbits(graph, (seed, allowance), communicator, progress)?,
             false => Counts::new(graph.symmetric_pattern(), Values::Absent),
         };
-        let remedy = "raise the memory limit, or count a smaller graph";
+        let remedy = smaller();
         allowance.check_work(
             "counting triads",
             COUNTING * counts.pattern().nnz() as u64,
@@ -177,6 +178,14 @@ impl Sample {
     }
 }
 
+fn smaller() -> Message {
+    message![
+        "raise ",
+        setting("memory_limit"),
+        ", or count a smaller graph"
+    ]
+}
+
 pub(super) fn exact(
     pattern: Arc<Pattern>,
     allowance: Allowance,
@@ -191,7 +200,7 @@ pub(super) fn exact(
             need: need.max(held + counting_at_most(&pattern)),
             least: false,
             limit,
-            remedy: "raise the memory limit, or count a smaller graph".into(),
+            remedy: smaller(),
         }),
     };
     room(COUNTING * pattern.nnz() as u64)?;
@@ -242,7 +251,12 @@ fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) ->
             need,
             least: replicates > 1,
             limit,
-            remedy: "use a smaller cap, or sample = \"exact\", which takes less, or raise the memory limit".into(),
+            remedy: message![
+                "use a smaller cap, or ",
+                set("sample", "exact"),
+                ", which takes less, or raise ",
+                setting("memory_limit")
+            ],
         })
     })
 }

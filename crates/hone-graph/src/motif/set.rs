@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::orbit::{ArcOrbit, Graphlet, Orbit, Triad};
 use crate::error::{Error, Result};
+use crate::message::{message, setting};
 use crate::spelling;
 
 /// What a weighted motif graph counts: one edge orbit, or a whole graphlet (the sum of its orbits); in directed graphs
@@ -426,10 +427,13 @@ impl Delta {
             if !used.iter().any(|motif| motif.name() == name) {
                 let message = match name.parse::<Motif>() {
                     Err(Error::Config { message, .. }) => message,
-                    _ => format!(
-                        "`{name}` is not among the motifs used ({motifs}); name them one by one in the setting \
-                         `motifs`, with it among them, or leave it out here"
-                    ),
+                    _ => message![
+                        format!(
+                            "`{name}` is not among the motifs used ({motifs}); name them one by one with "
+                        ),
+                        setting("motifs"),
+                        ", with it among them, or leave it out here"
+                    ],
                 };
                 return Err(Error::config(field, message));
             }

@@ -21,6 +21,7 @@ use super::ranked::{Ranked, balanced, ranges, sweep};
 use super::set::Motif;
 use crate::Graph;
 use crate::error::{Error, Result};
+use crate::message::{message, set};
 use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::sparse::Pattern;
@@ -341,10 +342,11 @@ pub(super) fn check_graph(motif: Motif, graph: &Graph) -> Result<()> {
     if graph.is_directed() {
         return Ok(());
     }
-    let message = format!(
-        "`{motif}` is a directed motif, and the graph is undirected; read it with directed = true, or choose other motifs, \
-         such as `all`"
-    );
+    let message = message![
+        format!("`{motif}` is a directed motif, and the graph is undirected; read it with "),
+        set("directed", true),
+        ", or choose other motifs, such as `all`"
+    ];
     Err(Error::config("motifs", message))
 }
 

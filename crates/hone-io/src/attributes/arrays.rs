@@ -9,6 +9,7 @@ use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::graph::read::{source::Source, table::find};
+use crate::message::{message, setting};
 use crate::store::{self, Embedding};
 
 /// Reads a `.npy` array: rows in node order, or of the ids in `NAME.ids.txt`; columns named by `NAME.npy.columns.txt`.
@@ -130,9 +131,8 @@ pub(super) fn read_parquet(request: &Request) -> Result<Raw> {
 fn optional(mut error: Error, name: &str) -> Error {
     if let Error::Input { remedy, .. } = &mut error {
         let or = if remedy.is_empty() { "" } else { "; or " };
-        *remedy = format!(
-            "{remedy}{or}leave `{name}` out by naming the others in attributes.table.columns"
-        );
+        remedy.push(format!("{or}leave `{name}` out by naming the others in "));
+        remedy.push(setting("attributes.table.columns"));
     }
     error
 }
@@ -140,15 +140,19 @@ fn optional(mut error: Error, name: &str) -> Error {
 fn ids(column: Nullable, name: &str, request: &Request) -> Result<NodeIds> {
     let present = column.present.unwrap_or_default();
     if let Some(row) = present.iter().position(|present| !present) {
-        let remedy =
-            "give every row the id of its node, or name the id column with attributes.table.id";
+        let remedy = message![
+            "give every row the id of its node, or name the id column with ",
+            setting("attributes.table.id")
+        ];
         let message = format!("row {row} (from 0) has no `{name}`");
         return Err(request.fail(message, remedy));
     }
     column.values.into_ids().ok_or_else(|| {
         let message = format!("column `{name}` has floating-point numbers, not ids");
-        let remedy =
-            "ids are integers or text; convert them, or name another column with attributes.table.id";
+        let remedy = message![
+            "ids are integers or text; convert them, or name another column with ",
+            setting("attributes.table.id")
+        ];
         request.fail(message, remedy)
     })
 }

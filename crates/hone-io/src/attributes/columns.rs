@@ -5,6 +5,7 @@
 //! the user has declared the column categorical.
 
 use crate::graph::Names;
+use crate::message::{Message, message, setting};
 
 /// The code of a missing category.
 pub(super) const NO_CATEGORY: u32 = u32::MAX;
@@ -45,11 +46,12 @@ pub(super) enum Refusal {
 
 impl Refusal {
     /// What is wrong with a value of the column `name`, and what helps.
-    pub(super) fn explain(self, name: &str) -> (String, String) {
-        let mixed = format!(
-            "fix it, leave it empty where it is missing, or add {name:?} to attributes.table.categorical if all \
-             its values are categories"
-        );
+    pub(super) fn explain(self, name: &str) -> (String, Message) {
+        let mixed = message![
+            format!("fix it, leave it empty where it is missing, or add {name:?} to "),
+            setting("attributes.table.categorical"),
+            " if all its values are categories"
+        ];
         let (what, remedy) = match self {
             Refusal::Word => ("has numbers, but this is not a number", mixed),
             Refusal::Number => ("has words, but this is a number", mixed),
@@ -63,7 +65,10 @@ impl Refusal {
             }
             Refusal::Categories => (
                 "has more categories than 32 bits can number",
-                "leave the column out with attributes.table.columns".into(),
+                message![
+                    "leave the column out with ",
+                    setting("attributes.table.columns")
+                ],
             ),
         };
         (format!("column `{name}` {what}"), remedy)

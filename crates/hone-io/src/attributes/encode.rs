@@ -13,6 +13,7 @@ use super::{Facts, Loaded, Missing, Raw, Request, Rows, Table, open};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::{Names, NodeIds};
+use crate::message::{message, set, setting};
 use crate::progress::Progress;
 
 /// No row of the file.
@@ -97,10 +98,12 @@ fn row_of_node(rows: &Rows, request: &Request) -> Result<Vec<u32>> {
         let node = request.ids.iter().next();
         let node = node.map(|id| id.to_string()).unwrap_or_default();
         let theirs = rows.example.as_deref().unwrap_or_default();
-        let remedy = format!(
-            "the file has ids like `{theirs}`, the graph has ids like `{node}`; name the id column with \
-             attributes.table.id"
-        );
+        let remedy = message![
+            format!(
+                "the file has ids like `{theirs}`, the graph has ids like `{node}`; name the id column with "
+            ),
+            setting("attributes.table.id")
+        ];
         return Err(request.fail("none of its ids is a node of the graph", remedy));
     }
     let mut row_of = vec![NO_ROW; request.ids.len()];
@@ -132,7 +135,8 @@ fn place_of(rows: &Rows, row: usize) -> String {
 
 /// Fails at the first node or value that is missing.
 fn refuse_missing(raw: &Raw, rows: &[u32], request: &Request) -> Result<()> {
-    let remedy = "add it, or choose attributes.table.missing = \"mean\" or \"zero\"";
+    let [mean, zero] = ["mean", "zero"].map(|value| set("attributes.table.missing", value));
+    let remedy = message!["add it, or choose ", mean, " or ", zero];
     if let Some(node) = rows.iter().position(|&row| row == NO_ROW) {
         let id = request.ids.get(node as u32);
         let message = format!("node `{id}` of the graph is not in the file");

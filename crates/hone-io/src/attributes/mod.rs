@@ -31,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::graph::read::{extension, lines::Delimiter, source::Source, table::find};
 use crate::graph::{Column, NodeIds};
 use crate::memory::Allowance;
+use crate::message::{Message, message, set, setting};
 use crate::output::{Written, companions, parts};
 use crate::progress::Progress;
 use columns::{Values, listed};
@@ -84,7 +85,8 @@ impl Table {
             Delimiter::named(delimiter, &format!("{field}.delimiter"))?;
         }
         if self.header == Auto::Given(false) && matches!(self.id, Auto::Given(Column::Name(_))) {
-            let message = "a name needs a header; give a position, or drop header = false";
+            let no = set(format!("{field}.header"), false);
+            let message = message!["a name needs a header; give a position, or drop ", no];
             return Err(Error::config(format!("{field}.id"), message));
         }
         Ok(())
@@ -287,7 +289,7 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    fn fail(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
+    fn fail(&self, message: impl Into<Message>, remedy: impl Into<Message>) -> Error {
         Error::input(self.path, message, remedy)
     }
 
@@ -313,9 +315,14 @@ impl Request<'_> {
             need,
             least: true,
             limit,
-            remedy: "choose some with attributes.table.columns, lower attributes.table.categories, reduce the file \
-                     beforehand, or raise the memory limit"
-                .into(),
+            remedy: message![
+                "choose some with ",
+                setting("attributes.table.columns"),
+                ", lower ",
+                setting("attributes.table.categories"),
+                ", reduce the file beforehand, or raise ",
+                setting("memory_limit")
+            ],
         })
     }
 
@@ -383,7 +390,8 @@ impl Request<'_> {
                 "column `{}` holds the ids and is not an attribute",
                 names[id]
             );
-            let remedy = "take it off attributes.table.columns, or name another id column";
+            let columns = setting("attributes.table.columns");
+            let remedy = message!["take it off ", columns, ", or name another id column"];
             return Err(self.fail(message, remedy));
         }
         Ok(used)
@@ -395,8 +403,11 @@ impl Request<'_> {
             return Ok(());
         }
         let message = "the columns of this format are numbers, not categories";
-        let remedy =
-            "use a table (.csv, .tsv, .parquet), or leave attributes.table.categorical out";
+        let remedy = message![
+            "use a table (.csv, .tsv, .parquet), or leave ",
+            setting("attributes.table.categorical"),
+            " out"
+        ];
         Err(self.fail(message, remedy))
     }
 

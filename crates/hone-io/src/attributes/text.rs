@@ -19,6 +19,7 @@ use crate::graph::read::source::{BINARY, Source};
 use crate::graph::read::table::find;
 use crate::graph::{Column, IdIndex};
 use crate::hashing::SeededSet;
+use crate::message::{message, set, setting};
 
 /// Names of an id column that are known without being asked for.
 pub(super) const ID_NAMES: [&str; 7] = [
@@ -139,10 +140,14 @@ fn wrong_fields(line: &[u8], found: usize, layout: &Layout) -> Fault {
     }
     let (s, expected) = (if found == 1 { "" } else { "s" }, layout.fields);
     let message = format!("{found} field{s} where {expected} are expected");
-    let remedy = format!(
-        "fields are separated by {}; fix the line, quote a field that has one, or name what separates them with attributes.table.delimiter",
-        layout.delimiter.name()
-    );
+    let delimiter = layout.delimiter.name();
+    let remedy = message![
+        format!(
+            "fields are separated by {delimiter}; fix the line, quote a field that has one, or name what separates them \
+             with "
+        ),
+        setting("attributes.table.delimiter")
+    ];
     Fault::new(line, message, remedy)
 }
 
@@ -323,7 +328,8 @@ fn decide(
     let mut seen = SeededSet::default();
     if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
         let message = format!("two columns are called `{twice}`");
-        let remedy = "rename one of them; or use attributes.table.header = false";
+        let no = set("attributes.table.header", false);
+        let remedy = message!["rename one of them; or use ", no];
         return Err(Fault::new(head, message, remedy));
     }
     Ok((id, header, names))

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{Edges, Generator, NodeIds};
 use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
+use crate::message::{message, setting};
 use crate::output::{Existing, Output};
 use crate::parallel;
 use crate::progress::Progress;
@@ -76,9 +77,10 @@ impl GraphFormat {
             return Ok(*format);
         }
         let known = EXTENSIONS.map(|(known, _)| format!(".{known}")).join(" ");
-        let remedy = format!(
-            "use {known} (text also with .gz or .zst), or name the format with the option `format`"
-        );
+        let remedy = message![
+            format!("use {known} (text also with .gz or .zst), or name the format with "),
+            setting("format")
+        ];
         let message = format!("no graph format has the extension .{extension}");
         Err(Error::input(path, message, remedy))
     }

@@ -25,6 +25,7 @@ use super::{Format, npy, text};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, IdIndex, NodeId};
 use crate::memory::Allowance;
+use crate::message::{message, setting};
 use crate::motif::triad::Occurrence;
 use crate::motif::{Counts, Motif, NODE_ORBITS, OrbitTable};
 use crate::output::Batch;
@@ -263,7 +264,11 @@ impl<'a> CountTable<'a> {
         progress.check()?;
         // The row of each edge and the columns of the counts.
         let more = 60 * graph.edges() as u64;
-        allowance.check_work("taking up counts", more, "raise the memory limit")?;
+        allowance.check_work(
+            "taking up counts",
+            more,
+            message!["raise ", setting("memory_limit")],
+        )?;
         table.counts(graph).map_err(wrong)
     }
 }

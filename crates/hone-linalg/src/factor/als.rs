@@ -14,6 +14,7 @@ use super::pair::{
 use super::{Factors, Method, Shape, Task, WITH_ROOTS};
 use crate::dense::{Block, Norm, Panels, Small, orthonormalize};
 use crate::error::{Error, Result};
+use crate::message::{message, set};
 use crate::operator::{Energy, Operator, SQUARABLE, Workspace};
 use crate::space::Host;
 use crate::sparse::Fused;
@@ -70,7 +71,12 @@ impl Method for Als {
         not_negative(field, "tolerance", self.tolerance)?;
         not_negative(field, "regularization", self.regularization)?;
         if self.observed_only && self.orthogonal != Orthogonal::None {
-            let message = "orthogonal factors need all entries: set observed-only = false, or orthogonal = \"none\"";
+            let message = message![
+                "orthogonal factors need all entries: use ",
+                set(format!("{field}.observed-only"), false),
+                ", or ",
+                set(format!("{field}.orthogonal"), "none")
+            ];
             return Err(Error::config(format!("{field}.orthogonal"), message));
         }
         Ok(())

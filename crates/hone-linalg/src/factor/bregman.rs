@@ -32,6 +32,7 @@ use super::pair::{Descent, Pair, Start, not_negative, nothing, penalty, sensible
 use super::{ALONE, Factors, Method, Shape, Task};
 use crate::dense::{Block, Norm, Panels};
 use crate::error::{Error, Result};
+use crate::message::{Message, message, set};
 use crate::operator::Operator;
 use crate::parallel;
 
@@ -125,9 +126,14 @@ impl Method for Bregman {
         let totals = Totals::of(&entries, self.loss);
         if totals.least <= totals.most {
             let remedy = if matches!(s, Operator::Dense(_)) {
-                "use local.solver.method = nmf, or loss = gaussian"
+                message![
+                    "use ",
+                    set("local.solver.method", "nmf"),
+                    ", or ",
+                    set("global.solver.loss", "gaussian")
+                ]
             } else {
-                "use psi = \"w\" or psi = \"p\""
+                message!["use ", set("psi", "w"), " or ", set("psi", "p")]
             };
             let (least, most) = (totals.least, totals.most);
             self.loss.check(&s.formula(), least, most, remedy)?;
@@ -501,31 +507,33 @@ impl Divergence {
     }
 
     /// Why negative entries of a matrix cannot be compared.
-    pub fn negative(self, matrix: &str, remedy: &str) -> String {
+    pub fn negative(self, matrix: &str, remedy: Message) -> Message {
         let needs = match self {
             Divergence::Bernoulli => "entries between 0 and 1",
             Divergence::GammaLog | Divergence::GammaInverse => "positive entries",
             Divergence::Gaussian | Divergence::Poisson => "non-negative entries",
         };
-        format!(
-            "{} needs {needs}: matrix {matrix} has negative ones; {remedy}",
-            self.name()
-        )
+        let name = self.name();
+        message![
+            format!("{name} needs {needs}: matrix {matrix} has negative ones; "),
+            remedy
+        ]
     }
 
     /// Refuses a matrix with such a least and largest entry, if outside the domain, naming it; `remedy` helps against negative ones.
-    fn check(self, matrix: &str, least: f64, most: f64, remedy: &str) -> Result<()> {
+    fn check(self, matrix: &str, least: f64, most: f64, remedy: Message) -> Result<()> {
         let gamma = matches!(self, Divergence::GammaLog | Divergence::GammaInverse);
         let message = if least < 0.0 && self.refuses_negative() {
             self.negative(matrix, remedy)
         } else if least == 0.0 && gamma {
-            format!(
-                "Gamma needs positive entries: matrix {matrix} has zeros; use entries = \"observed\""
-            )
+            format!("Gamma needs positive entries: matrix {matrix} has zeros; let it fit observed entries alone").into()
         } else if most > 1.0 + OVER && self == Divergence::Bernoulli {
-            format!(
-                "Bernoulli needs entries between 0 and 1: matrix {matrix} has larger ones; use psi = \"p\""
-            )
+            message![
+                format!(
+                    "Bernoulli needs entries between 0 and 1: matrix {matrix} has larger ones; use "
+                ),
+                set("psi", "p")
+            ]
         } else {
             return Ok(());
         };

@@ -18,6 +18,7 @@ use super::Task;
 use super::svd::ZERO;
 use crate::dense::{Block, Eigen, Logs, Small, log_above_one, rows_times};
 use crate::error::{Error, Result};
+use crate::message::{message, set};
 use crate::operator::{Operator, Scaled};
 use crate::random::unit;
 use crate::space::{Fold, Map, Space, Workspace, signs, widths};
@@ -269,7 +270,12 @@ fn degrees(s: &Operator) -> Result<Vec<f64>> {
         }
         _ => (),
     }
-    let message = "needs a symmetric, normalised matrix: psi = a-norm, and direction = ignore";
+    let message = message![
+        "needs a symmetric, normalised matrix: ",
+        set("psi", "a-norm"),
+        ", and ",
+        set("direction", "ignore")
+    ];
     Err(Error::config("log-window", message))
 }
 

@@ -331,7 +331,7 @@ pub fn share_left(left: f64, whole: f64) -> Result<f64> {
     );
     Err(Error::Numeric {
         stage: "factors".into(),
-        message,
+        message: message.into(),
     })
 }
 

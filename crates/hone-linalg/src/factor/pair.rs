@@ -94,7 +94,7 @@ impl<'a> Descent<'a> {
             );
             return Err(Error::Numeric {
                 stage: self.solver.into(),
-                message,
+                message: message.into(),
             });
         }
         if let Some(last) = self.losses.last() {

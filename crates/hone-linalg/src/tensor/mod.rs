@@ -314,7 +314,7 @@ fn measure(slice: &Slice, scaling: Scaling, task: &Task) -> Result<SliceNorm> {
     );
     Err(Error::Numeric {
         stage: format!("joint embedding, {}", slice.name),
-        message,
+        message: message.into(),
     })
 }
 

@@ -127,7 +127,7 @@ class Placing(SklearnProtocol):
         return self
 
     def save(self, path: Union[str, os.PathLike[str]], *, overwrite: bool = False) -> None:
-        """Write the model of the fit to a file, for :meth:`load` and for ``hone embed --like``.
+        """Write the model of the fit to a file, for :meth:`load` and for ``hone place``.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class Placing(SklearnProtocol):
 
     @classmethod
     def load(cls, path: Union[str, os.PathLike[str]]) -> Any:
-        """Read a model that :meth:`save` or ``hone embed --model`` wrote.
+        """Read a model that :meth:`save` or ``hone embed --save-model`` wrote.
 
         The result is fitted. It knows no edges, so ``transform`` takes graphs, and ``update`` is refused.
         """
@@ -192,7 +192,7 @@ class Placing(SklearnProtocol):
         report = json.loads(placed[3])
         warn_of_result(report)
         for note in report["notes"]:
-            warn(note.replace("structure-only = true", "structure_only=True"))
+            warn(note)
         return placed
 
     def _first_column(self, structure_only: bool) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from hone_embed import _native
@@ -11,14 +10,7 @@ from hone_embed._graph import _plain
 from hone_embed._warnings import warn
 
 #: Settings, and the parameters that give them.
-PARAMETERS = {
-    "global.dim": "n_components",
-    "local.dim": "n_local_components",
-    "steps": "n_steps",
-    "motifs": "motifs",
-    "weights": "weights",
-    "seed": "random_state",
-}
+PARAMETERS: dict[str, str] = dict(_native.parameters())
 
 
 def refuse_contradictions(given: dict[str, Any], settings: dict[str, Any]) -> None:
@@ -55,18 +47,9 @@ def warn_idle(given: dict[str, Any], settings: dict[str, Any], idle: list[tuple[
 
 
 def warn_of_result(report: dict[str, Any]) -> None:
-    """Warns of what may make vectors other than they were meant, with the names that settings have here."""
+    """Warns of what may make vectors other than they were meant."""
     for text in report["warnings"]:
-        warn(worded(text))
-
-
-def worded(text: str) -> str:
-    """A text of the library, with parameters in place of settings: ``global.dim`` is ``n_components``."""
-    text = re.sub(r'\b([a-z][\w.-]*) = ("[\w-]+")', r'config={"\1": \2}', text)
-    text = re.sub(r"\b([a-z][\w.-]*) = (true|false)\b", lambda found: f"{found[1]}={found[2].title()}", text)
-    for key in ("global.dim", "local.dim"):
-        text = text.replace(key, PARAMETERS[key])
-    return text
+        warn(text)
 
 
 def _dotted(settings: dict[str, Any], before: str = "") -> list[str]:

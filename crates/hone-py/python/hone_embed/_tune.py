@@ -30,7 +30,7 @@ class Tuning(NamedTuple):
     """The choice and its reason, in a sentence."""
     config: dict[str, Any]
     """Its settings, nested as in a configuration file."""
-    by: str
+    goal: str
     """What decided: ``"links"``, ``"labels"`` or ``"both"``."""
     rounds: int
     """Rounds that were completed."""
@@ -44,7 +44,7 @@ def tune(
     *,
     candidates: Optional[Sequence[str]] = None,
     n_components: Optional[int] = None,
-    by: Optional[str] = None,
+    goal: Optional[str] = None,
     rounds: int = 5,
     removed: float = 0.2,
     time_limit: Optional[float] = None,
@@ -69,7 +69,7 @@ def tune(
         Eight of them if None.
     n_components
         Dimensions of the vectors; by default those of the candidates.
-    by
+    goal
         What decides: ``"links"``, ``"labels"`` or ``"both"``.
     rounds, removed, random_state
         How many times edges are hidden (fewer than three rounds decide nothing); the share of hidden edges; the seed of
@@ -88,9 +88,9 @@ def tune(
     True
     """
     graph = as_graph(graph, directed=directed, weighted=weighted, unused=KEPT_BY)
-    if by not in (None, "links", "labels", "both"):
-        raise ValueError(f"by: {by!r} is not one of 'links', 'labels', 'both'")
-    options: dict[str, Any] = {"removed": float(removed), "by": by, "rounds": _whole("rounds", rounds)}
+    if goal not in (None, "links", "labels", "both"):
+        raise ValueError(f"goal: {goal!r} is not one of 'links', 'labels', 'both'")
+    options: dict[str, Any] = {"removed": float(removed), "goal": goal, "rounds": _whole("rounds", rounds)}
     options["first_seed"] = _whole("random_state", random_state)
     options["dim"] = None if n_components is None else _whole("n_components", n_components)
     if candidates is not None:
@@ -103,7 +103,7 @@ def tune(
         if "failure" in row:
             warn(f"{row['name']} failed and has no results: {row['failure']}")
     chosen = found["rows"][found["chosen"]]["name"]
-    kept = {name: found[name] for name in ("rows", "verdict", "config", "by", "rounds", "level")}
+    kept = {name: found[name] for name in ("rows", "verdict", "config", "goal", "rounds", "level")}
     return Tuning(chosen=chosen, **kept)
 
 

@@ -8,10 +8,11 @@ use super::{
 use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::matrix::{Accumulate, Psi};
+use crate::message::{Message, message, set, setting};
 use crate::motif::triad::Occurrence;
 use crate::motif::{MotifSet, Pairs, Sample, pairs};
 
-fn refuse(field: &str, message: impl Into<String>) -> Result<()> {
+fn refuse(field: &str, message: impl Into<Message>) -> Result<()> {
     Err(Error::config(field, message))
 }
 
@@ -63,17 +64,24 @@ impl Config {
             return Ok(());
         }
         let (dim, components) = (self.global.dim, self.components_dim());
-        let message = format!(
-            "{dim} leaves no column next to {components} components of node features; raise it, or set \
-             features.form.components.dim to less or to \"auto\""
-        );
+        let message = message![
+            format!(
+                "{dim} leaves no column next to {components} components of node features; raise it, or use "
+            ),
+            set("features.form.components.dim", "auto"),
+            ", or less"
+        ];
         refuse("global.dim", message)
     }
 
     /// Refuses motifs that cannot be counted in the way that other settings want.
     fn check_motifs(&self) -> Result<()> {
         if self.motifs == MotifSet::Auto {
-            let message = "`auto` is for structure.motifs; name motifs, or a set such as `all`";
+            let message = message![
+                "`auto` is for ",
+                setting("structure.motifs"),
+                "; name motifs, or a set such as `all`"
+            ];
             return refuse("motifs", message);
         }
         self.motifs.check()?;
@@ -84,8 +92,10 @@ impl Config {
                 return Err(pairs::estimated());
             }
             if self.weights == Auto::Given(true) {
-                let message = "occurrences include pairs without an edge, which have no edge weight to multiply with; \
-                               use weights = false";
+                let message = message![
+                    "occurrences include pairs without an edge, which have no edge weight to multiply with; use ",
+                    set("weights", false)
+                ];
                 return refuse("pairs", message);
             }
             motifs
@@ -103,10 +113,13 @@ impl Config {
         }
         match motifs.iter().find(|motif| !motif.is_directed()) {
             Some(motif) if self.occurrence == Occurrence::Subgraph => {
-                let message = format!(
-                    "subgraph counts are for graphs of directed motifs, and {motif} is not one; use motifs = \"triads\" \
-                     (features of structure count induced occurrences)"
-                );
+                let message = message![
+                    format!(
+                        "subgraph counts are for graphs of directed motifs, and {motif} is not one; use "
+                    ),
+                    set("motifs", "triads"),
+                    " (features of structure count induced occurrences)"
+                ];
                 refuse("occurrence", message)
             }
             _ => Ok(()),
@@ -139,7 +152,7 @@ impl Config {
         let signed =
             !matches!(self.local.solver, Solver::Nmf(_)) && self.global.output == Output::Global;
         if signed && global.refuses_negative() {
-            let message = global.negative("Y", "use local.solver.method = nmf");
+            let message = global.negative("Y", message!["use ", set("local.solver.method", "nmf")]);
             return refuse("global.solver.loss", message);
         }
         let matrix = match self.psi {
@@ -149,7 +162,10 @@ impl Config {
             Psi::W | Psi::P | Psi::ANorm => return Ok(()),
         };
         if local.refuses_negative() {
-            let message = local.negative(matrix, "use psi = \"w\" or psi = \"p\"");
+            let message = local.negative(
+                matrix,
+                message!["use ", set("psi", "w"), " or ", set("psi", "p")],
+            );
             return refuse("local.solver.loss", message);
         }
         Ok(())

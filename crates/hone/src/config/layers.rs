@@ -164,6 +164,16 @@ impl Layers {
 }
 
 impl Config {
+    /// Whether it has a setting, or a group of settings, of this dotted name.
+    pub fn has(name: &str) -> bool {
+        let mut all = table(&Config::default());
+        let group = name
+            .rsplit_once('.')
+            .and_then(|(group, _)| find(&mut all, group));
+        // A setting without a value is not among those of its group.
+        group.is_some_and(|group| group.is_table()) || find(&mut all, name).is_some()
+    }
+
     /// The configuration a preset's name stands for.
     pub fn preset(name: &str) -> Result<Self> {
         let mut settings = table(&Config::default());

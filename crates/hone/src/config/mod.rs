@@ -135,7 +135,7 @@ settings! {
         pub row_power: f64 = 0.5,
         /// A second view of each motif: factors of log max(1, window matrix); reports/research.md has its formula.
         pub log_window: LogWindow = LogWindow::default(),
-        /// How the factors are computed; `hone solvers` lists the methods, docs/solvers.md their options.
+        /// How the factors are computed; `hone list solvers` lists the methods, docs/solvers.md their options.
         pub solver: Solver = Solver::Svd(Svd { oversampling: 16, filter: 8, ..Svd::default() }),
     }
 }

@@ -109,8 +109,8 @@ impl Config {
                 &of_features,
                 "there are no node features",
             ),
-            if_so(!enabled, &of_counts, "structure.enabled is false"),
-            if_so(!enabled, &of_levels, "structure.enabled is false"),
+            if_so(!enabled, &of_counts, "there are no motif features"),
+            if_so(!enabled, &of_levels, "there are no motif features"),
             if_so(
                 enabled && depth == 0,
                 &of_levels,
@@ -159,7 +159,7 @@ impl Config {
             if_so(
                 !matches!(self.psi, Psi::P | Psi::ANorm),
                 &["laziness"],
-                "only psi = p and a-norm are walks",
+                "only p and a-norm are walks",
             ),
             if_so(
                 !graph.is_directed(),

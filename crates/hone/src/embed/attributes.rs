@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::features::{Named, NamedColumns, Origin, side_by_side};
 use crate::graph::Graph;
 use crate::hashing::SeededMap;
+use crate::message::{Message, message, set};
 use crate::motif::{Counts, Motif};
 
 /// The user's attributes: those of the file and those of the caller.
@@ -100,7 +101,8 @@ pub(super) fn read<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<UserAttri
         );
         read.map_err(|error| plan::naming_all_with_attributes(run, error, graph))
     })?;
-    run.report.notes.extend(loaded.facts.notes.iter().cloned());
+    let notes = loaded.facts.notes.iter().map(Message::from);
+    run.report.notes.extend(notes);
     run.report.attributes = Some(loaded.facts);
     Ok(UserAttributes {
         read: Some(Named {
@@ -323,9 +325,14 @@ fn unscale(block: &mut Block, scale: f64, step: usize) -> Result<()> {
     if block.as_slice().iter().all(|value| value.is_finite()) {
         return Ok(());
     }
-    let message = "diffused features overflow; use fewer steps, psi = p, or local.norm = l2";
+    let (p, norm) = (set("psi", "p"), set("local.norm", "l2"));
     Err(Error::Numeric {
         stage: format!("step {step}"),
-        message: message.into(),
+        message: message![
+            "diffused features overflow; use fewer steps, ",
+            p,
+            ", or ",
+            norm
+        ],
     })
 }

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::engine::CPU;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::message::{message, set};
 use crate::output::{Output, Sum, checksum, is_temporary};
 use crate::record;
 
@@ -100,7 +101,8 @@ impl Checkpoint {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let (used, leftovers) = used(folder)?;
         if used && begin == Begin::Anew {
-            let remedy = "continue it with resume = true, or name another folder";
+            let resume = set("resume", true);
+            let remedy = message!["continue it with ", resume, ", or name another folder"];
             return Err(Error::input(
                 folder,
                 "the checkpoint folder is not empty",

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::features::Named;
 use crate::graph::Graph;
+use crate::message::Message;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Stage, Start};
@@ -66,7 +67,7 @@ pub(super) struct Context<'a> {
     /// Whether a warning says that all columns of Z are zero, so that no other message has to.
     pub(super) zero: bool,
     /// If no motif graph has an entry but there are features: what to say if Z is zero all the same, and what if it is not.
-    pub(super) empty: Option<(String, Vec<String>)>,
+    pub(super) empty: Option<(Message, Vec<Message>)>,
     /// Nodes whose proximity columns are to be filled.
     pub(super) uncovered: Uncovered,
     /// Receives progress, and says whether to stop.
@@ -125,7 +126,7 @@ impl Context<'_> {
     }
 
     /// Adds a note for the reader of the result.
-    pub(super) fn note(&mut self, text: impl Into<String>) {
+    pub(super) fn note(&mut self, text: impl Into<Message>) {
         self.report.notes.push(text.into());
     }
 
@@ -196,7 +197,7 @@ pub(super) fn locate(mut error: Error, group: &str, at: &str) -> Error {
         Error::Memory { stage, .. } => *stage = format!("{at}: {stage}"),
         Error::Config { field, message } => {
             *field = format!("{group}.{field}");
-            message.push_str(&format!(" ({at})"));
+            message.push(format!(" ({at})"));
         }
         _ => {}
     }

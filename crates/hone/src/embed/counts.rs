@@ -9,6 +9,7 @@ use crate::engine::Counting;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
+use crate::message::Message;
 use crate::motif::{Counts, Sampled};
 
 /// Their file in a checkpoint.
@@ -88,7 +89,6 @@ fn load(checkpoint: &Checkpoint, graph: &Graph) -> Result<Counts> {
 /// Reports what was estimated.
 fn report_sample(run: &mut Context, counts: &Counts) {
     run.report.sampled = counts.sampled().filter(|_| run.config.estimates()).cloned();
-    run.report
-        .notes
-        .extend(run.report.sampled.as_ref().map(Sampled::to_string));
+    let note = run.report.sampled.as_ref().map(Sampled::to_string);
+    run.report.notes.extend(note.map(Message::from));
 }

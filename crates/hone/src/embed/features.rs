@@ -10,6 +10,7 @@ use super::weighted::weighted;
 use crate::dense::{Columns, Group};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::message::{message, set, setting};
 use crate::store::Embedding;
 
 /// X, and its diffused columns.
@@ -18,7 +19,12 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     if !config.has_features() && run.given.is_none() {
         return Err(Error::config(
             "features",
-            "there are no features to make: give attributes.file, or set structure.enabled = true",
+            message![
+                "there are no features to make: give ",
+                setting("attributes.file"),
+                ", or use ",
+                set("structure.enabled", true)
+            ],
         ));
     }
     let graph = &notes::as_chosen(run, graph, config.features.diffusion.steps > 0);
@@ -40,7 +46,8 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     let x = run.time("features", |run| attributes::x(run, counts.as_ref(), &own))?;
     drop(own);
     let Some(x) = x else {
-        let message = "0 components leave no column; give a number, or features.form = \"columns\"";
+        let columns = set("features.form", "columns");
+        let message = message!["0 components leave no column; give a number, or ", columns];
         return Err(Error::config("features.form.components.dim", message));
     };
     let (mut names, mut groups) = (x.label.columns.to_vec(), Vec::new());

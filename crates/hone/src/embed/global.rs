@@ -161,7 +161,7 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
             );
             return Err(Error::Numeric {
                 stage: "global embedding".into(),
-                message,
+                message: message.into(),
             });
         }
     };

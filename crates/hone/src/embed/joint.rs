@@ -20,6 +20,7 @@ use crate::diffuse::Diffusion;
 use crate::error::Result;
 use crate::factor::{Solver, Task, share_left};
 use crate::graph::Graph;
+use crate::message::{message, set, setting};
 use crate::motif::{Counts, Motif};
 use crate::random::Key;
 use crate::report::{Importance, JointFacts, SliceFacts};
@@ -144,9 +145,16 @@ pub(super) fn embed(run: &mut Context, sources: &Sources, x: Option<X>) -> Resul
         } else {
             "tucker"
         };
-        run.note(format!(
-            "model = {model} uses its own method: local.solver and global.solver have no effect"
-        ));
+        let (local, global) = (setting("local.solver"), setting("global.solver"));
+        let own = " uses its own method: ";
+        run.note(message![
+            set("model", model),
+            own,
+            local,
+            " and ",
+            global,
+            " have no effect"
+        ]);
     }
     let beside = x.map_or_else(|| Ok(Vec::new()), |x| beside(run, sources, x))?;
     let z = decompose(run, sources)?;
@@ -300,16 +308,20 @@ fn note(run: &mut Context, facts: &JointFacts, rank: usize) {
             zero => format!("the last {zero} of {rank} proximity columns are"),
         };
         let rank = facts.rank;
-        run.note(format!(
-            "{last} zero: the tensor has rank {rank}; a smaller global.dim leaves them out"
-        ));
+        run.note(message![
+            format!("{last} zero: the tensor has rank {rank}; a smaller "),
+            setting("global.dim"),
+            " leaves them out"
+        ]);
     }
     notes::zero_components(run);
     if !facts.descent.converged && facts.descent.iterations > 0 {
         let sweeps = facts.descent.iterations;
-        run.note(format!(
-            "the joint model did not reach the tolerance with joint.iterations = {sweeps}; a larger value brings it closer"
-        ));
+        run.note(message![
+            "the joint model did not reach the tolerance with ",
+            set("joint.iterations", sweeps),
+            "; a larger value brings it closer"
+        ]);
     }
     if facts.slices.iter().any(|slice| !slice.norm.exact) {
         run.note("norms of slices of several steps are estimated, and so is the residual");

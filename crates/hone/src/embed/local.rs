@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::factor::{Factors, Info, Task};
 use crate::graph::Graph;
 use crate::matrix::MotifMatrix;
+use crate::message::{message, set};
 use crate::motif::{Counts, Motif, Pairs};
 use crate::random::Key;
 use crate::report::LocalFacts;
@@ -282,10 +283,13 @@ fn out_of_range(scale: f64, of_weights: f64, largest: f64, stage: String) -> Err
     } else {
         "edge weights are beyond 2^±40, where counts times weights may overflow 32-bit floating point".to_owned()
     };
-    let message = format!(
-        "{why}; the matrix would have to be multiplied by {scale:e}, which changes the factors under a penalty or a \
-         divergence. Use fewer steps, psi = p, other edge weights, or a solver that does not depend on the scale: svd, or a \
-         squared loss with regularization = 0"
-    );
+    let message = message![
+        format!(
+            "{why}; the matrix would have to be multiplied by {scale:e}, which changes the factors under a penalty or a \
+             divergence. Use fewer steps, "
+        ),
+        set("psi", "p"),
+        ", other edge weights, or a solver that does not depend on the scale: svd, or a squared loss without regularization"
+    ];
     Error::Numeric { stage, message }
 }

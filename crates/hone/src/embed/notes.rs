@@ -14,6 +14,7 @@ use crate::dense::Block;
 use crate::factor::svd::{Iterations, Svd};
 use crate::factor::{Divergence, Info, Solver};
 use crate::graph::Graph;
+use crate::message::{Message, message, set, setting};
 use crate::motif::Pairs;
 use crate::report::{Fitting, LocalFacts, Report};
 
@@ -22,19 +23,26 @@ use crate::report::{Fitting, LocalFacts, Report};
 pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
     let config = run.config;
     let weights = match (graph.weights().is_some(), config.weights) {
-        (true, _) if !matrices => {
-            Some("weights are not used here: features are motif counts, and nothing is diffused")
-        }
-        (true, _) if config.pairs == Pairs::Occurrences => Some(
-            "edge weights are ignored: pairs = \"occurrences\" includes pairs without an edge, which have no weight",
+        (true, _) if !matrices => Some(
+            "weights are not used here: features are motif counts, and nothing is diffused".into(),
         ),
-        (true, Auto::Given(false)) => Some("edge weights are ignored (weights = false)"),
-        (false, Auto::Given(true)) => {
-            Some("weights = true has no effect: the graph was read without weights")
-        }
+        (true, _) if config.pairs == Pairs::Occurrences => Some(message![
+            "edge weights are ignored: ",
+            set("pairs", "occurrences"),
+            " includes pairs without an edge, which have no weight"
+        ]),
+        (true, Auto::Given(false)) => Some(message![
+            "edge weights are ignored (",
+            set("weights", false),
+            ")"
+        ]),
+        (false, Auto::Given(true)) => Some(message![
+            set("weights", true),
+            " has no effect: the graph was read without weights"
+        ]),
         _ => None,
     };
-    run.report.notes.extend(weights.map(str::to_owned));
+    run.report.notes.extend(weights);
     if matrices && config.uses_weights() {
         run.report.warnings.extend(
             graph
@@ -50,16 +58,21 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
         && config.direction == Direction::Keep
         && config.reverse.or(0.0) > 0.0
     {
-        let note = "the graph is directed: nodes are placed by their outgoing and incoming arcs; \
-                    direction = \"ignore\" ignores directions";
-        run.note(note);
+        run.note(message![
+            "the graph is directed: nodes are placed by their outgoing and incoming arcs; ",
+            set("direction", "ignore"),
+            " ignores directions"
+        ]);
     }
     let chosen = undirected_as_chosen(config, graph, matrices);
     if let Cow::Owned(_) = chosen {
-        run.note(
-            "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
-             direction = \"keep\" distinguishes outgoing from incoming arcs",
-        );
+        run.note(message![
+            "the graph is directed: nodes are placed by their arcs in both directions (",
+            set("direction", "ignore"),
+            "); ",
+            set("direction", "keep"),
+            " distinguishes outgoing from incoming arcs"
+        ]);
     }
     chosen
 }
@@ -79,9 +92,8 @@ pub(super) fn undirected_as_chosen<'a>(
 /// Says why a requested log window is left out. Directed graphs never have one, which needs no note.
 pub(super) fn no_log_window(run: &mut Context) {
     if let Some(why) = run.config.log_window_conflict(false) {
-        run.note(format!(
-            "the log window (local.log-window) is left out: {why}"
-        ));
+        let window = setting("local.log-window");
+        run.note(message!["the log window (", window, ") is left out: ", why]);
     }
 }
 
@@ -108,13 +120,14 @@ pub(super) fn local(run: &mut Context) {
 /// Says that only some vectors of a multiple singular value are among the columns, `from` of which come before these.
 fn multiple(run: &mut Context, what: &str, (from, option): (usize, &str)) {
     let remedy = match from {
-        0 => String::new(),
-        _ => format!("; {option} = {from} leaves them out"),
+        0 => Message::default(),
+        _ => message!["; ", set(option, from), " leaves them out"],
     };
-    run.note(format!(
-        "{what} only some vectors of a multiple singular value: which ones depends on rounding, the seed and the order of \
-         nodes{remedy}"
-    ));
+    run.note(message![
+        what,
+        " only some vectors of a multiple singular value: which ones depends on rounding, the seed and the order of nodes",
+        remedy
+    ]);
 }
 
 /// Says how many local embeddings missed their tolerance, unless iterations are automatic: these are few on
@@ -140,15 +153,21 @@ fn unconverged(run: &mut Context) {
             format!(" (largest relative residual {worst:.1e})")
         });
         let remedy = match open().all(done) {
-            true => {
-                "a smaller local.solver.tolerance may bring them closer, as far as 32 bits allow"
-                    .to_owned()
-            }
-            false => format!("a larger local.solver.{passes} brings them closer"),
+            true => message![
+                "a smaller ",
+                setting("local.solver.tolerance"),
+                " may bring them closer, as far as 32 bits allow"
+            ],
+            false => message![
+                "a larger ",
+                setting(format!("local.solver.{passes}")),
+                " brings them closer"
+            ],
         };
-        report.warnings.push(format!(
-            "{count} of {all} local embeddings did not reach the tolerance{worst}; {remedy}"
-        ));
+        report.warnings.push(message![
+            format!("{count} of {all} local embeddings did not reach the tolerance{worst}; "),
+            remedy
+        ]);
     }
 }
 
@@ -158,15 +177,17 @@ pub(super) fn no_room(run: &mut Context, own: usize) {
     let components = matches!(config.features.form, Form::Components(_));
     let any = config.structure.enabled || own > 0;
     if any && components && config.components_dim() == 0 {
-        let dim = config.global.dim;
-        run.note(format!(
-            "global.dim = {dim} leaves no column for structure, which is left out; a larger global.dim includes it"
-        ));
+        run.note(message![
+            set("global.dim", config.global.dim),
+            " leaves no column for structure, which is left out; a larger ",
+            setting("global.dim"),
+            " includes it"
+        ]);
     }
 }
 
 /// Says how many weights are so much smaller than the largest that they count as zero.
-fn vanishing(graph: &Graph, weights: &[f32]) -> Option<String> {
+fn vanishing(graph: &Graph, weights: &[f32]) -> Option<Message> {
     let largest = weights.iter().copied().fold(0f32, f32::max);
     let least = f64::from(largest) * f64::from(f32::MIN_POSITIVE);
     let count = weights
@@ -190,6 +211,7 @@ fn vanishing(graph: &Graph, weights: &[f32]) -> Option<String> {
              weight, or use logarithms of the weights",
             graph.edges()
         )
+        .into()
     })
 }
 
@@ -197,7 +219,7 @@ fn vanishing(graph: &Graph, weights: &[f32]) -> Option<String> {
 const HEAVY: f32 = 1e4;
 
 /// Notes that the heaviest edges outweigh most others by far.
-fn dominated(weights: &[f32]) -> Option<String> {
+fn dominated(weights: &[f32]) -> Option<Message> {
     let largest = weights.iter().copied().fold(0f32, f32::max);
     let light = weights
         .iter()
@@ -208,6 +230,7 @@ fn dominated(weights: &[f32]) -> Option<String> {
             "the largest weight, {largest:e}, is more than {HEAVY} times that of most edges, so that the heaviest edges \
              dominate the vectors: logarithms of such weights usually work better"
         )
+        .into()
     })
 }
 
@@ -230,12 +253,13 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
         multiple(run, "the global embedding has", (from, "global.dim"));
     }
     if !info.converged {
-        let reduce = ", or reduce features to features.form = components";
         let as_columns = run.config.has_features() && run.config.features.form == Form::Columns;
-        let reduce = if as_columns && info.code.is_none() {
-            reduce
-        } else {
-            ""
+        let reduce = match as_columns && info.code.is_none() {
+            true => message![
+                ", or reduce features to ",
+                set("features.form", "components")
+            ],
+            false => Message::default(),
         };
         let (count, passes) = (info.iterations, solver.passes());
         let taken = if count == 1 {
@@ -243,9 +267,11 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
         } else {
             passes
         };
-        run.report.warnings.push(format!(
-            "the global embedding did not converge in {count} {taken}; raise global.solver.{passes}{reduce}"
-        ));
+        run.report.warnings.push(message![
+            format!("the global embedding did not converge in {count} {taken}; raise "),
+            setting(format!("global.solver.{passes}")),
+            reduce
+        ]);
     }
 }
 
@@ -285,10 +311,10 @@ fn zero_columns(
     let solver = &report.config.local.solver;
     let whose = match solver {
         Solver::Svd(_) if report.graph.weighted && report.config.uses_weights() => {
-            "this graph with its weights has".to_owned()
+            "this graph with its weights has".into()
         }
-        Solver::Svd(_) => "this graph has".to_owned(),
-        other => format!("local.solver.method = {} finds", other.name()),
+        Solver::Svd(_) => "this graph has".into(),
+        other => set("local.solver.method", other.name()).and(" finds"),
     };
     let bent = matches!(report.config.features.form, Form::Components(form) if form.has_extremes(components));
     let held = report.structure.as_ref().map_or(components, |found| {
@@ -319,23 +345,30 @@ fn zero_columns(
         .chain(structure)
         .collect();
     let why = if rank == columns && empty > 0 {
-        format!(
-            "the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more"
-        )
+        message![
+            format!("the local embeddings have {columns} columns in all; a larger "),
+            setting("local.dim"),
+            ", or \"auto\", gives more"
+        ]
     } else if report
         .local
         .iter()
         .any(|facts| facts.rank >= report.config.local_dim())
     {
-        format!(
-            "the local embeddings span {}; a larger local.dim may give more, or a smaller global.dim is enough",
-            dimensions(rank)
-        )
+        message![
+            format!("the local embeddings span {}; a larger ", dimensions(rank)),
+            setting("local.dim"),
+            " may give more, or a smaller ",
+            setting("global.dim"),
+            " is enough"
+        ]
     } else {
-        format!(
-            "{whose} {} of proximity; a smaller global.dim leaves them out",
-            dimensions(rank)
-        )
+        message![
+            whose,
+            format!(" {} of proximity; a smaller ", dimensions(rank)),
+            setting("global.dim"),
+            " leaves them out"
+        ]
     };
     let why = if empty > 0 {
         why
@@ -343,9 +376,8 @@ fn zero_columns(
         "the node features have no further principal components".into()
     };
     let are = if empty + lacking == 1 { "is" } else { "are" };
-    report
-        .notes
-        .push(format!("{} {are} zero: {why}", parts.join(" and ")));
+    let which = format!("{} {are} zero: ", parts.join(" and "));
+    report.notes.push(message![which, why]);
 }
 
 /// What is left of factors, or new in places, when a new model is better.

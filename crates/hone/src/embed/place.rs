@@ -18,6 +18,7 @@ use crate::dense::{Block, Small, rows_times};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
+use crate::message::{message, set, setting};
 use crate::motif::Counts;
 use crate::parallel;
 use crate::progress::Progress;
@@ -126,29 +127,36 @@ impl Model {
         let (field, message) = if like.structure_only && self.structure.is_none() {
             (
                 "structure-only",
-                "the model has no structure columns; fit one with the preset hone",
+                "the model has no structure columns; fit one with the preset hone".into(),
             )
         } else if other_arcs && directed {
             (
                 "direction",
-                "the model is of an undirected graph, but this one is directed; read it without directions, or fit the model \
-                 with direction = \"ignore\"",
+                message![
+                    "the model is of an undirected graph, but this one is directed; read it without directions, or fit the \
+                     model with ",
+                    set("direction", "ignore")
+                ],
             )
         } else if other_arcs {
             (
                 "direction",
-                "the model is of a directed graph, but this one is undirected; read it with directed = true, or fit the \
-                 model with direction = \"ignore\"",
+                message![
+                    "the model is of a directed graph, but this one is undirected; read it with ",
+                    set("directed", true),
+                    ", or fit the model with ",
+                    set("direction", "ignore")
+                ],
             )
         } else if use_weights && weighted && !facts.graph.weighted {
             (
                 "weights",
-                "the graph of the model has no edge weights, but this one was read with them; read it without",
+                "the graph of the model has no edge weights, but this one was read with them; read it without".into(),
             )
         } else if use_weights && !weighted && facts.graph.weighted {
             (
                 "weights",
-                "the graph of the model has edge weights, but this one was read without; read its weights too",
+                "the graph of the model has edge weights, but this one was read without; read its weights too".into(),
             )
         } else {
             return Ok(());
@@ -270,9 +278,11 @@ impl Placement<'_> {
                 self.proximity(run, &compared, &mut out)
             })?;
         } else if z_cols > 0 {
-            run.note(
-                "no node of this graph is in the model: the proximity columns are zero; structure-only = true leaves them out",
-            );
+            run.note(message![
+                "no node of this graph is in the model: the proximity columns are zero; ",
+                set("structure-only", true),
+                " leaves them out"
+            ]);
         }
         if let (None, Some(counts), true) = (&structure, &counts, x_cols > 0) {
             let columns = run.time("structure", |run| {
@@ -308,7 +318,8 @@ impl Placement<'_> {
             + IN_TRIANGLES * slots;
         let bytes = placed + if few { around } else { 0 };
         let allowance = Allowance::new(run.memory_limit);
-        allowance.check_work("placing nodes", bytes as u64, "raise the memory limit")
+        let remedy = message!["raise ", setting("memory_limit")];
+        allowance.check_work("placing nodes", bytes as u64, remedy)
     }
 
     /// The motif graph of each view next to that of the fit; counts are there unless motif graphs need none.

@@ -7,6 +7,7 @@ use hone::config::Layers;
 use hone::dense::Block;
 use hone::factor::{SOLVERS, Solver, Task};
 use hone::matrix::{MotifMatrix, Psi};
+use hone::message::Message;
 use hone::operator::Operator;
 use hone::random::Key;
 use hone::{Hone, Silent, graph};
@@ -309,7 +310,10 @@ fn the_global_stage_says_whether_it_converged() {
             ];
             let report = run(&settings).expect("in range").report;
             let global = report.global.expect("a global stage");
-            let warned = |text: &String| text.contains("the global embedding did not converge");
+            let warned = |text: &Message| {
+                text.to_string()
+                    .contains("the global embedding did not converge")
+            };
             assert_eq!(
                 global.converged,
                 !report.warnings.iter().any(warned),

@@ -226,7 +226,7 @@ fn damaged_files_never_make_a_panic() {
                     "{name}, byte {at}: {shown}"
                 );
                 assert!(
-                    shown.ends_with(')') || shown.contains("the memory limit"),
+                    shown.ends_with(')') || shown.contains("memory_limit"),
                     "{name}, byte {at}: no remedy in {shown}"
                 );
             }

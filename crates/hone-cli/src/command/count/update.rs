@@ -167,9 +167,10 @@ impl Update {
     fn named(&self, error: Error) -> Error {
         match (error, &self.remove) {
             (Error::Config { field, message }, Some(path)) if field == "removed" => {
-                let ids: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+                let ids: Vec<&str> = message.quotes().collect();
                 let remedy = "remove edges that INPUT has, and no others";
-                match line_of(path, &ids) {
+                let found = line_of(path, &ids);
+                match found {
                     Some((line, text)) => {
                         Error::input_at(path, line, text.as_bytes(), message, remedy)
                     }

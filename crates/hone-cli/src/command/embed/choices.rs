@@ -3,32 +3,17 @@
 use std::path::PathBuf;
 
 use hone::Error;
-use hone::config::{Config, Layers, solver_settings};
+use hone::config::{Config, Layers};
 use hone::graph::Graph;
 use hone::motif::{Delta, Sample};
 
 use crate::context::Context;
 use crate::files::Files;
-use crate::options::{self, Flag, Known};
+use crate::options;
 use crate::repeat;
 
-/// Settings that have an option of their own, for messages.
-pub(crate) fn options() -> Vec<Known> {
-    const MORE: [Known; 7] = [
-        ("preset", "--preset"),
-        ("directed", "--directed"),
-        ("like", "--like"),
-        ("structure-only", "--structure-only"),
-        ("new-only", "--new-only"),
-        ("weights", "--weighted"),
-        options::OTHERS,
-    ];
-    let flags = ConfigArgs::default().flags();
-    options::known(&flags).chain(MORE).collect()
-}
-
 /// The choices of the method; shared by `embed` and `config`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct ConfigArgs {
     /// Start from a named variant: hone (the default), or the paper's hone-w, hone-p, hone-l, hone-l-norm, hone-l-rw,
@@ -40,11 +25,11 @@ pub(crate) struct ConfigArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// Dimensions of the vectors. With the preset hone, one in eight (at most 16) describes structure.
-    #[arg(long, value_name = "D")]
+    #[arg(id = "global.dim", long = "dim", value_name = "D")]
     dim: Option<usize>,
     /// Dimensions of each local embedding, of which there is one per motif and step [default: 16, more if --dim needs
     /// more].
-    #[arg(long, value_name = "D")]
+    #[arg(id = "local.dim", long = "local-dim", value_name = "D")]
     local_dim: Option<String>,
     /// Number of steps along the edges of each motif graph, or auto.
     #[arg(long, value_name = "K")]
@@ -65,14 +50,14 @@ pub(crate) struct ConfigArgs {
     /// the graphlet, adjacent or not).
     #[arg(long, value_name = "WHICH", value_parser = ["edges", "occurrences"])]
     pairs: Option<String>,
-    /// Solver of the matrix factorisations, in both stages (autoencoder: only in the global one); `hone
+    /// Solver of the matrix factorisations, in both stages (autoencoder: only in the global one); `hone list
     /// solvers` lists them.
-    #[arg(long, value_name = "NAME")]
+    #[arg(id = "local.solver.method", long = "solver", value_name = "NAME")]
     solver: Option<String>,
     #[command(flatten)]
     attributes: AttributeArgs,
     /// Which vectors to write: global, or local (all local embeddings side by side).
-    #[arg(long, value_name = "WHICH", value_parser = ["global", "local"])]
+    #[arg(id = "global.output", long = "vectors", value_name = "WHICH", value_parser = ["global", "local"])]
     vectors: Option<String>,
     /// Seed of all random numbers.
     #[arg(long, value_name = "N")]
@@ -83,55 +68,21 @@ pub(crate) struct ConfigArgs {
 }
 
 /// The user's own attributes; shared by every command that uses them.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct AttributeArgs {
     /// Node attributes: .csv, .tsv or .parquet with an id column, or .npy, .mtx or .svm in node order.
-    #[arg(long, value_name = "FILE")]
+    #[arg(id = "attributes.file", long = "attributes", value_name = "FILE")]
     attributes: Option<String>,
     /// Column of the node ids in that file: a name, or a position from 0 [default: id, node, …, else the first].
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(
+        id = "attributes.table.id",
+        long = "attribute-id",
+        value_name = "COLUMN"
+    )]
     attribute_id: Option<String>,
 }
 
-impl AttributeArgs {
-    /// The settings that it gives.
-    pub(crate) fn flags(&self) -> [Flag; 2] {
-        // Quoted, so that any file name is text, not a TOML value.
-        let text = |text: &String| serde_json::Value::from(text.as_str()).to_string();
-        let id = self.attribute_id.as_ref();
-        let id = id.map(|id| {
-            id.parse()
-                .map_or_else(|_| text(id), |at: u32| at.to_string())
-        });
-        [
-            (
-                "attributes.file",
-                "--attributes",
-                self.attributes.as_ref().map(text),
-            ),
-            ("attributes.table.id", "--attribute-id", id),
-        ]
-    }
-}
-
 impl ConfigArgs {
-    /// The first option that gives a setting, other than by a configuration file.
-    pub(super) fn given(&self) -> Option<&'static str> {
-        let flags = self.flags();
-        let mut flags = flags.iter().filter(|(.., value)| value.is_some());
-        flags.next().map(|(_, option, _)| *option).or_else(|| {
-            let others = [
-                ("--preset", self.preset.is_some()),
-                ("--motif-size", self.motif_size.is_some()),
-                ("--set", !self.set.is_empty()),
-            ];
-            others
-                .into_iter()
-                .find(|(_, given)| *given)
-                .map(|(option, _)| option)
-        })
-    }
-
     /// Adds the files that these choices name.
     pub(super) fn files(&self, files: Files, config: &Config) -> Files {
         files
@@ -140,9 +91,9 @@ impl ConfigArgs {
     }
 
     /// Preset, file, flags and single settings, later ones on top; names the file if no option could be meant.
-    pub(crate) fn build(&self) -> Result<Config, Error> {
+    pub(crate) fn build(&self, context: &Context) -> Result<Config, Error> {
         let sized = || {
-            let mut config = self.with_all_motifs()?;
+            let mut config = self.with_all_motifs(context)?;
             if let Some(size) = self.motif_size {
                 config.motifs = config.motifs.at_most(size.into());
                 config.check()?;
@@ -150,54 +101,22 @@ impl ConfigArgs {
             Ok(config)
         };
         sized().map_err(|mut error| {
-            if let (Error::Config { message, .. }, Some(file), None) =
-                (&mut error, &self.config, self.given())
+            let others = self.preset.is_some() || self.motif_size.is_some() || !self.set.is_empty();
+            if let (Error::Config { message, .. }, Some(file)) = (&mut error, &self.config)
+                && !others
+                && context.flags().is_empty()
             {
-                *message += &format!(" (a setting of {})", file.display());
+                message.push(format!(" (a setting of {})", file.display()));
             }
             error
         })
     }
 
-    /// The settings that options give.
-    fn flags(&self) -> Vec<Flag> {
-        let solver = |key: &str| {
-            let name = self.solver.clone();
-            name.filter(|name| solver_settings(name).contains(&key))
-        };
-        let [dim, seed] =
-            [self.dim.map(|dim| dim as u64), self.seed].map(|it| it.map(|it| it.to_string()));
-        let sample = self.sample.map(|sample| sample.to_string());
-        let delta = self.delta.as_ref().map(ToString::to_string);
-        let flags = [
-            ("global.dim", "--dim", dim),
-            ("local.dim", "--local-dim", self.local_dim.clone()),
-            ("steps", "--steps", self.steps.clone()),
-            ("motifs", "--motifs", self.motifs.clone()),
-            ("sample", "--sample", sample),
-            ("delta", "--delta", delta),
-            ("pairs", "--pairs", self.pairs.clone()),
-            ("global.output", "--vectors", self.vectors.clone()),
-            ("seed", "--seed", seed),
-            (
-                "local.solver.method",
-                "--solver",
-                solver("local.solver.method"),
-            ),
-            (
-                "global.solver.method",
-                "--solver",
-                solver("global.solver.method"),
-            ),
-        ];
-        flags.into_iter().chain(self.attributes.flags()).collect()
-    }
-
     /// Notes options that were given and have no effect on the embedding of this graph.
     pub(super) fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
-        let mut found = options::idle_of(&self.flags(), &self.set, &config.unused(graph, false));
+        let mut found = options::idle_of(context.flags(), &self.set, &config.unused(graph, false));
         if self.motif_size.is_some()
-            && let Ok(Config { motifs: all, .. }) = self.with_all_motifs()
+            && let Ok(Config { motifs: all, .. }) = self.with_all_motifs(context)
             && all.motifs() == config.motifs.motifs()
         {
             let why = format!("no motif of {all} is larger");
@@ -207,7 +126,7 @@ impl ConfigArgs {
     }
 
     /// The settings with motifs of any size.
-    fn with_all_motifs(&self) -> Result<Config, Error> {
+    fn with_all_motifs(&self, context: &Context) -> Result<Config, Error> {
         if let Some(file) = &self.config {
             repeat::refuse_others(file)?;
         }
@@ -217,6 +136,6 @@ impl ConfigArgs {
             (Some(preset), None) => Layers::new().preset(preset)?,
             (None, None) => Layers::new(),
         };
-        options::lay(layers, &self.flags(), &self.set)?.build()
+        options::lay(layers, context.flags(), &self.set)?.build()
     }
 }

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use hone::report::{ColumnBlock, Dimension, Report, Structure};
 
-use super::choices;
 use crate::context::Context;
-use crate::{files, options};
+use crate::files;
 
 /// What the embedding shows about the graph, the files that were written, where the time went, and notes.
-pub(super) fn note_summary(report: &Report, written: &[PathBuf], output: &Path, context: &Context) {
+pub(crate) fn note_summary(report: &Report, written: &[PathBuf], output: &Path, context: &Context) {
     let mut out = findings(report);
     out.push(format!("columns: {}", blocks(report)));
     out.extend(files::listed(written, output).map(|files| format!("files: {files}")));
@@ -22,7 +21,7 @@ pub(super) fn note_summary(report: &Report, written: &[PathBuf], output: &Path, 
     let steps = report.automatic_steps.as_ref();
     out.extend(steps.map(|chosen| format!("note: --steps auto chose {}", chosen.steps)));
     out.iter().for_each(|line| context.note(line));
-    options::note_report(report, &choices::options(), context);
+    context.say_all(report);
 }
 
 /// `proximity 0–111, structure 112–127`; of many blocks the first and the last.

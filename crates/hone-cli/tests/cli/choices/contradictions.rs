@@ -201,7 +201,7 @@ fn options_without_effect_are_noted_in_one_line() {
         ),
         (
             "count",
-            "--by total --seed 3",
+            "--per total --seed 3",
             "--seed (exact counts are not random)",
         ),
     ];
@@ -272,9 +272,9 @@ fn the_command_line_wins_over_the_way_a_record_reads_its_graph() {
     };
     fs::write(folder.path().join("d.txt"), "a b 2\nb c 3\nc a 1\nd a 1\n").expect("writable");
     for (how, other) in [
-        ("--directed", "--directed=no"),
-        ("--weighted", "--weighted=no"),
-        ("--header no", "--header yes"),
+        ("--directed", "--no-directed"),
+        ("--weighted", "--no-weighted"),
+        ("--no-header", "--header"),
     ] {
         run(&format!("embed d.txt -q -f -o d.tsv {how}")).success();
         let again = run(&format!(

@@ -15,9 +15,9 @@ fn subcommands(help: &str) -> Vec<String> {
         .skip_while(|line| !line.starts_with("Commands:"))
         .skip(1);
     let listed = listed.take_while(|line| !line.trim().is_empty());
-    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    names
-        .filter_map(|line| line.split_whitespace().next())
+    const GROUPS: [&str; 5] = ["make", "ask", "keep", "judge", "about"];
+    listed
+        .filter_map(|line| line.split_whitespace().find(|word| !GROUPS.contains(word)))
         .filter(|name| *name != "help")
         .map(str::to_owned)
         .collect()
@@ -219,14 +219,14 @@ fn stand_ins(folder: &Path, example: &str) {
     if example.contains("--config best.toml") && !example.contains("run.json") {
         make(&[&TUNE[..], &["best.toml"]].concat());
     }
-    if example.contains("--like graph.hone") || example.starts_with("hone info graph.hone") {
+    if example.contains("--model graph.hone") || example.starts_with("hone info graph.hone") {
         make(&[&SBM[..], &["graph.tsv", "--force"]].concat());
         make(&[
             "embed",
             "graph.tsv",
             "-o",
             "fit.npy",
-            "--model",
+            "--save-model",
             "graph.hone",
         ]);
     }

@@ -53,8 +53,8 @@ fn an_update_writes_what_a_count_of_the_changed_graph_writes() {
         }
     }
     for by in [
-        ["--by", "node"],
-        ["--by", "total"],
+        ["--per", "node"],
+        ["--per", "total"],
         ["--motifs", "graphlets"],
     ] {
         let expected = count(at, &[&["new.txt"][..], &by].concat())
@@ -165,7 +165,7 @@ fn changes_that_make_no_sense_are_refused() {
     );
     count(at, &["old.txt", "-o", "few.parquet", "--motifs", "size3"]).success();
     refused(&["--update", "few.parquet"], &["no column `cycle4`"]);
-    count(at, &["old.txt", "-o", "nodes.parquet", "--by", "node"]).success();
+    count(at, &["old.txt", "-o", "nodes.parquet", "--per", "node"]).success();
     refused(&["--update", "nodes.parquet"], &["not by edge"]);
     count(
         at,

@@ -1,4 +1,4 @@
-//! `hone embed --model`, `--like` and `hone info MODEL`.
+//! `hone embed --save-model`, `hone place` and `hone info MODEL`.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn fit(folder: &Path, graph: &str) {
     hone()
         .args(["-q", "embed", graph, "-o"])
         .arg(out)
-        .arg("--model")
+        .arg("--save-model")
         .arg(folder.join("m.hone"))
         .assert()
         .success();
@@ -38,11 +38,11 @@ fn the_same_graph_has_the_same_bytes_and_new_nodes_their_place() {
     fit(folder.path(), at("g.tsv").to_str().expect("a plain name"));
     let like = |graph: &Path, out: &str| {
         let mut run = hone();
-        run.arg("embed")
+        run.arg("place")
             .arg(graph)
             .arg("-o")
             .arg(at(out))
-            .arg("--like")
+            .arg("--model")
             .arg(at("m.hone"));
         run
     };
@@ -82,7 +82,7 @@ fn the_same_graph_has_the_same_bytes_and_new_nodes_their_place() {
             .is_some_and(|model| model.ends_with("m.hone"))
     );
     let again = hone()
-        .args(["embed", "-o"])
+        .args(["place", "-o"])
         .arg(at("d.tsv"))
         .arg("--config")
         .arg(at("c.tsv.run.json"))
@@ -95,14 +95,12 @@ fn the_same_graph_has_the_same_bytes_and_new_nodes_their_place() {
         .arg("--config")
         .arg(at("c.tsv.run.json"))
         .assert();
-    other
-        .code(2)
-        .stderr(contains("like a model").and(contains("leave out")));
+    other.code(2).stderr(contains("the record of `hone place`"));
     fs::create_dir(at("other")).expect("made");
     fit(&at("other"), "builtin:karate");
     fs::rename(at("other/m.hone"), at("m.hone")).expect("moved");
     let again = hone()
-        .args(["embed", "-o"])
+        .args(["place", "-o"])
         .arg(at("e.tsv"))
         .arg("--config")
         .arg(at("c.tsv.run.json"))
@@ -128,11 +126,11 @@ fn new_nodes_alone_have_the_rows_they_have_among_all() {
     fit(folder.path(), at("g.tsv").to_str().expect("a plain name"));
     let like = |graph: &str, out: &str, more: &[&str]| {
         let mut run = hone();
-        run.arg("embed")
+        run.arg("place")
             .arg(at(graph))
             .arg("-o")
             .arg(at(out))
-            .arg("--like")
+            .arg("--model")
             .arg(at("m.hone"))
             .args(more);
         run
@@ -155,7 +153,7 @@ fn new_nodes_alone_have_the_rows_they_have_among_all() {
         (&true.into(), &2.into())
     );
     let again = hone()
-        .args(["embed", "-o"])
+        .args(["place", "-o"])
         .arg(at("d.tsv"))
         .arg("--config")
         .arg(at("new.tsv.run.json"))
@@ -191,9 +189,9 @@ fn structure_alone_needs_no_shared_nodes() {
     fit(folder.path(), "builtin:karate");
     let like = |out: &str, more: &[&str]| {
         let mut run = hone();
-        run.args(["embed", "builtin:florentine", "-o"])
+        run.args(["place", "builtin:florentine", "-o"])
             .arg(at(out))
-            .arg("--like")
+            .arg("--model")
             .arg(at("m.hone"))
             .args(more);
         run
@@ -244,14 +242,16 @@ fn models_are_refused_where_they_have_no_meaning() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
     let out = at("z.npy");
-    let embed = |more: &[&str]| {
+    let run = |command: &str, more: &[&str]| {
         let mut run = hone();
-        run.args(["embed", "builtin:karate", "-o"])
+        run.args([command, "builtin:karate", "-o"])
             .arg(&out)
             .args(more);
         run
     };
-    let paper = embed(&["--preset", "hone-p", "--model"])
+    let embed = |more: &[&str]| run("embed", more);
+    let place = |more: &[&str]| run("place", more);
+    let paper = embed(&["--preset", "hone-p", "--save-model"])
         .arg(at("p.hone"))
         .assert()
         .code(2);
@@ -259,23 +259,23 @@ fn models_are_refused_where_they_have_no_meaning() {
     embed(&["--structure-only"]).assert().code(2);
     assert_eq!(files(folder.path()), 0, "nothing is left behind");
     fit(folder.path(), "builtin:karate");
-    embed(&["--seed", "3", "--like"])
+    place(&["--seed", "3", "--model"])
         .arg(at("m.hone"))
         .assert()
         .code(2)
         .stderr(contains("--seed"));
-    embed(&["--checkpoint", "c", "--like"])
+    place(&["--checkpoint", "c", "--model"])
         .arg(at("m.hone"))
         .assert()
         .code(2)
         .stderr(contains("--checkpoint"));
-    embed(&["--like"])
+    place(&["--model"])
         .arg(at("a.tsv"))
         .assert()
         .code(2)
         .stderr(contains("not a model"));
     fs::write(at("v.npy"), b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4'}").expect("written");
-    embed(&["--like"])
+    place(&["--model"])
         .arg(at("v.npy"))
         .assert()
         .code(2)
@@ -292,14 +292,14 @@ fn models_are_refused_where_they_have_no_meaning() {
     let last = damaged.len() - 1;
     damaged[last] ^= 1;
     fs::write(at("m.hone"), damaged).expect("written");
-    embed(&["--like"])
+    place(&["--model"])
         .arg(at("m.hone"))
         .assert()
         .code(2)
         .stderr(contains("damaged").and(contains("save it again")));
     assert!(!out.exists());
     let twice = hone()
-        .args(["embed", "builtin:karate", "--model"])
+        .args(["embed", "builtin:karate", "--save-model"])
         .arg(&out)
         .arg("-o")
         .arg(&out)

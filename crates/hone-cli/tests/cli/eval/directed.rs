@@ -57,7 +57,7 @@ type Score = (String, Vec<(String, f64)>, f64);
 
 /// The scores of every method.
 fn scores(path: &Path, more: &[&str]) -> Vec<Score> {
-    let found = link(path, &[more, &["--json", "-"]].concat()).success();
+    let found = link(path, &[more, &["--json"]].concat()).success();
     let report: Value = serde_json::from_slice(&found.get_output().stdout).expect("well formed");
     let (text, number) = (
         |v: &Value| v.as_str().unwrap_or_default().to_owned(),

@@ -64,7 +64,7 @@ fn a_split_serves_other_tools() {
     };
     embed(&[
         split.join("train.tsv").as_os_str(),
-        "--nodes".as_ref(),
+        "--node-list".as_ref(),
         split.join("nodes.txt").as_os_str(),
     ]);
     judge(&["--seeds", "1"])
@@ -149,14 +149,14 @@ fn a_split_keeps_every_id() {
     let kept = 39 - 8;
     assert_eq!(info(&[train.as_os_str()]), (Some(13), Some(kept)));
     assert_eq!(
-        info(&[train.as_os_str(), "--nodes".as_ref(), nodes.as_os_str()]),
+        info(&[train.as_os_str(), "--node-list".as_ref(), nodes.as_os_str()]),
         (Some(13), Some(kept))
     );
     let mut embed = hone();
     embed
         .arg("embed")
         .arg(&train)
-        .arg("--nodes")
+        .arg("--node-list")
         .arg(&nodes)
         .args(["--preset", "hone-p", "--dim", "3", "-qo"]);
     embed.arg(path("z.tsv")).assert().success();

@@ -17,11 +17,11 @@ fn an_input_is_no_companion_of_an_output() {
     }
     let refused = hone(
         folder.path(),
-        "draw g.tsv --nodes x.svg.run.json -o x.svg --force",
+        "draw g.tsv --node-list x.svg.run.json -o x.svg --force",
     )
     .code(2);
     refused.stderr(
-        contains("x.svg.run.json, the input of --nodes")
+        contains("x.svg.run.json, the input of --node-list")
             .and(contains("x.svg; write to another file")),
     );
     fs::copy(at("g.tsv"), at("y.svg.run.json")).expect("copied");
@@ -91,7 +91,7 @@ fn reports_stay_out_of_folders_with_names_of_their_own() {
     ] {
         let refused = hone(
             folder.path(),
-            &format!("{run} {option} kept --csv kept/manifest.json{more}"),
+            &format!("{run} {option} kept -o kept/manifest.json{more}"),
         )
         .code(2);
         refused.stderr(contains(option).and(contains("is in the folder")));
@@ -100,7 +100,7 @@ fn reports_stay_out_of_folders_with_names_of_their_own() {
     fs::create_dir(folder.path().join("kept")).expect("made");
     hone(
         folder.path(),
-        &format!("{run} --save kept --html kept/report.html"),
+        &format!("{run} --save kept -o kept/report.html"),
     )
     .success();
 }

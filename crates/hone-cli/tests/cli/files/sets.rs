@@ -309,7 +309,7 @@ fn outputs_of_one_place_are_refused_however_it_is_spelled() {
     let path = |name: &str| folder.path().join(name);
     fs::create_dir(path("sub")).expect("writable");
     std::os::unix::fs::symlink(path("sub"), path("link")).expect("links");
-    for (csv, json) in [
+    for (one, other) in [
         ("x", "x"),
         ("x", "./x"),
         ("x", "sub/../x"),
@@ -317,13 +317,13 @@ fn outputs_of_one_place_are_refused_however_it_is_spelled() {
         ("sub/x", "sub//./x"),
     ] {
         let command = format!(
-            "eval nodes g.tsv --labels nodes.txt --methods degree --csv {csv} --json {json}"
+            "eval nodes g.tsv --labels nodes.txt --methods degree -o {one}.csv -o {other}.csv"
         );
         hone(folder.path(), &command)
             .code(2)
             .stderr(contains("two outputs go to"));
     }
-    let absolute = format!("--csv x --json {}", path("x").display());
+    let absolute = format!("-o x.csv -o {}", path("x.csv").display());
     let command = format!("eval nodes g.tsv --labels nodes.txt --methods degree {absolute}");
     hone(folder.path(), &command)
         .code(2)
@@ -339,10 +339,10 @@ fn a_split_is_not_written_over_its_own_graph() {
     hone(folder.path(), "eval split sp/train.tsv -q -f -o sp")
         .code(2)
         .stderr(contains("sp/train.tsv is the input"));
-    let nodes = "eval split g.tsv --nodes sp/nodes.txt -q -f -o ./sp";
+    let nodes = "eval split g.tsv --node-list sp/nodes.txt -q -f -o ./sp";
     hone(folder.path(), nodes)
         .code(2)
-        .stderr(contains("is the input of --nodes"));
+        .stderr(contains("is the input of --node-list"));
     assert_eq!(content(&path("sp")), before);
     hone(folder.path(), "eval split g.tsv -q -f -o sp").success();
     let few = "eval split g.tsv -q -o few --removed 1e-9";
@@ -425,7 +425,7 @@ fn companions_of_a_replaced_file_go_with_it() {
     hone(folder.path(), &format!("{EMBED} -q -o z.tsv")).success();
     hone(folder.path(), &format!("{EMBED} -q -f -o z.tsv")).success();
     assert!(path("z.ids.txt").exists());
-    hone(folder.path(), "count g.tsv -q -f --by edge -o z.npy").success();
+    hone(folder.path(), "count g.tsv -q -f --per edge -o z.npy").success();
     assert!(!path("z.ids.txt").exists() && !path("z.npy.columns.txt").exists());
     // The record of an embedding does not describe a generated graph.
     hone(

@@ -95,9 +95,9 @@ fn streams_without_an_end_are_refused() {
     // Whatever the memory: what is not of its kind shows at once.
     fs::write(folder.path().join("nul.tsv"), "n1\ta\0\n").expect("writable");
     for (command, reason) in [
-        ("embed g.tsv -q -o a.npy --like /dev/zero", "not a model"),
+        ("place g.tsv -q -o a.npy --model /dev/zero", "not a model"),
         (
-            "embed g.tsv -q -o a.npy --like /dev/zero --new-only",
+            "place g.tsv -q -o a.npy --model /dev/zero --new-only",
             "not a model",
         ),
         (
@@ -151,7 +151,7 @@ fn streams_without_an_end_are_refused() {
     for (head, args) in [
         (
             r#"\100\0\0\0\0\0\0\0{"__metadata__":{"format":"hone-model""#,
-            "embed g.tsv -q -o a.npy --like /dev/stdin --memory 80M",
+            "place g.tsv -q -o a.npy --model /dev/stdin --memory 80M",
         ),
         (
             r"\100\0\0\0\0\0\0\0{",

@@ -14,7 +14,7 @@ const SETTINGS: [&str; 9] = [
     "attributes.table.id",
     " global.dim",
     " local.dim",
-    "the memory limit",
+    "memory_limit",
 ];
 
 #[test]
@@ -46,7 +46,7 @@ fn messages_name_options_and_no_settings() {
         (&["info", "years.csv", "--weighted"], "--weight"),
         (&["info", "named.csv", "--weighted"], "--weight"),
         (
-            &["info", "twice.csv", "--header", "no", "--source", "a"],
+            &["info", "twice.csv", "--no-header", "--source", "a"],
             "--header",
         ),
         (&["info", "x.gml"], "--input-format"),
@@ -94,10 +94,7 @@ fn messages_name_options_and_no_settings() {
             &["embed", karate, "-o", "-", "--attributes", "people.csv"],
             "--attribute-id",
         ),
-        (
-            &["features", karate, "--no-structure"],
-            "--set structure.enabled=true",
-        ),
+        (&["features", karate, "--no-structure"], "--structure"),
         (&["features", karate, "--memory", "2M"], "--memory"),
         (&["count", karate, "--memory", "2M"], "--memory"),
     ];

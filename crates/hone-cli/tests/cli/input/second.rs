@@ -24,8 +24,8 @@ fn a_header_above_an_index_is_what_r_writes() {
             .args(["info", name])
             .assert()
             .code(2);
-        run.stderr(contains("line 1").and(contains("--header yes reads it so")));
-        let (ids, notes) = nodes_and_notes(&content, name, &["--header", "yes"], dir.path());
+        run.stderr(contains("line 1").and(contains("--header reads it so")));
+        let (ids, notes) = nodes_and_notes(&content, name, &["--header"], dir.path());
         assert_eq!(ids, ["a", "b", "c"], "{content}");
         assert!(
             notes.iter().any(|note| note.contains("columns 1 and 2 of")),
@@ -35,7 +35,7 @@ fn a_header_above_an_index_is_what_r_writes() {
     let (ids, _) = nodes_and_notes(
         "ann bob\nr1 a 2\nr2 b 3\n",
         "r.txt",
-        &["--header", "yes"],
+        &["--header"],
         dir.path(),
     );
     assert_eq!(ids, ["a", "2", "b", "3"]);
@@ -98,7 +98,7 @@ fn backslashes_before_quotes_are_named() {
     fs::write(dir.path().join("nodes.txt"), "a\nb\n\"c \\\"x\\\" d\"\n").expect("writable");
     let run = hone()
         .current_dir(dir.path())
-        .args(["info", "g.csv", "--nodes", "nodes.txt"])
+        .args(["info", "g.csv", "--node-list", "nodes.txt"])
         .assert()
         .code(2);
     run.stderr(contains("nodes.txt, line 3").and(contains("a backslash before a quote")));

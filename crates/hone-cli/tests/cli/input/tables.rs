@@ -131,7 +131,7 @@ fn headers_that_come_again_are_no_edges() {
     let (ids, notes) = nodes_and_notes(
         "source,target\na,b\nsource,target\n",
         "a.csv",
-        &["--header", "no"],
+        &["--no-header"],
         dir.path(),
     );
     assert!(
@@ -156,7 +156,7 @@ fn headers_that_come_again_are_no_edges() {
         .len(),
         2
     );
-    let (ids, _) = nodes_and_notes("4 3\n0 1\n4 3\n", "a.txt", &["--header", "yes"], dir.path());
+    let (ids, _) = nodes_and_notes("4 3\n0 1\n4 3\n", "a.txt", &["--header"], dir.path());
     assert_eq!(ids, ["0", "1", "3", "4"]);
     // Far behind the lines that are examined first.
     let long: String = (0..200_000).map(|i| format!("{i},{}\n", i + 1)).collect();

@@ -140,7 +140,7 @@ fn many_names_keep_to_the_budget() {
     let list: String = (0..2_000_000).map(|i| format!("n{i}\n")).collect();
     let list = packed(folder.path().join("list.txt.gz"), &[(list.as_bytes(), 1)]);
     let few = packed(folder.path().join("few.txt.gz"), &[(b"n0 n1\n", 1)]);
-    let args = ["-q", "info", "--memory", "56M", "--nodes"].map(str::to_owned);
+    let args = ["-q", "info", "--memory", "56M", "--node-list"].map(str::to_owned);
     let paths = [list, few].map(|path| path.display().to_string());
     under(178 << 10, &[&args[..], &paths[..]].concat())
         .code(2)

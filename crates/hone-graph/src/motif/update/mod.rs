@@ -38,6 +38,7 @@ use super::sample;
 use crate::communicator::SingleProcess;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
+use crate::message::{message, setting};
 use crate::parallel::{self, cut};
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
@@ -109,7 +110,11 @@ impl Counts {
         let more = UPDATING
             .saturating_mul(slots)
             .saturating_add(2 * self.bytes() as u64);
-        allowance.check_work("updating counts", more, "raise the memory limit")?;
+        allowance.check_work(
+            "updating counts",
+            more,
+            message!["raise ", setting("memory_limit")],
+        )?;
         let old = changes.extended(self.pattern());
         let new = Arc::new(changes.applied(&old));
         Exact::check_degrees(&new)?;

@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
+use crate::message::Message;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::storage::read_at;
@@ -45,12 +46,12 @@ pub struct Fault {
     /// What is wrong.
     pub message: String,
     /// What helps.
-    pub remedy: String,
+    pub remedy: Message,
 }
 
 impl Fault {
     /// A fault in some line, whose number the caller of [`Fault::on_line`] adds.
-    pub fn new(text: &[u8], message: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub fn new(text: &[u8], message: impl Into<String>, remedy: impl Into<Message>) -> Self {
         // More is never shown.
         let text = text[..text.len().min(1 << 10)].to_vec();
         Fault {

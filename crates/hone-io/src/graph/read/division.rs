@@ -133,7 +133,7 @@ impl<'a> Division<'a> {
         match (own, all.into_iter().nth(first)) {
             (Err(error), _) if first == self.communicator.rank() => Err(error),
             // An error of the system names the process that met it, if others did not.
-            (_, Some(Err(Error::Io { path, source }))) if others => {
+            (_, Some(Err(Error::Io { path, source, .. }))) if others => {
                 let text = format!("{source}, in process {first}");
                 Err(Error::io(path, io::Error::new(source.kind(), text)))
             }

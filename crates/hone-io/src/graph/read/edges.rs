@@ -21,6 +21,7 @@ use super::table::{self, Detected, Kinds, Layout, Tally};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds};
 use crate::memory::Allowance;
+use crate::message::{message, setting};
 use crate::progress::Progress;
 use hone_graph::number::{Ends, concat, join_within, narrow};
 
@@ -524,12 +525,12 @@ fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
         layout.columns
     );
     let remedy = match has_comment(line) {
-        true => "a comment needs its own line; remove it from this one, or quote the id".to_owned(),
-        false => format!(
-            "columns are separated by {}; fix the line, quote a field that has one, or name what separates them with the \
-             option `delimiter`",
-            layout.delimiter.name()
-        ),
+        true => "a comment needs its own line; remove it from this one, or quote the id".into(),
+        false => message![
+            format!("columns are separated by {}; ", layout.delimiter.name()),
+            "fix the line, quote a field that has one, or name what separates them with ",
+            setting("delimiter")
+        ],
     };
     let fault = Fault::new(line, message, remedy);
     if line.contains(&0) {
@@ -591,10 +592,8 @@ pub(super) fn weight(field: &[u8]) -> Result<f32, Fault> {
         if str::from_utf8(field).is_ok_and(|text| number(&text.replacen(',', ".", 1)).is_some()) {
             return fault("a weight with a decimal comma", "write decimal points");
         }
-        return fault(
-            "a weight that is not a number",
-            "name the column of the weights with the option `weight`, or read without weights",
-        );
+        let message = "a weight that is not a number";
+        return Err(Fault::new(field, message, table::name_weights()));
     };
     if weight.is_nan() {
         return fault(

@@ -13,6 +13,7 @@ use super::options::{InputFormat, ReadOptions};
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
+use crate::message::{message, setting};
 use crate::progress::Progress;
 
 /// A line of this many bytes may take memory that counts.
@@ -129,10 +130,11 @@ fn header(line: &[u8], weighted: bool) -> Result<Header, Fault> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let numbers: Option<Vec<u64>> = words.iter().map(|word| word.parse().ok()).collect();
     let Some([nodes, edges, rest @ ..]) = numbers.as_deref().filter(|n| n.len() <= 4) else {
-        return fault(
-            "this is not a METIS header",
-            "it is `NODES EDGES [FORMAT [WEIGHTS]]`, whole numbers; if it is something else, name that with the option `format`",
-        );
+        let remedy = message![
+            "it is `NODES EDGES [FORMAT [WEIGHTS]]`, whole numbers; if it is something else, name that with ",
+            setting("format")
+        ];
+        return Err(Fault::new(line, "this is not a METIS header", remedy));
     };
     let Ok(nodes) = u32::try_from(*nodes) else {
         return fault("more nodes than 32 bits can number", "split the graph");

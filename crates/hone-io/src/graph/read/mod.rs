@@ -24,6 +24,7 @@ use super::{BUILTIN_PREFIX, BUILTINS, Graph, GraphBuilder, builtin};
 use crate::columnar::BEGINNING;
 use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
+use crate::message::{message, setting};
 use crate::progress::Progress;
 pub use blocks::LONGEST_LINE;
 pub use division::Division;
@@ -279,18 +280,23 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
         Some("parquet" | "pq") => Ok(InputFormat::Parquet),
         Some("hone") => refuse(
             "this is a model, by its extension, not a graph".into(),
-            "give a graph; `hone embed GRAPH -o OUT --like MODEL` places a graph in the space of a model",
+            "give a graph; `hone place GRAPH -o OUT --model MODEL` places a graph in the space of a model",
         ),
         Some(extension @ ("npy" | "npz" | "safetensors" | "w2v" | "emb" | "vec")) => refuse(
             format!("`.{extension}` files cannot be read as a graph"),
             "these are vectors, by the extension: give the edge list; `hone similar` uses vectors; write the matrix of a graph \
              as Matrix Market",
         ),
-        Some(extension) if OTHERS.split(' ').any(|other| other == extension) => refuse(
-            format!("`.{extension}` files cannot be read"),
-            "convert it to an edge list (two ids per line), Matrix Market, METIS or Parquet, plain or compressed with gzip or \
-             zstd; or name the format with the option `format` if the extension misleads",
-        ),
+        Some(extension) if OTHERS.split(' ').any(|other| other == extension) => {
+            let message = format!("`.{extension}` files cannot be read");
+            let remedy = message![
+                "convert it to an edge list (two ids per line), Matrix Market, METIS or Parquet, plain or compressed with \
+                 gzip or zstd; or name the format with ",
+                setting("format"),
+                " if the extension misleads"
+            ];
+            Err(Error::input(path, message, remedy))
+        }
         _ => Ok(InputFormat::Edges),
     }
 }

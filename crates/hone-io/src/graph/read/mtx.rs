@@ -16,6 +16,7 @@ use super::survey::Sizes;
 use super::table::Layout;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
+use crate::message::{message, setting};
 use crate::progress::Progress;
 
 /// A header may announce this many nodes whatever it has entries, and [`NODES_PER_ENTRY`] for each:
@@ -120,9 +121,13 @@ fn banner(line: &[u8], weighted: bool) -> Result<Banner, Fault> {
     let text = String::from_utf8_lossy(line).to_ascii_lowercase();
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let ["%%matrixmarket", "matrix", format, field, symmetry] = words[..] else {
-        let remedy = "a Matrix Market file begins with `%%MatrixMarket matrix coordinate pattern symmetric` or the like; \
-                      if it is something else, name that with the option `format`";
-        return fault("this is not a Matrix Market banner", remedy);
+        let remedy = message![
+            "a Matrix Market file begins with `%%MatrixMarket matrix coordinate pattern symmetric` or the like; if it is \
+             something else, name that with ",
+            setting("format")
+        ];
+        let message = "this is not a Matrix Market banner";
+        return Err(Fault::new(line, message, remedy));
     };
     if format != "coordinate" {
         return fault(

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::message::{Message, message, set, setting};
 
 /// How to read a graph; everything has a sensible default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -275,61 +276,37 @@ pub struct TableColumns {
 pub struct ReadNote {
     /// Its kind, for programs: `header`, `columns`, `weights`, ….
     pub what: String,
-    /// What was assumed.
-    pub text: String,
-    /// Options of [`ReadOptions`] that change it, each with the value to give it; empty for one to be chosen.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<(String, String)>,
-    /// What these options do.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub effect: String,
+    /// What was assumed, and which options of [`ReadOptions`] change it.
+    #[serde(with = "message::text")]
+    pub text: Message,
 }
 
 impl ReadNote {
     pub(super) fn new(what: &str, text: String) -> Self {
-        let (options, effect) = (Vec::new(), String::new());
-        ReadNote {
-            what: what.to_owned(),
-            text,
-            options,
-            effect,
-        }
+        let (what, text) = (what.to_owned(), text.into());
+        ReadNote { what, text }
     }
 
-    /// The same with options, and what they do.
+    /// The same with options, each with the value to give it, which is empty for one to be chosen, and what they do.
     pub(super) fn with(mut self, options: &[(&str, &str)], effect: &str) -> Self {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        self.options = options.iter().map(owned).collect();
-        effect.clone_into(&mut self.effect);
+        for (at, (name, value)) in options.iter().enumerate() {
+            self.text.push(match at {
+                0 => "; ",
+                _ if at + 1 == options.len() => " and ",
+                _ => ", ",
+            });
+            self.text.push(match *value {
+                "" => setting(*name),
+                value => set(*name, value),
+            });
+        }
+        self.text.push(format!(" {effect}"));
         self
     }
 
     /// Whether the graph may be another than was meant, so that it is a warning.
     pub fn is_warning(&self) -> bool {
         self.what == "merged"
-    }
-
-    /// The note as text; `option` writes an option of [`ReadOptions`] and, where it is not empty, the value to give it (`yes`,
-    /// `no`, `none` or text).
-    pub fn show(&self, option: &dyn Fn(&str, &str) -> String) -> String {
-        let options: Vec<String> = self
-            .options
-            .iter()
-            .map(|(name, value)| option(name, value))
-            .collect();
-        match options.is_empty() {
-            true => self.text.clone(),
-            false => format!("{}; {} {}", self.text, list(&options), self.effect),
-        }
-    }
-}
-
-impl fmt::Display for ReadNote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.show(&|name, value| match value {
-            "" => name.into(),
-            _ => format!("{name} = {value}"),
-        }))
     }
 }
 

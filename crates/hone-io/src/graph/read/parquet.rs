@@ -23,6 +23,7 @@ use super::survey::{Sizes, Survey};
 use super::table::{self, Kinds, Layout, are_times, is_weight, times_for_weights};
 use crate::columnar::{Data, LONGEST_HEADER, TableReader, damaged, decoded, may_begin};
 use crate::error::{Error, Result};
+use crate::message::Message;
 use crate::progress::Progress;
 use hone_graph::number::Ends;
 
@@ -158,7 +159,7 @@ impl Table {
         };
         let layout = match named.layout(options) {
             Ok(layout) => layout,
-            Err((message, remedy)) => return fail(message, remedy),
+            Err((message, remedy)) => return Err(Error::input(&path, message, remedy)),
         };
         let used = [Some(layout.source), Some(layout.target), layout.weight];
         let is_nested =
@@ -184,7 +185,7 @@ impl Table {
         })
     }
 
-    fn fail(&self, message: impl Into<String>, remedy: &str) -> Error {
+    fn fail(&self, message: impl Into<Message>, remedy: impl Into<Message>) -> Error {
         Error::input(&self.path, message, remedy)
     }
 

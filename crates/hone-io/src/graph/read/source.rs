@@ -11,6 +11,7 @@ use super::blocks::LONGEST_LINE;
 use crate::columnar::BEGINNING;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
+use crate::message::{message, setting};
 use crate::storage::read_at;
 
 /// Bytes asked of a stream at once. No more: what is requested is zeroed first, and a stream may give little of it.
@@ -308,7 +309,11 @@ impl Source {
                 Error::input(
                     &self.path,
                     message,
-                    "raise the memory limit, or compress it again without the option --long of zstd",
+                    message![
+                        "raise ",
+                        setting("memory_limit"),
+                        ", or compress it again without the option --long of zstd"
+                    ],
                 )
             }
             name if !name.is_empty() => {

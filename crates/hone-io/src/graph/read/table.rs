@@ -13,6 +13,7 @@ use super::options::{Column, ReadNote, ReadOptions, TableColumns, file_name, lis
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
+use crate::message::{Message, message, set, setting};
 
 /// Bytes looked at.
 const SAMPLE_BYTES: usize = 1 << 16;
@@ -91,7 +92,7 @@ fn known_pair(names: &[String]) -> Option<(usize, usize)> {
 }
 
 /// What is wrong with a table, and the remedy.
-pub(super) type Refusal = (String, &'static str);
+pub(super) type Refusal = (String, Message);
 
 /// What the two id columns of a table have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +129,7 @@ impl Kinds {
             "{integers} in both columns of {file}, `{a}` and `{b}`, which seem to name nodes of two kinds; the same id is \
              read as the same node"
         );
-        let option = [("bipartite", "yes")];
+        let option = [("bipartite", "true")];
         Some(ReadNote::new("merged", text).with(&option, "keeps the two kinds apart"))
     }
 }
@@ -340,14 +341,14 @@ impl<'a> Table<'a> {
                     "there is no column {position}, only 0 to {}",
                     self.columns - 1
                 ),
-                "positions count from 0",
+                "positions count from 0".into(),
             )),
             Some(Column::Name(name)) => {
                 let exact = self.names.iter().position(|field| field == name);
                 let missing = || {
                     let names = self.names.join(", ");
                     let message = format!("there is no column `{name}`; the columns are {names}");
-                    (message, "name one of them")
+                    (message, "name one of them".into())
                 };
                 exact
                     .or_else(|| find(self.names, name))
@@ -373,23 +374,32 @@ impl<'a> Table<'a> {
             let message =
                 format!("the columns `{id}`, `{first}`, … are those of vectors, not of edges");
             let remedy = "give the graph that the vectors are of, or name the columns of the edges";
-            return Err((message, remedy));
+            return Err((message, remedy.into()));
         }
         let ends = self.ends([chosen_source, chosen_target, weight]);
         let (source, target) = ends.ok_or_else(|| {
             let message = "no column is left for an id".to_owned();
-            (message, "an edge needs two id columns")
+            (message, "an edge needs two id columns".into())
         })?;
         if source == target || Some(source) == weight || Some(target) == weight {
             let message = "the same column is given twice".into();
-            return Err((message, "source, target and weight are three columns"));
+            return Err((
+                message,
+                "source, target and weight are three columns".into(),
+            ));
         }
         let is_arrow = |field: &str| !field.is_empty() && field.chars().all(|c| "-<>=".contains(c));
         if chosen_target.is_none() && !self.body.is_empty() && self.fields(target).all(is_arrow) {
             let message = format!("column {target} has signs between ids, not ids");
             return Err((
                 message,
-                "name the columns of the ids with the options `source` and `target`, by position from 0",
+                message![
+                    "name the columns of the ids with ",
+                    setting("source"),
+                    " and ",
+                    setting("target"),
+                    ", by position from 0"
+                ],
             ));
         }
         let kinds = self.kinds(options, (source, target));
@@ -458,8 +468,7 @@ impl<'a> Table<'a> {
 
     /// What is wrong with a table without weights; `times` is a column that could be taken for some.
     fn no_weight(&self, times: Option<usize>) -> Refusal {
-        let remedy =
-            "name the column of the weights with the option `weight`, or read without weights";
+        let remedy = name_weights();
         match times {
             Some(column) => {
                 times_for_weights(&format!("column {} (position {column})", column + 1))
@@ -475,6 +484,15 @@ impl<'a> Table<'a> {
             }
         }
     }
+}
+
+/// What helps where no column, or a wrong one, has weights.
+pub(super) fn name_weights() -> Message {
+    message![
+        "name the column of the weights with ",
+        setting("weight"),
+        ", or read without weights"
+    ]
 }
 
 /// Whether a name is one of weights.
@@ -494,8 +512,11 @@ pub(super) fn are_times(values: &(impl Iterator<Item = f64> + Clone)) -> bool {
 
 /// The error for times in place of weights.
 pub(super) fn times_for_weights(column: &str) -> Refusal {
-    let remedy = "name the column of the weights, this one if its numbers are weights, with the option `weight`; or read \
-                  without weights";
+    let remedy = message![
+        "name the column of the weights, this one if its numbers are weights, with ",
+        setting("weight"),
+        "; or read without weights"
+    ];
     (
         format!("{column} looks like times or dates, not weights"),
         remedy,
@@ -594,10 +615,12 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     let lines = sample(source, &marks);
     let Some(head) = lines.first() else {
         let remedy = match comments.is_empty() || options.comment.is_some() {
-            true => "it needs at least one edge",
-            false => {
-                "it needs at least one edge; if ids begin with # or %, `comment = none` reads them"
-            }
+            true => "it needs at least one edge".into(),
+            false => message![
+                "it needs at least one edge; if ids begin with # or %, ",
+                set("comment", "none"),
+                " reads them"
+            ],
         };
         let message = "the file has no edges, only comments or blank lines";
         return Err(Error::input(source.path(), message, remedy));
@@ -721,12 +744,15 @@ fn fit_first(
         let remedy = match head.trim_ascii_start().first() {
             Some(mark) if mark.is_ascii_punctuation() && *mark != b'"' => {
                 let mark = char::from(*mark);
-                format!("if it is a comment, `comment = {mark}` skips it; else fix the line")
+                let skip = set("comment", mark);
+                message!["if it is a comment, ", skip, " skips it; else fix the line"]
             }
             _ if first.len() + 1 == usual => {
-                format!("{fix}; if it names all columns but the first, `header = yes` reads it so")
+                let header = set("header", true);
+                let if_so = "; if it names all columns but the first, ";
+                message![fix, if_so, header, " reads it so"]
             }
-            _ => fix,
+            _ => fix.into(),
         };
         let message = format!("this line does not have the {usual} columns of all lines below");
         return Err(Fault::new(head, message, remedy));
@@ -734,7 +760,10 @@ fn fit_first(
         let message = "carriage returns without line feeds";
         return Err(Fault::new(head, message, "end lines with LF or CRLF"));
     } else if first.len() < 2 {
-        let remedy = "an edge needs two ids; if something unusual separates them, name it with the option `delimiter`";
+        let remedy = message![
+            "an edge needs two ids; if something unusual separates them, name it with ",
+            setting("delimiter")
+        ];
         return Err(Fault::new(head, "only one column", remedy));
     }
     Ok(())
@@ -791,7 +820,7 @@ fn first_line(
         let note = ReadNote::new("header", format!("{text} a header"));
         return (
             true,
-            Some(note.with(&[("header", "no")], "reads it as an edge")),
+            Some(note.with(&[("header", "false")], "reads it as an edge")),
         );
     }
     // An edge of which neither id occurs again is rare where all others have one that does.
@@ -800,7 +829,7 @@ fn first_line(
     let doubtful = body.len() >= LINES_DOUBT && !alike && body.iter().find(alone).is_none();
     let note = || {
         let text = format!("{text} an edge, though neither id occurs again in the lines examined");
-        ReadNote::new("no-header", text).with(&[("header", "yes")], "reads it as a header")
+        ReadNote::new("no-header", text).with(&[("header", "true")], "reads it as a header")
     };
     (false, doubtful.then(note))
 }
@@ -832,6 +861,6 @@ pub(super) fn sizes_note(first: &[String], edges: usize, file: &str) -> Option<R
              numbers of nodes and edges",
             first.join(" ")
         );
-        ReadNote::new("sizes", text).with(&[("header", "yes")], "leaves it out")
+        ReadNote::new("sizes", text).with(&[("header", "true")], "leaves it out")
     })
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::graph::Graph;
 use crate::matrix::{Accumulate, Degree, Order, Psi};
+use crate::message::{message, set};
 use crate::motif::{Pairs, Sample};
 
 /// Refuses settings whose vectors a model cannot extend, naming the first.
@@ -22,65 +23,77 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
         (
             config.model != Model::Separate,
             "model",
-            "model = \"separate\"",
+            set("model", "separate"),
         ),
         (
             config.psi != Psi::ANorm,
             "psi",
-            "psi = \"a-norm\", a symmetric matrix",
+            message![set("psi", "a-norm"), ", a symmetric matrix"],
         ),
         (
             config.order == Order::PsiOfPower,
             "order",
-            "order = \"power-of-psi\"",
+            set("order", "power-of-psi"),
         ),
         (
             config.accumulate != Accumulate::None,
             "accumulate",
-            "accumulate = \"none\"",
+            set("accumulate", "none"),
         ),
-        (config.pairs != Pairs::Edges, "pairs", "pairs = \"edges\""),
+        (config.pairs != Pairs::Edges, "pairs", set("pairs", "edges")),
         (
             !matches!(local.solver, Solver::Svd(_)),
             "local.solver.method",
-            "local.solver.method = \"svd\"",
+            set("local.solver.method", "svd"),
         ),
         (
             to_z && !matches!(global.solver, Solver::Svd(_)),
             "global.solver.method",
-            "global.solver.method = \"svd\"",
+            set("global.solver.method", "svd"),
         ),
         (
             config.sample != Sample::Exact,
             "sample",
-            "exact counts, since estimates differ from graph to graph",
+            "exact counts, since estimates differ from graph to graph".into(),
         ),
         (
             config.attributes.file.is_some(),
             "attributes.file",
-            "no attributes of nodes, which it does not know of other graphs",
+            "no attributes of nodes, which it does not know of other graphs".into(),
         ),
         (
             structure.enabled && features.diffusion.steps > 0,
             "features.diffusion.steps",
-            "features.diffusion.steps = 0",
+            set("features.diffusion.steps", 0),
         ),
         (
             structure.enabled && (features.combine != Combine::After || !components),
             "features.combine",
-            "features.form = components and features.combine = \"after\"",
+            message![
+                set("features.form", "components"),
+                " and ",
+                set("features.combine", "after")
+            ],
         ),
         (
             structure.enabled && structure.depth > 1,
             "structure.depth",
-            "at most structure.depth = 1, since deeper features are chosen graph by graph",
+            message![
+                "at most ",
+                set("structure.depth", 1),
+                ", since deeper features are chosen graph by graph"
+            ],
         ),
     ];
     match needs.into_iter().find(|(wrong, ..)| *wrong) {
         None => Ok(()),
         Some((_, field, what)) => Err(Error::config(
             field,
-            format!("a model needs {what}, as in the preset hone; use that, or make no model"),
+            message![
+                "a model needs ",
+                what,
+                ", as in the preset hone; use that, or make no model"
+            ],
         )),
     }
 }
@@ -91,14 +104,16 @@ pub(in crate::embed) fn check_directed(config: &Config, graph: &Graph) -> Result
         Direction::Ignore => return Ok(()),
         Direction::Source => (
             "direction",
-            "factors of both sides, or direction = \"ignore\"",
+            message!["factors of both sides, or ", set("direction", "ignore")],
         ),
-        _ if config.degree != Degree::Total => ("degree", "degree = \"total\""),
-        _ if config.laziness_on(graph) > 0.0 => ("laziness", "laziness = 0"),
+        _ if config.degree != Degree::Total => ("degree", set("degree", "total")),
+        _ if config.laziness_on(graph) > 0.0 => ("laziness", set("laziness", 0)),
         _ => return Ok(()),
     };
-    let message = format!(
-        "a model of a directed graph needs {what}; leave this setting out, or make no model"
-    );
+    let message = message![
+        "a model of a directed graph needs ",
+        what,
+        "; leave this setting out, or make no model"
+    ];
     Err(Error::config(field, message))
 }

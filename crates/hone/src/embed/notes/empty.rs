@@ -1,6 +1,7 @@
 //! Motif graphs without entries: which they are, why, and what to do, in one line.
 
 use crate::embed::context::Context;
+use crate::message::{Message, message, set, setting};
 use crate::motif::{Delta, Pairs};
 
 /// Motifs whose graphs are empty.
@@ -47,17 +48,16 @@ impl Empty {
         } else {
             ""
         };
-        let mut notes: Vec<String> = self.rare(&config.delta, edges).into_iter().collect();
+        let mut notes: Vec<Message> = self.rare(&config.delta, edges).into_iter().collect();
         notes.extend(match &self.absent[..] {
             [] => None,
-            [one] => Some(format!(
-                "motif {one} does not occur{on}: its columns are zero"
-            )),
-            several => Some(format!(
-                "{} motifs do not occur{on}, so their columns are zero: {}",
-                several.len(),
-                several.join(", ")
-            )),
+            [one] => Some(format!("motif {one} does not occur{on}: its columns are zero").into()),
+            several => {
+                let (count, names) = (several.len(), several.join(", "));
+                let text =
+                    format!("{count} motifs do not occur{on}, so their columns are zero: {names}");
+                Some(text.into())
+            }
         });
         if !self.all {
             return run.report.notes.extend(notes);
@@ -71,22 +71,25 @@ impl Empty {
             ([], absent) => {
                 // Without an entry for a single edge, all of them have weight zero.
                 let remedy = match weighted && absent.iter().any(|motif| motif == "edge") {
-                    true => "weights = false ignores the weights",
-                    false => "motifs = \"all\" includes edges",
+                    true => set("weights", false).and(" ignores the weights"),
+                    false => set("motifs", "all").and(" includes edges"),
                 };
                 let none = match absent {
                     [one] => format!("motif {one} does not occur{on}"),
                     _ => format!("none of the {} motifs occurs{on}", absent.len()),
                 };
-                format!("{none}: {zero}; {remedy}")
+                message![format!("{none}: {zero}; "), remedy]
             }
-            ([one], _) => format!(
-                "no {place} has motif {one} as often as delta = {} requires: {zero}; a smaller value keeps more",
-                delta_of(delta, one)
-            ),
-            _ => format!(
-                "no {place} has any motif as often as delta requires: {zero}; a smaller value keeps more"
-            ),
+            ([one], _) => message![
+                format!("no {place} has motif {one} as often as "),
+                set("delta", delta_of(delta, one)),
+                format!(" requires: {zero}; a smaller value keeps more")
+            ],
+            _ => message![
+                format!("no {place} has any motif as often as "),
+                setting("delta"),
+                format!(" requires: {zero}; a smaller value keeps more")
+            ],
         };
         // Features among the columns may make vectors of their own.
         if run.has_attributes() && !run.has_columns_beside() {
@@ -98,19 +101,23 @@ impl Empty {
     }
 
     /// What to say if delta leaves out whole motif graphs.
-    fn rare(&self, delta: &Delta, edges: bool) -> Option<String> {
+    fn rare(&self, delta: &Delta, edges: bool) -> Option<Message> {
         let what = if edges { "edges" } else { "pairs" };
         match &self.rare[..] {
             [] => None,
-            [one] => Some(format!(
-                "all {what} with motif {one} have fewer than delta = {} occurrences: its columns are zero",
-                delta_of(delta, one)
-            )),
-            several => Some(format!(
-                "all {what} have {} motifs less often than delta requires, so their columns are zero: {}",
-                several.len(),
-                several.join(", ")
-            )),
+            [one] => Some(message![
+                format!("all {what} with motif {one} have fewer than "),
+                set("delta", delta_of(delta, one)),
+                " occurrences: its columns are zero"
+            ]),
+            several => Some(message![
+                format!("all {what} have {} motifs less often than ", several.len()),
+                setting("delta"),
+                format!(
+                    " requires, so their columns are zero: {}",
+                    several.join(", ")
+                )
+            ]),
         }
     }
 }

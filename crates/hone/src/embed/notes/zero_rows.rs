@@ -10,6 +10,7 @@ use crate::embed::rounding::Floors;
 use crate::embed::uncovered::Uncovered;
 use crate::graph::Graph;
 use crate::matrix::{Degree, Psi};
+use crate::message::{Message, message, set, setting};
 
 /// Why a row is zero; the first reason that applies.
 #[derive(Clone, Copy, PartialEq)]
@@ -103,9 +104,11 @@ pub(in crate::embed) fn zero_rows(
         true => "no motif graph has an entry for them".into(),
         false => {
             let texts = texts(run, graph, z.cols()).into_iter().zip(totals);
-            let found = texts.filter(|(_, count)| *count > 0);
-            let found = found.map(|(text, count)| format!("{count} {text}"));
-            found.collect::<Vec<String>>().join(", ")
+            let found = texts.filter(|(_, count)| *count > 0).enumerate();
+            found.fold(Message::default(), |said, (at, (text, count))| {
+                let between = if at > 0 { ", " } else { "" };
+                message![said, format!("{between}{count} "), text]
+            })
         }
     };
     let have = match (count == 1, run.has_columns_beside()) {
@@ -114,9 +117,8 @@ pub(in crate::embed) fn zero_rows(
         (true, true) => "has zeros in its proximity columns",
         (false, true) => "have zeros in their proximity columns",
     };
-    run.report
-        .warnings
-        .push(format!("{count} of {nodes} nodes {have}: {reasons}"));
+    let which = format!("{count} of {nodes} nodes {have}: ");
+    run.report.warnings.push(message![which, reasons]);
 }
 
 /// Whether nodes outside the leading directions get directions of their own: where edges are a motif of a matrix that is not in
@@ -160,9 +162,11 @@ fn note_nodes(run: &mut Context, count: u64, [one, several]: [String; 2], remedy
     let (nodes, more) = (run.own.rows, room(run.config));
     let text = if count == 1 { one } else { several };
     if count > 0 {
-        run.note(format!(
-            "{count} of {nodes} nodes {text} (a larger {more} {remedy})"
-        ));
+        run.note(message![
+            format!("{count} of {nodes} nodes {text} (a larger "),
+            setting(more),
+            format!(" {remedy})")
+        ]);
     }
 }
 
@@ -236,19 +240,27 @@ impl<'a> Facts<'a> {
 }
 
 /// Each reason as a phrase after a number of nodes.
-fn texts(run: &Context, graph: &Graph, columns: usize) -> [String; WHYS] {
+fn texts(run: &Context, graph: &Graph, columns: usize) -> [Message; WHYS] {
     let (config, more) = (run.config, room(run.config));
     let columns = match columns {
         1 => "1 column".to_owned(),
         _ => format!("{columns} columns"),
     };
-    let by_all = "has only source factors (direction = \"ignore\" places them by all arcs)";
+    let by_all = message![
+        " has only source factors (",
+        set("direction", "ignore"),
+        " places them by all arcs)"
+    ];
     let sink = if config.direction == Direction::Source {
-        " (direction = \"keep\" places them by incoming arcs)".to_owned()
+        message![
+            " (",
+            set("direction", "keep"),
+            " places them by incoming arcs)"
+        ]
     } else if config.model != Model::Separate {
-        format!(": this model {by_all}")
+        message![": this model", by_all]
     } else {
-        format!(": this local.solver {by_all}")
+        message![": this ", setting("local.solver"), by_all]
     };
     let way = match config.degree {
         Degree::In => "incoming",
@@ -259,27 +271,40 @@ fn texts(run: &Context, graph: &Graph, columns: usize) -> [String; WHYS] {
         true => "; very small weights next to large ones have the same effect",
         false => "",
     };
-    let cut = format!(
-        "not covered by the leading factors of each motif matrix (a larger {more} covers more{small})"
-    );
+    let cut = message![
+        "not covered by the leading factors of each motif matrix (a larger ",
+        setting(more),
+        format!(" covers more{small})")
+    ];
     let walks = match graph.is_directed() {
         true => "without walks of enough steps along arcs, ",
         false => "",
     };
     [
         "without an edge".into(),
-        format!(
-            "not covered by the factors that fit into {columns} (a larger global.dim has room for more)"
-        ),
-        "without the motifs, which do not occur in this graph (motifs = \"all\" includes edges)"
-            .into(),
-        "with edges of weight 0 only (weights = false ignores the weights)".into(),
-        format!("without an outgoing arc{sink}"),
-        format!(
-            "without an {way} arc, hence of degree 0 (degree = \"total\" counts both directions)"
-        ),
+        message![
+            format!("not covered by the factors that fit into {columns} (a larger "),
+            setting("global.dim"),
+            " has room for more)"
+        ],
+        message![
+            "without the motifs, which do not occur in this graph (",
+            set("motifs", "all"),
+            " includes edges)"
+        ],
+        message![
+            "with edges of weight 0 only (",
+            set("weights", false),
+            " ignores the weights)"
+        ],
+        message!["without an outgoing arc", sink],
+        message![
+            format!("without an {way} arc, hence of degree 0 ("),
+            set("degree", "total"),
+            " counts both directions)"
+        ],
         cut.clone(),
-        format!("without the motifs, {walks}or {cut}"),
+        message![format!("without the motifs, {walks}or "), cut],
     ]
 }
 

@@ -20,6 +20,7 @@ use crate::embed::model::{
     Basis, View, degrees, neighbours, normalized, product, relative_residual,
 };
 use crate::error::{Error, Result};
+use crate::message::{message, set};
 use crate::motif::MotifGraph;
 use crate::random::mix64;
 use crate::report::Fitting;
@@ -112,11 +113,15 @@ pub(super) fn check_enough(view: &View, shared: usize) -> Result<()> {
     if shared >= enough {
         return Ok(());
     }
-    let message = format!(
-        "this graph has edges between only {shared} of the {} nodes of the model, and at least {enough} are needed. Give the \
-         whole graph, old and new edges; or use structure-only = true for the structure columns alone, or fit a new model",
-        view.x.rows()
-    );
+    let all = view.x.rows();
+    let message = message![
+        format!(
+            "this graph has edges between only {shared} of the {all} nodes of the model, and at least {enough} are needed. \
+             Give the whole graph, old and new edges; or use "
+        ),
+        set("structure-only", true),
+        " for the structure columns alone, or fit a new model"
+    ];
     Err(Error::config("like", message))
 }
 
@@ -125,11 +130,14 @@ fn check_nodes(left: f64, shuffled: f64, what: impl Fn() -> String) -> Result<()
     if left <= FOREIGN[0] && left <= FOREIGN[1] * shuffled {
         return Ok(());
     }
-    let message = format!(
-        "{} {left:.2}, with shuffled nodes {shuffled:.2}). If the ids name other nodes, use structure-only = true for the \
-         structure columns alone, which can still be compared; otherwise fit a new model",
-        what()
-    );
+    let message = message![
+        what(),
+        format!(
+            " {left:.2}, with shuffled nodes {shuffled:.2}). If the ids name other nodes, use "
+        ),
+        set("structure-only", true),
+        " for the structure columns alone, which can still be compared; otherwise fit a new model"
+    ];
     Err(Error::config("like", message))
 }
 

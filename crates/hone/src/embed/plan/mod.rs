@@ -15,6 +15,7 @@ use crate::config::Form;
 use crate::error::{Error, Result, beside, human_bytes};
 use crate::graph::Graph;
 use crate::memory;
+use crate::message::{message, set, setting};
 use crate::motif::{
     COUNTING, COUNTING_AT_MOST, Counts, Pairs, Sample, counting_at_most as counting_triangles,
 };
@@ -203,7 +204,7 @@ fn refusal_of(run: &Context, demand: &Demand, need: u64, fits: impl Fn(&Demand) 
     let mut more = (processes + 1..=PROCESSES).filter(|_| processes > 1);
     let enough = more.find(shared);
     if let (Some(enough), Error::Memory { remedy, .. }) = (enough, &mut error) {
-        remedy.push_str(&format!(", or start {enough} processes"));
+        remedy.push(format!(", or start {enough} processes"));
     }
     error
 }
@@ -291,32 +292,39 @@ fn report(run: &mut Context, demand: &Demand, need: u64) {
 
 /// The refusal of work that needs this many bytes, with a limit with which the same run is not refused again.
 fn refusal(run: &Context, demand: &Demand, need: u64) -> Error {
-    let features = match (run.config.has_features(), run.config.features.form) {
-        (false, _) => "or the number of motifs",
-        (true, Form::Components(_)) => {
-            "the number of motifs, structure.depth or features.diffusion.steps"
+    let (depth, steps) = (
+        setting("structure.depth"),
+        setting("features.diffusion.steps"),
+    );
+    let mut lower = message!["lower "];
+    if demand.only_features {
+        lower = lower.and(message![depth, ", ", steps, " or the number of motifs"]);
+    } else {
+        lower = lower.and(message![
+            setting("local.dim"),
+            ", ",
+            setting("global.dim"),
+            ", the number of steps, "
+        ]);
+        lower.push(match run.config.has_features() {
+            false => "or the number of motifs".into(),
+            true => message!["the number of motifs, ", depth, " or ", steps],
+        });
+        if run.config.has_features() && run.config.features.form == Form::Columns {
+            let components = set("features.form", "{ components = {} }");
+            lower = lower.and(", reduce features to ").and(components);
         }
-        (true, Form::Columns) => {
-            "the number of motifs, structure.depth or features.diffusion.steps, reduce features to \
-             features.form = { components = {} }"
+        if run.config.pairs == Pairs::Occurrences {
+            let out = ", leave out path4, whose pairs are three edges apart, use ";
+            lower = lower.and(out).and(set("pairs", "edges"));
         }
-    };
-    let pairs = match run.config.pairs {
-        Pairs::Edges => "",
-        Pairs::Occurrences => {
-            ", leave out path4, whose pairs are three edges apart, use pairs = \"edges\""
-        }
-    };
-    let lower = match demand.only_features {
-        true => "structure.depth, features.diffusion.steps or the number of motifs".to_owned(),
-        false => format!("local.dim, global.dim, the number of steps, {features}{pairs}"),
-    };
+    }
     Error::Memory {
         stage: stage(demand).to_owned(),
         need: limit_for(need.saturating_add(SLACK)),
         least: false,
         limit: run.memory_limit.unwrap_or(u64::MAX),
-        remedy: format!("lower {lower}, or raise the memory limit"),
+        remedy: message![lower, ", or raise ", setting("memory_limit")],
     }
 }
 

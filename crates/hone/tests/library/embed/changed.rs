@@ -50,7 +50,7 @@ fn factors_of_a_graph_that_changed_much_are_refined_and_turned_back() {
             .report
             .notes
             .iter()
-            .any(|note| note.contains("refined")),
+            .any(|note| note.to_string().contains("refined")),
         "{:?}",
         placed.report.notes
     );

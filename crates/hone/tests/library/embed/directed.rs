@@ -12,7 +12,7 @@ use hone::output::Existing;
 use hone::store::factors::Folder;
 use hone::{Config, Hone, Silent};
 
-use super::{config, paper, run};
+use super::{config, paper, run, texts};
 
 /// Arcs from larger to smaller numbers, a tree with chords: no arc leaves node 0, and none enters the last ones.
 fn downward(n: u32) -> Graph {
@@ -105,7 +105,7 @@ fn nodes_that_no_arc_leaves_are_placed() {
             &graph,
         );
         assert_eq!(zero_rows(&found.embedding.vectors), [60], "{settings:?}");
-        let warnings = found.report.warnings.join("\n");
+        let warnings = texts(&found.report.warnings).join("\n");
         assert!(
             warnings.contains("1 of 61 nodes has a vector of zeros: 1 without an edge"),
             "{warnings}"
@@ -150,7 +150,7 @@ fn rows_without_entries_are_zero_and_the_reason_is_said() {
             ),
         ] {
             let found = run(config(&[&edge[..], settings].concat()), &graph);
-            let warnings = found.report.warnings.join("\n");
+            let warnings = texts(&found.report.warnings).join("\n");
             let zero = zero_rows(&found.embedding.vectors);
             assert!(
                 sinks.iter().all(|sink| zero.contains(sink)),
@@ -225,7 +225,7 @@ fn every_node_with_an_edge_has_proximity() {
                 .report
                 .notes
                 .iter()
-                .any(|note| note.contains("outside the leading directions")),
+                .any(|note| note.to_string().contains("outside the leading directions")),
             "{context}"
         );
         // Nodes of a small component are most similar to each other.
@@ -256,7 +256,7 @@ fn the_reasons_of_zero_rows_are_true() {
         ("local.dim", "16"),
         ("global.dim", "32"),
     ];
-    let warnings = run(config(&edge), &pairs).report.warnings.join("\n");
+    let warnings = texts(&run(config(&edge), &pairs).report.warnings).join("\n");
     assert!(
         warnings.contains(
             "28 not covered by the leading factors of each motif matrix (a larger local.dim"
@@ -279,10 +279,8 @@ fn the_reasons_of_zero_rows_are_true() {
             "1 without an outgoing arc (direction = \"keep\"",
         ),
     ] {
-        let warnings = run(config(&[&edge[..], settings].concat()), &idle)
-            .report
-            .warnings
-            .join("\n");
+        let report = run(config(&[&edge[..], settings].concat()), &idle).report;
+        let warnings = texts(&report.warnings).join("\n");
         assert!(warnings.contains(why), "{settings:?}: {warnings}");
     }
 }
@@ -350,7 +348,7 @@ fn rows_of_rounding_are_zeros() {
                 .report
                 .warnings
                 .iter()
-                .any(|text| text.starts_with(&format!("{} of ", zero.len())));
+                .any(|text| text.to_string().starts_with(&format!("{} of ", zero.len())));
             assert_eq!(
                 told,
                 !zero.is_empty(),
@@ -365,7 +363,7 @@ fn rows_of_rounding_are_zeros() {
                 .report
                 .notes
                 .iter()
-                .any(|text| text.contains("poorly represented"));
+                .any(|text| text.to_string().contains("poorly represented"));
             assert!(
                 told || short == 0,
                 "{number}: {short} in {:?}",
@@ -452,7 +450,9 @@ fn settings_that_are_made_stay_as_they_are() {
     );
     let notes = &window.report.notes;
     assert!(
-        !notes.iter().any(|note| note.contains("log-window")),
+        !notes
+            .iter()
+            .any(|note| note.to_string().contains("log-window")),
         "the default needs no note: {notes:?}"
     );
 }
@@ -489,7 +489,7 @@ fn weights_count_by_their_ratios() {
     ] {
         let config = || Layers::new().preset(name).unwrap().build().unwrap();
         let found = run(config(), &weighted(1.0));
-        let warnings = found.report.warnings.join("\n");
+        let warnings = texts(&found.report.warnings).join("\n");
         assert!(
             warnings.contains("1 with edges of weight 0 only"),
             "{name}: {warnings}"
@@ -532,7 +532,9 @@ fn a_heavy_arc_is_noted() {
             .unwrap();
         let notes = run(Config::default(), &graph).report.notes;
         assert_eq!(
-            notes.iter().any(|note| note.contains("logarithms")),
+            notes
+                .iter()
+                .any(|note| note.to_string().contains("logarithms")),
             told,
             "{notes:?}"
         );
@@ -572,7 +574,7 @@ fn the_default_tells_sources_from_sinks() {
         report
             .notes
             .iter()
-            .any(|note| note.contains("direction = \"ignore\"")),
+            .any(|note| note.to_string().contains("direction = \"ignore\"")),
         "{:?}",
         report.notes
     );

@@ -361,7 +361,7 @@ fn without_new_nodes_there_are_no_rows() {
             none.report
                 .notes
                 .iter()
-                .any(|note| note.contains("no rows")),
+                .any(|note| note.to_string().contains("no rows")),
             "{:?}",
             none.report.notes
         );

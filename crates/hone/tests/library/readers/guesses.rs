@@ -13,7 +13,7 @@ fn notes(name: &str, content: &str, options: &ReadOptions) -> Vec<String> {
     reading
         .notes
         .iter()
-        .map(|note| note.to_string().replace(&reading.file, "FILE"))
+        .map(|note| note.text.to_string().replace(&reading.file, "FILE"))
         .collect()
 }
 

@@ -1,0 +1,143 @@
+//! `hone place GRAPH --model MODEL -o OUT`: a graph in the space of an earlier one.
+
+use std::path::{Path, PathBuf};
+
+use hone::engine::Cpu;
+use hone::memory::Allowance;
+use hone::report::{Stage, Start};
+use hone::store::Embedding;
+use hone::{Error, Like, Model};
+
+use crate::command::embed::{TableArgs, note_summary};
+use crate::context::Context;
+use crate::input::RepeatableArgs;
+use crate::repeat::{Changed, Placed};
+
+/// Place a graph in the space of a model: nodes are matched by id, new ones are placed by their edges.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: RepeatableArgs,
+    /// The model, which `hone embed --save-model` wrote; all settings are its own.
+    #[arg(long, value_name = "FILE", required_unless_present = "config")]
+    model: Option<PathBuf>,
+    /// File for the vectors; the extension sets the format (.tsv .csv .npy .npz .parquet .w2v .emb .safetensors). `-`
+    /// for standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Write only the structure columns, which are comparable even between graphs without common nodes.
+    #[arg(long)]
+    structure_only: bool,
+    /// Write the rows of new nodes only, those that the model does not have: the same vectors, at a fraction of the cost.
+    #[arg(long)]
+    new_only: bool,
+    #[command(flatten)]
+    table: TableArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone embed monday.tsv -o monday.npy --save-model graph.hone
+  hone place tuesday.tsv --model graph.hone -o tuesday.npy
+  hone place tuesday.tsv --model graph.hone -o new.npy --new-only
+  hone place -o again.npy --config tuesday.npy.run.json
+
+Give the whole new graph, not only what changed. Use the model of the first day throughout: placing each day in a model of the
+day before would accumulate errors.";
+
+impl Args {
+    /// The model, and which columns and rows are written: of the command line, else of the record of an earlier run.
+    fn choices(&self, earlier: Option<&Placed>) -> Result<(PathBuf, bool, bool), Error> {
+        let like = earlier.map(|placed| &placed.facts.like);
+        let model = match (&self.model, earlier) {
+            (Some(model), _) => model.clone(),
+            (None, Some(placed)) => placed.model()?,
+            (None, None) => unreachable!("the parser asks for one of the two"),
+        };
+        Ok((
+            model,
+            self.structure_only || like.is_some_and(|like| like.structure_only),
+            self.new_only || like.is_some_and(|like| like.new_only),
+        ))
+    }
+}
+
+/// Refuses or notes a model other than that of the record.
+fn compare(
+    fit: &Model,
+    (path, placed): (&Path, &Placed),
+    changed: Changed,
+    context: &Context,
+) -> Result<(), Error> {
+    let (facts, then) = (fit.facts(), &placed.facts);
+    let same = serde_json::to_value(&facts.config).is_ok_and(|now| now == then.config);
+    let how = match (then.like.fingerprint == facts.fingerprint, same) {
+        (true, true) => return Ok(()),
+        (true, false) => "it has other settings",
+        (false, _) => "it was fitted to another graph",
+    };
+    let message = format!("not the model of {}: {how}", placed.record.display());
+    changed.differs(&path.to_string_lossy(), message, context)
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let earlier = args.input.config.as_deref().map(Placed::read).transpose()?;
+    let (model, structure_only, new_only) = args.choices(earlier.as_ref())?;
+    let files = Embedding::files(&args.output, args.table.output_format)?;
+    let (source, inputs) = args.input.resolve()?;
+    let outputs = inputs.read("--model", [&model]);
+    let outputs = outputs.write_recorded(&files, &args.output);
+    let leads = context.engine().leads();
+    let mut batch = outputs.check_by(leads, args.table.force)?;
+    let memory = context.memory(source.memory);
+    let start = Start::now();
+    let allowance = Allowance::new(memory);
+    let fit = match new_only {
+        true => Model::open_within(&model, allowance),
+        false => Model::read_within(&model, allowance),
+    }?;
+    if let Some(earlier) = &earlier {
+        compare(&fit, (&model, earlier), source.changed, context)?;
+    }
+    let opened = Stage::since("read model", &start);
+    let reading = Start::now();
+    let graph = source.open(true, context)?;
+    let read = Stage::since("read", &reading);
+    let like = Like {
+        structure_only,
+        new_only,
+        memory_limit: memory,
+    };
+    let mut run = fit.embed(&graph, &like, context.progress())?;
+    context.engine().meet();
+    if !leads {
+        return Ok(());
+    }
+    drop((graph, fit));
+    let report = &mut run.report;
+    report.input = Some(source.input);
+    report.stages.splice(0..0, [opened, read]);
+    if let Some(like) = &mut report.like {
+        like.model = Some(model.display().to_string());
+    }
+    report.work = start.work();
+    args.table
+        .write(&mut run, &args.output, &mut batch, &Cpu, None, context)?;
+    let report = run.report;
+    let paths = batch.commit()?;
+    context.progress_done();
+    if let Some(like) = report.like.as_ref().filter(|_| !structure_only) {
+        let (shared, new, kept) = (like.shared, like.new, like.kept);
+        let of = model.display();
+        let written = match new_only {
+            true => "; only new nodes are written",
+            false => "",
+        };
+        context.note(format_args!(
+            "nodes: {shared} in {of} ({kept} with unchanged proximity columns), {new} new{written}"
+        ));
+    }
+    note_summary(&report, &paths, &args.output, context);
+    Ok(())
+}
