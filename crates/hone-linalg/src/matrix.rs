@@ -49,6 +49,28 @@ pub enum Psi {
     ANorm,
 }
 
+impl Psi {
+    /// Whether it is a walk, which may be lazy, and whose steps are powers of one step.
+    pub fn is_walk(self) -> bool {
+        matches!(self, Psi::P | Psi::ANorm)
+    }
+
+    /// Whether Psi(c W) = Psi(W).
+    pub fn is_scale_free(self) -> bool {
+        !matches!(self, Psi::W | Psi::L)
+    }
+
+    /// The symbol of one that has negative entries.
+    pub fn laplacian(self) -> Option<&'static str> {
+        match self {
+            Psi::L => Some("L"),
+            Psi::LNorm => Some("L̂"),
+            Psi::LRw => Some("L̂rw"),
+            Psi::W | Psi::P | Psi::ANorm => None,
+        }
+    }
+}
+
 /// Which degree of a directed graph D contains; for symmetric W they are the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -167,13 +189,16 @@ impl MotifMatrix {
 
     /// The factor of S^(k) if W is multiplied by c.
     fn factor(&self, c: f64, k: i32) -> f64 {
-        if self.is_scale_free() { 1.0 } else { c.powi(k) }
+        match self.psi.is_scale_free() {
+            true => 1.0,
+            false => c.powi(k),
+        }
     }
 
     /// The power of W with which k steps grow.
     fn growing_steps(&self, k: usize) -> f64 {
         // A Psi(W) that does not grow with W is bounded, and so are its powers.
-        if self.is_scale_free() && !self.of_power() {
+        if self.psi.is_scale_free() && !self.of_power() {
             1.0
         } else {
             k as f64
@@ -185,13 +210,8 @@ impl MotifMatrix {
         match self.order {
             Order::PsiOfPower => true,
             Order::PowerOfPsi => false,
-            Order::Auto => !matches!(self.psi, Psi::P | Psi::ANorm),
+            Order::Auto => !self.psi.is_walk(),
         }
-    }
-
-    /// Whether Psi(c W) = Psi(W).
-    fn is_scale_free(&self) -> bool {
-        matches!(self.psi, Psi::P | Psi::LNorm | Psi::LRw | Psi::ANorm)
     }
 
     /// Psi(W^k) or Psi(W)^k.
@@ -287,7 +307,7 @@ fn without_noise(psi: Scaled) -> Operator {
 }
 
 /// The mean of the degrees of nodes that have any; 0 when none has.
-fn mean_of_nonzero(d: &[f64]) -> f64 {
+pub fn mean_of_nonzero(d: &[f64]) -> f64 {
     let nodes = d.iter().filter(|&&d| d != 0.0).count();
     d.iter().sum::<f64>() / nodes.max(1) as f64
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::factor::Solver;
-use crate::matrix::{Accumulate, Psi};
+use crate::matrix::Accumulate;
 use crate::message::{Message, message, set, setting};
 use crate::motif::triad::Occurrence;
 use crate::motif::{MotifSet, Pairs, Sample, pairs};
@@ -155,19 +155,12 @@ impl Config {
             let message = global.negative("Y", message!["use ", set("local.solver.method", "nmf")]);
             return refuse("global.solver.loss", message);
         }
-        let matrix = match self.psi {
-            Psi::L => "L",
-            Psi::LNorm => "L̂",
-            Psi::LRw => "L̂rw",
-            Psi::W | Psi::P | Psi::ANorm => return Ok(()),
-        };
-        if local.refuses_negative() {
-            let message = local.negative(
-                matrix,
-                message!["use ", set("psi", "w"), " or ", set("psi", "p")],
-            );
-            return refuse("local.solver.loss", message);
+        match self.psi.laplacian() {
+            Some(matrix) if local.refuses_negative() => {
+                let others = message!["use ", set("psi", "w"), " or ", set("psi", "p")];
+                refuse("local.solver.loss", local.negative(matrix, others))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }

@@ -6,7 +6,6 @@
 use super::automatic::USUAL;
 use super::{Auto, Config, Direction, Model, Output};
 use crate::graph::Graph;
-use crate::matrix::Psi;
 use crate::motif::{Motif, Pairs, Sample};
 
 /// A setting, or a group of them, and why it has no effect.
@@ -17,6 +16,35 @@ fn if_so(unused: bool, settings: &[&'static str], why: &str) -> Vec<Unused> {
     let settings = settings.iter().filter(|_| unused);
     settings.map(|setting| (*setting, why.to_owned())).collect()
 }
+
+/// Settings of motif graphs and their matrices.
+const OF_MATRICES: &[&str] = &[
+    "motifs",
+    "delta",
+    "pairs",
+    "psi",
+    "order",
+    "direction",
+    "degree",
+    "accumulate",
+    "regularize",
+    "laziness",
+];
+/// Settings of an embedding beyond that.
+const OF_STAGES: &[&str] = &[
+    "steps",
+    "first-step",
+    "model",
+    "global",
+    "joint",
+    "local.dim",
+    "local.scale",
+    "local.row-power",
+    "local.solver",
+    "features.form",
+    "features.combine",
+    "features.weight",
+];
 
 impl Config {
     /// Settings that have no effect on the embedding of a graph; `own` says that the caller gives attributes with it
@@ -29,54 +57,19 @@ impl Config {
     /// # Ok::<(), hone::Error>(())
     /// ```
     pub fn unused(&self, graph: &Graph, own: bool) -> Vec<Unused> {
-        let parts = [
-            self.unused_attributes(own),
-            self.unused_matrices(graph),
-            self.unused_stages(),
-        ];
-        parts.concat()
+        let (of_attributes, of_matrices) =
+            (self.unused_attributes(own), self.unused_matrices(graph));
+        [of_attributes, of_matrices, self.unused_stages()].concat()
     }
 
     /// The same for a table of features, without an embedding.
     pub fn unused_in_features(&self, graph: &Graph) -> Vec<Unused> {
         let of_matrices = match self.features.diffusion.steps {
-            0 => {
-                let settings = [
-                    "motifs",
-                    "delta",
-                    "pairs",
-                    "psi",
-                    "order",
-                    "direction",
-                    "degree",
-                    "accumulate",
-                    "regularize",
-                    "laziness",
-                ];
-                if_so(true, &settings, "nothing is diffused")
-            }
+            0 => if_so(true, OF_MATRICES, "nothing is diffused"),
             _ => self.unused_matrices(graph),
         };
-        let of_stages = [
-            "steps",
-            "first-step",
-            "model",
-            "global",
-            "joint",
-            "local.dim",
-            "local.scale",
-            "local.row-power",
-            "local.solver",
-            "features.form",
-            "features.combine",
-            "features.weight",
-        ];
-        let parts = [
-            self.unused_attributes(false),
-            of_matrices,
-            if_so(true, &of_stages, "features have no embedding"),
-        ];
-        parts.concat()
+        let of_stages = if_so(true, OF_STAGES, "features have no embedding");
+        [self.unused_attributes(false), of_matrices, of_stages].concat()
     }
 
     /// Settings of features that are not used.
@@ -157,7 +150,7 @@ impl Config {
                 "counts of edges and of directed motifs are exact",
             ),
             if_so(
-                !matches!(self.psi, Psi::P | Psi::ANorm),
+                !self.psi.is_walk(),
                 &["laziness"],
                 "only p and a-norm are walks",
             ),
