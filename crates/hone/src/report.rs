@@ -386,6 +386,24 @@ pub struct Importance {
     pub share: f64,
 }
 
+impl Importance {
+    /// Shares of parts, each of a motif and a step, in the sum of the energies of all their columns.
+    pub(crate) fn shares<'a>(
+        parts: impl Iterator<Item = ((&'a str, usize), &'a [f64])> + Clone,
+    ) -> Vec<Self> {
+        let total: f64 = parts.clone().flat_map(|(_, energies)| energies).sum();
+        let share = |((motif, step), energies): ((&str, usize), &[f64])| Importance {
+            motif: motif.to_owned(),
+            step,
+            share: match energies.iter().sum::<f64>() {
+                sum if total > 0.0 => sum / total,
+                _ => 0.0,
+            },
+        };
+        parts.map(share).collect()
+    }
+}
+
 /// What became of the nodes of a graph that was embedded like an earlier one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Likeness {

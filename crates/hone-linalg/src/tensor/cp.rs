@@ -8,7 +8,7 @@
 //! 2⟨X, model⟩ + ‖model‖². Starts from the higher-order SVD, its columns paired by the SVD of Uᵀ(Σ_s X_s)V. Cost: 2
 //! products with each slice per sweep, and O(N R²).
 
-use super::{Descent, Limits, Tensor};
+use super::{Decomposition, Descent, Limits, Tensor};
 use crate::dense::{Block, Norm, Small};
 use crate::error::Result;
 use crate::factor::Task;
@@ -18,23 +18,6 @@ use crate::random::Key;
 /// Eigenvalues below this fraction of the largest are not inverted: f32 factors do not distinguish them from zero.
 const ZERO: f64 = 1e-7;
 
-/// A CP decomposition.
-#[derive(Debug, Clone)]
-pub struct Cp {
-    /// N × R, columns of length one (or zero).
-    pub a: Block,
-    /// N × R, likewise.
-    pub b: Block,
-    /// Slices × R, likewise.
-    pub motifs: Small,
-    /// Size of each component, descending.
-    pub weights: Vec<f64>,
-    /// Squared norm of each slice of the model.
-    pub captured: Vec<f64>,
-    /// How it went.
-    pub descent: Descent,
-}
-
 /// The three factors, columns of equal length.
 struct Factors {
     a: Block,
@@ -42,8 +25,13 @@ struct Factors {
     c: Small,
 }
 
-/// `task.rank` components of a tensor.
-pub fn cp(tensor: &Tensor, regularization: f64, limits: Limits, task: &Task) -> Result<Cp> {
+/// The CP decomposition of a tensor: `task.rank` components, whose motif factors have columns of length one (or zero), too.
+pub fn cp(
+    tensor: &Tensor,
+    regularization: f64,
+    limits: Limits,
+    task: &Task,
+) -> Result<Decomposition> {
     let (a, b) = start(tensor, task)?;
     let c = Small::zeros(tensor.count(), task.rank);
     let mut factors = Factors { a, b, c };
@@ -201,7 +189,7 @@ impl Factors {
     }
 
     /// Columns of length one, the largest component first, signs as for singular vectors.
-    fn finish(mut self, descent: Descent) -> Cp {
+    fn finish(mut self, descent: Descent) -> Decomposition {
         let both = hadamard(&self.a.gram(), &self.b.gram());
         let captured = |s: usize| {
             let own = self.c.row(s);
@@ -222,9 +210,10 @@ impl Factors {
         self.c.scale_columns(&of_c);
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&i, &j| weights[j].total_cmp(&weights[i]));
-        Cp {
-            a: self.a.select(&order),
-            b: self.b.select(&order),
+        Decomposition {
+            left: self.a.select(&order),
+            right: self.b.select(&order),
+            core: None,
             motifs: Small::from_fn(self.c.rows(), order.len(), |s, r| self.c.get(s, order[r])),
             weights: order.iter().map(|&r| weights[r]).collect(),
             captured,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dense::{Block, orthonormalize};
+use crate::dense::{Block, Small, orthonormalize};
 use crate::error::{Error, Result};
 use crate::factor::Task;
 use crate::factor::svd::{Svd, svd};
@@ -53,6 +53,27 @@ impl Slices for Held {
     fn visit(&self, each: &mut dyn FnMut(&Slice) -> Result<()>) -> Result<()> {
         self.slices.iter().try_for_each(each)
     }
+}
+
+/// A model of a tensor: slice s is left · diag(weights ∘ motifs_s) · rightᵀ, or left · (Σ_r motifs_sr core_r) · rightᵀ where
+/// there is a core.
+#[derive(Debug, Clone)]
+pub struct Decomposition {
+    /// N × D, columns of length one or zero.
+    pub left: Block,
+    /// N × D, likewise.
+    pub right: Block,
+    /// Slices × R.
+    pub motifs: Small,
+    /// R matrices of as many rows and columns as node factors can have that are not zero, at most D.
+    pub core: Option<Vec<Small>>,
+    /// The weights of the columns of `left`, descending: the size of each component, or the length of each row of the core over
+    /// all its matrices.
+    pub weights: Vec<f64>,
+    /// Squared norm of each slice of the model.
+    pub captured: Vec<f64>,
+    /// How it went.
+    pub descent: Descent,
 }
 
 /// Slices scaled to a common norm.

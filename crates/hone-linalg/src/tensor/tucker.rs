@@ -8,31 +8,11 @@
 //! M_s = Σ_t (CCᵀ)_st K_t. A being semidefinite, ‖G‖² never falls, and neither does it for V.
 //! Cost: 4 products with each slice per sweep; memory of some N × D blocks and S D² for the K_s.
 
-use super::{Descent, Limits, Tensor};
+use super::{Decomposition, Descent, Limits, Tensor};
 use crate::dense::{Block, Small, larger, orthonormalize};
 use crate::error::Result;
 use crate::factor::Task;
 use crate::operator::Workspace;
-
-/// A Tucker decomposition.
-#[derive(Debug, Clone)]
-pub struct Tucker {
-    /// N × D, orthonormal columns, or zero ones beyond the rank.
-    pub u: Block,
-    /// N × D, likewise; spans what the columns of the slices share.
-    pub v: Block,
-    /// Slices × R, orthonormal columns.
-    pub motifs: Small,
-    /// R matrices of as many rows and columns as U and V can have that are not zero, at most D: slice s is approximated by
-    /// U (Σ_r motifs_sr core_r) Vᵀ. Rows, columns and matrices are orthogonal to each other.
-    pub core: Vec<Small>,
-    /// Length of each row of the core, over all its matrices; descending. The weights of U's columns.
-    pub weights: Vec<f64>,
-    /// Squared norm of each slice of the model.
-    pub captured: Vec<f64>,
-    /// How it went.
-    pub descent: Descent,
-}
 
 /// Factors and the projected slices.
 struct State {
@@ -45,8 +25,14 @@ struct State {
     captured: f64,
 }
 
-/// `task.rank` node factors and at most `motif_rank` motif factors of a tensor.
-pub fn tucker(tensor: &Tensor, motif_rank: usize, limits: Limits, task: &Task) -> Result<Tucker> {
+/// The Tucker decomposition of a tensor: `task.rank` node factors and at most `motif_rank` motif factors. Columns of all factors
+/// are orthonormal, or zero beyond the rank; rows, columns and matrices of the core are orthogonal to each other.
+pub fn tucker(
+    tensor: &Tensor,
+    motif_rank: usize,
+    limits: Limits,
+    task: &Task,
+) -> Result<Decomposition> {
     let (u, v) = tensor.node_spaces(task.rank.min(tensor.nodes()), task)?;
     let mut state = State {
         c: Small::zeros(tensor.count(), motif_rank.min(tensor.count())),
@@ -146,7 +132,7 @@ impl State {
     }
 
     /// Rotates the factors so that the core is orthogonal in every mode, largest first.
-    fn finish(mut self, rank: usize, descent: Descent) -> Result<Tucker> {
+    fn finish(mut self, rank: usize, descent: Descent) -> Result<Decomposition> {
         let mut core = core(&self.c, &self.k);
         let (mut rows, mut columns) = (
             Small::zeros(self.u.cols(), self.u.cols()),
@@ -183,12 +169,12 @@ impl State {
             .map(|value| value.max(0.0).sqrt())
             .collect();
         weights.resize(rank, 0.0);
-        Ok(Tucker {
+        Ok(Decomposition {
             captured: (0..self.c.rows()).map(captured).collect(),
-            u: self.u.widened(rank),
-            v: self.v.widened(rank),
+            left: self.u.widened(rank),
+            right: self.v.widened(rank),
             motifs: self.c,
-            core,
+            core: Some(core),
             weights,
             descent,
         })

@@ -324,6 +324,13 @@ pub const MODELS: [(&str, &str); 3] = [
     ),
 ];
 
+impl Model {
+    /// The name in configurations.
+    pub fn name(self) -> &'static str {
+        MODELS[self as usize].0
+    }
+}
+
 /// The weight of the columns of a local embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -6,15 +6,7 @@ use crate::error::Result;
 use crate::factor::{Divergence, Solver};
 use crate::report::{LocalFacts, SliceFacts};
 use crate::store::factors::{GlobalEntry, JointEntry, LocalEntry, SliceEntry, Writer};
-
-/// The factors of a joint model; `left` has columns of length one.
-pub(super) struct JointFactors<'a> {
-    pub(super) left: &'a Block,
-    pub(super) right: &'a Block,
-    pub(super) weights: &'a [f64],
-    pub(super) core: Option<&'a [Small]>,
-    pub(super) slices: &'a [SliceFacts],
-}
+use crate::tensor::Decomposition;
 
 /// Writes U, Σ and V of one S_t^(k).
 pub(super) fn write_local(
@@ -68,14 +60,13 @@ pub(super) fn write_global(
 }
 
 /// Writes the factors of a joint model.
-pub(super) fn write_joint(to: &mut Writer, model: Model, found: &JointFactors) -> Result<()> {
-    let JointFactors {
-        left,
-        right,
-        weights,
-        core,
-        slices,
-    } = *found;
+pub(super) fn write_joint(
+    to: &mut Writer,
+    model: Model,
+    found: &Decomposition,
+    slices: &[SliceFacts],
+) -> Result<()> {
+    let (left, right, weights) = (&found.left, &found.right, &found.weights);
     let rank = slices.first().map_or(0, |slice| slice.factors.len());
     let motifs: Vec<f64> = slices
         .iter()
@@ -87,7 +78,7 @@ pub(super) fn write_joint(to: &mut Writer, model: Model, found: &JointFactors) -
         true => matrix.get(i, j),
         false => 0.0,
     };
-    let core = core.map(|core| {
+    let core = found.core.as_ref().map(|core| {
         let wide = |matrix: &Small| Small::from_fn(size, size, |i, j| entry(matrix, i, j));
         let numbers: Vec<f64> = core
             .iter()

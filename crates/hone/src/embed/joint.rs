@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::attributes::{self, X};
 use super::context::{Context, locate};
-use super::factors::{JointFactors, write_joint};
+use super::factors::write_joint;
 use super::global::{append, embedding};
 use super::notes::Empty;
 use super::part::{Part, labelled};
@@ -27,21 +27,10 @@ use crate::report::{Importance, JointFacts, SliceFacts};
 use crate::store::Embedding;
 use crate::tensor::cp::cp;
 use crate::tensor::tucker::tucker;
-use crate::tensor::{Descent, Held, Limits, Slice, SliceNorm, Slices, Tensor};
+use crate::tensor::{Decomposition, Held, Limits, Slice, SliceNorm, Slices, Tensor};
 
 /// Maximum number of entries of a core in a report.
 const LARGEST_CORE: usize = 1 << 18;
-
-/// What both models give.
-struct Factors {
-    z: Block,
-    right: Block,
-    motifs: Small,
-    weights: Vec<f64>,
-    captured: Vec<f64>,
-    descent: Descent,
-    core: Option<Vec<Small>>,
-}
 
 /// The input of a joint embedding.
 pub(super) struct Sources<'a> {
@@ -58,61 +47,50 @@ impl Sources<'_> {
         steps::computed(self.config)
     }
 
-    /// Rebuilds every slice, with the statistics of its matrix.
-    fn each(&self, each: &mut dyn FnMut(Slice, SliceFacts) -> Result<()>) -> Result<()> {
-        for &motif in self.motifs {
-            let w = weighted(self.config, self.graph, self.counts, motif)?;
-            let nodes: Option<Arc<[u32]>> = w.graph.nodes.as_deref().map(Arc::from);
-            for step in self.steps() {
-                let (scale, operator) =
-                    self.config
-                        .matrix()
-                        .scaled_operator(&w.operator, w.graph.scale, step)?;
-                let facts = SliceFacts {
-                    motif: motif.name().to_owned(),
-                    step,
-                    formula: operator.formula(),
-                    nodes: operator.rows(),
-                    nonzeros: w.graph.nnz,
-                    below_delta: w.graph.below_delta,
-                    scale,
-                    norm: SliceNorm {
-                        frobenius: 0.0,
-                        exact: true,
-                        factor: 0.0,
-                    },
-                    factors: Vec::new(),
-                };
-                let name = format!("motif {motif}, step {step}");
-                each(
-                    Slice {
-                        name,
-                        operator,
-                        scale,
-                        nodes: nodes.clone(),
-                    },
-                    facts,
-                )?;
-            }
-        }
-        Ok(())
+    /// The slices of a motif, with the statistics of their matrices.
+    fn of_motif(&self, motif: Motif) -> Result<Vec<(Slice, SliceFacts)>> {
+        let w = weighted(self.config, self.graph, self.counts, motif)?;
+        let nodes: Option<Arc<[u32]>> = w.graph.nodes.as_deref().map(Arc::from);
+        let slice = |step: usize| {
+            let matrix = self.config.matrix();
+            let (scale, operator) = matrix.scaled_operator(&w.operator, w.graph.scale, step)?;
+            let facts = SliceFacts {
+                motif: motif.name().to_owned(),
+                step,
+                formula: operator.formula(),
+                nodes: operator.rows(),
+                nonzeros: w.graph.nnz,
+                below_delta: w.graph.below_delta,
+                scale,
+                norm: SliceNorm {
+                    frobenius: 0.0,
+                    exact: true,
+                    factor: 0.0,
+                },
+                factors: Vec::new(),
+            };
+            let slice = Slice {
+                name: format!("motif {motif}, step {step}"),
+                operator,
+                scale,
+                nodes: nodes.clone(),
+            };
+            Ok((slice, facts))
+        };
+        self.steps().map(slice).collect()
     }
 
     /// All slices, in memory if allowed; and the statistics of their matrices.
     fn look(&self) -> Result<(Option<Held>, Vec<SliceFacts>)> {
         let (mut slices, mut all) = (Vec::new(), Vec::new());
-        self.each(&mut |slice, facts| {
-            slices.extend(self.hold.then_some(slice));
-            all.push(facts);
-            Ok(())
-        })?;
-        Ok((
-            self.hold.then(|| Held {
-                nodes: self.graph.nodes(),
-                slices,
-            }),
-            all,
-        ))
+        for &motif in self.motifs {
+            for (slice, facts) in self.of_motif(motif)? {
+                slices.extend(self.hold.then_some(slice));
+                all.push(facts);
+            }
+        }
+        let nodes = self.graph.nodes();
+        Ok((self.hold.then_some(Held { nodes, slices }), all))
     }
 }
 
@@ -126,7 +104,11 @@ impl Slices for Sources<'_> {
     }
 
     fn visit(&self, each: &mut dyn FnMut(&Slice) -> Result<()>) -> Result<()> {
-        self.each(&mut |slice, _| each(&slice))
+        for &motif in self.motifs {
+            let slices = self.of_motif(motif)?;
+            slices.iter().try_for_each(|(slice, _)| each(slice))?;
+        }
+        Ok(())
     }
 }
 
@@ -140,15 +122,11 @@ pub(super) fn embed(run: &mut Context, sources: &Sources, x: Option<X>) -> Resul
         .iter()
         .any(|s| !matches!(s, Solver::Svd(_)))
     {
-        let model = if config.model == Model::Cp {
-            "cp"
-        } else {
-            "tucker"
-        };
+        let model = set("model", config.model.name());
         let (local, global) = (setting("local.solver"), setting("global.solver"));
         let own = " uses its own method: ";
         run.note(message![
-            set("model", model),
+            model,
             own,
             local,
             " and ",
@@ -180,35 +158,17 @@ fn beside(run: &mut Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// The factors, as configured.
-fn solve(config: &Config, tensor: &Tensor, task: &Task) -> Result<Factors> {
+/// The decomposition, as configured.
+fn solve(config: &Config, tensor: &Tensor, task: &Task) -> Result<Decomposition> {
     let options = &config.joint;
     let limits = Limits {
         iterations: options.iterations,
         tolerance: options.tolerance,
     };
-    if config.model == Model::Cp {
-        let found = cp(tensor, options.regularization, limits, task)?;
-        return Ok(Factors {
-            z: found.a,
-            right: found.b,
-            motifs: found.motifs,
-            weights: found.weights,
-            captured: found.captured,
-            descent: found.descent,
-            core: None,
-        });
+    match config.model {
+        Model::Cp => cp(tensor, options.regularization, limits, task),
+        _ => tucker(tensor, options.motif_rank, limits, task),
     }
-    let found = tucker(tensor, options.motif_rank, limits, task)?;
-    Ok(Factors {
-        z: found.u,
-        right: found.v,
-        motifs: found.motifs,
-        weights: found.weights,
-        captured: found.captured,
-        descent: found.descent,
-        core: Some(found.core),
-    })
 }
 
 /// Z from the node factors; everything else goes into the report.
@@ -230,35 +190,30 @@ fn decompose(run: &mut Context, sources: &Sources) -> Result<Block> {
         options.slices,
         &task,
     )?;
-    let Factors {
-        mut z,
-        right,
-        motifs,
-        weights,
-        captured,
-        descent,
-        core,
-    } = solve(config, &tensor, &task)?;
+    let found = solve(config, &tensor, &task)?;
     for (s, facts) in slices.iter_mut().enumerate() {
-        (facts.norm, facts.factors) = (tensor.norms[s], motifs.row(s).to_vec());
+        (facts.norm, facts.factors) = (tensor.norms[s], found.motifs.row(s).to_vec());
     }
-    run.report.importance = importance(&slices, &captured);
+    let captured = found.captured.iter().map(std::slice::from_ref);
+    let parts = slices
+        .iter()
+        .map(|slice| (&*slice.motif, slice.step))
+        .zip(captured);
+    run.report.importance = Importance::shares(parts);
     // Slices are visited motif by motif; the report has the order of eq. 16, step by step.
     run.report.importance.sort_by_key(|part| part.step);
     slices.sort_by_key(|slice| slice.step);
     if let Some(writer) = &mut run.writer {
-        write_joint(
-            writer,
-            config.model,
-            &JointFactors {
-                left: &z,
-                right: &right,
-                weights: &weights,
-                core: core.as_deref(),
-                slices: &slices,
-            },
-        )?;
+        write_joint(writer, config.model, &found, &slices)?;
     }
+    let Decomposition {
+        left: mut z,
+        right,
+        core,
+        weights,
+        descent,
+        ..
+    } = found;
     drop(right);
     z.scale_columns(&weights);
     let residual = share_left(descent.losses.last().copied().unwrap_or(0.0), 1.0)
@@ -285,18 +240,6 @@ fn rows(matrices: &[Small]) -> Option<Vec<Vec<Vec<f64>>>> {
     let of = |matrix: &Small| (0..matrix.rows()).map(|i| matrix.row(i).to_vec()).collect();
     let numbers: usize = matrices.iter().map(|matrix| matrix.as_slice().len()).sum();
     (numbers <= LARGEST_CORE).then(|| matrices.iter().map(of).collect())
-}
-
-/// Shares of the slices in the squared norm of the model.
-fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
-    let total: f64 = captured.iter().sum();
-    let share = |captured: f64| if total > 0.0 { captured / total } else { 0.0 };
-    let of = |(slice, &captured): (&SliceFacts, &f64)| Importance {
-        motif: slice.motif.clone(),
-        step: slice.step,
-        share: share(captured),
-    };
-    slices.iter().zip(captured).map(of).collect()
 }
 
 /// What a reader should know.

@@ -9,9 +9,9 @@ use hone::factor::Task;
 use hone::matrix::{MotifMatrix, Psi};
 use hone::operator::Operator;
 use hone::random::Key;
-use hone::tensor::cp::{Cp, cp};
-use hone::tensor::tucker::{Tucker, tucker};
-use hone::tensor::{Held, Limits, Scaling, Slice, Tensor};
+use hone::tensor::cp::cp;
+use hone::tensor::tucker::tucker;
+use hone::tensor::{Decomposition, Held, Limits, Scaling, Slice, Tensor};
 use naive::{
     Matrix, Numbers, graph, jacobi, leaf, same_on_any_threads, singular_values, times, transpose,
     wide, zeros,
@@ -165,14 +165,19 @@ fn naive_tucker(slices: &[Matrix], rank: usize, motif_rank: usize, sweeps: usize
 }
 
 /// The slices of a Tucker model.
-fn rebuilt(found: &Tucker) -> Vec<Matrix> {
-    let (u, v, c) = (wide(&found.u), wide(&found.v), rows_of(&found.motifs));
-    let width = found.core[0].rows();
+fn rebuilt(found: &Decomposition) -> Vec<Matrix> {
+    let (u, v, c) = (
+        wide(&found.left),
+        wide(&found.right),
+        rows_of(&found.motifs),
+    );
+    let width = found.core.as_ref().expect("a core")[0].rows();
     let narrow = |m: &Matrix| -> Matrix { m.iter().map(|row| row[..width].to_vec()).collect() };
     let middle = |c: &Vec<f64>| {
         found
             .core
             .iter()
+            .flatten()
             .zip(c)
             .fold(zeros(width, width), |sum, (core, &c)| {
                 plus(sum, &rows_of(core), c)
@@ -258,7 +263,11 @@ fn a_tucker_model_is_what_its_parts_say() {
         "the slice of zeros: {}",
         found.captured[3]
     );
-    for factor in [wide(&found.u), wide(&found.v), rows_of(&found.motifs)] {
+    for factor in [
+        wide(&found.left),
+        wide(&found.right),
+        rows_of(&found.motifs),
+    ] {
         let gram = times(&transpose(&factor), &factor);
         for (i, j) in (0..gram.len()).flat_map(|i| (0..=i).map(move |j| (i, j))) {
             assert!(
@@ -273,6 +282,7 @@ fn a_tucker_model_is_what_its_parts_say() {
         found
             .core
             .iter()
+            .flatten()
             .flat_map(|core| core.row(i).to_vec())
             .collect::<Vec<f64>>()
     };
@@ -341,7 +351,11 @@ fn cp_recovers_the_components_of_a_low_rank_tensor() {
     let found = cp(&tensor, 0.0, limits(2000), &task(3)).expect("finite");
     let loss = *found.descent.losses.last().expect("a start");
     assert!(loss < 1e-5, "{loss} after {}", found.descent.iterations);
-    let (left, right, motifs) = (wide(&found.a), wide(&found.b), rows_of(&found.motifs));
+    let (left, right, motifs) = (
+        wide(&found.left),
+        wide(&found.right),
+        rows_of(&found.motifs),
+    );
     for r in 0..3 {
         let matches = |q: &usize| {
             [(&left, &a), (&right, &b), (&motifs, &c)]
@@ -352,8 +366,12 @@ fn cp_recovers_the_components_of_a_low_rank_tensor() {
     }
 }
 
-fn rebuilt_cp(found: &Cp) -> Vec<Matrix> {
-    let (a, b, c) = (wide(&found.a), wide(&found.b), rows_of(&found.motifs));
+fn rebuilt_cp(found: &Decomposition) -> Vec<Matrix> {
+    let (a, b, c) = (
+        wide(&found.left),
+        wide(&found.right),
+        rows_of(&found.motifs),
+    );
     let of = |c: &Vec<f64>| {
         let scaled: Matrix = a
             .iter()
@@ -506,7 +524,7 @@ fn tensors_of_zeros_and_of_nothing() {
             let tensor = Tensor::new(&held, Scaling::Frobenius, &task(4)).expect("zeros");
             let tucker = tucker(&tensor, 2, limits(5), &task(4)).expect("zeros");
             let cp = cp(&tensor, 1e-5, limits(5), &task(4)).expect("zeros");
-            for (z, weights) in [(&tucker.u, &tucker.weights), (&cp.a, &cp.weights)] {
+            for (z, weights) in [(&tucker.left, &tucker.weights), (&cp.left, &cp.weights)] {
                 assert_eq!((z.rows(), z.cols(), weights.len()), (n, 4, 4));
                 assert!(
                     weights.iter().all(|&weight| weight == 0.0)
@@ -536,12 +554,12 @@ fn any_number_of_threads_gives_the_same_bits() {
         let tucker = tucker(&tensor, 3, limits(3), &task(9)).expect("finite");
         let cp = cp(&tensor, 1e-5, limits(3), &task(9)).expect("finite");
         (
-            tucker.u,
+            tucker.left,
             tucker.core,
             tucker.motifs,
             tucker.descent,
-            cp.a,
-            cp.b,
+            cp.left,
+            cp.right,
             cp.motifs,
             cp.descent,
         )
