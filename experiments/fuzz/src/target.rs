@@ -124,7 +124,7 @@ const TOML: &[&str] = &[
     "global.",
     "sample = \"cap=4\"",
 ];
-const BINARY: &[&str] = &["\0", "\u{1}", "HONEPART", "{\"", "}"];
+const BINARY: &[&str] = &["\0", "\u{1}", "rows\":", "{\"", "}"];
 
 const fn target(
     name: &'static str,

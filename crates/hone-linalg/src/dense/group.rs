@@ -364,6 +364,12 @@ impl Group {
         }
     }
 
+    /// The sum of the squares of all values of the whole matrix.
+    pub fn energy(&self) -> f64 {
+        let lengths = self.column_norms(Norm::L2);
+        lengths.iter().map(|length| length * length).sum()
+    }
+
     /// The mean of each column over the rows that have values.
     pub fn column_means(&self) -> Vec<f64> {
         norms::column_means(self)

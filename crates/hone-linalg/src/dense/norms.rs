@@ -119,6 +119,12 @@ impl Block {
         norms
     }
 
+    /// The sum of the squares of all entries.
+    pub fn energy(&self) -> f64 {
+        let lengths = self.column_norms(Norm::L2);
+        lengths.iter().map(|length| length * length).sum()
+    }
+
     /// Multiplies column j by `factors[j]`, in f64.
     pub fn scale_columns(&mut self, factors: &[f64]) {
         assert_eq!(factors.len(), self.cols(), "one factor per column");

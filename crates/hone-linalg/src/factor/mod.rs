@@ -364,6 +364,8 @@ pub(super) const LEFT_BLOCKS: u64 = 3;
 const MORE_BLOCKS: u64 = 2;
 /// Panels in addition to the one block of a filter.
 const PANELS: u64 = 2;
+/// Columns in addition to a block in files, once its products are done.
+const BESIDE: u64 = 8;
 /// Columns beyond the rank that a solver works with, unless it has an option for it.
 pub const OVERSAMPLING: u64 = 8;
 /// Blocks in addition to a dense matrix and its factors, of solvers that improve initial factors.
@@ -405,6 +407,13 @@ impl Held {
             columns: width * blocks,
             in_place: false,
         }
+    }
+
+    /// Columns in memory if panels wait in files: all of them, and some of the last panel once more, while they are
+    /// orthonormalised; one panel, its image and the buffers of the product, while they are multiplied.
+    pub fn columns_in_files(&self, rank: u64) -> u64 {
+        let panel = PANEL as u64;
+        (self.width + BESIDE.max(rank % panel)).max(3 * self.width.min(panel))
     }
 
     /// Those of a Krylov basis.

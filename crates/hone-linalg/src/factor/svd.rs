@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use super::exact::{self, components, exact, svd_of_components};
 use super::pair::{at_most, not_negative};
 use super::subspace::{DEPTH, MANY, Subspace};
-use super::{Factors, Held, Info, Loss, Method, Shape, Task, WORK_BLOCKS, share_left};
-use crate::dense::{Block, Columns, Panels, Small, orthonormalize_in};
+use super::{
+    Factors, Held, Info, Loss, Method, OVERSAMPLING, Shape, Task, WORK_BLOCKS, share_left,
+};
+use crate::dense::{Block, Columns, Panels, Small, gram_memory, orthonormalize_in};
 use crate::error::Result;
 use crate::operator::{Diagonal, Operator, SQUARABLE};
 use crate::random::Key;
@@ -223,6 +225,18 @@ pub const WIDEST: usize = 4096;
 
 /// Up to this many columns the Gram matrix is that of the columns, even if there are fewer rows.
 pub const NARROW: usize = 512;
+
+/// Bytes that the leading factors of a dense matrix take in addition to it: from the Gram matrix of its columns,
+/// from that of its rows, or by iteration. The choice depends on the shape alone.
+pub fn dense_memory(rows: u64, columns: u64, rank: u64) -> u64 {
+    if columns > rows.max(NARROW as u64) && rows <= WIDEST as u64 {
+        gram_memory(columns as usize, rows as usize).saturating_add(8 * rows * columns)
+    } else if columns <= WIDEST as u64 {
+        gram_memory(rows as usize, columns as usize)
+    } else {
+        4 * WORK_BLOCKS * (rows + columns) * (rank + OVERSAMPLING)
+    }
+}
 
 /// Maximum oversampling, and maximum degree of a filter.
 const MOST_BEYOND: usize = 1 << 12;

@@ -258,7 +258,7 @@ fn balance(config: &Config, parts: &[Part], other: f64) -> Option<f64> {
             .iter()
             .any(|motif| motif.is_directed());
     let weight = if of_arcs { OF_ARCS * weight } else { weight };
-    let own: f64 = parts.iter().map(Part::energy).sum();
+    let own: f64 = parts.iter().map(|part| part.group.energy()).sum();
     (own > 0.0 && other > 0.0).then(|| (weight * other / own).sqrt())
 }
 

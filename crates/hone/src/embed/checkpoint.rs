@@ -27,7 +27,7 @@ const MANIFEST: &str = "manifest.json";
 const LOCK: &str = "lock";
 /// Version of the program and of what its stages compute: raise the second when the stages compute other parts than
 /// before.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+6");
 
 /// The remedy for a damaged file.
 pub(super) const AGAIN: &str = "delete this file, and the next run creates it again";
@@ -100,48 +100,51 @@ impl Checkpoint {
         }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let (used, leftovers) = used(folder)?;
-        if used && begin == Begin::Anew {
-            let resume = set("resume", true);
-            let remedy = message!["continue it with ", resume, ", or name another folder"];
-            return Err(Error::input(
-                folder,
-                "the checkpoint folder is not empty",
-                remedy,
-            ));
-        }
-        if used && !folder.join(MANIFEST).exists() {
-            let message = format!("there is no checkpoint here: {MANIFEST} is missing");
-            return Err(Error::input(
-                folder,
-                message,
-                "name the folder of a checkpoint, or an empty one",
-            ));
+        let refusal = match (used, begin) {
+            (true, Begin::Anew) => Some((
+                "the checkpoint folder is not empty".to_owned(),
+                message![
+                    "continue it with ",
+                    set("resume", true),
+                    ", or name another folder"
+                ],
+            )),
+            (true, Begin::Resumed) if !folder.join(MANIFEST).exists() => Some((
+                format!("there is no checkpoint here: {MANIFEST} is missing"),
+                "name the folder of a checkpoint, or an empty one".into(),
+            )),
+            _ => None,
+        };
+        if let Some((message, remedy)) = refusal {
+            return Err(Error::input(folder, message, remedy));
         }
         let lock = lock(folder)?;
-        let files = if used {
-            resumed(folder, &identity)?
-        } else {
-            BTreeMap::new()
-        };
-        // Only now is it certain that nobody is writing them.
-        for path in leftovers.iter().filter(|_| used) {
-            fs::remove_file(path).map_err(|e| Error::io(path, e))?;
-        }
-        let checkpoint = Checkpoint {
+        let mut checkpoint = Checkpoint {
             folder: folder.to_path_buf(),
-            manifest: Manifest { identity, files },
+            manifest: Manifest {
+                identity,
+                files: BTreeMap::new(),
+            },
             lock: Some(lock),
         };
+        if used {
+            checkpoint.manifest.files = resumed(folder, &checkpoint.manifest.identity)?;
+            // Only now is it certain that nobody is writing them.
+            let mut leftovers = leftovers.iter();
+            leftovers.try_for_each(|path| fs::remove_file(path).map_err(|e| Error::io(path, e)))?;
+        }
         checkpoint.write_manifest()?;
         Ok(checkpoint)
     }
 
     /// The content of a checkpoint that another process of the same run has open. It cannot save anything.
     pub(super) fn look(folder: &Path, identity: Identity) -> Result<Self> {
-        let files = resumed(folder, &identity)?;
         Ok(Checkpoint {
             folder: folder.to_path_buf(),
-            manifest: Manifest { identity, files },
+            manifest: Manifest {
+                files: resumed(folder, &identity)?,
+                identity,
+            },
             lock: None,
         })
     }
@@ -154,11 +157,6 @@ impl Checkpoint {
     /// Whether a stage is there.
     pub(super) fn has(&self, name: &str) -> bool {
         self.manifest.files.contains_key(name)
-    }
-
-    /// Bytes of a stage that exists.
-    pub(super) fn bytes(&self, name: &str) -> u64 {
-        self.manifest.files.get(name).map_or(0, |entry| entry.bytes)
     }
 
     /// Reads a stage that exists, with its path for errors.
@@ -223,7 +221,7 @@ pub(super) fn open(
         run.engine.meet();
         Ok(opened)
     } else {
-        // What the leading process has found or created; nobody saves anything before all have seen it.
+        // What the leading process has found or created. Nobody saves anything before all have seen it.
         run.engine.meet();
         Checkpoint::look(folder, identity).map(Some)
     };
@@ -311,127 +309,93 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
     let path = folder.join(MANIFEST);
     let text =
         record::read(&path)?.ok_or_else(|| Error::io(&path, io::ErrorKind::NotFound.into()))?;
-    let unreadable = |e: serde_json::Error| {
-        Error::input(
-            &path,
-            format!("not the manifest of a checkpoint: {e}"),
-            "delete the folder and start again",
-        )
-    };
+    let wrong = |what: String, remedy: &str| Error::input(&path, what, remedy);
+    let again = "delete the folder and start again";
+    let no_manifest =
+        |why: String| wrong(format!("not the manifest of a checkpoint: {why}"), again);
+    let unreadable = |e: serde_json::Error| no_manifest(e.to_string());
     // The version first: another one may have another layout.
     let value: Value = serde_json::from_slice(&text).map_err(unreadable)?;
-    let version = value["version"].as_str().unwrap_or("unknown");
-    if version != identity.version {
-        let message = format!(
-            "the checkpoint is of version {version}, this is version {}",
-            identity.version
-        );
-        return Err(Error::input(
-            &path,
-            message,
-            "delete the folder and start again, or use that version",
-        ));
+    let (version, ours) = (
+        value["version"].as_str().unwrap_or("unknown"),
+        &identity.version,
+    );
+    if version != ours {
+        let message = format!("the checkpoint is of version {version}, this is version {ours}");
+        return Err(wrong(message, &format!("{again}, or use that version")));
     }
-    let manifest: Manifest = serde_json::from_value(value).map_err(unreadable)?;
-    if let Some(message) = difference(&manifest.identity, identity) {
-        return Err(Error::input(
-            &path,
-            message,
-            "use the same graph, settings and device, or another folder",
-        ));
+    let Manifest {
+        identity: theirs,
+        mut files,
+    } = serde_json::from_value(value).map_err(unreadable)?;
+    if let Some(message) = difference(&theirs, identity) {
+        let remedy = "use the same graph, settings and device, or another folder";
+        return Err(wrong(message, remedy));
     }
-    let mut files = manifest.files;
-    if let Some(name) = files.keys().find(|name| {
-        Path::new(name)
-            .file_name()
-            .is_none_or(|file| file != name.as_str())
-    }) {
-        let message =
-            format!("not the manifest of a checkpoint: `{name}` is not the name of a file in it");
-        return Err(Error::input(
-            &path,
-            message,
-            "delete the folder and start again",
-        ));
+    let inside = |name: &String| Path::new(name).file_name() == Some(name.as_ref());
+    if let Some(name) = files.keys().find(|name| !inside(name)) {
+        return Err(no_manifest(format!(
+            "`{name}` is not the name of a file in it"
+        )));
     }
     // A file that was deleted is created again.
     files.retain(|name, _| folder.join(name).exists());
-    for (name, entry) in &files {
-        verify(&folder.join(name), *entry)?;
-    }
+    let mut all = files.iter();
+    all.try_for_each(|(name, entry)| verify(&folder.join(name), *entry))?;
     Ok(files)
 }
 
 /// What a checkpoint belongs to that is not given.
 fn difference(theirs: &Identity, ours: &Identity) -> Option<String> {
-    if theirs.config != ours.config {
-        let table = |config: &Config| toml::Value::try_from(config).ok();
-        let found = table(&theirs.config)
-            .zip(table(&ours.config))
-            .and_then(|(a, b)| first_difference("", &a, &b));
-        let named = found
-            .map(|(key, a, b)| format!(": {key} is {a} there and {b} here"))
-            .unwrap_or_default();
-        return Some(format!("the checkpoint has other settings{named}"));
-    }
-    if theirs.engine != ours.engine {
+    let [a, b] = [theirs, ours].map(|identity| serde_json::to_value(&identity.config).ok());
+    if let Some((key, a, b)) = first_difference("", &a?, &b?) {
         return Some(format!(
-            "the checkpoint was made on {}, this is {}",
-            theirs.engine, ours.engine
+            "the checkpoint has other settings: {key} is {a} there and {b} here"
         ));
     }
-    if theirs.graph != ours.graph {
-        return Some("the checkpoint is of another graph".into());
+    if theirs.engine != ours.engine {
+        let (there, here) = (&theirs.engine, &ours.engine);
+        return Some(format!(
+            "the checkpoint was made on {there}, this is {here}"
+        ));
     }
-    (theirs.attributes != ours.attributes).then(|| "the checkpoint is of other attributes".into())
+    let other = [
+        (theirs.graph != ours.graph, "another graph"),
+        (theirs.attributes != ours.attributes, "other attributes"),
+    ];
+    let (_, what) = other.into_iter().find(|(differs, _)| *differs)?;
+    Some(format!("the checkpoint is of {what}"))
 }
 
 /// The first setting that differs, and its two values.
-fn first_difference(
-    at: &str,
-    a: &toml::Value,
-    b: &toml::Value,
-) -> Option<(String, String, String)> {
-    let (Some(left), Some(right)) = (a.as_table(), b.as_table()) else {
+fn first_difference(at: &str, a: &Value, b: &Value) -> Option<(String, String, String)> {
+    let (Value::Object(left), Value::Object(right)) = (a, b) else {
         return (a != b).then(|| (at.to_owned(), a.to_string(), b.to_string()));
     };
-    let none = toml::Value::String("not set".into());
-    let keys = left
-        .keys()
-        .chain(right.keys().filter(|key| !left.contains_key(*key)));
-    keys.into_iter().find_map(|key| {
+    let none = Value::from("not set");
+    let mut keys = left.keys().chain(right.keys());
+    keys.find_map(|key| {
         let path = if at.is_empty() {
-            key.clone()
+            key
         } else {
-            format!("{at}.{key}")
+            &format!("{at}.{key}")
         };
-        first_difference(
-            &path,
-            left.get(key).unwrap_or(&none),
-            right.get(key).unwrap_or(&none),
-        )
+        let [a, b] = [left, right].map(|side| side.get(key).unwrap_or(&none));
+        first_difference(path, a, b)
     })
 }
 
 /// Refuses a file that has changed.
 fn verify(path: &Path, entry: Entry) -> Result<()> {
-    let remedy = AGAIN;
-    let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
-    let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
-    if length != entry.bytes {
-        return Err(Error::input(
-            path,
-            format!("is damaged: {length} bytes, not {}", entry.bytes),
-            remedy,
-        ));
-    }
-    let sum = checksum(&mut file).map_err(|e| Error::io(path, e))?;
-    if Entry::of(&sum) != entry {
-        return Err(Error::input(
-            path,
-            "is damaged: its checksum differs",
-            remedy,
-        ));
-    }
-    Ok(())
+    let failed = |e| Error::io(path, e);
+    let mut file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let damage = if length != entry.bytes {
+        format!("{length} bytes, not {}", entry.bytes)
+    } else if Entry::of(&checksum(&mut file).map_err(failed)?) != entry {
+        "its checksum differs".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Error::input(path, format!("is damaged: {damage}"), AGAIN))
 }

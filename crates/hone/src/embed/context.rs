@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::Hone;
 use super::checkpoint::Checkpoint;
 use super::model::Draft;
+use super::plan::Files;
 use super::uncovered::Uncovered;
 use crate::config::{Combine, Config, Direction, Model};
 use crate::dense::panels::Own;
@@ -27,7 +28,7 @@ use crate::store::{Embedding, Format};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shortage {
-    /// Half of the local embeddings go to files.
+    /// The local embeddings go to files.
     Parts,
     /// Factors are moved to files while others are computed.
     Factors,
@@ -56,12 +57,9 @@ pub(super) struct Context<'a> {
     pub(super) memory_limit: Option<u64>,
     /// Finished stages of this run and of earlier ones.
     pub(super) checkpoint: Option<Checkpoint>,
-    /// Bytes of Y that may still be kept in memory.
-    pub(super) room: u64,
-    /// The folder of temporary files.
+    /// Which tall matrices wait in files, and the folder of those that are temporary.
+    pub(super) files: Files,
     pub(super) temp_folder: PathBuf,
-    /// If memory is so short that tall matrices are moved to files while others are worked on, their folder.
-    pub(super) aside: Option<PathBuf>,
     /// A shortage of memory to act on, however much there is.
     pub(super) shortage: Option<Shortage>,
     /// Whether a warning says that all columns of Z are zero, so that no other message has to.
@@ -93,9 +91,8 @@ impl Hone {
             written: self.written,
             memory_limit: self.memory_limit,
             checkpoint: None,
-            room: u64::MAX,
+            files: Files::Nothing,
             temp_folder: folder.unwrap_or_else(std::env::temp_dir),
-            aside: None,
             shortage: self.shortage,
             zero: false,
             empty: None,
@@ -115,6 +112,11 @@ impl Context<'_> {
             true => self.own.clone(),
             false => Own::all(self.own.rows),
         }
+    }
+
+    /// The folder of factors that wait while others are computed, if they do.
+    pub(super) fn waiting(&self) -> Option<PathBuf> {
+        (self.files == Files::Factors).then(|| self.temp_folder.clone())
     }
 
     /// Does some work as a stage of the report, with its cost.

@@ -38,7 +38,7 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     let mut demand = demand.only_features();
     let needed = config.structure.enabled || !motifs.is_empty();
     if needed {
-        plan::check_least(run, &demand, false)?;
+        plan::check(run, &demand, false)?;
     }
     let counts = needed.then(|| count(run, graph)).transpose();
     let counts = counts.map_err(|error| plan::naming_all(run, error, &demand))?;

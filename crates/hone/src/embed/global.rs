@@ -7,6 +7,7 @@ use super::context::{Context, locate};
 use super::factors::write_global;
 use super::model::Scales;
 use super::part::{Label, Part, labelled};
+use super::plan::Files;
 use super::rounding::{self, Floors};
 use super::{notes, steps};
 use crate::config::{Auto, Combine, Output};
@@ -47,7 +48,8 @@ pub(super) fn join(
         Combine::Before => (attributes, Vec::new()),
         Combine::After => (Vec::new(), attributes),
     };
-    let (size, count) = (locals.iter().map(Part::energy).sum(), locals.len());
+    let energy = |part: &Part| part.group.energy();
+    let (size, count) = (locals.iter().map(energy).sum(), locals.len());
     locals.extend(weigh(run.config, inside, size).0);
     let z = global(run, graph, locals, count)?;
     let (parts, scales) = append(run, z, beside)?;
@@ -206,8 +208,9 @@ pub(super) fn append(
     if beside.is_empty() {
         return Ok((z, scales));
     }
-    let (nodes, size) = (run.own.rows as f64, z.iter().map(Part::energy).sum::<f64>());
-    if run.aside.is_some() {
+    let energy = z.iter().map(|part| part.group.energy());
+    let (nodes, size) = (run.own.rows as f64, energy.sum::<f64>());
+    if run.files == Files::Factors {
         // Z and its copy with the attributes would take twice the memory.
         z = z
             .into_iter()
@@ -264,21 +267,15 @@ fn of_any(y: &Operator, z: &Block, h: &Block, total: f64) -> (Vec<f64>, f64) {
     (captured.collect(), left)
 }
 
-/// Shares of the parts in a total energy.
-fn importance(labels: &[Label], energies: &[f64]) -> Vec<Importance> {
-    let total: f64 = energies.iter().sum();
-    let mut rest = energies;
-    let mut shares = Vec::new();
-    for label in labels {
-        let (own, others) = rest.split_at(label.width);
-        rest = others;
-        let sum: f64 = own.iter().sum();
-        let share = if total > 0.0 { sum / total } else { 0.0 };
-        shares.push(Importance {
-            motif: label.name.clone(),
-            step: label.step,
-            share,
-        });
-    }
-    shares
+/// Shares of the parts in the energy of all columns.
+fn importance(labels: &[Label], mut energies: &[f64]) -> Vec<Importance> {
+    let parts: Vec<_> = labels
+        .iter()
+        .map(|label| {
+            let (own, others) = energies.split_at(label.width);
+            energies = others;
+            ((&*label.name, label.step), own)
+        })
+        .collect();
+    Importance::shares(parts.into_iter())
 }

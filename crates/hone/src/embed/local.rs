@@ -11,6 +11,7 @@ use super::context::{Context, locate};
 use super::factors::write_local;
 use super::model;
 use super::part::{Label, Part};
+use super::plan::Files;
 use super::steps;
 use super::weighted::{Weighted, weighted_by_engine};
 use crate::config::{Config, LOG, Model, TARGET};
@@ -44,7 +45,7 @@ pub(super) fn all(
         x => (x, None),
     };
     let undiffused = match undiffused {
-        Some(part) if run.aside.is_some() => Some(run.in_file(part)?),
+        Some(part) if run.files == Files::Factors => Some(run.in_file(part)?),
         part => part,
     };
     let mut counts = Some(counts);
@@ -179,7 +180,7 @@ fn factor(
         return Err(out_of_range(scale, w.graph.scale, solver.largest(), stage));
     }
     let (both, columns) = (run.both_sides(graph), window_columns(run, graph, step));
-    let aside = run.aside.clone();
+    let aside = run.waiting();
     let task = Task {
         rank: config.local_dim(),
         right: both || run.factors,

@@ -213,11 +213,6 @@ impl Hone {
         graph: &Graph,
         progress: &dyn Progress,
     ) -> Result<Run> {
-        if let Some(resolved) = self.resolved(graph) {
-            return resolved
-                .embed_into(batch, graph, progress)
-                .map(|run| self.as_given(run));
-        }
         Ok(self.run(batch, graph, progress, None)?.0)
     }
 
@@ -240,10 +235,6 @@ impl Hone {
         graph: &Graph,
         progress: &dyn Progress,
     ) -> Result<(Run, Model)> {
-        if let Some(resolved) = self.resolved(graph) {
-            let fit = resolved.fit_into(batch, graph, progress);
-            return fit.map(|(run, model)| (self.as_given(run), model));
-        }
         self.check_model(graph)?;
         let (run, model) = self.run(batch, graph, progress, Some(Draft::default()))?;
         Ok((run, model.expect("a draft becomes a model")))
@@ -267,17 +258,17 @@ impl Hone {
     fn run(
         &self,
         batch: &mut Batch,
-        whole: &Graph,
+        graph: &Graph,
         progress: &dyn Progress,
         draft: Option<Draft>,
     ) -> Result<(Run, Option<Model>)> {
-        let done = catch_unwind(AssertUnwindSafe(|| {
-            self.stages(batch, whole, progress, draft)
-        }));
-        done.unwrap_or_else(|thrown| match self.engine.failure(thrown) {
+        let stages = || self.of(graph).stages(batch, graph, progress, draft);
+        let done = catch_unwind(AssertUnwindSafe(stages));
+        let (run, model) = done.unwrap_or_else(|thrown| match self.engine.failure(thrown) {
             Ok(error) => Err(error),
             Err(thrown) => resume_unwind(thrown),
-        })
+        })?;
+        Ok((self.as_given(run), model))
     }
 
     /// The stages of a run.
@@ -308,7 +299,7 @@ impl Hone {
             demand = shared;
             run.own = self.engine.own(graph.nodes());
         }
-        plan::check_least(&run, &demand, counts::are_cached(&run))?;
+        plan::check(&run, &demand, counts::are_cached(&run))?;
         let counts = counts::count_or_load(&mut run, graph);
         let counts = counts.map_err(|error| plan::naming_all(&run, error, &demand))?;
         plan::make(&mut run, &mut demand, Some(&counts))?;
@@ -374,27 +365,23 @@ impl Hone {
     /// # Ok::<(), hone::Error>(())
     /// ```
     pub fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
-        if let Some(resolved) = self.resolved(graph) {
-            return resolved
-                .features(graph, progress)
-                .map(|run| self.as_given(run));
-        }
-        let mut run = self.begin(graph, progress);
+        let resolved = self.of(graph);
+        let mut run = resolved.begin(graph, progress);
         let embedding = features::features(&mut run, graph)?;
-        Ok(Run {
+        Ok(self.as_given(Run {
             embedding,
             report: run.report,
-        })
+        }))
     }
 
-    /// The same with `auto` resolved for a graph, if that changes anything.
-    fn resolved(&self, graph: &Graph) -> Option<Hone> {
+    /// The same with `auto` resolved for a graph.
+    fn of(&self, graph: &Graph) -> Cow<'_, Hone> {
         match self.config.of(graph) {
-            Cow::Owned(config) => Some(Hone {
+            Cow::Borrowed(_) => Cow::Borrowed(self),
+            Cow::Owned(config) => Cow::Owned(Hone {
                 config,
                 ..self.clone()
             }),
-            Cow::Borrowed(_) => None,
         }
     }
 

@@ -1,20 +1,22 @@
-//! [`Part`]: some columns of Y, and where it is kept: in memory while there is room, else in a file.
+//! [`Part`]: some columns of Y, in memory or in a file.
 //!
 //! Temporary files have no name: the system removes them when the run ends, however it ends. With a checkpoint, its
 //! files are used instead.
 
 mod file;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::checkpoint::{AGAIN, Checkpoint};
 use super::context::Context;
-use crate::dense::{Block, Columns, Group, Norm};
+use super::plan::Files;
+use crate::dense::{Block, Columns, Group};
 use crate::error::{Error, Result};
 use crate::report::LocalFacts;
 
 /// Parts below this many bytes are not worth a file.
-const SMALL: u64 = 1 << 18;
+const SMALL: usize = 1 << 18;
 
 /// What some columns stand for: a motif (or attributes) and a step.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,12 +65,6 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The sum of the squares of its values.
-    pub(super) fn energy(&self) -> f64 {
-        let lengths = self.group.column_norms(Norm::L2);
-        lengths.iter().map(|length| length * length).sum()
-    }
-
     /// The same times a factor.
     pub(super) fn scaled(self, factor: f64) -> Self {
         Part {
@@ -117,24 +113,15 @@ impl Context<'_> {
 
     /// Keeps a finished part: the rows of this process, and all rows in the checkpoint if there is one.
     pub(super) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>) -> Result<Part> {
-        let all = part.group.stored_rows();
-        let rows = if part.group.is_part() {
-            all
-        } else {
-            (all * self.own.range.len()).div_ceil(self.own.rows.max(1))
-        };
-        let in_memory = self.take_room(&part.group, rows * part.group.cols());
-        if let Some(checkpoint) = self
-            .checkpoint
-            .as_mut()
-            .filter(|checkpoint| checkpoint.saves())
-        {
+        let bytes = 4 * part.group.stored_rows() * part.group.cols();
+        let in_memory = self.stays(&part.group, bytes);
+        if let Some(checkpoint) = self.checkpoint.as_mut().filter(|of| of.saves()) {
             let name = part.label.file();
             checkpoint.save(&name, |out| file::write(&part, facts, out))?;
             if !in_memory {
                 drop(part);
-                let (part, _) =
-                    checkpoint.open(&name, |file, path| file::read(file, path, false))?;
+                let read = |file, path: &Path| file::read(file, path, false);
+                let (part, _) = checkpoint.open(&name, read)?;
                 return Ok(self.own_rows(part));
             }
         }
@@ -156,61 +143,48 @@ impl Context<'_> {
 
     /// Whether parts with these labels are there from an earlier run.
     pub(super) fn is_cached(&self, labels: &[Label]) -> bool {
-        let has =
-            |checkpoint: &Checkpoint| labels.iter().all(|label| checkpoint.has(&label.file()));
+        let has = |of: &Checkpoint| labels.iter().all(|label| of.has(&label.file()));
         self.checkpoint.as_ref().is_some_and(has)
     }
 
     /// Parts of an earlier run with these labels, all of them or none; and their statistics, if they have such.
     pub(super) fn cached(
-        &mut self,
+        &self,
         labels: &[Label],
         with_facts: bool,
     ) -> Result<Option<(Vec<Part>, Option<LocalFacts>)>> {
-        if !self.is_cached(labels) {
+        let Some(checkpoint) = self.checkpoint.as_ref().filter(|_| self.is_cached(labels)) else {
             return Ok(None);
-        }
+        };
         let (mut parts, mut facts, nodes) = (Vec::new(), None, self.own.rows);
         for label in labels {
-            let checkpoint = self.checkpoint.as_ref().expect("it has the parts");
-            let name = label.file();
-            let in_memory = take_room(&mut self.room, checkpoint.bytes(&name));
-            let part = checkpoint.open(&name, |file, path| {
-                let (part, found) = file::read(file, path, in_memory)?;
+            let part = checkpoint.open(&label.file(), |file, path| {
+                let (part, found) = file::read(file, path, self.files == Files::Nothing)?;
                 let rows = match part.group.rows() {
                     Some(rows) => rows.last().is_none_or(|&last| (last as usize) < nodes),
                     None => part.group.stored_rows() == nodes,
                 };
-                if !rows || part.label != *label || found.is_some() != with_facts {
-                    let Label {
-                        name, step, width, ..
-                    } = label;
-                    let message =
-                        format!("is not {name} at step {step}, {width} columns of {nodes} nodes");
-                    return Err(Error::input(path, message, AGAIN));
+                if rows && part.label == *label && found.is_some() == with_facts {
+                    facts = found;
+                    return Ok(part);
                 }
-                facts = found;
-                Ok(part)
+                let Label {
+                    name, step, width, ..
+                } = label;
+                let message =
+                    format!("is not {name} at step {step}, {width} columns of {nodes} nodes");
+                Err(Error::input(path, message, AGAIN))
             })?;
             parts.push(self.own_rows(part));
         }
         Ok(Some((parts, facts)))
     }
 
-    /// Whether a group stays where it is, so many of its values in memory; if so, room is reserved for them.
-    fn take_room(&mut self, group: &Group, values: usize) -> bool {
-        // Values in a file, or on a device, take no memory of this process.
+    /// Whether values stay where they are: small ones do, and those in a file or on a device, which take no memory of this
+    /// process.
+    fn stays(&self, group: &Group, bytes: usize) -> bool {
         let numbers = 4 * group.rows().map_or(0, <[u32]>::len);
         let elsewhere = group.block().is_none() && group.memory() == numbers;
-        elsewhere || take_room(&mut self.room, 4 * values as u64)
+        self.files == Files::Nothing || bytes < SMALL || elsewhere
     }
-}
-
-/// Whether there is room for so many bytes; if so, it is reserved.
-fn take_room(room: &mut u64, bytes: u64) -> bool {
-    let fits = bytes < SMALL || bytes <= *room;
-    if fits {
-        *room = room.saturating_sub(bytes);
-    }
-    fits
 }

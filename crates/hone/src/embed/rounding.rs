@@ -10,7 +10,7 @@
 
 use super::context::Context;
 use crate::config::Config;
-use crate::dense::{Block, Columns, Norm};
+use crate::dense::{Block, Columns, Group};
 use crate::factor::Solver;
 use crate::parallel;
 
@@ -37,20 +37,12 @@ impl Floors {
             _ => 0.0,
         };
         let typical = |energy: f64| (energy / run.own.rows.max(1) as f64).sqrt();
-        let least = |(number, group): (usize, &crate::dense::Group)| {
-            let energy = group
-                .column_norms(Norm::L2)
-                .iter()
-                .map(|length| length * length)
-                .sum();
-            (
-                group.cols(),
-                if number < locals {
-                    share * typical(energy)
-                } else {
-                    0.0
-                },
-            )
+        let least = |(number, group): (usize, &Group)| {
+            let floor = match number < locals {
+                true => share * typical(group.energy()),
+                false => 0.0,
+            };
+            (group.cols(), floor)
         };
         Floors {
             blocks: y.groups().iter().enumerate().map(least).collect(),

@@ -400,12 +400,15 @@ fn crafted_checkpoints_are_refused() {
         crafted("edge.k1.part", read(other));
     }
     // Half as many rows of twice as many columns.
-    let (mut wide, number) = (part.clone(), |at: usize| {
-        u64::from_le_bytes(part[at..at + 8].try_into().unwrap())
-    });
-    wide[16..24].copy_from_slice(&(number(16) / 2).to_le_bytes());
-    wide[24..32].copy_from_slice(&(number(24) * 2).to_le_bytes());
-    crafted("edge.k1.part", wide);
+    let end = part.iter().position(|&byte| byte == b'\n').unwrap();
+    let mut header: serde_json::Value = serde_json::from_slice(&part[..end]).unwrap();
+    for (key, factor) in [("rows", 0.5), ("width", 2.0)] {
+        header[key] = ((header[key].as_f64().unwrap() * factor) as u32).into();
+    }
+    crafted(
+        "edge.k1.part",
+        [header.to_string().as_bytes(), &part[end..]].concat(),
+    );
     // A count that is said to be listed elsewhere, and is not; something after the end.
     let place = 9 + (0..).find(|&i| counts[10 + i] < 255).unwrap();
     let mut lost = counts.clone();

@@ -1,11 +1,8 @@
-//! A part of Y as a file of a checkpoint.
-//!
-//! `HONEPART`, four little-endian numbers (version and kind, rows, columns, length of the description), a
-//! description in JSON (name, step, names of columns, facts), the row numbers if not all rows are stored
-//! (u32), and the values, row after row (f32).
+//! A part of Y as a file of a checkpoint: a line of JSON that describes it, the row numbers if not all rows are stored (u32), and
+//! the values, row after row (f32).
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -17,21 +14,20 @@ use crate::error::{Error, Result};
 use crate::report::LocalFacts;
 use crate::storage::Storage;
 
-const MAGIC: &[u8; 8] = b"HONEPART";
-const VERSION: u64 = 1;
-/// Added to the version when row numbers follow.
-const SOME_ROWS: u64 = 1 << 32;
-/// Bytes before the description.
-const HEAD: usize = 40;
 /// Values written, or looked at, at a time.
 const PIECE: usize = 1 << 16;
 
 /// What the values stand for.
 #[derive(Serialize, Deserialize)]
-struct Description {
+struct Header {
     name: String,
     step: usize,
+    /// Names of the columns, if they have names.
     columns: Vec<String>,
+    width: u32,
+    rows: u32,
+    /// Whether row numbers follow.
+    numbered: bool,
     facts: Option<LocalFacts>,
 }
 
@@ -42,27 +38,26 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (label, group) = (&part.label, &part.group);
-    let (rows, cols) = (group.stored_rows(), group.cols());
-    let description = serde_json::to_vec(&Description {
+    let (rows, width) = (group.stored_rows(), group.cols());
+    let header = Header {
         name: label.name.clone(),
         step: label.step,
         columns: label.columns.to_vec(),
+        width: width as u32,
+        rows: rows as u32,
+        numbered: group.rows().is_some(),
         facts: facts.cloned(),
-    })?;
-    let kind = VERSION + group.rows().map_or(0, |_| SOME_ROWS);
-    out.write_all(MAGIC)?;
-    for number in [kind, rows as u64, cols as u64, description.len() as u64] {
-        out.write_all(&number.to_le_bytes())?;
-    }
-    out.write_all(&description)?;
+    };
+    serde_json::to_writer(&mut *out, &header)?;
+    out.write_all(b"\n")?;
     for &row in group.rows().unwrap_or_default() {
         out.write_all(&row.to_le_bytes())?;
     }
-    let at_a_time = (PIECE / cols.max(1)).max(1);
+    let at_a_time = (PIECE / width.max(1)).max(1);
     let mut values = Vec::new();
     for start in (0..rows).step_by(at_a_time) {
         let range = start..(start + at_a_time).min(rows);
-        values.resize(range.len() * cols, 0.0);
+        values.resize(range.len() * width, 0.0);
         group.read(range, &mut values);
         to_little_endian(&mut values);
         out.write_all(bytemuck::cast_slice(&values))?;
@@ -71,60 +66,34 @@ pub(super) fn write(
 }
 
 /// Reads a part; its values stay in the file unless they are wanted in memory.
-pub(super) fn read(
-    mut file: File,
-    path: &Path,
-    in_memory: bool,
-) -> Result<(Part, Option<LocalFacts>)> {
+pub(super) fn read(file: File, path: &Path, in_memory: bool) -> Result<(Part, Option<LocalFacts>)> {
     let broken =
         |what: &str| Error::input(path, format!("not a part of an embedding: {what}"), AGAIN);
     let failed = |error| Error::io(path, error);
-    let mut head = [0; HEAD];
-    file.read_exact(&mut head)
-        .map_err(|_| broken("the file is too short"))?;
-    let number =
-        |i: usize| u64::from_le_bytes(head[8 * i..8 * i + 8].try_into().expect("eight bytes"));
-    let (kind, rows, cols, length) = (number(1), number(2), number(3), number(4));
-    if &head[..8] != MAGIC || kind & !SOME_ROWS != VERSION {
-        return Err(broken("its first bytes are wrong"));
-    }
-    let some_rows = kind & SOME_ROWS != 0;
-    let numbers = if some_rows { rows } else { 0 };
-    let size = file.metadata().map_err(failed)?.len();
-    let start = numbers
-        .checked_mul(4)
-        .and_then(|bytes| bytes.checked_add(HEAD as u64)?.checked_add(length));
-    let values = rows
-        .checked_mul(cols)
-        .and_then(|values| values.checked_mul(4));
-    let (Some(start), Some(values)) = (start, values) else {
-        return Err(broken("its length is not what it should be"));
-    };
-    if start.checked_add(values) != Some(size) {
+    let (size, mut start) = (file.metadata().map_err(failed)?.len(), Vec::new());
+    let mut reader = BufReader::new(&file);
+    reader.read_until(b'\n', &mut start).map_err(failed)?;
+    let header: Header = serde_json::from_slice(&start).map_err(|e| broken(&e.to_string()))?;
+    let (rows, width) = (header.rows as usize, header.width as usize);
+    let numbers = if header.numbered { rows } else { 0 };
+    let values = (start.len() + 4 * numbers) as u64;
+    if values as u128 + 4 * (rows as u128 * width as u128) != u128::from(size) {
         return Err(broken("its length is not what it should be"));
     }
-    let mut text = vec![0; length as usize];
-    file.read_exact(&mut text).map_err(failed)?;
-    let Description {
-        name,
-        step,
-        columns,
-        facts,
-    } = serde_json::from_slice(&text).map_err(|error| broken(&error.to_string()))?;
-    let (rows, width) = (rows as usize, cols as usize);
-    if !columns.is_empty() && columns.len() != width {
+    if !header.columns.is_empty() && header.columns.len() != width {
         return Err(broken("it has other names than columns"));
     }
-    let mut bytes = vec![0; 4 * numbers as usize];
-    file.read_exact(&mut bytes).map_err(failed)?;
-    let numbers = bytes.chunks_exact(4);
+    let mut bytes = vec![0; 4 * numbers];
+    reader.read_exact(&mut bytes).map_err(failed)?;
+    let (numbers, _) = bytes.as_chunks();
     let numbers: Vec<u32> = numbers
-        .map(|b| u32::from_le_bytes(b.try_into().expect("four bytes")))
+        .iter()
+        .map(|&bytes| u32::from_le_bytes(bytes))
         .collect();
-    if numbers.windows(2).any(|pair| pair[0] >= pair[1]) {
+    if !numbers.is_sorted_by(|a, b| a < b) {
         return Err(broken("its rows do not ascend"));
     }
-    let mut values = Storage::of_file(file, path, start, rows * width);
+    let mut values = Storage::of_file(file, path, values, rows * width);
     if in_memory || cfg!(target_endian = "big") {
         values.move_to_memory()?;
         to_little_endian(&mut values);
@@ -134,23 +103,20 @@ pub(super) fn read(
         let piece = &mut piece[..PIECE.min(rows * width - first)];
         values.read(first, piece);
         if !piece.iter().all(|value| value.is_finite()) {
-            return Err(Error::input(
-                path,
-                "the values of this part are not finite",
-                AGAIN,
-            ));
+            let message = "the values of this part are not finite";
+            return Err(Error::input(path, message, AGAIN));
         }
     }
     values.check()?;
     let block = Block::of_storage(rows, width, values);
     let label = Label {
-        name,
-        step,
-        columns: columns.into(),
+        name: header.name,
+        step: header.step,
+        columns: header.columns.into(),
         width,
     };
-    let group = Group::panels(some_rows.then_some(numbers), block.into());
-    Ok((Part { label, group }, facts))
+    let group = Group::panels(header.numbered.then_some(numbers), block.into());
+    Ok((Part { label, group }, header.facts))
 }
 
 /// To the byte order of files, or back.
@@ -225,10 +191,14 @@ mod tests {
                 "cut to {length}"
             );
         }
-        for at in 0..HEAD {
-            let mut other = bytes.clone();
-            other[at] ^= 0x40;
-            assert!(read_back(&other, true).is_err(), "byte {at}");
+        for (from, to) in [
+            ("width\":3", "width\":5"),
+            ("rows\":2", "rows\":9"),
+            ("{", "["),
+        ] {
+            let text = String::from_utf8_lossy(&bytes[..80]).replacen(from, to, 1);
+            let other = [text.as_bytes(), &bytes[80..]].concat();
+            assert!(read_back(&other, true).is_err(), "{from} as {to}");
         }
     }
 

@@ -1,21 +1,21 @@
 //! [`Demand`]: how many bytes each stage of a run takes, from the sizes of what it computes.
 //!
-//! Figures are upper bounds. The factors of a rare motif are kept only for the nodes it touches, whose number is known
-//! once motifs are counted. If several processes share rows, figures are those of one process.
+//! Figures are upper bounds, of one process if several share rows. The factors of a rare motif are kept for the nodes that it
+//! touches, whose number is known once motifs are counted.
 
+use super::Files;
 use crate::config::{Auto, Combine, Config, Form, Model, Output};
 use crate::dense::{gram_memory, lane_rows};
 use crate::embed::context::Context;
 use crate::embed::{steps, weighted::is_of_edges};
 use crate::engine::Largest;
 use crate::factor::log_window::{MOST_ROWS, landmarks};
-use crate::factor::svd::{MOST_IN_PIECES, NARROW, WIDEST};
-use crate::factor::{Held, OVERSAMPLING, Shape, Solver, WORK_BLOCKS, exact};
+use crate::factor::svd::{MOST_IN_PIECES, NARROW, WIDEST, dense_memory};
+use crate::factor::{Held, OVERSAMPLING, Shape, Solver, exact};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif, Pairs, pairs};
 use crate::parallel;
 use crate::space::PANEL;
-use crate::sparse::Pattern;
 use crate::store::Format;
 
 /// Bytes of an f32 or an index.
@@ -24,8 +24,6 @@ const FLOAT: u64 = 4;
 const JOINT_BLOCKS: u64 = 8;
 /// Blocks as wide as X in memory at once while it is computed, or diffused over one motif.
 const X_BLOCKS: u64 = 4;
-/// Columns that a factorisation holds in addition to its block, once its products are done.
-const BESIDE: u64 = 8;
 /// More nonzeros than fit into any memory, but few enough to multiply without overflow.
 const BEYOND: u64 = 1 << 48;
 
@@ -33,63 +31,54 @@ const BEYOND: u64 = 1 << 48;
 #[derive(Clone, Copy)]
 pub(in crate::embed) struct Demand<'a> {
     config: &'a Config,
-    graph: &'a Graph,
+    pub(super) graph: &'a Graph,
     motifs: &'a [Motif],
     /// Whether only features are made.
     pub(super) only_features: bool,
-    /// Number of nodes.
     n: u64,
     /// 2 if matrices have a transpose.
     directions: u64,
     /// Maximum number of positions of a W_t.
     positions: u64,
-    /// Columns of a local embedding, and local embeddings per motif: of each step, and of each side of arcs.
+    /// Columns of a local embedding, local embeddings per motif, and columns of its log window.
     rank: u64,
     factors: u64,
-    /// Columns of the log window of each motif; 0 for none.
     window: u64,
-    /// Columns that X is made from, columns of X, and of X with its diffusions.
+    /// Columns that X is made from, of X, and of its diffusions.
     features: u64,
     x: u64,
-    x_diffused: u64,
+    diffused: u64,
     /// Columns of Y, of Z, and of what is next to Z.
     y: u64,
     z: u64,
     beside: u64,
-    /// Whether right factors are computed, a model is kept.
+    /// Whether right factors are computed, a model is kept, and factors are kept as they are for it or for a folder.
     right: bool,
     model: bool,
-    /// Whether the global stage is done by rows, and nothing is made from all rows: then processes may share them.
-    by_rows: bool,
-    /// Whether processes do share them, rows that each of them has at most, and positions of the graph in these: rows are
-    /// not alike, and nodes with many neighbours may come together.
-    shared: bool,
+    keeps_factors: bool,
+    /// Rows that a process holds, and positions of the graph in these; and whether that are not all.
     rows: u64,
-    own_positions: u64,
-    /// Whether each of them keeps its own rows of all factors.
+    row_positions: u64,
+    shared: bool,
+    /// Whether a process that shares rows needs its own rows of factors alone.
     own_factors: bool,
-    /// The format of the output.
     written: Option<Format>,
-    /// Whether the engine can move tall matrices to files while others are worked on, and whether it does: panels of a
-    /// factorisation, U while its log window is computed, X and Z.
-    can_spill: bool,
-    pub(super) spills_factors: bool,
+    /// What can wait in files.
+    pub(super) most: Files,
 }
 
-/// Bytes that the stages of an embedding take on top of the graph and its counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Bytes that the stages take on top of the graph and its counts.
+#[derive(Default)]
 pub(super) struct Needs {
-    /// Values of Y, which are in memory or in files.
+    /// Values of Y; and those of them that the solver computes in place.
     pub(super) parts: u64,
-    /// Of these, the last ones, if the solver computes them in place.
     pub(super) in_place: u64,
-    /// Memory kept to the end: X, the row numbers of parts, and factors for a model.
+    /// To the end: X, row numbers of parts, factors for a model.
     pub(super) fixed: u64,
-    /// Temporary memory of X and the local embeddings.
+    /// While X and local embeddings are computed, and while the global embedding is.
     pub(super) local: u64,
-    /// Temporary memory of the global embedding, and its result.
     pub(super) global: u64,
-    /// Memory at the end, when Y is freed.
+    /// At the end, without Y.
     pub(super) finish: u64,
 }
 
@@ -101,49 +90,36 @@ impl<'a> Demand<'a> {
         motifs: &'a [Motif],
         attributes: usize,
     ) -> Self {
-        let (config, structure, diffusion) = (
-            run.config,
-            &run.config.structure,
-            &run.config.features.diffusion,
-        );
+        let config = run.config;
+        let (structure, diffusion) = (&config.structure, &config.features.diffusion);
         let (both_sides, model) = (run.both_sides(graph), run.draft.is_some());
-        let counted = if structure.enabled {
-            structure.columns()
-        } else {
-            0
-        };
-        let features = attributes + counted;
+        let counted = structure.enabled.then(|| structure.columns());
+        let features = attributes + counted.unwrap_or(0);
         let x = match config.features.form {
             Form::Components(_) if features > 0 => config.components_dim(),
             _ => features,
         };
-        let plain = usize::from(diffusion.steps == 0 || diffusion.original);
-        let x_diffused = x * (plain + diffusion.steps * motifs.len());
+        let diffused = x * diffusion.steps * motifs.len();
+        let plain = diffusion.steps == 0 || diffusion.original;
+        let beside = diffused + if plain { x } else { 0 };
         let factors = steps::computed(config).count() * if both_sides { 2 } else { 1 };
         let (rank, window) = (config.local_dim(), config.log_window_dim(graph));
         let local = (rank * factors + window) * motifs.len();
         let (y, beside) = match config.features.combine {
-            Combine::Before => (local + x_diffused, 0),
-            Combine::After => (local, x_diffused),
+            Combine::Before => (local + beside, 0),
+            Combine::After => (local, beside),
         };
-        let (n, nnz) = (graph.nodes(), graph.pattern().nnz() as u64);
+        let nnz = graph.pattern().nnz() as u64;
         let reversed = graph.is_directed() && config.reverse.or(0.0) > 0.0;
         // W_t certainly has the rows of the graph if it shares its pattern.
         let weighted = graph.weights().is_some() && config.weights != Auto::Given(false);
         let all_rows = |&m: &Motif| is_of_edges(config, m) && config.delta.of(m) <= 1 && nnz > 0;
-        // Wide matrices are decomposed from the Gram matrix of their rows, or by iteration.
-        let by_rows = config.model == Model::Separate
-            && config.global.output == Output::Global
-            && matches!(config.global.solver, Solver::Svd(_))
-            && n >= y
-            && y <= WIDEST
-            && !(model || run.factors);
-        Demand {
+        let mut demand = Demand {
             config,
             graph,
             motifs,
             only_features: false,
-            n: n as u64,
+            n: graph.nodes() as u64,
             directions: if graph.is_directed() { 2 } else { 1 },
             positions: if reversed { 2 * nnz } else { nnz },
             rank: rank as u64,
@@ -151,94 +127,90 @@ impl<'a> Demand<'a> {
             window: window as u64,
             features: features as u64,
             x: x as u64,
-            x_diffused: x_diffused as u64,
+            diffused: diffused as u64,
             y: y as u64,
             z: config.z_columns(config.has_features() || attributes > 0) as u64,
             beside: beside as u64,
             right: run.factors || both_sides,
             model,
-            by_rows,
+            keeps_factors: model || run.factors,
+            rows: graph.nodes() as u64,
+            row_positions: nnz,
             shared: false,
-            rows: n as u64,
-            own_positions: nnz,
             own_factors: run.checkpoint.is_none() && !weighted && motifs.iter().all(all_rows),
             written: run.written,
-            can_spill: run.engine.puts_aside(),
-            spills_factors: false,
+            most: Files::Parts,
+        };
+        let held = demand.solver_holds();
+        let factors_wait = run.engine.puts_aside()
+            && config.model == Model::Separate
+            && diffusion.steps == 0
+            && held.in_place
+            && !(demand.right || model)
+            && held.columns_in_files(demand.rank) < held.columns;
+        if factors_wait {
+            demand.most = Files::Factors;
         }
+        demand
     }
 
     /// The features of an embedding alone.
     pub(in crate::embed) fn only_features(self) -> Self {
         Demand {
             only_features: true,
-            by_rows: false,
             ..self
         }
     }
 
-    /// The same work where so many processes share its rows, if they can.
+    /// The same work where so many processes share its rows: if the global stage is done by rows, and nothing is made from all
+    /// rows. Wide matrices are decomposed from the Gram matrix of their rows, or by iteration.
     pub(in crate::embed) fn shared_by(self, processes: usize) -> Option<Self> {
+        let config = self.config;
+        let by_rows = config.model == Model::Separate
+            && config.global.output == Output::Global
+            && matches!(config.global.solver, Solver::Svd(_))
+            && self.y <= self.n.min(WIDEST as u64)
+            && !(self.keeps_factors || self.only_features);
         let (n, offsets) = (self.graph.nodes(), self.graph.pattern().offsets());
         let (lane, lanes) = (lane_rows(n), n.div_ceil(lane_rows(n)));
-        let own = |rank: usize| {
+        // Rows are not alike: nodes with many neighbours may come together.
+        let positions = |rank: usize| {
             let [first, end] = [rank, rank + 1].map(|rank| n.min(rank * lanes / processes * lane));
             offsets[end] - offsets[first]
         };
-        self.by_rows.then(|| Demand {
+        by_rows.then(|| Demand {
             shared: processes > 1,
             rows: n.min(lanes.div_ceil(processes) * lane) as u64,
-            own_positions: (0..processes).map(own).max().unwrap_or(0) as u64,
+            row_positions: (0..processes).map(positions).max().unwrap_or(0) as u64,
             ..self
         })
     }
 
-    /// The same work with everything possible in files; unchanged if nothing can be.
-    pub(super) fn tightest(self) -> Self {
-        let held = self.solver_holds();
-        let spills_factors = self.can_spill
-            && self.config.model == Model::Separate
-            && self.config.features.diffusion.steps == 0
-            && held.in_place
-            && !(self.right || self.model)
-            && self.tight_columns(&held) < held.columns;
-        Demand {
-            spills_factors,
-            ..self
+    /// The same with the positions of a W_t of pairs that share a motif: more than edges. Without counts, or where their bound is
+    /// more than 16 times what fits, the bound: to count them would take long, and few graphs have so many walks between the
+    /// same nodes.
+    pub(super) fn with_pairs(self, counts: Option<&Counts>, free: u64) -> Self {
+        if !self.is_of_pairs() {
+            return self;
         }
-    }
-
-    /// The same work with as many positions as a W_t can have: more than edges where pairs share a motif.
-    pub(super) fn with_most_pairs(self) -> Self {
-        let most =
-            || pairs::most_positions(self.graph.pattern(), self.directions == 1, self.motifs);
-        let positions = if self.is_of_pairs() {
-            most()
-        } else {
-            self.positions
+        let (pattern, symmetric) = (self.graph.pattern(), self.directions == 1);
+        let most = pairs::most_positions(pattern, symmetric, self.motifs);
+        let positions = match counts {
+            Some(counts) if most / 16 <= free / pairs::PEAK => {
+                pairs::positions(counts.pattern(), self.motifs)
+            }
+            _ => most,
         };
         Demand { positions, ..self }
-    }
-
-    /// The same with the positions that there are, if that may be less. Pairs are not counted where their bound is more than
-    /// 16 times what fits: it would take long, and few graphs have so many walks between the same nodes.
-    pub(super) fn with_pairs_counted(self, counts: &Counts, free: u64) -> Option<Self> {
-        let few = self.is_of_pairs() && self.positions / 16 <= free / pairs::PEAK;
-        let count = || pairs::positions(counts.pattern(), self.motifs);
-        few.then(|| Demand {
-            positions: count(),
-            ..self
-        })
     }
 
     /// Nodes that each motif touches, at least one occurrence with each; an edge counts if it has `delta`.
     pub(super) fn touched(&self, counts: &Counts) -> Vec<u64> {
         // A pair may reach delta even if no edge of its nodes does.
-        let least = |motif: Motif| match self.config.pairs {
+        counts.touched(self.motifs, |motif| match self.config.pairs {
             Pairs::Occurrences => 1,
             Pairs::Edges => self.config.delta.of(motif).max(1),
-        };
-        counts.touched(self.motifs, least)
+        })
     }
 
     /// More than the nodes that motifs can touch without touching all.
@@ -246,79 +218,76 @@ impl<'a> Demand<'a> {
         vec![self.n.saturating_sub(1); self.motifs.len()]
     }
 
-    /// What the stages of an embedding need, given the nodes that each motif touches; a lower bound without them.
-    pub(super) fn needs(&self, touched: &[u64]) -> Needs {
+    /// What the stages need, given the nodes that each motif touches; a lower bound without them.
+    pub(super) fn needs(&self, touched: &[u64], files: Files) -> Needs {
         if self.only_features {
             return Needs {
-                local: self.features(),
+                local: self.features_alone(),
                 ..Needs::default()
             };
         }
         if self.config.model != Model::Separate {
-            let (local, finish) = (self.joint(), self.writing());
             return Needs {
-                local,
-                finish,
+                local: self.joint(),
+                finish: self.writing(),
                 ..Needs::default()
             };
         }
+        let (n, diffusion) = (self.n, &self.config.features.diffusion);
+        let (waits, steps) = (files == Files::Factors, diffusion.steps as u64);
         let rows: u64 = touched.iter().sum();
-        let numbered: u64 = touched.iter().filter(|&&rows| rows < self.n).sum();
+        let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
         // If nodes keep a part of their own attributes, those without the motif have rows too.
-        let diffusion = &self.config.features.diffusion;
-        let (diffused_rows, diffused_numbered) = match diffusion.kept() > 0.0 {
-            true => (self.n * self.motifs.len() as u64, 0),
+        let (diffused, diffused_numbered) = match diffusion.kept() > 0.0 {
+            true => (n * self.motifs.len() as u64, 0),
             false => (rows, numbered),
         };
-        let steps = diffusion.steps as u64;
-        let views = u64::from(self.window > 0);
-        let parts =
-            (rows * (self.rank * self.factors + self.window) * self.rows).div_ceil(self.n.max(1));
-        let x = match (self.spills_factors, steps) {
-            (true, _) => 0,
-            (false, 0) => self.rows * self.x * FLOAT,
-            (false, _) => self.n * self.x * FLOAT,
-        };
-        // Factors for a model with a degree and a mark per row, and its vectors.
-        let model = u64::from(self.model);
-        let of_model = model * rows * self.factors * (self.rank * FLOAT + 16);
-        let vectors = model * self.n * self.config.global.dim as u64 * FLOAT;
+        let local = rows * (self.rank * self.factors + self.window);
+        let parts = (local * self.rows).div_ceil(n.max(1)) + diffused * self.x * steps;
+        let x = if steps > 0 { n } else { self.rows } * self.x;
         // Z, and Z with what is next to it. Diffused columns are parts, and still there then.
-        let copies = if self.spills_factors { 1 } else { 2 };
+        let copies = if waits { 1 } else { 2 };
         let joined = match (self.beside, self.config.global.output) {
             (0, _) | (_, Output::Local) => 0,
             _ => self.rows * (copies * self.z + self.beside) * FLOAT,
         };
-        let (joined, joined_last) = if steps > 0 { (joined, 0) } else { (0, joined) };
-        Needs {
-            parts: (parts + diffused_rows * self.x * steps) * FLOAT,
-            in_place: touched
-                .iter()
-                .min()
-                .map_or(0, |rows| rows * self.columns_in_place() * FLOAT),
-            fixed: (numbered * (self.factors + views) + diffused_numbered * steps) * FLOAT
-                + x
-                + of_model,
-            local: self.local(touched.iter().copied().max().unwrap_or(0)),
-            global: self.global().max(joined),
-            finish: vectors + joined_last.max(self.writing()),
+        let mut needs = Needs {
+            parts: parts * FLOAT,
+            in_place: 0,
+            fixed: (numbered * self.parts_of_motif() + diffused_numbered * steps) * FLOAT,
+            local: self.local(touched.iter().copied().max().unwrap_or(0), files),
+            global: self.global(),
+            finish: self.writing(),
+        };
+        match steps {
+            0 => needs.finish = needs.finish.max(joined),
+            _ => needs.global = needs.global.max(joined),
         }
+        if !waits {
+            needs.fixed += x * FLOAT;
+            needs.in_place = touched.iter().min().unwrap_or(&0) * self.columns_in_place() * FLOAT;
+        }
+        if self.model {
+            // Factors with a degree and a mark per row, and the vectors.
+            needs.fixed += rows * self.factors * (self.rank * FLOAT + 16);
+            needs.finish += n * self.config.global.dim as u64 * FLOAT;
+        }
+        needs
     }
 
-    /// Temporary memory while X and local embeddings of at most so many rows are computed, in addition to the parts.
-    fn local(&self, rows: u64) -> u64 {
+    /// Bytes while X and local embeddings of at most so many rows are computed, in addition to the parts.
+    fn local(&self, rows: u64, files: Files) -> u64 {
         let (n, rank, held) = (self.n, self.rank, self.solver_holds());
         // W_t has its own pattern if a motif leaves out some edges or nodes; a filter has a copy of its values.
         let copies = 2 * self.directions + u64::from(held.in_place);
-        let matrix = self.own_entries(copies * self.positions) * FLOAT;
-        let blocks = if self.spills_factors {
-            self.tight_columns(&held)
-        } else {
-            held.columns
-        };
-        let blocks = blocks + if self.right { held.width } else { 0 };
+        let matrix = self.entries_of_rows(copies * self.positions) * FLOAT;
+        let (right, sides) = if self.right { (held.width, 2) } else { (0, 1) };
+        let blocks = right
+            + match files {
+                Files::Factors => held.columns_in_files(self.rank),
+                _ => held.columns,
+            };
         // Of shared rows: a share of all blocks, one gathered panel, and whole factors unless each process keeps its own rows.
-        let sides = if self.right { 2 } else { 1 };
         let whole = if self.own_factors { 0 } else { rank * sides };
         let values = match (self.shared, &self.config.local.solver) {
             (true, Solver::Svd(_)) => {
@@ -333,10 +302,12 @@ impl<'a> Demand<'a> {
             .saturating_add(self.beside_solver(rows));
         // Factors for a model, their images and two more blocks, and values of the matrix. Each side of arcs has a copy
         // of both factors and its own matrix.
-        let (blocks, values) = if self.directions > 1 { (6, 4) } else { (4, 1) };
-        let images = (blocks * n * rank + values * self.positions + 2 * n) * FLOAT;
-        let images = if self.model { images } else { 0 };
-        let working = solver.max(images).max(self.log_window());
+        let images = match (self.model, self.directions) {
+            (false, _) => 0,
+            (true, 1) => (4 * n * rank + self.positions + 2 * n) * FLOAT,
+            (true, _) => (6 * n * rank + 4 * self.positions + 2 * n) * FLOAT,
+        };
+        let working = solver.max(images).max(self.log_window(files));
         matrix
             .saturating_add(working)
             .max(self.making_x())
@@ -345,24 +316,24 @@ impl<'a> Demand<'a> {
 
     /// Bytes while a log window is made: U and two panels for products, then U and the window's factors; degrees,
     /// eigenpairs, rows that stand for all, and the Gram matrix of landmarks.
-    fn log_window(&self) -> u64 {
-        let (n, rank) = (self.graph.nodes(), self.rank);
+    fn log_window(&self, files: Files) -> u64 {
+        let (n, rank, panel) = (self.n, self.rank, PANEL as u64);
         if self.window == 0 {
             return 0;
         }
-        let u = if self.spills_factors { 0 } else { rank };
-        let columns = u + self.window.max(2 * rank.min(PANEL as u64));
-        // Processes add up rows in f64.
-        let (values, value) = match (self.shared, self.own_factors) {
-            (false, _) => (columns * self.n, FLOAT),
-            (true, false) => (columns * self.n, 5 * FLOAT),
-            (true, true) => (columns * self.rows + PANEL as u64 * self.n, 5 * FLOAT),
+        let u = if files == Files::Factors { 0 } else { rank };
+        let columns = u + self.window.max(2 * rank.min(panel));
+        let values = match self.shared && self.own_factors {
+            true => columns * self.rows + panel * n,
+            false => columns * n,
         };
-        values * FLOAT
-            + 20 * self.n
-            + 32 * rank.min(self.n).saturating_pow(2)
-            + n.min(MOST_ROWS) as u64 * rank * value
-            + gram_memory(n, landmarks(n, self.window as usize))
+        // Processes add up rows in f64.
+        let value = if self.shared { 5 * FLOAT } else { FLOAT };
+        let landmarks = landmarks(n as usize, self.window as usize);
+        (values + n.min(MOST_ROWS as u64) * rank * value / FLOAT) * FLOAT
+            + 20 * n
+            + 32 * rank.min(n).saturating_pow(2)
+            + gram_memory(n as usize, landmarks)
     }
 
     /// Bytes that X takes while it is computed.
@@ -371,17 +342,15 @@ impl<'a> Demand<'a> {
         let components = matches!(self.config.features.form, Form::Components(_));
         let columns = if components && self.features <= NARROW as u64 {
             // Structure features are read twice, the user's are copied; plus a column of ones, and the result.
-            let computed = if structure.enabled {
-                structure.columns() - structure.held()
-            } else {
-                0
-            };
-            self.features - computed as u64 + 1 + self.x
+            let computed = structure
+                .enabled
+                .then(|| structure.columns() - structure.held());
+            self.features - computed.unwrap_or(0) as u64 + 1 + self.x
         } else {
             X_BLOCKS * self.features
         };
         let reducing = match components && self.features > 0 {
-            true => dense_factors(self.n, self.features, self.x),
+            true => dense_memory(self.n, self.features, self.x),
             false => 0,
         };
         (self.n * columns * FLOAT).saturating_add(reducing)
@@ -404,12 +373,12 @@ impl<'a> Demand<'a> {
         };
         // Gram matrices of the lanes of a process are added in the order of all lanes.
         let lanes = match self.shared {
-            true => rows.div_ceil(lane_rows(self.graph.nodes()) as u64),
+            true => rows.div_ceil(lane_rows(self.n as usize) as u64),
             false => 0,
         };
         // No factor is wider than the rank of Y; only Z is padded with zeros.
         let right = y * z.min(rows).min(y) * FLOAT;
-        dense_factors(rows, y, z)
+        dense_memory(rows, y, z)
             .saturating_add(right + lanes * 8 * y * y)
             .saturating_add(solver.memory(&shape))
             .saturating_add((solver.dense_blocks() + 1) * rows * z * FLOAT)
@@ -417,37 +386,30 @@ impl<'a> Demand<'a> {
 
     /// Bytes while the result is written.
     fn writing(&self) -> u64 {
-        self.written(
-            self.beside
-                + match self.config.global.output {
-                    Output::Local => self.y,
-                    Output::Global => self.z,
-                },
-        )
+        let columns = match self.config.global.output {
+            Output::Local => self.y,
+            Output::Global => self.z,
+        };
+        self.written(self.beside + columns)
     }
 
     /// So many columns, or the rows of this process and a piece of those that others send; and the writer's buffers.
     fn written(&self, columns: u64) -> u64 {
         let Some(format) = self.written else { return 0 };
-        let received = if self.shared {
-            format.received(self.n, columns)
-        } else {
-            0
-        };
+        let received = self.shared.then(|| format.received(self.n, columns));
         (self.rows * FLOAT)
             .saturating_mul(columns)
-            .saturating_add(received)
+            .saturating_add(received.unwrap_or(0))
             .saturating_add(format.memory(self.n, columns))
     }
 
     /// Bytes that the features alone need, and diffusing them.
-    fn features(&self) -> u64 {
-        let diffused = self.x * (self.config.features.diffusion.steps * self.motifs.len()) as u64;
-        let diffusing = if diffused > 0 { self.pairing() } else { 0 };
-        let columns = 2 * (self.x + diffused) + X_BLOCKS * self.x;
+    fn features_alone(&self) -> u64 {
+        let diffusing = if self.diffused > 0 { self.pairing() } else { 0 };
+        let columns = 2 * (self.x + self.diffused) + X_BLOCKS * self.x;
         self.making_x()
             .max((self.n * FLOAT * columns).saturating_add(diffusing))
-            .max(self.written(self.x + diffused))
+            .max(self.written(self.x + self.diffused))
     }
 
     /// Bytes of a joint model, with one W_t in memory at a time.
@@ -458,7 +420,7 @@ impl<'a> Demand<'a> {
         let small = 2 * (slices + JOINT_BLOCKS) * dim * dim * 8;
         (self.motif_graph() + blocks + small)
             .saturating_add(self.making_x())
-            .saturating_add(self.n * (dim + 2 * self.x_diffused) * FLOAT)
+            .saturating_add(self.n * (dim + 2 * self.beside) * FLOAT)
     }
 
     /// Whether a joint model may keep every W_t, which saves rebuilding them for every visit: in half of what is free.
@@ -489,7 +451,9 @@ impl<'a> Demand<'a> {
         // Changing wide blocks may need a second one, and right factors are one more.
         let columns = held.columns + held.width;
         let least_columns = match held.in_place && !self.right {
-            true => self.tight_columns(&held).max(self.rank + self.window),
+            true => held
+                .columns_in_files(self.rank)
+                .max(self.rank + self.window),
             false => columns,
         };
         Largest {
@@ -503,22 +467,16 @@ impl<'a> Demand<'a> {
     /// Number of parts of Y.
     pub(super) fn parts(&self) -> u64 {
         let diffused = self.config.features.diffusion.steps as u64;
-        self.motifs.len() as u64 * (self.factors + u64::from(self.window > 0) + diffused)
+        self.motifs.len() as u64 * (self.parts_of_motif() + diffused)
+    }
+
+    fn parts_of_motif(&self) -> u64 {
+        self.factors + u64::from(self.window > 0)
     }
 
     /// Positions at which motifs are counted.
     pub(super) fn slots(&self) -> u64 {
         self.directions * self.graph.pattern().nnz() as u64
-    }
-
-    /// Whether edges are arcs.
-    pub(super) fn is_directed(&self) -> bool {
-        self.graph.is_directed()
-    }
-
-    /// The edges.
-    pub(super) fn pattern(&self) -> &Pattern {
-        self.graph.pattern()
     }
 
     fn is_of_pairs(&self) -> bool {
@@ -528,10 +486,10 @@ impl<'a> Demand<'a> {
     /// Columns of the last parts, if the solver computes them in place. The log window is that of the first step, and
     /// stays while further steps are computed.
     fn columns_in_place(&self) -> u64 {
-        let window = if self.factors == 1 { self.window } else { 0 };
-        match self.solver_holds().in_place && !self.right && !self.spills_factors {
-            true => self.rank + window,
-            false => 0,
+        match (self.solver_holds().in_place && !self.right, self.factors) {
+            (false, _) => 0,
+            (true, 1) => self.rank + self.window,
+            (true, _) => self.rank,
         }
     }
 
@@ -552,14 +510,6 @@ impl<'a> Demand<'a> {
     fn solver_holds(&self) -> Held {
         let shape = self.shape(self.n, self.positions);
         self.config.local.solver.holds(&shape)
-    }
-
-    /// Columns that a factorisation holds if its panels are in files: all of them, and some of the last panel once
-    /// more, while they are orthonormalised; one panel, its image and the buffers of the product, while they are
-    /// multiplied.
-    fn tight_columns(&self, held: &Held) -> u64 {
-        let panel = PANEL as u64;
-        (held.width + BESIDE.max(self.rank % panel)).max(3 * held.width.min(panel))
     }
 
     /// Bytes that a local factorisation takes in addition to its blocks: entries, or the weights of a network for at most so
@@ -586,27 +536,15 @@ impl<'a> Demand<'a> {
 
     /// The entries of W_t that a process keeps, if it certainly needs those of its own rows alone. If motifs may leave out rows
     /// they are gathered: 12 bytes for each nonzero, twice, and the weights of all positions.
-    fn own_entries(&self, entries: u64) -> u64 {
+    fn entries_of_rows(&self, entries: u64) -> u64 {
         if !self.shared || self.directions > 1 || self.graph.nodes() <= MOST_IN_PIECES {
             return entries;
         }
         let svd = matches!(self.config.local.solver, Solver::Svd(_));
         match (self.own_factors, self.config.features.diffusion.steps) {
-            (true, 0) if svd => entries / self.slots().max(1) * self.own_positions,
+            (true, 0) if svd => entries / self.slots().max(1) * self.row_positions,
             (true, _) => entries,
             (false, _) => entries.max(7 * self.positions),
         }
-    }
-}
-
-/// Bytes that the leading factors of a dense matrix take in addition to it: from the Gram matrix of its columns,
-/// from that of its rows, or by iteration. The choice depends on the shape alone.
-fn dense_factors(rows: u64, columns: u64, dim: u64) -> u64 {
-    if columns > rows.max(NARROW as u64) && rows <= WIDEST as u64 {
-        gram_memory(columns as usize, rows as usize).saturating_add(2 * rows * columns * FLOAT)
-    } else if columns <= WIDEST as u64 {
-        gram_memory(rows as usize, columns as usize)
-    } else {
-        WORK_BLOCKS * (rows + columns) * (dim + OVERSAMPLING) * FLOAT
     }
 }

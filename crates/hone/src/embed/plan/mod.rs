@@ -1,10 +1,9 @@
-//! The memory plan of a run: what stays in memory, and what goes to temporary files.
+//! The memory of a run: what it needs, whether that fits, and which tall matrices wait in files.
 //!
-//! The plan is made once motifs are counted. The graph, its counts and one motif's matrix and solver are in memory, and
-//! so is the result. Y grows with motifs and steps: as much of it as fits is kept in memory, in the order in which it
-//! is computed, and the rest goes to files, to be read back row by row for the Gram matrix and for Z. If that is not
-//! enough, the solver's panels, U, X and Z are moved to files while others are worked on ([`Demand::tightest`]). A run
-//! that still does not fit is refused, if possible before motifs are counted, with a limit that is enough.
+//! The graph, its counts, one motif graph and what a stage works on are in memory. Tall matrices that only wait may be in
+//! [`Files`]: the parts of Y, and if that is not enough, also panels of a factorisation, U, X and Z while others are worked on.
+//! The first placement that fits is taken. A run that does not fit in any way is refused, if possible before motifs are counted,
+//! with a limit that is enough. Where a matrix is changes no bit.
 
 mod demand;
 
@@ -16,11 +15,8 @@ use crate::error::{Error, Result, beside, human_bytes};
 use crate::graph::Graph;
 use crate::memory;
 use crate::message::{message, set, setting};
-use crate::motif::{
-    COUNTING, COUNTING_AT_MOST, Counts, Pairs, Sample, counting_at_most as counting_triangles,
-};
+use crate::motif::{COUNTING, COUNTING_AT_MOST, Counts, Pairs, Sample, counting_at_most};
 use crate::report::MemoryPlan;
-use demand::Needs;
 
 /// Bytes of the buffer through which a thread reads a part from its file.
 const BUFFER: u64 = 64 << 10;
@@ -28,8 +24,6 @@ const BUFFER: u64 = 64 << 10;
 const RESERVE: u64 = 32;
 /// Bytes by which the memory of a process varies from one run to the next.
 const SLACK: u64 = 4 << 20;
-/// Bytes that a process of a larger job may take in addition: buffers of MPI, and slack.
-const LARGER_JOB: u64 = 4 * SLACK;
 /// Rows are divided among at most as many processes as there are lanes.
 const PROCESSES: usize = 64;
 /// Bytes freed by counting that the allocator keeps; beyond this, some are returned to the system.
@@ -37,9 +31,35 @@ const KEPT: u64 = 64 << 20;
 /// Work that takes less than this, and a small part of the limit, is not worth a note.
 const NOTABLE: u64 = 1 << 30;
 
-/// The part of the limit that can be planned.
-fn usable(limit: u64) -> u64 {
-    limit - limit / RESERVE
+/// Which tall matrices wait in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Files {
+    /// None.
+    Nothing,
+    /// The parts of Y.
+    Parts,
+    /// Also factors while others are computed, X and Z.
+    Factors,
+}
+
+/// Motif counts: those there are, or bounds on them.
+struct Counted {
+    bytes: u64,
+    /// Whether they are among the bytes in use.
+    in_use: bool,
+    /// Nodes that each motif touches.
+    touched: Vec<u64>,
+}
+
+impl Counted {
+    /// Whatever will be counted.
+    fn at_most(run: &Context, demand: &Demand) -> Self {
+        Counted {
+            bytes: counted_at_most(run, demand),
+            in_use: false,
+            touched: demand.most_touched(),
+        }
+    }
 }
 
 /// The limit that leaves `bytes` to plan with.
@@ -49,95 +69,106 @@ fn limit_for(bytes: u64) -> u64 {
 
 /// Whether a process may hold so many bytes.
 fn allowed(run: &Context, bytes: u64) -> bool {
-    run.memory_limit.is_none_or(|limit| bytes <= usable(limit))
+    run.memory_limit
+        .is_none_or(|limit| bytes <= limit - limit / RESERVE)
 }
 
-/// Bytes in use.
-fn resident() -> u64 {
-    memory::resident().unwrap_or(0)
-}
-
-/// Peaks of the local stage, of the global stage and at the end, without Y, where `others` bytes are in use, `counts` in
-/// addition, and `kept` of these to the end.
-fn peaks(others: u64, (counts, kept): (u64, u64), needs: &Needs) -> [u64; 3] {
-    let stages = [
-        (counts, needs.local),
-        (kept, needs.global),
-        (kept, needs.finish),
-    ];
-    let fixed = others.saturating_add(needs.fixed);
-    stages.map(|(counts, stage)| fixed.saturating_add(counts).saturating_add(stage))
-}
-
-/// Keeps as much of Y in memory as `limit` allows; threads take `buffers` if files are read. If nothing is enough, returns
-/// the smallest sufficient amount.
-fn place(
-    [local, global, finish]: [u64; 3],
-    needs: &Needs,
-    (resident, buffers): (u64, u64),
-    limit: Option<u64>,
-) -> Result<MemoryPlan, u64> {
-    let plan = |held: u64, in_place: u64, buffers: u64| MemoryPlan {
-        limit,
-        resident,
-        local: local.saturating_add(held.saturating_sub(in_place) + buffers),
-        global: finish
-            .max(global.saturating_add(held))
-            .saturating_add(buffers),
-        held,
-        spilled: needs.parts - held,
-        aside: false,
+/// Peaks of a run that keeps these matrices in files.
+fn plan(run: &Context, demand: &Demand, counted: &Counted, files: Files) -> MemoryPlan {
+    let (needs, resident) = (
+        demand.needs(&counted.touched, files),
+        memory::resident().unwrap_or(0),
+    );
+    let mut others = resident.saturating_add(needs.fixed);
+    if counted.in_use {
+        others = others.saturating_sub(counted.bytes);
+    }
+    let (held, spilled) = match files {
+        Files::Nothing => (needs.parts, 0),
+        _ => (0, needs.parts),
     };
-    let most = limit.map_or(u64::MAX, usable);
-    let whole = plan(needs.parts, needs.in_place, 0);
-    if whole.local.max(whole.global) <= most {
-        return Ok(whole);
+    if files > Files::Nothing {
+        others =
+            others.saturating_add(BUFFER * demand.parts() * rayon::current_num_threads() as u64);
     }
-    let least = local.max(global).saturating_add(buffers);
-    match least.max(finish.saturating_add(buffers)) {
-        least if least > most => Err(least),
-        _ => Ok(plan((most - least).min(needs.parts), 0, buffers)),
-    }
-}
-
-/// Makes the plan and reports it; refuses what does not fit. The bound on
-/// the pairs that share a motif is replaced by their number in `demand` if it does not fit.
-pub(super) fn make(run: &mut Context, demand: &mut Demand, counts: Option<&Counts>) -> Result<()> {
-    let (resident, limit) = (resident(), run.memory_limit);
-    let touched = counts.map_or(Vec::new(), |counts| demand.touched(counts));
-    let counts_bytes = counts.map_or(0, |counts| counts.bytes() as u64);
     // A model keeps the counts.
-    let kept = run.draft.as_ref().map_or(0, |_| counts_bytes);
-    let fit = |demand: &Demand, more: u64| {
-        let (needs, resident) = (demand.needs(&touched), resident + more);
-        let others = resident.saturating_sub(counts_bytes);
-        let peaks = peaks(others, (counts_bytes, kept), &needs);
-        place(peaks, &needs, (resident, buffers(demand)), limit)
+    let kept = run.draft.as_ref().map_or(0, |_| counted.bytes);
+    let local = needs
+        .local
+        .saturating_add(held.saturating_sub(needs.in_place));
+    let global = needs.finish.max(needs.global.saturating_add(held));
+    MemoryPlan {
+        limit: run.memory_limit,
+        resident,
+        local: others.saturating_add(counted.bytes).saturating_add(local),
+        global: others.saturating_add(kept).saturating_add(global),
+        held,
+        spilled,
+        aside: files == Files::Factors,
+    }
+}
+
+fn peak(plan: &MemoryPlan) -> u64 {
+    plan.local.max(plan.global)
+}
+
+/// The peak with as much as possible in files.
+fn least(run: &Context, demand: &Demand, counted: &Counted) -> u64 {
+    peak(&plan(run, demand, counted, demand.most))
+}
+
+/// The first placement that fits.
+fn place(run: &Context, demand: &Demand, counted: &Counted) -> Option<(Files, MemoryPlan)> {
+    let short = match run.shortage {
+        Some(Shortage::Factors) => Files::Factors,
+        Some(Shortage::Parts) => Files::Parts,
+        _ => Files::Nothing,
     };
-    *demand = demand.with_most_pairs();
-    let mut plan = fit(demand, 0);
-    let free = limit.unwrap_or(u64::MAX).saturating_sub(resident);
-    if plan.is_err()
-        && let Some(counts) = counts
-        && let Some(counted) = demand.with_pairs_counted(counts, free)
-    {
-        *demand = counted;
-        plan = fit(demand, 0);
+    let least = short.min(demand.most);
+    let placements = [Files::Nothing, Files::Parts, Files::Factors].into_iter();
+    placements
+        .filter(|files| (least..=demand.most).contains(files))
+        .map(|files| (files, plan(run, demand, counted, files)))
+        .find(|(_, plan)| allowed(run, peak(plan)))
+}
+
+/// Decides what goes to files, and reports the plan; refuses what does not fit.
+pub(super) fn make(run: &mut Context, demand: &mut Demand, counts: Option<&Counts>) -> Result<()> {
+    *demand = demand.with_pairs(counts, run.memory_limit.unwrap_or(u64::MAX));
+    let counted = Counted {
+        bytes: counts.map_or(0, |counts| counts.bytes() as u64),
+        in_use: true,
+        touched: counts.map_or(Vec::new(), |counts| demand.touched(counts)),
+    };
+    let Some((files, plan)) = place(run, demand, &counted) else {
+        return Err(refusal(run, demand, least(run, demand, &counted)));
+    };
+    note(run, demand, &plan);
+    if !demand.only_features {
+        run.files = files;
+        run.report.plan = Some(plan);
     }
-    if plan.is_err() || run.shortage == Some(Shortage::Factors) {
-        *demand = demand.tightest();
-        plan = fit(demand, 0);
-    }
-    let larger = |demand: &Demand| fit(demand, LARGER_JOB).is_ok();
-    let mut plan = plan.map_err(|least| refusal_of(run, demand, least, larger))?;
-    plan.aside = demand.spills_factors;
-    if run.shortage == Some(Shortage::Parts) {
-        let parts = plan.held + plan.spilled;
-        (plan.held, plan.spilled) = (parts / 2, parts - parts / 2);
-    }
-    report(run, demand, plan.local.max(plan.global));
-    if demand.only_features {
-        return Ok(());
+    Ok(())
+}
+
+/// Reports the peak, and notes it and what goes to files where that matters.
+fn note(run: &mut Context, demand: &Demand, plan: &MemoryPlan) {
+    let need = peak(plan);
+    run.report.memory_estimate = need;
+    let text = match run.memory_limit {
+        Some(limit) if need < NOTABLE && need < limit / 8 => None,
+        Some(limit) => Some(format!(
+            "{} of {}",
+            beside(need, limit),
+            beside(limit, limit)
+        )),
+        None if need < NOTABLE => None,
+        None => Some(human_bytes(need)),
+    };
+    if let Some(text) = text {
+        let stage = stage(demand);
+        run.progress
+            .note(&format!("{stage} takes about {text} of memory"));
     }
     let folder = run.temp_folder.display();
     if plan.spilled > 0 {
@@ -145,91 +176,55 @@ pub(super) fn make(run: &mut Context, demand: &mut Demand, counts: Option<&Count
             Some(_) => "the checkpoint".to_owned(),
             None => format!("temporary files in {folder}"),
         };
+        let [local, global, parts] = [plan.local, plan.global, plan.spilled].map(human_bytes);
         run.progress.note(&format!(
-            "the local stage takes about {}, the global stage {}; of the local embeddings, {} stay in memory and {} go to \
-             {place}",
-            human_bytes(plan.local),
-            human_bytes(plan.global),
-            human_bytes(plan.held),
-            human_bytes(plan.spilled),
+            "the local stage takes about {local}, the global stage {global}; the local embeddings, {parts}, go to {place}"
         ));
     }
     if plan.aside {
         run.progress.note(&format!(
             "memory is short: factors are moved to temporary files in {folder} while others are computed"
         ));
-        run.aside = Some(run.temp_folder.clone());
     }
-    run.report.plan = Some(plan);
-    // If everything fits, no estimate of a part's size may send one to a file.
-    run.room = match plan.spilled {
-        0 => u64::MAX,
-        _ => plan.held,
-    };
-    Ok(())
 }
 
-/// Refuses, before motifs are counted, what cannot fit whatever the counts; names a limit that is enough for any
-/// counts.
-pub(super) fn check_least(run: &Context, demand: &Demand, counted: bool) -> Result<()> {
-    let (resident, demand) = (resident(), demand.tightest());
+/// Refuses, before motifs are counted, what cannot fit whatever the counts.
+pub(super) fn check(run: &Context, demand: &Demand, counted: bool) -> Result<()> {
+    let resident = memory::resident().unwrap_or(0);
     let exact = run.config.sample == Sample::Exact && !counted;
-    let fits = |demand: &Demand, counts: u64, more: u64| {
-        let [local, global, finish] = peaks(resident, (counts, 0), &demand.needs(&[]));
+    let fits = |bytes: u64| {
+        let counted = Counted {
+            bytes,
+            in_use: false,
+            touched: Vec::new(),
+        };
         let counting = if exact { COUNTING * demand.slots() } else { 0 };
-        let counting = resident.saturating_add(counting);
-        let most = local.max(global).max(finish).max(counting);
-        allowed(run, most.saturating_add(more))
+        let least = least(run, demand, &counted);
+        allowed(run, least.max(resident.saturating_add(counting)))
     };
     // Counting triangles takes time, which few runs need to spend.
-    let fits = |demand: &Demand, more: u64| match exact {
-        true => {
-            fits(demand, COUNTING_AT_MOST * demand.slots(), more)
-                || fits(demand, counted_at_least(run, demand), more)
-        }
-        false => fits(demand, 0, more),
+    let fits = match exact {
+        true => fits(COUNTING_AT_MOST * demand.slots()) || fits(counted_at_least(run, demand)),
+        false => fits(0),
     };
-    if fits(&demand, 0) {
-        return Ok(());
+    match fits {
+        true => Ok(()),
+        false => Err(refusal(run, demand, enough(run, demand))),
     }
-    let larger = |demand: &Demand| fits(demand, LARGER_JOB);
-    Err(refusal_of(run, &demand, enough(run, &demand), larger))
-}
-
-/// A refusal that also says how many processes would be enough, if several share the rows.
-fn refusal_of(run: &Context, demand: &Demand, need: u64, fits: impl Fn(&Demand) -> bool) -> Error {
-    let mut error = refusal(run, demand, need);
-    let processes = run.engine.processes();
-    let shared = |&count: &usize| demand.shared_by(count).is_some_and(|demand| fits(&demand));
-    let mut more = (processes + 1..=PROCESSES).filter(|_| processes > 1);
-    let enough = more.find(shared);
-    if let (Some(enough), Error::Memory { remedy, .. }) = (enough, &mut error) {
-        remedy.push(format!(", or start {enough} processes"));
-    }
-    error
 }
 
 /// An amount that is enough for any motif counts.
 fn enough(run: &Context, demand: &Demand) -> u64 {
-    let demand = demand.with_most_pairs().tightest();
-    let (counts, needs) = (
-        counted_at_most(run, &demand),
-        demand.needs(&demand.most_touched()),
-    );
-    let [local, global, finish] = peaks(resident(), (counts, counts), &needs);
-    local
-        .max(global)
-        .max(finish)
-        .saturating_add(buffers(&demand))
+    let most = Counted::at_most(run, demand);
+    least(run, &demand.with_pairs(None, 0), &most)
 }
 
 /// Lower bound of the bytes in use once motifs are counted: the allocator keeps small amounts freed by counting, and the
 /// narrowest counts have two bytes. Counting takes most of its maximum, given the triangles: 92 % on R-MAT.
 fn counted_at_least(run: &Context, demand: &Demand) -> u64 {
-    let peak = if demand.is_directed() {
-        COUNTING * demand.slots()
-    } else {
-        counted_at_most(run, demand) / 8 * 7
+    let peak = match demand.graph.is_directed() {
+        true => COUNTING * demand.slots(),
+        false => counted_at_most(run, demand) / 8 * 7,
     };
     if peak <= KEPT {
         peak
@@ -241,14 +236,9 @@ fn counted_at_least(run: &Context, demand: &Demand) -> u64 {
 /// Maximum bytes in use once motifs are counted: the counts, and what the allocator keeps.
 fn counted_at_most(run: &Context, demand: &Demand) -> u64 {
     match run.config.sample {
-        Sample::Exact if !demand.is_directed() => counting_triangles(demand.pattern()),
+        Sample::Exact if !demand.graph.is_directed() => counting_at_most(demand.graph.pattern()),
         _ => COUNTING_AT_MOST * demand.slots(),
     }
-}
-
-/// Bytes of the buffers of all threads, should files be read.
-fn buffers(demand: &Demand) -> u64 {
-    BUFFER * demand.parts() * rayon::current_num_threads() as u64
 }
 
 /// A refusal of attributes that names a limit that is also enough for the work that follows.
@@ -277,55 +267,53 @@ fn stage(demand: &Demand) -> &'static str {
     }
 }
 
-fn report(run: &mut Context, demand: &Demand, need: u64) {
-    run.report.memory_estimate = need;
-    if need < NOTABLE && run.memory_limit.is_none_or(|limit| need < limit / 8) {
-        return;
-    }
-    let text = match run.memory_limit {
-        Some(limit) => format!("{} of {}", beside(need, limit), beside(limit, limit)),
-        None => human_bytes(need),
-    };
-    run.progress
-        .note(&format!("{} takes about {text} of memory", stage(demand)));
-}
-
-/// The refusal of work that needs this many bytes, with a limit with which the same run is not refused again.
+/// The refusal of work that needs this many bytes, with a limit with which the same run is not refused again; and how many
+/// processes would be enough, if several share the rows.
 fn refusal(run: &Context, demand: &Demand, need: u64) -> Error {
-    let (depth, steps) = (
-        setting("structure.depth"),
-        setting("features.diffusion.steps"),
-    );
-    let mut lower = message!["lower "];
+    let (dim, global) = (setting("local.dim"), setting("global.dim"));
+    let depth = setting("structure.depth");
+    let steps = setting("features.diffusion.steps");
+    let mut remedy = message!["lower "];
     if demand.only_features {
-        lower = lower.and(message![depth, ", ", steps, " or the number of motifs"]);
+        remedy.push(message![depth, ", ", steps, " or the number of motifs"]);
     } else {
-        lower = lower.and(message![
-            setting("local.dim"),
-            ", ",
-            setting("global.dim"),
-            ", the number of steps, "
-        ]);
-        lower.push(match run.config.has_features() {
+        remedy.push(message![dim, ", ", global, ", the number of steps, "]);
+        remedy.push(match run.config.has_features() {
             false => "or the number of motifs".into(),
             true => message!["the number of motifs, ", depth, " or ", steps],
         });
         if run.config.has_features() && run.config.features.form == Form::Columns {
             let components = set("features.form", "{ components = {} }");
-            lower = lower.and(", reduce features to ").and(components);
+            remedy.push(message![", reduce features to ", components]);
         }
         if run.config.pairs == Pairs::Occurrences {
-            let out = ", leave out path4, whose pairs are three edges apart, use ";
-            lower = lower.and(out).and(set("pairs", "edges"));
+            remedy.push(", leave out path4, whose pairs are three edges apart, use ");
+            remedy.push(set("pairs", "edges"));
         }
+    }
+    remedy.push(message![", or raise ", setting("memory_limit")]);
+    let processes = run.engine.processes();
+    if processes > 1
+        && let Some(enough) = enough_processes(run, demand, processes + 1)
+    {
+        remedy.push(format!(", or start {enough} processes"));
     }
     Error::Memory {
         stage: stage(demand).to_owned(),
         need: limit_for(need.saturating_add(SLACK)),
         least: false,
         limit: run.memory_limit.unwrap_or(u64::MAX),
-        remedy: message![lower, ", or raise ", setting("memory_limit")],
+        remedy,
     }
+}
+
+/// How many processes would be enough, from some number on. Those of a larger job have more buffers.
+fn enough_processes(run: &Context, demand: &Demand, first: usize) -> Option<usize> {
+    let (demand, most) = (demand.with_pairs(None, 0), Counted::at_most(run, demand));
+    (first..=PROCESSES).find(|&count| {
+        let share = demand.shared_by(count);
+        share.is_some_and(|share| allowed(run, least(run, &share, &most).saturating_add(4 * SLACK)))
+    })
 }
 
 #[cfg(test)]
@@ -333,21 +321,6 @@ mod tests {
     use super::*;
     use crate::embed::Hone;
     use crate::progress::Silent;
-
-    const NEEDS: Needs = Needs {
-        parts: 640 << 20,
-        fixed: 10 << 20,
-        local: 500 << 20,
-        global: 600 << 20,
-        finish: 0,
-        in_place: 0,
-    };
-
-    /// With 100 MiB in use, 30 of them by counts.
-    fn plan(limit: Option<u64>) -> Result<MemoryPlan, u64> {
-        let peaks = peaks(70 << 20, (30 << 20, 0), &NEEDS);
-        place(peaks, &NEEDS, (100 << 20, 16 << 20), limit)
-    }
 
     /// Slices of a joint model are kept in half of what is free.
     #[test]
@@ -362,32 +335,32 @@ mod tests {
         assert!(least > 1 << 18 && least < 1 << 30 && most == 1 << 39);
     }
 
+    /// Files are used where memory ends, and no sooner: each placement takes less memory than the one before.
     #[test]
-    fn what_fits_is_held() {
-        for limit in [None, Some(limit_for(1320 << 20))] {
-            let plan = plan(limit).expect("fits");
-            assert_eq!((plan.held, plan.spilled), (NEEDS.parts, 0));
-            assert_eq!((plan.local, plan.global), (1250 << 20, 1320 << 20));
+    fn the_first_placement_that_fits_is_taken() {
+        let model = crate::graph::Generator::Er {
+            nodes: 200_000,
+            degree: 4.0,
+        };
+        let graph = model.graph(1, &Silent).expect("a graph");
+        let hone = Hone::new(crate::Config::default()).expect("valid");
+        let (mut run, motifs) = (hone.begin(&graph, &Silent), hone.config.motifs.motifs());
+        let demand = Demand::new(&run, &graph, &motifs, 0);
+        let counted = Counted {
+            bytes: 0,
+            in_use: true,
+            touched: vec![200_000],
+        };
+        let all = [Files::Nothing, Files::Parts, Files::Factors];
+        let peaks = all.map(|files| peak(&plan(&run, &demand, &counted, files)));
+        assert!(peaks.is_sorted_by(|a, b| a > b), "{peaks:?}");
+        for (files, need) in all.into_iter().zip(peaks) {
+            // Between this placement and the one before.
+            run.memory_limit = Some(limit_for(need + (16 << 20)));
+            let placed = place(&run, &demand, &counted);
+            assert_eq!(placed.map(|(files, _)| files), Some(files));
         }
-    }
-
-    #[test]
-    fn beyond_that_just_enough_is_spilled() {
-        let plan = plan(Some(1024 << 20)).expect("fits");
-        assert_eq!((plan.held, plan.spilled), (296 << 20, 344 << 20));
-        assert!(
-            plan.local <= plan.global && plan.global == usable(1024 << 20),
-            "{plan:?}"
-        );
-    }
-
-    #[test]
-    fn what_cannot_fit_is_refused_with_the_least_that_would() {
-        let least = limit_for(plan(Some(600 << 20)).expect_err("too little"));
-        let plan = plan(Some(least)).expect("just enough");
-        assert!(
-            plan.held <= 2 && plan.global <= least && plan.global >= least - least / 30,
-            "{plan:?}"
-        );
+        run.memory_limit = Some(peaks[2] - (32 << 20));
+        assert!(place(&run, &demand, &counted).is_none());
     }
 }
