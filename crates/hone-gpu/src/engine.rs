@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use hone::dense::panels::Own;
 use hone::dense::{Block, Columns, Group, Panels, Small, Stored};
 use hone::engine::{Counting, Engine, Largest, Local, Request, Window};
 use hone::factor::log_window::View;
@@ -86,6 +87,7 @@ impl Engine for Cuda {
         graph: &Graph,
         motif: Motif,
         weighting: Weighting,
+        _rows: &Own,
     ) -> Result<MotifGraph> {
         let found = self.caught(|| self.motif_graph_there(counts, graph, motif, weighting))?;
         found.map_or_else(|| counts.motif_graph(graph, motif, weighting), Ok)

@@ -60,11 +60,12 @@ impl Engine for Ranks {
         }
     }
 
-    fn motif_graph_of_rows(
+    fn motif_graph(
         &self,
         counts: &Counts,
         graph: &Graph,
-        (motif, weighting): (Motif, Weighting),
+        motif: Motif,
+        weighting: Weighting,
         rows: &Own,
     ) -> Result<MotifGraph> {
         // Matrices that may be decomposed component by component are read entry by entry.

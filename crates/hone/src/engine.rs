@@ -16,7 +16,7 @@ mod local;
 mod shape;
 
 pub use local::{Local, Request, Window};
-pub use shape::{Shape, energy};
+pub use shape::Shape;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -95,26 +95,16 @@ pub trait Engine: Debug + Send + Sync {
             .count_motifs(graph, how.motifs, (how.seed, how.allowance), how.progress)
     }
 
-    /// W_t of a motif, from the counts of the graph.
+    /// W_t of a motif, from the counts of the graph, where this process needs only some rows of it. All processes call this.
     fn motif_graph(
         &self,
         counts: &Counts,
         graph: &Graph,
         motif: Motif,
         weighting: Weighting,
-    ) -> Result<MotifGraph> {
-        counts.motif_graph(graph, motif, weighting)
-    }
-
-    /// The same where this process needs only some rows of it, and all processes call this.
-    fn motif_graph_of_rows(
-        &self,
-        counts: &Counts,
-        graph: &Graph,
-        (motif, weighting): (Motif, Weighting),
         _rows: &Own,
     ) -> Result<MotifGraph> {
-        self.motif_graph(counts, graph, motif, weighting)
+        counts.motif_graph(graph, motif, weighting)
     }
 
     /// Structure features, which are read twice.
@@ -164,7 +154,7 @@ pub trait Engine: Debug + Send + Sync {
             .window
             .map(|window| self.window(&window, &mut factors.u, task))
             .transpose()?;
-        Ok(request.shape.shaped(factors, window, task.aside)?.0)
+        Ok(request.shape.shaped_here(factors, window, task.aside)?.0)
     }
 
     /// The error that an engine has thrown from a function that cannot return one; other panics are returned.
@@ -197,13 +187,8 @@ pub trait Engine: Debug + Send + Sync {
     /// Refuses settings that the engine does not support.
     fn check(&self, config: &Config) -> Result<()> {
         if config.model != Model::Separate && !self.has_joint_models() {
-            let name = serde_json::to_value(config.model)
-                .ok()
-                .and_then(|name| name.as_str().map(str::to_owned));
-            return Err(Error::config(
-                "model",
-                self.missing(&name.unwrap_or_default()),
-            ));
+            let message = self.missing(config.model.name());
+            return Err(Error::config("model", message));
         }
         for (group, solver) in [
             ("local", &config.local.solver),

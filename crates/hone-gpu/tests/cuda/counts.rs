@@ -2,8 +2,9 @@
 
 use hone::Silent;
 use hone::config::Scale;
+use hone::dense::panels::Own;
 use hone::dense::{Block, Columns, Group, Norm, Small};
-use hone::engine::{Counting, Cpu, Engine, Local, Request, Shape, Window, energy};
+use hone::engine::{Counting, Cpu, Engine, Local, Request, Shape, Window};
 use hone::factor::svd::{Iterations, Svd};
 use hone::factor::{Solver, Task};
 use hone::features::Structure;
@@ -152,8 +153,13 @@ fn motif_graphs_are_those_of_the_host() {
                 use_weights,
                 ..Weighting::default()
             };
-            let a = Cpu.motif_graph(&host, graph, motif, weighting).unwrap();
-            let b = cuda.motif_graph(&device, graph, motif, weighting).unwrap();
+            let all = Own::all(graph.nodes());
+            let a = Cpu
+                .motif_graph(&host, graph, motif, weighting, &all)
+                .unwrap();
+            let b = cuda
+                .motif_graph(&device, graph, motif, weighting, &all)
+                .unwrap();
             assert_eq!(
                 (&a.nodes, a.nnz, a.below_delta, a.scale),
                 (&b.nodes, b.nnz, b.below_delta, b.scale),
@@ -340,7 +346,7 @@ fn local_embeddings_are_shaped_there() {
             row_power,
         };
         let mut host = cuda.factor(&solver, &s, &task).unwrap();
-        let mut view = wanted.spanned(&Host, host.u.as_mut_slice(), &task).unwrap();
+        let view = wanted.spanned(&Host, host.u.as_mut_slice(), &task).unwrap();
         let request = Request {
             shape,
             window: Some(wanted),
@@ -348,28 +354,17 @@ fn local_embeddings_are_shaped_there() {
         };
         let Local { factors, window } = cuda.local(&solver, &s, &task, &request).unwrap();
         assert_eq!(host.sigma, factors.sigma);
-        shape.apply(&mut host.u, &host.sigma);
-        shape.apply(host.v.as_mut().unwrap(), &host.sigma);
-        shape.apply_to_window(
-            &Host,
-            &mut view.panels,
-            view.weight * energy(&Host, host.u.as_slice()),
-        );
+        let (here, _) = shape.shaped_here(host, Some(view), None).unwrap();
         let sides = [
-            (host.u, factors.u),
-            (host.v.unwrap(), factors.v.unwrap()),
-            (view.panels.into(), window.unwrap()),
+            (here.factors.u, factors.u),
+            (here.factors.v.unwrap(), factors.v.unwrap()),
+            (here.window.unwrap(), window.unwrap()),
         ];
         for ((host, device), bound) in sides.into_iter().zip([1e-5, 1e-5, 1e-3]) {
             // Other norms need rows in the memory of this process.
             let there = device.elsewhere().is_some() && device.memory() == 0;
             assert_eq!(there, norm != Norm::L1, "{shape:?}");
-            same(
-                &Group::panels(None, host),
-                &device,
-                bound,
-                &format!("{shape:?}"),
-            );
+            same(&host, &device, bound, &format!("{shape:?}"));
         }
     }
 }

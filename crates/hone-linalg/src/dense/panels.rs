@@ -30,6 +30,12 @@ impl From<Block> for Panels {
     }
 }
 
+impl From<Panels> for Vec<Block> {
+    fn from(panels: Panels) -> Self {
+        panels.0
+    }
+}
+
 impl From<Vec<Block>> for Panels {
     fn from(panels: Vec<Block>) -> Self {
         rows(&panels);

@@ -89,7 +89,7 @@ fn rows_of_a_motif_graph_are_those_of_the_whole() {
                 let whole = counts.motif_graph(&graph, motif, weighting).unwrap();
                 let own = ranks.own(NODES);
                 let divided = ranks
-                    .motif_graph_of_rows(&counts, &graph, (motif, weighting), &own)
+                    .motif_graph(&counts, &graph, motif, weighting, &own)
                     .unwrap();
                 if shared {
                     check_rows(&whole, &divided);

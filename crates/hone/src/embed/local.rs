@@ -13,7 +13,7 @@ use super::model;
 use super::part::{Label, Part};
 use super::plan::Files;
 use super::steps;
-use super::weighted::{Weighted, weighted_by_engine};
+use super::weighted::{Weighted, weighted_on};
 use crate::config::{Config, LOG, Model, TARGET};
 use crate::dense::{Block, Group, Panels};
 use crate::engine::{Local, Request, Shape, Window};
@@ -62,7 +62,12 @@ pub(super) fn all(
             .chain(&of_x)
             .all(|labels| run.is_cached(labels));
         let w = match counts.as_ref().filter(|_| anew || !complete) {
-            Some(counts) => Some(weighted_by_engine(run, graph, counts, motif)?),
+            Some(counts) => {
+                let rows = run.rows_of_matrices();
+                Some(weighted_on(
+                    run.engine, run.config, graph, counts, motif, &rows,
+                )?)
+            }
             None => None,
         };
         // Once the last motif has its graph, they are freed.
@@ -233,7 +238,7 @@ fn factor(
         factors = hand_out(run, graph, w, factors, &facts)?;
         let view = window.map(|window| engine.window(&window, &mut factors.u, &task));
         let view = view.transpose().map_err(located)?;
-        let (local, landmarks) = shape.shaped(factors, view, task.aside)?;
+        let (local, landmarks) = shape.shaped_here(factors, view, task.aside)?;
         if let (Some(draft), Some((landmarks, size))) = (&mut run.draft, landmarks) {
             draft.keep_window(landmarks, size, w.graph.scale)?;
         }

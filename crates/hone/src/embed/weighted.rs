@@ -1,8 +1,9 @@
 //! W_t, the weighted graph of a motif (sec. 2.2).
 
-use super::context::Context;
 use crate::clock::{Work, timed};
 use crate::config::{Auto, Config};
+use crate::dense::panels::Own;
+use crate::engine::{Cpu, Engine};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif, MotifGraph, Orbit, Pairs, Weighting};
@@ -21,37 +22,23 @@ pub(super) fn weighted(
     counts: &Counts,
     motif: Motif,
 ) -> Result<Weighted> {
-    of_counts(config, graph, counts, motif, |weighting| {
-        counts.motif_graph(graph, motif, weighting)
-    })
+    weighted_on(&Cpu, config, graph, counts, motif, &Own::all(graph.nodes()))
 }
 
-/// The same by the engine of a run, which may leave out rows that other processes hold.
-pub(super) fn weighted_by_engine(
-    run: &Context,
-    graph: &Graph,
-    counts: &Counts,
-    motif: Motif,
-) -> Result<Weighted> {
-    let rows = run.rows_of_matrices();
-    of_counts(run.config, graph, counts, motif, |weighting| {
-        let how = (motif, weighting);
-        run.engine.motif_graph_of_rows(counts, graph, how, &rows)
-    })
-}
-
-fn of_counts(
+/// The same by an engine, which may leave out rows that other processes hold.
+pub(super) fn weighted_on(
+    engine: &dyn Engine,
     config: &Config,
     graph: &Graph,
     counts: &Counts,
     motif: Motif,
-    of_edges: impl FnOnce(Weighting) -> Result<MotifGraph>,
+    rows: &Own,
 ) -> Result<Weighted> {
     let weighting = weighting(config, motif);
     // Primitives, pattern and values, 4 bytes each per slot.
     let bytes = 12 * graph.pattern().nnz() as u64;
     let w = timed(Work::Weights, bytes, || match config.pairs {
-        Pairs::Edges => of_edges(weighting),
+        Pairs::Edges => engine.motif_graph(counts, graph, motif, weighting, rows),
         Pairs::Occurrences => counts.pair_graph(graph, motif, weighting.delta),
     })?;
     let graph_of_motif = with_reverse(config, graph, w);

@@ -8,7 +8,7 @@ use crate::factor::{Factors, Task};
 use crate::operator::Operator;
 use crate::space::{Host, Space};
 
-use super::shape::{Shape, energy};
+use super::shape::Shape;
 
 /// Local embeddings as columns of Y: factors of a motif matrix and the log window that they span. They may be wherever the
 /// engine keeps them.
@@ -95,60 +95,38 @@ impl Request<'_> {
         space: &S,
         found: Factors<Side<S::Tall>>,
         task: &Task,
-        mut keep: impl FnMut(Vec<S::Tall>) -> Result<Group>,
+        keep: impl FnMut(Vec<S::Tall>) -> Result<Group>,
     ) -> Result<Local> {
-        let there = |side: &Side<S::Tall>| matches!(side, Side::There(_));
-        if !self.shape.is_spatial()
-            || !there(&found.u)
-            || found.v.as_ref().is_some_and(|v| !there(v))
-        {
-            let (task, small) = (
-                &Task {
-                    aside: None,
-                    ..*task
-                },
-                !there(&found.u),
-            );
+        let is_there = |side: &Side<S::Tall>| matches!(side, Side::There(_));
+        let (small, small_v) = (
+            !is_there(&found.u),
+            found.v.as_ref().is_some_and(|v| !is_there(v)),
+        );
+        if !self.shape.is_spatial() || small || small_v {
+            let task = &Task {
+                aside: None,
+                ..*task
+            };
             let mut factors = found.map(|side| side.exported(space)).finite()?;
             let window = self.window.map(|window| match small {
                 true => window.spanned(&Host, factors.u.as_mut_slice(), task),
                 false => window.spanned_through(space, &factors.u, task),
             });
-            return Ok(self.shape.shaped(factors, window.transpose()?, None)?.0);
+            return Ok(self
+                .shape
+                .shaped_here(factors, window.transpose()?, None)?
+                .0);
         }
-        let Factors {
-            mut u,
-            sigma,
-            mut v,
-            info,
-        } = found.map(|side| match side {
+        let mut factors = found.map(|side| match side {
             Side::There(panels) => panels,
             Side::Here(_) => unreachable!("looked at above"),
         });
-        let view = self
+        let window = self
             .window
-            .map(|window| window.spanned(space, &mut u, task))
-            .transpose()?;
-        u.iter_mut().try_for_each(|panel| space.bring_back(panel))?;
-        self.shape.apply_in(space, &mut u, &sigma)?;
-        v.as_mut()
-            .map_or(Ok(()), |v| self.shape.apply_in(space, v, &sigma))?;
-        let window = view.map(
-            |View {
-                 mut panels, weight, ..
-             }| {
-                self.shape
-                    .apply_to_window(space, &mut panels, weight * energy(space, &u));
-                panels
-            },
-        );
-        let window = window.map(&mut keep).transpose()?;
-        let factors = Factors {
-            u: keep(u)?,
-            sigma,
-            v: v.map(keep).transpose()?,
-            info,
-        };
-        Ok(Local { factors, window })
+            .map(|window| window.spanned(space, &mut factors.u, task));
+        Ok(self
+            .shape
+            .shaped(space, factors, window.transpose()?, None, keep)?
+            .0)
     }
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::local::Local;
 use crate::config::{self, Scale};
-use crate::dense::{Group, Norm, Panels};
+use crate::dense::{Block, Group, Norm, Panels};
 use crate::error::Result;
 use crate::factor::log_window::{Landmarks, View, community_weight};
 use crate::factor::{Factors, not_finite};
-use crate::space::{Fold, Host, Map, Space, shorten};
+use crate::space::{Fold, Host, Map, Space};
 
 /// How columns and rows of a local embedding are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,13 +41,15 @@ impl Shape {
         }
     }
 
-    /// Factors in the memory of this process as columns of Y, with the log window that they span and its landmarks and size.
-    /// Where memory is short, U is aside, and the window is put there while U is shaped.
-    pub fn shaped(
+    /// Factors as columns of Y with the log window that they span, and the landmarks and the size of that. `keep` takes columns
+    /// from where they are. Where memory is short, U is aside, and the window is put there while U is shaped.
+    pub(super) fn shaped<S: Space>(
         &self,
-        factors: Factors<Panels>,
-        window: Option<View>,
+        space: &S,
+        factors: Factors<Vec<S::Tall>>,
+        window: Option<View<S::Tall>>,
         aside: Option<&Path>,
+        mut keep: impl FnMut(Vec<S::Tall>) -> Result<Group>,
     ) -> Result<(Local, Option<(Landmarks, f64)>)> {
         let Factors {
             mut u,
@@ -55,37 +57,55 @@ impl Shape {
             mut v,
             info,
         } = factors;
-        let window = window.map(|mut view| {
-            let own = self.shortened(&Host, &mut view.panels);
-            let mut panels = Panels::from(view.panels);
-            aside.map_or(Ok(()), |folder| panels.put_aside(folder))?;
-            Ok((panels, view.weight, own, view.landmarks))
+        let mut window = window.map(|mut view| (self.shortened(space, &mut view.panels), view));
+        if let (Some((_, view)), Some(folder)) = (&mut window, aside) {
+            let mut panels = view.panels.iter_mut();
+            panels.try_for_each(|panel| space.put_aside(panel, folder))?;
+        }
+        u.iter_mut().try_for_each(|panel| space.bring_back(panel))?;
+        for side in [Some(&mut u), v.as_mut()].into_iter().flatten() {
+            self.apply(space, side, &sigma)?;
+        }
+        let window = window.map(|(own, mut view)| {
+            let size = size_of(own, view.weight * energy(space, &u));
+            let group = match aside {
+                Some(_) => keep(view.panels)?.scaled(size),
+                None => {
+                    let columns = view.panels.iter().map(|panel| space.shape(panel).1).sum();
+                    space.map(&mut view.panels, &Map::Scale(&vec![size; columns]));
+                    keep(view.panels)?
+                }
+            };
+            Ok((group, (view.landmarks, size)))
         });
-        let window = window.transpose()?;
-        u.bring_back()?;
-        self.apply(&mut u, &sigma);
-        v.iter_mut().for_each(|v| self.apply(v, &sigma));
-        let (window, landmarks) = window
-            .map(|(panels, weight, own, landmarks)| {
-                let size = size_of(own, weight * energy(&Host, u.as_slice()));
-                let group = Group::panels(None, panels).scaled(size);
-                (group, (landmarks, size))
-            })
-            .unzip();
-        let columns = |panels| Group::panels(None, panels);
-        let factors = Factors { u, sigma, v, info }.map(columns);
+        let (window, landmarks) = window.transpose()?.unzip();
+        let factors = Factors {
+            u: keep(u)?,
+            sigma,
+            v: v.map(keep).transpose()?,
+            info,
+        };
         Ok((Local { factors, window }, landmarks))
     }
 
-    /// Normalises and scales the columns and rows of U as the settings say.
-    pub fn apply(&self, u: &mut Panels, sigma: &[f64]) {
-        u.normalize_columns(self.norm);
-        if let Some(weights) = self.weights(sigma, u.rows()) {
-            u.scale_columns(&weights);
+    /// The same for factors in the memory of this process, the only place for norms other than L2.
+    pub fn shaped_here(
+        &self,
+        mut factors: Factors<Panels>,
+        window: Option<View>,
+        aside: Option<&Path>,
+    ) -> Result<(Local, Option<(Landmarks, f64)>)> {
+        let mut shape = *self;
+        if !self.is_spatial() {
+            shape.norm = Norm::None;
+            factors.u.bring_back()?;
+            factors = factors.map(|mut side| {
+                side.normalize_columns(self.norm);
+                side
+            });
         }
-        if self.row_power > 0.0 {
-            u.update_rows(|row| shorten(row, self.row_power));
-        }
+        let keep = |panels: Vec<Block>| Ok(Group::panels(None, panels.into()));
+        shape.shaped(&Host, factors.map(Vec::from), window, aside, keep)
     }
 
     /// The factors of columns of unit length: singular values relative to the largest, or a power of these. None if
@@ -121,27 +141,21 @@ impl Shape {
             .collect()
     }
 
-    /// Whether [`Shape::apply_in`] can do it: other norms need rows in the memory of this process.
-    pub fn is_spatial(&self) -> bool {
+    /// Whether a space has the norm: others need rows in the memory of this process.
+    pub(super) fn is_spatial(&self) -> bool {
         matches!(self.norm, Norm::L2 | Norm::None)
     }
 
-    /// The same as [`Shape::apply`], wherever the columns are. Fails where an entry is not finite.
-    ///
-    /// # Panics
-    /// When the shape is not [spatial](Shape::is_spatial).
-    pub fn apply_in<S: Space>(&self, space: &S, u: &mut [S::Tall], sigma: &[f64]) -> Result<()> {
-        assert!(self.is_spatial(), "a norm that no space has");
+    /// Normalises and scales columns and rows as the settings say. Fails where an entry is not finite.
+    fn apply<S: Space>(&self, space: &S, u: &mut [S::Tall], sigma: &[f64]) -> Result<()> {
         let lengths = space.fold(u, Fold::Length);
         if !lengths.iter().chain(sigma).all(|length| length.is_finite()) {
             return Err(not_finite());
         }
         if self.norm == Norm::L2 {
             let over = |length: f64| if length > 0.0 { 1.0 / length } else { 0.0 };
-            space.map(
-                u,
-                &Map::Scale(&lengths.into_iter().map(over).collect::<Vec<_>>()),
-            );
+            let factors: Vec<f64> = lengths.into_iter().map(over).collect();
+            space.map(u, &Map::Scale(&factors));
         }
         let rows = u.first().map_or(0, |panel| space.shape(panel).0);
         if let Some(weights) = self.weights(sigma, rows) {
@@ -151,13 +165,6 @@ impl Shape {
             space.map(u, &Map::Shorten(self.row_power));
         }
         Ok(())
-    }
-
-    /// Brings the rows of a log window to the size that the settings ask for, and all of it to `energy`, the sum of squares.
-    pub fn apply_to_window<S: Space>(&self, space: &S, view: &mut [S::Tall], energy: f64) {
-        let size = size_of(self.shortened(space, view), energy);
-        let columns = view.iter().map(|panel| space.shape(panel).1).sum();
-        space.map(view, &Map::Scale(&vec![size; columns]));
     }
 
     /// Brings the rows of a log window to the size that the settings ask for, and returns its sum of squares.
@@ -179,7 +186,7 @@ fn size_of(own: f64, energy: f64) -> f64 {
 }
 
 /// The sum of all squares.
-pub fn energy<S: Space>(space: &S, x: &[S::Tall]) -> f64 {
+fn energy<S: Space>(space: &S, x: &[S::Tall]) -> f64 {
     space
         .fold(x, Fold::Length)
         .iter()
