@@ -259,7 +259,7 @@ fn hand_out(
 ) -> Result<Factors<Panels>> {
     let both = run.both_sides(graph);
     let v = factors.v.as_ref().filter(|_| both);
-    model::keep_factors(run, graph.ids(), &w.graph, (&factors.u, v), facts)?;
+    model::keep_factors(run, graph.ids(), &w.graph, &factors.u, v, facts)?;
     if let Some(writer) = &mut run.writer {
         // Panels as everywhere: several processes go on with them together, and only one of them writes.
         let widths = widths(factors.u.cols());

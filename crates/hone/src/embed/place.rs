@@ -18,7 +18,7 @@ use crate::dense::{Block, Small, rows_times};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
-use crate::message::{message, set, setting};
+use crate::message::{Message, message, set, setting};
 use crate::motif::Counts;
 use crate::parallel;
 use crate::progress::Progress;
@@ -119,27 +119,28 @@ impl Model {
 
     /// Refuses what cannot be placed.
     fn check(&self, graph: &Graph, like: &Like) -> Result<()> {
-        let facts = self.facts();
-        let (directed, weighted) = (graph.is_directed(), graph.weights().is_some());
+        let (facts, directed) = (self.facts(), graph.is_directed());
+        let (weighted, was_weighted) = (graph.weights().is_some(), facts.graph.weighted);
         let other_arcs =
             directed != facts.graph.directed && facts.config.direction != Direction::Ignore;
         let use_weights = facts.config.weights != Auto::Given(false) && !like.structure_only;
-        let (field, message) = if like.structure_only && self.structure.is_none() {
+        let refused: [(bool, &str, Message); 5] = [
             (
+                like.structure_only && self.structure.is_none(),
                 "structure-only",
                 "the model has no structure columns; fit one with the preset hone".into(),
-            )
-        } else if other_arcs && directed {
+            ),
             (
+                other_arcs && directed,
                 "direction",
                 message![
                     "the model is of an undirected graph, but this one is directed; read it without directions, or fit the \
                      model with ",
                     set("direction", "ignore")
                 ],
-            )
-        } else if other_arcs {
+            ),
             (
+                other_arcs,
                 "direction",
                 message![
                     "the model is of a directed graph, but this one is undirected; read it with ",
@@ -147,21 +148,22 @@ impl Model {
                     ", or fit the model with ",
                     set("direction", "ignore")
                 ],
-            )
-        } else if use_weights && weighted && !facts.graph.weighted {
+            ),
             (
+                use_weights && weighted && !was_weighted,
                 "weights",
                 "the graph of the model has no edge weights, but this one was read with them; read it without".into(),
-            )
-        } else if use_weights && !weighted && facts.graph.weighted {
+            ),
             (
+                use_weights && !weighted && was_weighted,
                 "weights",
                 "the graph of the model has edge weights, but this one was read without; read its weights too".into(),
-            )
-        } else {
-            return Ok(());
-        };
-        Err(Error::config(field, message))
+            ),
+        ];
+        match refused.into_iter().find(|(is, ..)| *is) {
+            None => Ok(()),
+            Some((_, field, message)) => Err(Error::config(field, message)),
+        }
     }
 
     /// The vectors of new nodes, or of all.
@@ -431,13 +433,19 @@ fn side_by_side(views: &[PlacedView], nodes: &[u32], power: f64) -> Vec<f64> {
 /// Vectors of numbers only.
 fn finite(vectors: Block) -> Result<Block> {
     let values = vectors.as_slice();
-    if parallel::first(values.len(), |i| !values[i].is_finite()).is_none() {
-        return Ok(vectors);
+    match parallel::first(values.len(), |i| !values[i].is_finite()) {
+        None => Ok(vectors),
+        Some(_) => Err(overflow("vectors")),
     }
-    let message = "the vectors overflow: numbers of the model, or edge weights, are far too large or too small; save the model again, \
-                   or scale the weights";
-    Err(Error::Numeric {
+}
+
+fn overflow(what: &str) -> Error {
+    let message = format!(
+        "the {what} overflow: numbers of the model, or edge weights, are far too large or too small; save the model again, or \
+         scale the weights"
+    );
+    Error::Numeric {
         stage: "placing nodes".into(),
         message: message.into(),
-    })
+    }
 }

@@ -14,13 +14,14 @@ use std::sync::Arc;
 
 use super::matching::{marks, names, node};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide};
-use crate::dense::{Block, Eigen, Norm, Panels, Small};
+use crate::dense::{Block, Eigen, Panels, Small};
 use crate::embed::context::Context;
 use crate::embed::weighted::is_of_edges;
 use crate::engine::Shape;
 use crate::error::Result;
 use crate::factor::log_window::Landmarks;
 use crate::graph::{Graph, GraphFacts, NodeIds};
+use crate::matrix::mean_of_nonzero;
 use crate::motif::{Counts, MotifGraph};
 use crate::parallel;
 use crate::report::{LocalFacts, Report};
@@ -52,7 +53,8 @@ pub(in crate::embed) fn keep_factors(
     run: &mut Context,
     ids: &NodeIds,
     graph: &MotifGraph,
-    (u, v): (&Panels, Option<&Panels>),
+    u: &Panels,
+    v: Option<&Panels>,
     facts: &LocalFacts,
 ) -> Result<()> {
     let Some(draft) = &mut run.draft else {
@@ -301,11 +303,6 @@ pub(in crate::embed) fn root(degree: f64, tau: f64) -> f64 {
     }
 }
 
-fn mean_of_nonzero(d: &[f64]) -> f64 {
-    let nodes = d.iter().filter(|&&d| d != 0.0).count();
-    d.iter().sum::<f64>() / nodes.max(1) as f64
-}
-
 /// ‖A X − X C‖ / ‖X C‖, A X being the image: X may be some rows of factors only.
 pub(in crate::embed) fn relative_residual(mut image: Block, x: &Block, c: &Small) -> f64 {
     let expected = x.times(c);
@@ -313,16 +310,9 @@ pub(in crate::embed) fn relative_residual(mut image: Block, x: &Block, c: &Small
         let pairs = row.iter_mut().zip(expected.row(i));
         pairs.for_each(|(to, x)| *to -= x);
     });
-    let length = |block: &Block| {
-        let squares = block
-            .column_norms(Norm::L2)
-            .into_iter()
-            .map(|norm| norm * norm);
-        squares.sum::<f64>().sqrt()
-    };
-    let size = length(&expected);
+    let size = expected.energy().sqrt();
     if size > 0.0 {
-        length(&image) / size
+        image.energy().sqrt() / size
     } else {
         0.0
     }

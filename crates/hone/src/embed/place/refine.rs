@@ -13,9 +13,9 @@
 //! alike. More than [`FOREIGN`] of it, or of the whole, is refused. Cost: one product to measure, one more per iteration and one
 //! for C, and O(N r²) for each.
 
-use super::Placement;
 use super::rows::NONE;
-use crate::dense::{Block, Norm, Small, orthonormalize};
+use super::{Placement, overflow};
+use crate::dense::{Block, Small, orthonormalize};
 use crate::embed::model::{
     Basis, View, degrees, neighbours, normalized, product, relative_residual,
 };
@@ -58,12 +58,7 @@ pub(super) fn refined(
     let mut x = product(&a, &old);
     let residual = relative_residual(x.clone(), &old, &view.basis.c);
     if !residual.is_finite() {
-        let message = "the factors overflow: numbers of the model, or edge weights, are far too large or too small; save the model again, or \
-             scale the weights";
-        return Err(Error::Numeric {
-            stage: "placing nodes".into(),
-            message: message.into(),
-        });
+        return Err(overflow("factors"));
     }
     facts.residual = Some(residual);
     if residual * residual - view.residual * view.residual <= FITS * FITS {
@@ -215,14 +210,7 @@ fn lazy(mut image: Block, x: &Block, laziness: f64) -> Block {
 fn procrustes(x: &Block, target: &Block) -> Result<(Small, f64)> {
     let svd = x.cross(target).svd()?;
     let q = svd.u.times(&svd.v.transposed());
-    let energy = |block: &Block| {
-        let squares = block
-            .column_norms(Norm::L2)
-            .into_iter()
-            .map(|norm| norm * norm);
-        squares.sum::<f64>()
-    };
-    let (own, size) = (energy(x), energy(target));
+    let (own, size) = (x.energy(), target.energy());
     let common = svd.sigma.iter().sum::<f64>();
     let left = match own > 0.0 && size > 0.0 {
         true => 1.0 - common * common / (own * size),
@@ -233,12 +221,7 @@ fn procrustes(x: &Block, target: &Block) -> Result<(Small, f64)> {
 
 /// Takes the mean of each column away.
 fn centre(block: &mut Block) {
-    let rows = block.rows();
-    let mut means = vec![0f64; block.cols()];
-    for i in 0..rows {
-        let pairs = means.iter_mut().zip(block.row(i));
-        pairs.for_each(|(mean, &x)| *mean += f64::from(x) / rows as f64);
-    }
+    let means = block.column_means();
     block.update_rows(|_, row| {
         let pairs = row.iter_mut().zip(&means);
         pairs.for_each(|(x, mean)| *x -= *mean as f32);

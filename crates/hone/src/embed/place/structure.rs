@@ -73,7 +73,7 @@ impl Placement<'_> {
         }
         if let (Some(size), Some(matrix)) = (extremes, &self.model.structure) {
             let (columns, scale) = (columns.all_mut(), self.model.scales.x);
-            make_extremes(columns, matrix, scale, (size, drift[0]));
+            make_extremes(columns, matrix, scale, size, drift[0]);
         }
         let first = out.cols() - columns.cols();
         out.update_rows(|k, row| row[first..].copy_from_slice(columns.row(self.nodes[k])));
@@ -138,7 +138,7 @@ fn extremes(model: &Model) -> Option<f64> {
 }
 
 /// Makes the column of extremes from x, the first component over its standard deviation, which all nodes moved by `drift`.
-fn make_extremes(columns: &mut Block, matrix: &Small, scale: f64, (size, drift): (f64, f32)) {
+fn make_extremes(columns: &mut Block, matrix: &Small, scale: f64, size: f64, drift: f32) {
     let last = matrix.cols() - 1;
     // x is the first component times this, the offset aside.
     let largest = (0..matrix.rows() - 1)
