@@ -16,7 +16,7 @@ use crate::motif::Sampled;
 use crate::tensor::{Descent, SliceNorm};
 
 /// Everything about a run. Its `config` repeats the run bit for bit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Version of the library.
     pub version: String,
@@ -504,26 +504,8 @@ impl Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             engine: engine.to_owned(),
             config: config.clone(),
-            input: None,
             graph,
-            attributes: None,
-            stages: Vec::new(),
-            work: Vec::new(),
-            sampled: None,
-            memory_estimate: 0,
-            plan: None,
-            local: Vec::new(),
-            global: None,
-            joint: None,
-            proximity: None,
-            structure: None,
-            like: None,
-            automatic_steps: None,
-            importance: Vec::new(),
-            columns: Vec::new(),
-            blocks: Vec::new(),
-            warnings: Vec::new(),
-            notes: Vec::new(),
+            ..Report::default()
         }
     }
 

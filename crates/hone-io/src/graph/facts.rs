@@ -12,7 +12,7 @@ use crate::output::Written;
 use crate::record;
 
 /// Size and kind of the graph.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphFacts {
     /// N.
     pub nodes: usize,

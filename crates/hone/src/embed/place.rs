@@ -14,6 +14,7 @@ use super::model::{Model, Rows, names, numbers};
 use super::weighted::{is_of_edges, of_edges, weighted};
 use super::{Hone, Run, notes};
 use crate::config::{Auto, Direction};
+use crate::dense::panels::pick;
 use crate::dense::{Block, Small, rows_times};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -191,9 +192,8 @@ impl Model {
         let Some(new) = new.filter(|_| few.is_none()) else {
             return Ok(vectors);
         };
-        let mut rows = Block::zeros(new.len(), vectors.cols());
-        rows.update_rows(|k, row| row.copy_from_slice(vectors.row(new[k] as usize)));
-        Ok(rows)
+        let rows: Vec<usize> = new.iter().map(|&i| i as usize).collect();
+        Ok(pick(&[&vectors], &rows))
     }
 
     /// Names and blocks of the columns from one on.

@@ -15,6 +15,7 @@
 
 use super::rows::NONE;
 use super::{Placement, overflow};
+use crate::dense::panels::pick;
 use crate::dense::{Block, Small, orthonormalize};
 use crate::embed::model::{
     Basis, View, degrees, neighbours, normalized, product, relative_residual,
@@ -51,8 +52,9 @@ pub(super) fn refined(
 ) -> Result<Option<Refined>> {
     let (matrix, at) = between(graph, known);
     let old = view.x.whole()?;
-    let rows: Vec<u32> = known.iter().copied().filter(|&row| row != NONE).collect();
-    let old = chosen(&old, |i| rows[i] as usize, rows.len());
+    let rows = known.iter().filter(|row| **row != NONE);
+    let rows: Vec<usize> = rows.map(|&row| row as usize).collect();
+    let old = pick(&[&*old], &rows);
     let degrees = degrees(&matrix, graph.scale);
     let a = normalized(&matrix, graph.scale, &degrees, view.tau);
     let mut x = product(&a, &old);
@@ -181,18 +183,11 @@ fn between(graph: &MotifGraph, known: &[u32]) -> (Csr, Vec<u32>) {
     (Csr::new(pattern.into(), values.into()), at)
 }
 
-/// Some rows of a block.
-fn chosen(block: &Block, row: impl Fn(usize) -> usize + Sync, count: usize) -> Block {
-    let mut out = Block::zeros(count, block.cols());
-    out.update_rows(|i, to| to.copy_from_slice(block.row(row(i))));
-    out
-}
-
 /// The rows in another order, always the same: each is that of a node far away in the list.
 fn shuffled(x: &Block) -> Block {
     let mut order: Vec<usize> = (0..x.rows()).collect();
     order.sort_by_key(|&i| (mix64(i as u64), i));
-    chosen(x, |i| order[i], order.len())
+    pick(&[x], &order)
 }
 
 /// ℓX + (1−ℓ)AX, A X being the image.
