@@ -13,12 +13,14 @@
 //! alike. More than [`FOREIGN`] of it, or of the whole, is refused. Cost: one product to measure, one more per iteration and one
 //! for C, and O(N r²) for each.
 
+use std::borrow::Cow;
+
 use super::rows::NONE;
 use super::{Placement, overflow};
 use crate::dense::panels::pick;
 use crate::dense::{Block, Small, orthonormalize};
 use crate::embed::model::{
-    Basis, View, degrees, neighbours, normalized, product, relative_residual,
+    Basis, Rows, View, degrees, neighbours, normalized, product, relative_residual,
 };
 use crate::error::{Error, Result};
 use crate::message::{message, set};
@@ -34,12 +36,12 @@ const ITERATIONS: usize = 3;
 /// What may be left of rows, sizes made equal: of the whole, and as a part of what is left of shuffled rows.
 const FOREIGN: [f64; 2] = [0.75, 0.85];
 
-/// Factors of the graph of now in the space of the fit, on the rows of W that `at` numbers.
-pub(super) struct Refined {
-    pub(super) x: Block,
-    pub(super) at: Vec<u32>,
-    pub(super) degrees: Vec<f64>,
-    pub(super) basis: Basis,
+/// Factors in the space of the fit, on the rows of W that `at` numbers: those of the fit, or better ones of the graph of now.
+pub(super) struct Factors<'a> {
+    pub(super) x: Rows<'a>,
+    pub(super) at: Cow<'a, [u32]>,
+    pub(super) degrees: Cow<'a, [f64]>,
+    pub(super) basis: Cow<'a, Basis>,
 }
 
 /// Measures how well the factors of the fit still fit; where they do not, better ones. `known` has the row of the view for
@@ -49,7 +51,7 @@ pub(super) fn refined(
     graph: &MotifGraph,
     known: &[u32],
     facts: &mut Fitting,
-) -> Result<Option<Refined>> {
+) -> Result<Option<Factors<'static>>> {
     let (matrix, at) = between(graph, known);
     let old = view.x.whole()?;
     let rows = known.iter().filter(|row| **row != NONE);
@@ -95,11 +97,11 @@ pub(super) fn refined(
     basis.q = q;
     facts.iterations = ITERATIONS;
     facts.rotation = Some(left);
-    Ok(Some(Refined {
-        x,
-        at,
-        degrees,
-        basis,
+    Ok(Some(Factors {
+        x: Rows::from(Cow::Owned(x)),
+        at: Cow::Owned(at),
+        degrees: Cow::Owned(degrees),
+        basis: Cow::Owned(basis),
     }))
 }
 

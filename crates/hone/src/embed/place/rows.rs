@@ -14,7 +14,7 @@
 
 use std::borrow::Cow;
 
-use super::refine::{check_enough, refined};
+use super::refine::{Factors, check_enough, refined};
 use crate::dense::{Small, rows_times};
 use crate::embed::model::{Basis, Log, Rows, View, ViewSide, marks, neighbours, node, root};
 use crate::error::Result;
@@ -178,26 +178,22 @@ impl<'a> PlacedView<'a> {
             (_, back) => (&graph.matrix, back.as_ref()),
         };
         let refined = better.is_some();
-        let (x, basis, degrees, at) = match better {
-            Some(better) => (
-                Rows::from(Cow::Owned(better.x)),
-                Cow::Owned(better.basis),
-                Cow::Owned(better.degrees),
-                Cow::Owned(better.at),
-            ),
-            None => {
-                let x = match new_only {
+        let Factors {
+            x,
+            at,
+            degrees,
+            basis,
+        } = match better {
+            Some(better) => better,
+            None => Factors {
+                x: match new_only {
                     true => view.x.some(compared.beside_new(matrix))?,
                     false => view.x.whole()?.into(),
-                };
-                let degrees = Cow::Borrowed(&view.degrees[..]);
-                (
-                    x,
-                    Cow::Borrowed(&view.basis),
-                    degrees,
-                    Cow::Borrowed(&known[..]),
-                )
-            }
+                },
+                at: Cow::Borrowed(&known[..]),
+                degrees: Cow::Borrowed(&view.degrees[..]),
+                basis: Cow::Borrowed(&view.basis),
+            },
         };
         let extension = |log: &'a Log| (log.landmarks.extension(), log.size);
         let mut placed = PlacedView {
