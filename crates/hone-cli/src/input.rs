@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hone::attributes::content;
 use hone::graph::{
-    Column, Comment, Division, Graph, GraphBuilder, Input, InputFormat, ReadOptions, Recorded,
-    read_divided, reading, sizes,
+    Column, Division, Graph, GraphBuilder, Input, InputFormat, ReadOptions, Recorded, read_divided,
+    reading, sizes,
 };
 use hone::message::{message, setting};
 use hone::output::is_stream;
@@ -98,10 +98,11 @@ pub(crate) struct ReadArgs {
     /// What separates columns: a character, tab, space, or symbols such as :: [default: auto-detected].
     #[arg(long, value_name = "CHAR", allow_hyphen_values = true, help_heading = HEADING)]
     delimiter: Option<String>,
-    /// Start of comment lines: a character, or none [default: # and %].
-    #[arg(long, value_name = "CHAR|none", value_parser = comment, help_heading = HEADING)]
-    comment: Option<Comment>,
-    /// The first line names the columns; --no-header: it is an edge [default: auto-detected].
+    /// Start of comment lines: a character, or none [default: # and %, before the first edge].
+    #[arg(long, value_name = "CHAR|none", help_heading = HEADING)]
+    comment: Option<String>,
+    /// The first line names the columns; --no-header: it is an edge [default: an edge if it has a number or an id that comes
+    /// again].
     #[arg(long, overrides_with = "no_header", help_heading = HEADING)]
     header: bool,
     #[arg(long, hide = true, overrides_with = "header")]
@@ -185,7 +186,7 @@ impl ReadArgs {
             directed: or(self.directed, self.no_directed, below.directed),
             weighted: self.weight.is_some() || or(self.weighted, self.no_weighted, below.weighted),
             delimiter: self.delimiter.clone().or(below.delimiter),
-            comment: self.comment.or(below.comment),
+            comment: self.comment.clone().or(below.comment),
             header: said(self.header, self.no_header).or(below.header),
             source: self.source.clone().or(below.source),
             target: self.target.clone().or(below.target),
@@ -260,12 +261,6 @@ fn formats() -> impl TypedValueParser<Value = InputFormat> {
 /// A size of memory.
 pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
     memory::parse_bytes(text).ok_or_else(|| "give a size such as 8G (8 GiB), 512M or 8GB".into())
-}
-
-fn comment(text: &str) -> Result<Comment, String> {
-    text.parse().map_err(|_| {
-        format!("`{text}` cannot begin comments; give a character such as # or %, or none")
-    })
 }
 
 fn column(text: &str) -> Result<Column, String> {
@@ -417,11 +412,11 @@ impl GraphSource {
     }
 }
 
-/// Notes guesses made while reading the graph, with the option that changes them, and what was merged or dropped; work that
-/// does not use `weights` gets no recommendation to keep them.
+/// Notes how the graph was read, with the options that decide otherwise, and what was merged or dropped; work that does not
+/// use `weights` gets no recommendation to keep them.
 pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     for note in reading(graph).iter().flat_map(|reading| &reading.notes) {
-        let kind = if note.is_warning() { "warning" } else { "note" };
+        let kind = if note.is_routine() { "read" } else { "note" };
         context.say(kind, &note.text);
     }
     let dropped = graph.dropped();

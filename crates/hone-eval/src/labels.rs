@@ -279,7 +279,8 @@ fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Res
         }
         rows.push(row);
     }
-    if rows.first().is_some_and(is_header) {
+    // A header, by whatever name.
+    if rows.first().is_some_and(|row| !is_node(&row.0)) {
         rows.remove(0);
     }
     if rows.is_empty() {

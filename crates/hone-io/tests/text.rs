@@ -128,7 +128,7 @@ fn blanks_and_bytes_and_quotes() {
 
 #[test]
 fn only_what_must_be_is_quoted() {
-    for plain in ["a", "a b", "7", "é", "a#b", "50%", "a\"b"] {
+    for plain in ["a", "a b", "7", "é", "a#b", "50%", "a\"b", "Node", "name"] {
         assert_eq!(quoted_line(plain), plain);
     }
     for (id, quoted) in [
@@ -140,7 +140,7 @@ fn only_what_must_be_is_quoted() {
     ] {
         assert_eq!(quoted_line(id), quoted);
     }
-    for header in ["Node", "NODE_ID", "id,label", "label\tid"] {
+    for header in ["id", "ID", "id,label", "label\tid"] {
         assert_eq!(quoted_line(header), format!("\"{header}\""));
     }
     assert_eq!(quoted("", ','), "\"\"");

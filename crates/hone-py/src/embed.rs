@@ -139,7 +139,7 @@ pub(crate) fn embed<'py>(
             block,
         });
     }
-    let Graph { inner, input } = graph.get();
+    let Graph { inner, input, .. } = graph.get();
     let (graph, input) = (inner.clone(), input.clone());
     let why_not = match model {
         Some(false) => None,

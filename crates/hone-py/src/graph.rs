@@ -25,11 +25,19 @@ pub(crate) struct Graph {
     pub(crate) inner: Inner,
     /// Where it was read, and how; nothing for what was made in memory.
     pub(crate) input: Option<Input>,
+    /// What the rules for tables decided, where they did.
+    reading: Option<String>,
 }
 
 impl From<Inner> for Graph {
     fn from(inner: Inner) -> Self {
-        Graph { inner, input: None }
+        let notes = hone::graph::reading(&inner).map_or(&[][..], |reading| &reading.notes);
+        let reading = notes.iter().find(|note| note.is_routine()).map(shown);
+        Graph {
+            inner,
+            input: None,
+            reading,
+        }
     }
 }
 
@@ -220,14 +228,31 @@ impl Graph {
         Graph {
             inner: self.inner.clone().without_weights_of_source(count),
             input: self.input.clone(),
+            reading: self.reading.clone(),
         }
     }
 
-    /// What was a guess when the file was read, each with the option that decides.
+    /// How the file or table was read, and the parameters that decide otherwise.
+    #[getter]
+    fn reading(&self) -> Option<&str> {
+        self.reading.as_deref()
+    }
+
+    /// The same graph, which says how the table was read that it was made of.
+    fn read_as(&self, reading: String) -> Self {
+        Graph {
+            inner: self.inner.clone(),
+            input: self.input.clone(),
+            reading: Some(reading),
+        }
+    }
+
+    /// What the owner of the file should know.
     #[getter]
     fn notes(&self) -> Vec<String> {
         let notes = hone::graph::reading(&self.inner).map_or(&[][..], |reading| &reading.notes);
-        notes.iter().map(shown).collect()
+        let notes = notes.iter().filter(|note| !note.is_routine());
+        notes.map(shown).collect()
     }
 
     /// Nothing for ids 0, 1, 2, …; an int64 array, or a list of text.
@@ -325,8 +350,8 @@ pub(crate) fn read(
 fn read_input(input: Input, progress: &dyn Progress) -> hone::Result<Graph> {
     let inner = hone::graph::read(&input.path, &input.options, progress)?;
     Ok(Graph {
-        inner,
         input: Some(input),
+        ..inner.into()
     })
 }
 
@@ -366,12 +391,6 @@ pub(crate) fn attributes_difference(record: PathBuf, file: PathBuf) -> PyResult<
     Ok(recorded.difference(&hone::attributes::content(file).map_err(raise)?))
 }
 
-/// Whether two columns of a table, by their names, name nodes of two kinds.
-#[pyfunction]
-pub(crate) fn are_two_kinds(a: &str, b: &str) -> bool {
-    hone::graph::are_two_kinds(a, b)
-}
-
 /// Draws a graph; `model` is JSON.
 #[pyfunction]
 pub(crate) fn generate(
@@ -388,10 +407,10 @@ pub(crate) fn generate(
 }
 
 /// What [`table_columns`] returns.
-type TableColumns = (usize, usize, Option<usize>, bool, Vec<String>);
+type TableColumns = (usize, usize, Option<usize>, bool, String);
 
 /// Positions of the ids and, if they are kept, of the weights among the columns of a table, by its names, if it has some, and
-/// its first rows; whether weights are not kept, and what was a guess. `options` is JSON.
+/// its first rows; whether weights are not kept, and what was decided. `options` is JSON.
 #[pyfunction]
 pub(crate) fn table_columns(
     names: Vec<String>,
@@ -399,15 +418,14 @@ pub(crate) fn table_columns(
     options: &str,
 ) -> PyResult<TableColumns> {
     let options: ReadOptions = serde_json::from_str(options).map_err(unread("options"))?;
-    let (columns, ignored, notes) =
+    let (columns, ignored, note) =
         hone::graph::table_columns(&names, &rows, &options).map_err(raise)?;
-    let notes = notes.iter().map(shown).collect();
     Ok((
         columns.source,
         columns.target,
         columns.weight,
         ignored,
-        notes,
+        shown(&note),
     ))
 }
 

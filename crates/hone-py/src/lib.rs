@@ -47,7 +47,7 @@ mod _native {
     use crate::explore::{Roles, Space, suggest};
     #[pymodule_export]
     use crate::graph::{
-        Graph, are_two_kinds, attributes_difference, generate, read, read_recorded, table_columns,
+        Graph, attributes_difference, generate, read, read_recorded, table_columns,
     };
     #[pymodule_export]
     use crate::memory::Vectors;

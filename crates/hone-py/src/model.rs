@@ -105,7 +105,7 @@ impl Model {
         memory: Option<u64>,
         listener: Option<Py<PyAny>>,
     ) -> PyResult<Placed<'py>> {
-        let Graph { inner, input } = graph.get();
+        let Graph { inner, input, .. } = graph.get();
         let (graph, input, model) = (inner.clone(), input.clone(), self.inner.clone());
         let placed = graph.clone();
         let like = Like {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use predicates::prelude::*;
-use predicates::str::{contains, is_empty};
+use predicates::str::{contains, ends_with, is_empty, starts_with};
 
 mod messages;
 mod second;
@@ -75,8 +75,10 @@ fn standard_input_and_what_was_dropped() {
         .assert()
         .success();
     let note = "note: dropped 1 self-loop, 4 weights (--weighted keeps and uses weights)\nnote: merged 1 duplicate edge\n";
+    let read = "read: standard input: spaces between columns, no header, edges from column 0 to column 1 (1–2), column 2 not \
+                used; --delimiter, --header, --comment, --source, --target, --weight and --bipartite decide otherwise\n";
     run.stdout(contains("nodes               3\nedges               2\n"))
-        .stderr(note);
+        .stderr(format!("{read}{note}"));
     let quiet = hone()
         .args(["info", "-", "--quiet"])
         .write_stdin(list)
@@ -90,7 +92,9 @@ fn standard_input_and_what_was_dropped() {
         .write_stdin(list)
         .assert()
         .success();
-    summed.stderr("note: dropped 1 self-loop\nnote: merged 1 duplicate edge; weights are summed\n");
+    summed.stderr(starts_with("read: standard input").and(ends_with(
+        "\nnote: dropped 1 self-loop\nnote: merged 1 duplicate edge; weights are summed\n",
+    )));
     let kept = hone()
         .args(["info", "-", "--weighted", "--directed"])
         .write_stdin(list)
@@ -155,22 +159,35 @@ fn nodes_and_notes(
     let run = hone().current_dir(dir).args(all).assert().success();
     let notes = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
     let ids = fs::read_to_string(dir.join("counts.ids.txt")).expect("ids beside the counts");
-    let told = |line: &&str| line.starts_with("note: ") || line.starts_with("warning: ");
-    let notes = notes.lines().filter(told).map(str::to_owned).collect();
+    let notes = notes.lines().filter(|line| line.starts_with("note: "));
+    let notes = notes.map(str::to_owned).collect();
     (ids.lines().map(str::to_owned).collect(), notes)
+}
+
+/// The line that says how a file was read.
+fn how_it_is_read(content: &str, name: &str, arguments: &[&str], dir: &Path) -> String {
+    fs::write(dir.join(name), content).expect("writable");
+    let run = hone().current_dir(dir).args(["info", name]).args(arguments);
+    let said = run.assert().success().get_output().stderr.clone();
+    let said = String::from_utf8(said).expect("UTF-8");
+    let mut lines = said.lines().filter(|line| line.starts_with("read: "));
+    let line = lines.next().expect("a line").to_owned();
+    assert_eq!(lines.next(), None, "{said}");
+    line
+}
+
+/// What a file is refused for.
+fn refusal(content: &str, name: &str, arguments: &[&str], dir: &Path) -> String {
+    fs::write(dir.join(name), content).expect("writable");
+    let run = hone().current_dir(dir).args(["info", name]).args(arguments);
+    let said = run.assert().code(2).get_output().stderr.clone();
+    String::from_utf8(said).expect("UTF-8")
 }
 
 #[test]
 fn headers_of_text_ids_are_no_nodes() {
     let dir = folder();
-    for header in [
-        "follower,followee",
-        "u,v",
-        "parent,child",
-        "source,target",
-        "From_Node_ID,to_node_id",
-        "user_id,item_id",
-    ] {
+    for header in ["follower,followee", "u,v", "source,target", "tweet,tag"] {
         let content = format!("{header}\nann,bob\nbob,cid\n");
         let (ids, notes) = nodes_and_notes(&content, "a.csv", &[], dir.path());
         assert_eq!(
@@ -178,43 +195,52 @@ fn headers_of_text_ids_are_no_nodes() {
             ("ann bob cid".into(), 0),
             "{header}"
         );
+        let said = how_it_is_read(&content, "a.csv", &[], dir.path());
+        assert!(
+            said.contains("commas between columns, a header, edges from"),
+            "{said}"
+        );
+        let (ids, _) = nodes_and_notes(&content, "a.csv", &["--no-header"], dir.path());
+        assert_eq!(ids.len(), 5);
     }
-    // Names that look like the ids below are ids.
-    for edges in ["u,v\nv,w\n", "node1,node2\nnode3,node4\n", "x,y\na,b\n"] {
-        let (ids, _) = nodes_and_notes(edges, "a.csv", &[], dir.path());
-        assert!(ids.len() > 2, "{edges}: {ids:?}");
+    // Names that may be ids are neither.
+    for edges in [
+        "node1,node2\nnode3,node4\n",
+        "x,y\na,b\n",
+        "ann,bob\ncid,dee\n",
+    ] {
+        let said = refusal(edges, "a.csv", &[], dir.path());
+        assert!(
+            said.contains("a.csv, line 1: this line may name the columns, or be an edge")
+                && said.contains("--header reads it as names, --no-header as an edge"),
+            "{said}"
+        );
+        for (header, nodes) in [("--header", 2), ("--no-header", 4)] {
+            let (ids, _) = nodes_and_notes(edges, "a.csv", &[header], dir.path());
+            assert_eq!(ids.len(), nodes);
+        }
     }
-    let content = "tweet,tag\nann,bob\nbob,cid\n";
-    let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-    let note = "note: the first line of a.csv, `tweet,tag`, is read as an edge, though neither id occurs again in the lines \
-                examined; --header reads it as a header";
-    assert_eq!((ids.len(), &*notes), (5, &[note.to_owned()][..]));
-    for (header, nodes) in [("--header", 3), ("--no-header", 5)] {
-        let decided = nodes_and_notes(content, "a.csv", &[header], dir.path());
-        assert_eq!((decided.0.len(), decided.1.len()), (nodes, 0));
-    }
-    let (ids, notes) = nodes_and_notes("ann,bob\ncid,dee\n", "a.csv", &[], dir.path());
-    assert_eq!((ids.len(), notes.len()), (4, 0));
+    let (ids, _) = nodes_and_notes("u,v\nv,w\n", "a.csv", &[], dir.path());
+    assert_eq!(ids, ["u", "v", "w"]);
     // Text above numbers is a header, and the record of the run says so.
     let content = "wer,wen,n\nann,bob,1\nbob,cid,2\n";
-    let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-    let note = "note: the first line of a.csv, `wer,wen,n`, is read as a header; --no-header reads it as an edge";
-    assert_eq!((ids.len(), &*notes[0]), (3, note));
+    let (ids, _) = nodes_and_notes(content, "a.csv", &[], dir.path());
+    assert_eq!(ids.len(), 3);
     let record = fs::read_to_string(dir.path().join("counts.npy.run.json")).expect("a record");
     let record: serde_json::Value = serde_json::from_str(&record).expect("JSON");
-    assert_eq!(record["graph"]["reading"]["notes"][0]["what"], "header");
+    assert_eq!(record["graph"]["reading"]["notes"][0]["what"], "reading");
     assert_eq!(record["graph"]["reading"]["columns"]["delimiter"], "commas");
+    assert_eq!(record["graph"]["reading"]["columns"]["header"], true);
 }
 
 #[test]
 fn nothing_that_begins_like_a_comment_vanishes_in_silence() {
     let dir = folder();
     let content = "t1,rust\n#rust,t2\n#go,t1\n";
-    let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
-    assert_eq!(ids, ["t1", "rust"]);
-    let note = "note: 2 lines of a.csv that begin like comments are skipped, such as `#rust,t2`; --comment none reads such \
-                lines as data";
-    assert_eq!(notes, [note]);
+    let said = refusal(content, "a.csv", &[], dir.path());
+    let error = "a.csv, line 2: a line that begins with # below the first line of data: `#rust,t2` (--comment '#' skips such \
+                 lines, --comment none reads them as data)";
+    assert!(said.contains(error), "{said}");
     let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "#"], dir.path());
     assert_eq!((ids.len(), notes.len()), (2, 0));
     let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "none"], dir.path());
@@ -227,10 +253,10 @@ fn nothing_that_begins_like_a_comment_vanishes_in_silence() {
         ids.len() == 4 && notes.len() == 1 && notes[0].contains("`NA` is the id of a node"),
         "{ids:?} {notes:?}"
     );
-    let (ids, notes) = nodes_and_notes("#rust,t2\nt1,rust\n", "a.csv", &[], dir.path());
+    let said = how_it_is_read("#rust,t2\nt1,rust\n", "a.csv", &[], dir.path());
     assert!(
-        ids.len() == 2 && notes.len() == 1 && notes[0].contains("--comment none reads"),
-        "{notes:?}"
+        said.contains("1 line of comments, ") && said.contains("--comment"),
+        "{said}"
     );
     hone()
         .args(["info", "-", "--comment", "ab"])
@@ -255,11 +281,11 @@ fn delimiters_and_surplus_columns() {
             "{separator}"
         );
     }
-    let (ids, notes) = nodes_and_notes("ann|bob|x|y\nbob|cid|x|y\n", "a.txt", &[], dir.path());
-    assert_eq!(ids.len(), 3);
-    let note = "note: columns 0 and 1 of 4 are used in a.txt; --source, --target and --weight choose others (by name, or \
-                by position from 0)";
-    assert_eq!(notes, [note]);
+    let said = how_it_is_read("ann|bob|x|y\nbob|cid|x|y\n", "a.txt", &[], dir.path());
+    assert!(
+        said.contains("edges from column 0 to column 1 (ann–bob), column 2 and column 3 not used;"),
+        "{said}"
+    );
     fs::write(dir.path().join("ragged.csv"), "a|b\nb|c\nc|d|e\n").expect("writable");
     let ragged = hone()
         .current_dir(dir.path())
@@ -331,13 +357,15 @@ fn lists_that_are_written_are_read_as_node_lists() {
 fn users_and_items_with_the_same_numbers() {
     let dir = folder();
     let ratings = "userId,movieId,rating\n1,1,4.5\n1,2,3\n2,1,5\n3,7,2\n";
-    let (ids, notes) = nodes_and_notes(ratings, "r.csv", &["--weighted"], dir.path());
+    let (ids, _) = nodes_and_notes(ratings, "r.csv", &["--weighted"], dir.path());
     assert_eq!(ids, ["1", "2", "3", "7"]);
-    let loud = "warning: 2 ids occur in both columns of r.csv, `userId` and `movieId`, which seem to name nodes of \
-                two kinds; the same id is read as the same node; --bipartite keeps the two kinds apart";
-    assert_eq!(notes[0], loud, "{notes:?}");
-    let apart = ["--weighted", "--bipartite"];
-    let (ids, notes) = nodes_and_notes(ratings, "r.csv", &apart, dir.path());
+    let said = how_it_is_read(ratings, "r.csv", &["--weighted"], dir.path());
+    assert!(
+        said.contains("edges from `userId` to `movieId` (1–1), weights in `rating`;")
+            && said.contains("and --bipartite decide otherwise"),
+        "{said}"
+    );
+    let (ids, _) = nodes_and_notes(ratings, "r.csv", &["--weighted", "--bipartite"], dir.path());
     assert_eq!(
         ids,
         [
@@ -349,33 +377,9 @@ fn users_and_items_with_the_same_numbers() {
             "movieId:7"
         ]
     );
-    assert!(
-        !notes.iter().any(|note| note.contains("kinds")),
-        "{notes:?}"
-    );
     assert_eq!(size(&["r.csv", "--bipartite"], dir.path()), (6, 4));
-    let (ids, notes) = nodes_and_notes(
-        ratings,
-        "r.csv",
-        &["--weighted", "--no-bipartite"],
-        dir.path(),
-    );
-    assert!(
-        ids.len() == 4 && !notes.iter().any(|note| note.contains("kinds")),
-        "{notes:?}"
-    );
-    // Names of the same kind, and numbers that do not meet, are no reason for a note.
-    for quiet in [
-        "user,friend\n1,2\n2,3\n",
-        "user,item\n1,10\n2,11\n",
-        "user,item\nann,bob\nbob,cid\n",
-    ] {
-        let (_, notes) = nodes_and_notes(quiet, "q.csv", &[], dir.path());
-        assert!(
-            !notes.iter().any(|note| note.contains("kinds")),
-            "{quiet}: {notes:?}"
-        );
-    }
+    let said = how_it_is_read(ratings, "r.csv", &["--no-bipartite"], dir.path());
+    assert!(!said.contains("--bipartite"), "{said}");
     // A list of nodes has the names with their kinds; a record keeps the choice.
     fs::write(
         dir.path().join("nodes.txt"),
@@ -422,19 +426,13 @@ fn users_and_items_with_the_same_numbers() {
 fn movielens_and_other_symbols() {
     let dir = folder();
     let ratings = "1::1193::5::978300760\n1::661::3::978302109\n2::1::4::978301968\n";
-    let (ids, notes) = nodes_and_notes(ratings, "ratings.dat", &["--weighted"], dir.path());
+    let (ids, _) = nodes_and_notes(ratings, "ratings.dat", &["--weighted"], dir.path());
     assert_eq!(ids, ["1", "2", "661", "1193"]);
+    let said = how_it_is_read(ratings, "ratings.dat", &["--weighted"], dir.path());
     assert!(
-        notes
-            .iter()
-            .any(|note| note.contains("columns 0, 1 and 2 of 4 are used")),
-        "{notes:?}"
-    );
-    assert!(
-        notes
-            .iter()
-            .any(|note| note.contains("`column 1` and `column 2`") && note.contains("--bipartite")),
-        "{notes:?}"
+        said.contains("`::` between columns")
+            && said.contains("weights in column 2, column 3 not used;"),
+        "{said}"
     );
     assert_eq!(
         size(
@@ -458,32 +456,13 @@ fn blanks_between_ids_and_a_tab_before_the_weight() {
         "1 2\t0.5\n2 3\t1.5\n",
         "1 2 {'a': 1, 'b': 2}\n2 3 {'a': 1, 'b': 2}\n",
     ] {
-        let (ids, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
+        let (ids, _) = nodes_and_notes(content, "a.txt", &[], dir.path());
         assert_eq!(ids, ["1", "2", "3"], "{content}");
-        assert!(
-            !notes.iter().any(|note| note.contains("separate")),
-            "{notes:?}"
-        );
     }
-    let (ids, notes) = nodes_and_notes("Ann Lee\t3\nBob Ray\t1\n", "a.txt", &[], dir.path());
+    let said = how_it_is_read("Ann Lee\t3\nBob Ray\t1\n", "a.txt", &[], dir.path());
     assert!(
-        ids[0] == "Ann Lee" && notes[0].contains("--delimiter space"),
-        "{ids:?} {notes:?}"
-    );
-    let (ids, notes) = nodes_and_notes(
-        "Ann Lee\t3\nBob Ray\t1\n",
-        "a.txt",
-        &["--delimiter", "tab"],
-        dir.path(),
-    );
-    assert_eq!((ids.len(), notes.len()), (4, 0));
-    // Weights where an id should be, whatever separates them.
-    let (_, notes) = nodes_and_notes("ann,0.5\nbob,0.25\n", "a.csv", &[], dir.path());
-    assert!(
-        notes
-            .iter()
-            .any(|note| note.contains("column 1 of a.csv has decimal numbers such as 0.5")),
-        "{notes:?}"
+        said.contains("tabs between columns") && said.contains("(Ann Lee–3); --delimiter"),
+        "{said}"
     );
 }
 
@@ -502,11 +481,8 @@ fn times_are_no_weights() {
             .and(contains("column 3 (position 2) looks like times or dates"))
             .and(contains("--weight")),
     );
-    let (_, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
-    assert!(
-        notes.len() == 1 && notes[0].contains("columns 0 and 1 of 3 are used"),
-        "{notes:?}"
-    );
+    let said = how_it_is_read(content, "a.txt", &[], dir.path());
+    assert!(said.contains("column 2 not used"), "{said}");
     let chosen = hone()
         .current_dir(dir.path())
         .args(["info", "a.txt", "--weight", "2"])
@@ -550,7 +526,7 @@ fn weights_that_are_named_and_dropped() {
 #[test]
 fn node_lists_whose_first_line_may_be_an_id() {
     let dir = folder();
-    for (first, edge) in [("#c", "\"#c\",ann"), ("name", "name,ann")] {
+    for (first, edge) in [("#c", "\"#c\",ann"), ("ID", "ID,ann")] {
         fs::write(dir.path().join("nodes.txt"), format!("{first}\nann\nbob\n")).expect("writable");
         fs::write(
             dir.path().join("a.csv"),
@@ -573,18 +549,18 @@ fn node_lists_whose_first_line_may_be_an_id() {
             (3, 2),
             "the remedy works"
         );
-        fs::write(dir.path().join("nodes.txt"), format!("{first}\nann\nbob\n")).expect("writable");
-        let (_, notes) = nodes_and_notes(
-            "ann,bob\n",
-            "b.csv",
-            &["--node-list", "nodes.txt"],
-            dir.path(),
-        );
-        assert!(
-            notes.len() == 1 && notes[0].contains(&format!("put it in quotes (\"{first}\")")),
-            "{notes:?}"
-        );
     }
+    fs::write(dir.path().join("nodes.txt"), "id\nann\nbob\n").expect("writable");
+    let (_, notes) = nodes_and_notes(
+        "ann,bob\n",
+        "b.csv",
+        &["--node-list", "nodes.txt"],
+        dir.path(),
+    );
+    assert!(
+        notes.len() == 1 && notes[0].contains("put it in quotes (\"id\")"),
+        "{notes:?}"
+    );
     fs::write(dir.path().join("nodes.txt"), "#a\n#b\n").expect("writable");
     let none = hone()
         .current_dir(dir.path())
@@ -650,26 +626,21 @@ fn every_mangled_file() {
 fn first_lines_unlike_the_others_are_named() {
     let dir = folder();
     let sizes = "4 3\n0 1\n1 2\n2 3\n";
-    for (name, content, nodes, note) in [
-        (
-            "a.csv",
-            "10,20\na,b\nb,c\n",
-            5,
-            "`10,20`, is read as an edge, though neither id occurs again",
-        ),
-        ("a.csv", "von,nach\na,b\nb,c\n", 5, "--header"),
+    for (name, content, nodes, how) in [
+        ("a.csv", "10,20\na,b\nb,c\n", 5, "no header"),
+        ("a.csv", "von,nach\na,b\nb,c\n", 3, "a header"),
         (
             "a.txt",
             sizes,
             5,
-            "though 3 lines follow it, as if it had the numbers of nodes and edges; --header",
+            "no header, edges from column 0 to column 1 (4–3)",
         ),
-        ("a.txt", "// hi\na b\nb c\n", 5, "--header"),
     ] {
-        let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());
+        let (ids, _) = nodes_and_notes(content, name, &[], dir.path());
+        let said = how_it_is_read(content, name, &[], dir.path());
         assert!(
-            ids.len() == nodes && notes.iter().any(|said| said.contains(note)),
-            "{content}: {ids:?} {notes:?}"
+            ids.len() == nodes && said.contains(how) && said.contains("--header"),
+            "{content}: {ids:?} {said}"
         );
     }
     for (content, options, nodes) in [
@@ -682,20 +653,6 @@ fn first_lines_unlike_the_others_are_named() {
         assert!(
             ids.len() == nodes && notes.is_empty(),
             "{content} {options:?}: {ids:?} {notes:?}"
-        );
-    }
-    // Ordinary lists get no note.
-    for content in [
-        "7 3\n3 2\n2 1\n1 7\n7 5\n",
-        "1 2\n3 4\n4 5\n",
-        "-- a\n-- b\n-- c\n",
-        "a b\nb c\nc d\n",
-        "#1 2\n2 3\n3 #1\n",
-    ] {
-        let (_, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
-        assert!(
-            !notes.iter().any(|note| note.contains("first line")),
-            "{content}: {notes:?}"
         );
     }
     let comment = "a.csv, line 1: this line does not have the 2 columns of all lines below: `// hi` (if it is a comment, \

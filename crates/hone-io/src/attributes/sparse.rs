@@ -12,8 +12,8 @@ use super::columns::Values;
 use super::{Raw, Request, Rows};
 use crate::error::Result;
 use crate::graph::read::blocks::{self, Fault};
-use crate::graph::read::lines::{is_idle, skip_idle, without_end};
-use crate::graph::read::mtx::{first_line, next_line};
+use crate::graph::read::lines::{first_end, is_idle, skip_idle, without_end};
+use crate::graph::read::mtx::first_line;
 use crate::graph::read::source::Source;
 
 /// What banner and size line say.
@@ -110,11 +110,11 @@ fn values(source: Source, head: &Head, request: &Request) -> Result<Vec<Vec<(u32
 fn head(source: &mut Source) -> Result<Head> {
     let line = first_line(source)?;
     let mut head = banner(&line).map_err(|fault| fault.into_error(source, source.lines()))?;
-    source.skip(next_line(source));
+    source.skip(first_end(source.ahead()));
     skip_idle(source, b"%", |_| {})?;
     let line = first_line(source)?;
     sizes(&line, &mut head).map_err(|fault| fault.into_error(source, source.lines()))?;
-    source.skip(next_line(source));
+    source.skip(first_end(source.ahead()));
     Ok(head)
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use parquet::basic::{ConvertedType, Type as Physical};
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
@@ -17,7 +17,7 @@ use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{
     ChunkReader, FileReader, Length, SerializedFileReader, SerializedPageReader,
 };
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::validate::{self, Checked, decoded};
 use super::{Column, Nullable};
@@ -259,42 +259,62 @@ impl TableReader {
 
     /// Column `j`, which may have nulls but no lists.
     pub fn nullable_at(&self, j: usize) -> Result<Nullable> {
-        let name = &self.names[j];
+        // What a table without rows has.
+        let mut values = match self.schema().column(j).physical_type() {
+            Physical::FLOAT | Physical::DOUBLE => Column::Floats(Vec::new()),
+            Physical::BYTE_ARRAY => Column::Texts(Vec::new()),
+            _ => Column::Integers(Vec::new()),
+        };
+        let mut present = Vec::new();
+        for g in 0..self.groups().len() {
+            let part = self.part(g, j)?;
+            let all = || vec![true; self.rows_of(g) as usize];
+            present.extend(part.present.unwrap_or_else(all));
+            if g == 0 {
+                values = part.values;
+            } else if !values.append(part.values) {
+                let name = &self.names[j];
+                return Err(self.damaged(format!("column `{name}` changes its type")));
+            }
+        }
+        let present = (values.len() < present.len()).then_some(present);
+        Ok(Nullable { values, present })
+    }
+
+    /// Column `j` of group `g`, which may have nulls but no lists.
+    pub fn part(&self, g: usize, j: usize) -> Result<Nullable> {
+        let (name, rows, mut levels) = (&self.names[j], self.rows_of(g) as usize, Vec::new());
         let descriptor = self.schema().column(j);
         if descriptor.max_rep_level() > 0 {
             let message = format!("column `{name}` has lists");
             let remedy = "lists are not supported: write one column per entry";
             return Err(Error::input(&self.path, message, remedy));
         }
-        // What a table without rows has.
-        let mut values = match descriptor.physical_type() {
-            Physical::FLOAT | Physical::DOUBLE => Column::Floats(Vec::new()),
-            Physical::BYTE_ARRAY => Column::Texts(Vec::new()),
-            _ => Column::Integers(Vec::new()),
+        let values = self.decode(name, g, j, is_unsigned(&descriptor), &mut levels)?;
+        let most = descriptor.max_def_level();
+        let present: Vec<bool> = match most {
+            0 => vec![true; values.len()],
+            _ => levels.iter().map(|&level| level == most).collect(),
         };
-        let (most, mut present) = (descriptor.max_def_level(), Vec::new());
-        for g in 0..self.groups().len() {
-            let (rows, mut levels) = (self.rows_of(g) as usize, Vec::new());
-            let part = self.decode(name, g, j, descriptor.converted_type(), &mut levels)?;
-            if most == 0 {
-                levels = vec![0; part.len()];
-            }
-            let before = present.len();
-            present.extend(levels.iter().map(|&level| level == most));
-            let found = present[before..].iter().filter(|&&present| present).count();
-            if levels.len() != rows || found != part.len() {
-                let values = levels.len();
-                let what = format!("column `{name}` has {values} values in {rows} rows");
-                return Err(self.damaged(what));
-            }
-            if g == 0 {
-                values = part;
-            } else if !values.append(part) {
-                return Err(self.damaged(format!("column `{name}` changes its type")));
-            }
+        let found = present.iter().filter(|&&present| present).count();
+        if present.len() != rows || found != values.len() {
+            let values = present.len();
+            let what = format!("column `{name}` has {values} values in {rows} rows");
+            return Err(self.damaged(what));
         }
-        let present = (values.len() < present.len()).then_some(present);
+        let present = (found < rows).then_some(present);
         Ok(Nullable { values, present })
+    }
+
+    /// Whether a group has a number in a column of 64-bit floats that is zero in 32 bits alone: the first row with one, and the
+    /// number.
+    pub fn vanishing(&self, g: usize, j: usize) -> Result<Option<(usize, f64)>> {
+        let ColumnReader::DoubleColumnReader(reader) = self.column_of_group(g, j)? else {
+            return Ok(None);
+        };
+        let values = self.drain::<DoubleType>(&self.names[j], reader, &mut Vec::new())?;
+        let vanishes = |(_, value): &(usize, f64)| *value != 0.0 && *value as f32 == 0.0;
+        Ok(values.into_iter().enumerate().find(vanishes))
     }
 
     /// Column `j`, called `name`, of group `g`.
@@ -303,7 +323,7 @@ impl TableReader {
         name: &str,
         g: usize,
         j: usize,
-        converted: ConvertedType,
+        unsigned: bool,
         levels: &mut Vec<i16>,
     ) -> Result<Column> {
         Ok(match self.column_of_group(g, j)? {
@@ -313,18 +333,16 @@ impl TableReader {
             }
             ColumnReader::Int64ColumnReader(r) => {
                 let values = self.drain::<Int64Type>(name, r, levels)?;
-                match converted {
-                    ConvertedType::UINT_64 => {
-                        Column::Counts(values.into_iter().map(i64::cast_unsigned).collect())
-                    }
-                    _ => Column::Integers(values),
+                match unsigned {
+                    true => Column::Counts(values.into_iter().map(i64::cast_unsigned).collect()),
+                    false => Column::Integers(values),
                 }
             }
             ColumnReader::Int32ColumnReader(r) => {
                 let values = self.drain::<Int32Type>(name, r, levels)?.into_iter();
-                Column::Integers(match converted {
-                    ConvertedType::UINT_32 => values.map(|v| v.cast_unsigned().into()).collect(),
-                    _ => values.map(i64::from).collect(),
+                Column::Integers(match unsigned {
+                    true => values.map(|v| v.cast_unsigned().into()).collect(),
+                    false => values.map(i64::from).collect(),
                 })
             }
             ColumnReader::FloatColumnReader(r) => {
@@ -382,4 +400,12 @@ impl TableReader {
                 Error::input(&self.path, message, "write the column as UTF-8")
             })
     }
+}
+
+/// Whether the bits of an integer column mean an unsigned number.
+fn is_unsigned(column: &ColumnDescriptor) -> bool {
+    use ConvertedType as T;
+    let unsigned = [T::UINT_8, T::UINT_16, T::UINT_32, T::UINT_64];
+    let logical = matches!(column.logical_type_ref(), Some(LogicalType::Integer(integer)) if !integer.is_signed);
+    logical || unsigned.contains(&column.converted_type())
 }

@@ -109,10 +109,7 @@ struct OfGraph {
 impl Recorded {
     /// Reads what `OUT.run.json` says; nothing for a configuration, which is of no particular graph.
     pub fn read(path: impl AsRef<Path>) -> Result<Option<Self>> {
-        Recorded::read_at(path.as_ref())
-    }
-
-    fn read_at(path: &Path) -> Result<Option<Self>> {
+        let path = path.as_ref();
         if path.exists() && !path.is_file() {
             // A pipe, which was read for its settings.
             return Ok(None);
@@ -144,10 +141,7 @@ impl Recorded {
 
     /// The graph of the record in the file `record` and how it was read, its files [located](Recorded::locate).
     pub fn located_input(&self, record: impl AsRef<Path>) -> Result<Option<Input>> {
-        self.located_input_at(record.as_ref())
-    }
-
-    fn located_input_at(&self, record: &Path) -> Result<Option<Input>> {
+        let record = record.as_ref();
         let Some(Input { path, mut options }) = self.input.clone() else {
             return Ok(None);
         };

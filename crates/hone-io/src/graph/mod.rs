@@ -9,8 +9,8 @@ pub use facts::{GraphFacts, Input, Recorded, RecordedFile};
 pub use hone_graph::*;
 pub use quote::{is_id_header, quoted, quoted_line};
 pub use read::{
-    Column, Comment, Division, InputFormat, LONGEST_LINE, ReadNote, ReadOptions, Reading, Sizes,
-    TableColumns, are_two_kinds, check_lines, read, read_divided, sizes, table_columns,
+    Column, Division, InputFormat, LONGEST_LINE, ReadNote, ReadOptions, Reading, Sizes,
+    TableColumns, check_lines, read, read_divided, sizes, table_columns,
 };
 pub use write::{GraphFormat, WriteOptions, write_generated};
 

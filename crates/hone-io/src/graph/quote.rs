@@ -5,11 +5,6 @@
 
 use std::borrow::Cow;
 
-/// First lines of a node list that are a header; also the names of the id column where the list is a table.
-const LIST_HEADERS: [&str; 8] = [
-    "id", "ids", "node", "nodes", "node_id", "nodeid", "vertex", "name",
-];
-
 /// A field between separators, quoted when it must be: when it holds the separator, a quote or a line
 /// break, begins like a comment (`#`, `%`), or has blanks around it.
 ///
@@ -54,16 +49,14 @@ fn is_deceptive(text: &str) -> bool {
     text.starts_with(['#', '%']) || text.trim() != text
 }
 
-/// Whether text is a usual name of the column of ids.
+/// Whether text is the name of a column of ids.
 #[doc(hidden)]
 pub fn is_id_header(name: &str) -> bool {
-    LIST_HEADERS
-        .iter()
-        .any(|known| name.trim_matches(['"', ' ']).eq_ignore_ascii_case(known))
+    name.trim_matches(['"', ' ']).eq_ignore_ascii_case("id")
 }
 
-/// Whether the first line of a node list is a header: a known name alone, or the names of a table one of
-/// which is known. The separator of the table, if it is one, and the position of the known name.
+/// Whether the first line of a node list is a header: `id` alone, or among the names of a table. The separator of the table,
+/// if it is one, and the position of the ids.
 pub(super) fn list_header(line: &str) -> Option<(Option<u8>, usize)> {
     if is_id_header(line) {
         return Some((None, 0));

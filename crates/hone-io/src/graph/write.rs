@@ -65,10 +65,7 @@ impl GraphFormat {
 
     /// The format the extension of `path` stands for; TSV when it has none.
     pub fn of(path: impl AsRef<Path>) -> Result<Self> {
-        Self::of_at(path.as_ref())
-    }
-
-    fn of_at(path: &Path) -> Result<Self> {
+        let path = path.as_ref();
         let (extension, _) = extension(path);
         if extension.is_empty() {
             return Ok(GraphFormat::Tsv);

@@ -122,6 +122,16 @@ class Graph:
         """How many self-loops, duplicates and weights were dropped: ``data`` has them, the graph does not."""
         return dict(zip(("self_loops", "duplicates", "weights"), self._native.dropped))
 
+    @property
+    def reading(self) -> Optional[str]:
+        """How the file or table was read, in one line, with the parameters that decide otherwise; None for other sources.
+
+        >>> import pandas
+        >>> Graph(pandas.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cid"]})).reading
+        'the table: edges from `source` to `target` (ann–bob); `source`, `target` and `bipartite` decide otherwise'
+        """
+        return None if self._native.reading is None else _native.line(self._native.reading)
+
     def adjacency(self) -> scipy.sparse.csr_array:
         """The adjacency as a SciPy matrix, with ones if there are no weights.
 
@@ -194,7 +204,7 @@ def as_quiet_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool
 
 
 def warn_of_input(graph: Graph, data: Any, unused: Optional[str]) -> None:
-    """Warns of what was a guess when ``data`` became a graph, and of what was left out."""
+    """Warns of what stands out in ``data`` that became a graph, and of what was left out."""
     if not isinstance(data, Graph):
         _warn(graph._native, unused)
 
@@ -218,7 +228,7 @@ def ids_to_native(ids: np.ndarray) -> Any:
 
 
 def _warn(native: NativeGraph, unused: Optional[str]) -> None:
-    """Warns of what was a guess when a file was read, and of what was left out."""
+    """Warns of what stands out in a file that was read, and of what was left out."""
     for note in native.notes:
         warn(note)
     loops, duplicates, weights = native.dropped
@@ -260,10 +270,10 @@ def read_graph(
         ``"edges"``, ``"mtx"``, ``"parquet"`` or ``"metis"``, if content and extension do not determine it.
     delimiter, header, source, target, weight
         What separates columns (a character, ``"tab"``, ``"space"`` or symbols such as ``"::"``), whether the first line
-        names them, and which they are (by name or by position from 0); detected by default, with a :class:`HoneWarning` if
-        that is a guess. Naming ``weight`` keeps the weights.
+        names them, and which they are (by name or by position from 0). By default the rules of the formats page decide, and
+        :attr:`Graph.reading` says how. Naming ``weight`` keeps the weights.
     comment
-        What begins comment lines: a character, or ``"none"``. By default ``#`` and ``%``.
+        What begins comment lines: a character, or ``"none"``. By default ``#`` and ``%``, before the first edge.
     bipartite
         As for :class:`Graph`.
     nodes

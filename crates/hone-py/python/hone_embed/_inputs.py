@@ -334,36 +334,20 @@ def _from_table(
     heads = [] if all(isinstance(name, numbers.Integral) for name in names) else [str(name) for name in names]
     cells = [[_text(value) for value in column(k, SAMPLE)] for k in range(len(names))]
     asked.update(directed=bool(options.directed), weighted=options.weighted, bipartite=options.bipartite)
-    source, target, weight, ignored, notes = _native.table_columns(
+    source, target, weight, ignored, reading = _native.table_columns(
         heads, [list(row) for row in zip(*cells)], json.dumps(asked)
     )
-    for note in notes:
-        warn(note)
     sources, targets = id_array(column(source, None), "source"), id_array(column(target, None), "target")
     sides = (str(names[source]), str(names[target]))
-    if options.bipartite is None and _native.are_two_kinds(*sides):
-        _warn_of_merged(sources, targets, sides)
     weights = None if weight is None else column(weight, None)
     native, ids = _from_columns(sources, targets, weights, options, sides)
+    native = native.read_as(reading)
     return native.without_weights(rows) if ignored else native, ids
 
 
 def _text(value: Any) -> str:
     """A cell as in a file."""
     return "" if is_missing(value) else str(value)
-
-
-def _warn_of_merged(sources: np.ndarray, targets: np.ndarray, sides: tuple[str, str]) -> None:
-    """Warns of integers that stand for nodes of two kinds and become the same nodes."""
-    if sources.dtype.kind + targets.dtype.kind != "ii":
-        return
-    merged = len(np.intersect1d(sources, targets))
-    if merged:
-        ids = "1 id occurs" if merged == 1 else f"{merged} ids occur"
-        warn(
-            f"{ids} in both columns, {sides[0]!r} and {sides[1]!r}, which seem to name nodes of two kinds; the same id is "
-            "read as the same node. bipartite=True keeps the two kinds apart"
-        )
 
 
 def _place(names: list[Any], asked: Any) -> Optional[int]:

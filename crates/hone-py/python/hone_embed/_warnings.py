@@ -10,7 +10,7 @@ from hone_embed import _native
 
 
 class HoneWarning(UserWarning):
-    """A note about the input or the result: guesses about a file, dropped edges, zero vectors, parameters without effect."""
+    """A note about the input or the result: odd ids, dropped edges, zero vectors, parameters without effect."""
 
 
 def warn(message: str) -> None:

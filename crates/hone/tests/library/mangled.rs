@@ -147,7 +147,7 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     (
         "weighted-unnamed.csv",
         1,
-        "none of the columns source, target, when, where has the name of a weight",
+        "none of the columns source, target, when, where is called weight",
     ),
     ("weighted-pattern.mtx", 1, "a pattern matrix has no weights"),
     ("weighted-negative.mtx", 3, "a negative weight"),

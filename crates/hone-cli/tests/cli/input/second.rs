@@ -1,11 +1,11 @@
-//! Headers above an index, headers that come again, columns of two kinds, and quotes.
+//! Headers above an index, headers that come again, and quotes.
 
 use std::fs;
 
 use predicates::prelude::*;
 use predicates::str::contains;
 
-use super::{folder, hone, nodes_and_notes};
+use super::{folder, hone, how_it_is_read, nodes_and_notes};
 
 #[test]
 fn a_header_above_an_index_is_what_r_writes() {
@@ -25,11 +25,12 @@ fn a_header_above_an_index_is_what_r_writes() {
             .assert()
             .code(2);
         run.stderr(contains("line 1").and(contains("--header reads it so")));
-        let (ids, notes) = nodes_and_notes(&content, name, &["--header"], dir.path());
+        let (ids, _) = nodes_and_notes(&content, name, &["--header"], dir.path());
         assert_eq!(ids, ["a", "b", "c"], "{content}");
+        let said = how_it_is_read(&content, name, &["--header"], dir.path());
         assert!(
-            notes.iter().any(|note| note.contains("columns 1 and 2 of")),
-            "{content}: {notes:?}"
+            said.contains("edges from `from` to `to` (a–b), column 0"),
+            "{said}"
         );
     }
     let (ids, _) = nodes_and_notes(
@@ -55,23 +56,6 @@ fn a_header_above_an_index_is_what_r_writes() {
     ];
     let run = hone().current_dir(dir.path()).args(run).assert().success();
     run.stdout(contains("id\tage\tcity=Oslo\tcity=Rome\n").and(contains("a\t3.0\t0.0\t1.0\n")));
-}
-
-#[test]
-fn columns_of_two_kinds_are_noted() {
-    let dir = folder();
-    for names in ["user_id,item_id", "userId,movieId", "paper,author"] {
-        let (_, notes) = nodes_and_notes(
-            &format!("{names}\n1,2\n2,3\n3,1\n"),
-            "a.csv",
-            &[],
-            dir.path(),
-        );
-        let noted = notes.iter().any(|said| {
-            said.contains("3 ids occur in both columns") && said.contains("--bipartite")
-        });
-        assert!(noted, "{names}: {notes:?}");
-    }
 }
 
 #[test]

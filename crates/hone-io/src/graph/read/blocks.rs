@@ -129,7 +129,6 @@ pub(super) fn parse_part<T: Send>(
         file,
         path: source.path(),
         allowance: source.allowance(),
-        longest: longest(source),
         block,
         begin: source.position(),
         end: source.position() + source.rest(),
@@ -171,8 +170,6 @@ struct Lines<'a> {
     file: &'a File,
     path: &'a Path,
     allowance: Allowance,
-    /// Bytes of the longest line that is read.
-    longest: usize,
     /// Bytes of a block.
     block: usize,
     begin: u64,
@@ -220,7 +217,7 @@ impl Lines<'_> {
                 self.allowance.check(self.path, 2 * read as u64)?;
                 watched = read;
             }
-            if read - first > self.longest {
+            if read - first > LONGEST_LINE {
                 let begin = memchr::memrchr(b'\n', buffer).map_or(first, |at| at + 1);
                 let line = memchr::memchr_iter(b'\n', &buffer[first..begin]).count() as u64;
                 return Err(Failure::Fault(long_line(&buffer[begin..]).on_line(line)));
@@ -298,23 +295,11 @@ fn parse_stream<T: Send>(
     Ok(parsed)
 }
 
-/// The longest line that is read.
-fn longest(source: &Source) -> usize {
-    if source.is_thrifty() {
-        BLOCK
-    } else {
-        LONGEST_LINE
-    }
-}
-
 /// Whole lines, as many bytes of them as memory allows; empty at the end.
 fn next_batch(source: &mut Source) -> Result<Vec<u8>> {
-    let share = || {
-        usize::try_from(source.allowance().remaining() / SHARE)
-            .unwrap_or(BATCH)
-            .clamp(LEAST_BATCH, BATCH)
-    };
-    let size = if source.is_thrifty() { BLOCK } else { share() };
+    let size = usize::try_from(source.allowance().remaining() / SHARE)
+        .unwrap_or(BATCH)
+        .clamp(LEAST_BATCH, BATCH);
     let mut wanted = size;
     loop {
         source.fill(wanted)?;
@@ -327,7 +312,7 @@ fn next_batch(source: &mut Source) -> Result<Vec<u8>> {
         if whole > 0 || ahead.is_empty() {
             return Ok(source.take(whole));
         }
-        if ahead.len() > longest(source) {
+        if ahead.len() > LONGEST_LINE {
             return Err(long_line(ahead).into_error(source, source.lines()));
         }
         wanted = ahead.len() + size.max(ahead.len() / 4);

@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use super::blocks::{self, BLOCK, Fault};
 use super::edges::Chunk;
 use super::source::Source;
-use super::table::Tally;
 use crate::communicator::{Communicator, SingleProcess};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 use crate::parallel;
 use crate::progress::Progress;
+use crate::store::tensors::{Tensors, Writer};
 use hone_graph::Names;
 use hone_graph::number::Ends;
 
@@ -194,14 +194,8 @@ impl<'a> Division<'a> {
         let received = self.communicator.gather_bytes(&encode(own));
         let parts = parts.iter_mut().zip(&received).enumerate();
         let mut others = parts.filter(|(rank, _)| *rank != self.communicator.rank());
-        others.all(|(_, (part, message))| {
-            let Some(pieces) = split(message) else {
-                return false;
-            };
-            let chunks = parallel::map(pieces.len(), |at| decode(pieces[at]));
-            let chunks: Option<Vec<Chunk>> = chunks.into_iter().collect();
-            chunks.map(|chunks| part.extend(chunks)).is_some()
-        })
+        others
+            .all(|(_, (part, message))| decode(message).map(|chunks| part.extend(chunks)).is_some())
     }
 }
 
@@ -230,8 +224,6 @@ impl fmt::Debug for Division<'_> {
     }
 }
 
-// --- chunks as bytes: arrays of little-endian numbers, each after its length in bytes
-
 /// Cuts chunks into messages of about `most` bytes, of at least one chunk each.
 fn messages(chunks: &[Chunk], most: u64) -> Vec<Range<usize>> {
     let (mut messages, mut begin, mut bytes) = (Vec::new(), 0, 0);
@@ -248,129 +240,75 @@ fn messages(chunks: &[Chunk], most: u64) -> Vec<Range<usize>> {
     messages
 }
 
-/// Chunks as one message, each after its length, so that they can be decoded in parallel.
+/// Chunks as one message, an array for each part of a chunk.
 fn encode(chunks: &[Chunk]) -> Vec<u8> {
-    let encoded = parallel::map(chunks.len(), |at| encode_one(&chunks[at]));
-    let mut out = Vec::with_capacity(encoded.iter().map(|bytes| bytes.len() + 8).sum());
-    encoded.iter().for_each(|bytes| put(&mut out, bytes));
-    out
-}
-
-fn encode_one(chunk: &Chunk) -> Vec<u8> {
-    let mut out = Vec::with_capacity(chunk.bytes() as usize + 256);
-    let mut narrow = |kind: u8, pairs: &[(u32, u32)]| {
-        put(&mut out, &[kind]);
-        let flat: Vec<u32> = pairs.iter().flat_map(|&(u, v)| [u, v]).collect();
-        put(&mut out, bytemuck::cast_slice(&flat));
-    };
-    match &chunk.ends {
-        Ends::Nodes(pairs) => narrow(0, pairs),
-        Ends::Narrow(pairs) => narrow(1, pairs),
-        Ends::Wide(pairs) => {
-            put(&mut out, &[2]);
-            let flat: Vec<i64> = pairs.iter().flat_map(|&(u, v)| [u, v]).collect();
-            put(&mut out, bytemuck::cast_slice(&flat));
+    let mut message = Writer::default();
+    for (at, chunk) in chunks.iter().enumerate() {
+        let name = |part: &str| format!("{at}.{part}");
+        match &chunk.ends {
+            Ends::Nodes(pairs) => message.values(&name("nodes"), flat(pairs)),
+            Ends::Narrow(pairs) => message.values(&name("narrow"), flat(pairs)),
+            Ends::Wide(pairs) => message.values(&name("wide"), flat(pairs)),
+            Ends::Text(names, pairs) => {
+                let names: Vec<&str> = (0..names.len() as u32).map(|i| names.get(i)).collect();
+                // No line and no value of a Parquet file is longer than 32 bits can say.
+                let lengths: Vec<u32> = names.iter().map(|name| name.len() as u32).collect();
+                message.values(&name("text"), flat(pairs));
+                message.values(&name("lengths"), lengths);
+                message.values(&name("names"), names.concat().into_bytes());
+            }
         }
-        Ends::Text(names, pairs) => {
-            narrow(3, pairs);
-            let names: Vec<&str> = (0..names.len() as u32).map(|i| names.get(i)).collect();
-            // No line and no value of a Parquet file is longer than 32 bits can say.
-            let length = |name: &&str| u32::try_from(name.len()).unwrap_or(u32::MAX);
-            let lengths: Vec<u32> = names.iter().map(length).collect();
-            put(&mut out, bytemuck::cast_slice(&lengths));
-            put(&mut out, names.concat().as_bytes());
-        }
+        message.values(&name("weights"), &chunk.weights[..]);
     }
-    put(&mut out, bytemuck::cast_slice(&chunk.weights));
-    for tally in [&chunk.skipped, &chunk.headers] {
-        put(&mut out, &tally.count.to_le_bytes());
-        put(&mut out, &tally.example);
-    }
-    out
+    let headers: Vec<u64> = chunks.iter().map(|chunk| chunk.headers).collect();
+    message.values("headers", headers);
+    let mut bytes = Vec::new();
+    let written = message.write(&[], &mut bytes);
+    written.expect("memory takes every write");
+    bytes
 }
 
-fn put(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-    out.extend_from_slice(bytes);
-}
-
-/// The chunks of a message, still encoded.
-fn split(message: &[u8]) -> Option<Vec<&[u8]>> {
-    let (mut rest, mut pieces) = (Arrays(message), Vec::new());
-    while !rest.0.is_empty() {
-        pieces.push(rest.bytes()?);
-    }
-    Some(pieces)
-}
-
-/// The chunk of some bytes; none if they are not those of a chunk. Whatever they are, there is no panic.
-fn decode(bytes: &[u8]) -> Option<Chunk> {
-    let mut rest = Arrays(bytes);
-    let (kind, pairs) = (rest.bytes()?, rest.bytes()?);
-    let narrow = || -> Option<Vec<(u32, u32)>> {
-        let flat = numbers(pairs, u32::from_le_bytes)?;
-        let (pairs, []) = flat.as_chunks() else {
-            return None;
-        };
-        Some(pairs.iter().map(|&[u, v]| (u, v)).collect())
-    };
-    let ends = match kind {
-        [0] => Ends::Nodes(narrow()?),
-        [1] => Ends::Narrow(narrow()?),
-        [2] => {
-            let flat = numbers(pairs, i64::from_le_bytes)?;
-            let (pairs, []) = flat.as_chunks() else {
-                return None;
-            };
-            Ends::Wide(pairs.iter().map(|&[u, v]| (u, v)).collect())
-        }
-        [3] => {
-            let lengths = numbers(rest.bytes()?, u32::from_le_bytes)?;
-            let text = std::str::from_utf8(rest.bytes()?).ok()?;
-            let (names, pairs) = (Names::listed(lengths.into_iter(), text)?, narrow()?);
+/// The chunks of a message; none if it is not one. Whatever its bytes are, there is no panic.
+fn decode(message: &[u8]) -> Option<Vec<Chunk>> {
+    let arrays = Tensors::of(message).ok()?;
+    let headers = arrays.values::<u64>("headers").ok()?;
+    let chunk = |at: usize| {
+        let name = |part: &str| format!("{at}.{part}");
+        let narrow = |part| pairs(arrays.values::<u32>(&name(part)).ok()?);
+        let ends = if arrays.has(&name("nodes")) {
+            Ends::Nodes(narrow("nodes")?)
+        } else if arrays.has(&name("narrow")) {
+            Ends::Narrow(narrow("narrow")?)
+        } else if arrays.has(&name("wide")) {
+            Ends::Wide(pairs(arrays.values::<i64>(&name("wide")).ok()?)?)
+        } else {
+            let text = String::from_utf8(arrays.values(&name("names")).ok()?).ok()?;
+            let lengths = arrays.values::<u32>(&name("lengths")).ok()?.into_iter();
+            let (names, pairs) = (Names::listed(lengths, &text)?, narrow("text")?);
             if pairs.iter().any(|&(u, v)| u.max(v) as usize >= names.len()) {
                 return None;
             }
             Ends::Text(names, pairs)
-        }
-        _ => return None,
+        };
+        let weights = arrays.values::<f32>(&name("weights")).ok()?;
+        (weights.is_empty() || weights.len() == ends.len()).then_some(Chunk {
+            ends,
+            weights,
+            headers: headers[at],
+        })
     };
-    let weights = numbers(rest.bytes()?, f32::from_le_bytes)?;
-    if !weights.is_empty() && weights.len() != ends.len() {
-        return None;
-    }
-    let mut tally = || {
-        let count = u64::from_le_bytes(rest.bytes()?.try_into().ok()?);
-        let example = rest.bytes()?.to_vec();
-        Some(Tally { count, example })
-    };
-    let (skipped, headers) = (tally()?, tally()?);
-    rest.0.is_empty().then_some(Chunk {
-        ends,
-        weights,
-        skipped,
-        headers,
-    })
+    parallel::map(headers.len(), chunk).into_iter().collect()
 }
 
-fn numbers<const N: usize, T>(bytes: &[u8], number: fn([u8; N]) -> T) -> Option<Vec<T>> {
-    let (numbers, []) = bytes.as_chunks() else {
-        return None;
-    };
-    Some(numbers.iter().map(|&bytes| number(bytes)).collect())
+fn flat<T: Copy>(pairs: &[(T, T)]) -> Vec<T> {
+    pairs.iter().flat_map(|&(u, v)| [u, v]).collect()
 }
 
-/// Arrays that were not decoded yet.
-struct Arrays<'a>(&'a [u8]);
-
-impl<'a> Arrays<'a> {
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let (length, rest) = self.0.split_first_chunk()?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        let (taken, rest) = rest.split_at_checked(length)?;
-        self.0 = rest;
-        Some(taken)
-    }
+fn pairs<T: Copy>(flat: Vec<T>) -> Option<Vec<(T, T)>> {
+    let (pairs, []) = flat.as_chunks() else {
+        return None;
+    };
+    Some(pairs.iter().map(|&[u, v]| (u, v)).collect())
 }
 
 #[cfg(test)]
@@ -382,13 +320,11 @@ mod tests {
         for (u, v) in [("ann", "bob"), ("bob", "ü"), ("7", "ann"), ("", "x")] {
             assert!(text.push(u, v));
         }
-        let mut skipped = Tally::default();
-        skipped.add(b"#1 2");
         let narrow = vec![(0, u32::MAX), (7, 7)];
         vec![
             Chunk::new(Ends::Nodes(vec![(3, 4)]), vec![0.5]),
             Chunk {
-                skipped,
+                headers: 7,
                 ..Chunk::new(Ends::Narrow(narrow), vec![1.0, f32::MAX])
             },
             Chunk::new(Ends::Wide(vec![(i64::MIN, -1), (i64::MAX, 0)]), Vec::new()),
@@ -409,28 +345,22 @@ mod tests {
             }
             other => format!("{other:?}"),
         };
-        format!(
-            "{ends} {:?} {:?} {:?}",
-            chunk.weights, chunk.skipped, chunk.headers
-        )
+        format!("{ends} {:?} {}", chunk.weights, chunk.headers)
     }
 
     #[test]
     fn chunks_arrive_as_they_were_sent() {
         let chunks = chunks();
-        let message = encode(&chunks);
-        let pieces = split(&message).expect("whole chunks");
-        assert_eq!(pieces.len(), chunks.len());
-        for (chunk, piece) in chunks.iter().zip(pieces) {
-            assert_eq!(shown(&decode(piece).expect("a chunk")), shown(chunk));
-        }
-        assert!(split(&[]).is_some_and(|pieces| pieces.is_empty()));
+        let arrived = decode(&encode(&chunks)).expect("whole chunks");
+        let all = |chunks: &[Chunk]| chunks.iter().map(shown).collect::<Vec<_>>();
+        assert_eq!(all(&arrived), all(&chunks));
+        assert!(decode(&encode(&[])).is_some_and(|chunks| chunks.is_empty()));
     }
 
     #[test]
     fn damaged_messages_are_noticed() {
-        for chunk in &chunks() {
-            let bytes = encode_one(chunk);
+        for chunk in chunks() {
+            let bytes = encode(&[chunk]);
             for length in 0..bytes.len() {
                 assert!(
                     decode(&bytes[..length]).is_none(),
@@ -443,22 +373,11 @@ mod tests {
                 for value in [0, 1, 2, 3, 127, 255] {
                     let mut bytes = bytes.clone();
                     bytes[at] = value;
-                    let _ = decode(&bytes).map(|chunk| hone_graph::number::join(vec![chunk.ends]));
-                    let _ = split(&bytes);
+                    for chunk in decode(&bytes).into_iter().flatten() {
+                        hone_graph::number::join(vec![chunk.ends]);
+                    }
                 }
             }
         }
-    }
-
-    #[test]
-    fn messages_have_whole_chunks() {
-        let chunks = chunks();
-        let all: u64 = chunks.iter().map(Chunk::bytes).sum();
-        assert_eq!(messages(&chunks, all), vec![0..5]);
-        assert_eq!(
-            messages(&chunks, 0),
-            (0..5).map(|at| at..at + 1).collect::<Vec<_>>()
-        );
-        assert!(messages(&[], 9).is_empty());
     }
 }

@@ -17,7 +17,7 @@ use super::nodes::{self, NodeList};
 use super::options::{ReadNote, ReadOptions, TableColumns, file_name, shown};
 use super::source::{BINARY, Source};
 use super::survey::{Sizes, Survey};
-use super::table::{self, Detected, Kinds, Layout, Tally};
+use super::table::{self, Detected, Layout};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds};
 use crate::memory::Allowance;
@@ -46,9 +46,7 @@ pub(super) fn read(
     let Detected {
         layout,
         header,
-        mut notes,
-        mut skipped,
-        first,
+        note,
     } = detected;
     let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
     let chunks = division.parse(source, progress, |lines| parse(lines, &layout, &naming))?;
@@ -57,15 +55,10 @@ pub(super) fn read(
         let message = "there are no edges after the header";
         return Err(Error::input(&path, message, "it needs at least one edge"));
     }
-    let file = file_name(&path);
-    let mut headers = Tally::default();
-    for chunk in &chunks {
-        skipped.append(&chunk.skipped);
-        headers.append(&chunk.headers);
-    }
-    notes.extend(headers_note(&headers, &file));
-    notes.extend(first.and_then(|first| table::sizes_note(&first, edges, &file)));
-    notes.extend(comments_note(&skipped, &file));
+    let headers = chunks.iter().map(|chunk| chunk.headers).sum();
+    let line = layout.header.as_deref().unwrap_or_default();
+    let again = headers_note(headers, line, &file_name(&path));
+    let notes = [note].into_iter().chain(again).collect();
     Joined::of_table(chunks, &layout, list, Some(header), notes, &path, allowance)
 }
 
@@ -88,34 +81,21 @@ pub(super) fn sizes(
 }
 
 /// A note about lines that repeat the header.
-fn headers_note(headers: &Tally, file: &str) -> Option<ReadNote> {
-    let (line, count) = (shown(&headers.example), headers.count);
+fn headers_note(count: u64, header: &[u8], file: &str) -> Option<ReadNote> {
+    let line = shown(header);
     let (text, them) = match count {
         0 => return None,
         1 => (
-            format!("1 line of {file} is a further header, `{line}`, and is"),
+            format!("1 line of {file} is a further header, `{line}`, and is left out"),
             "it",
         ),
-        _ => {
-            let lines = format!("{count} lines of {file} are further headers, such as `{line}`");
-            (format!("{lines}, and are"), "them")
-        }
+        _ => (
+            format!("{count} lines of {file} are further headers, `{line}`, and are left out"),
+            "them",
+        ),
     };
     let effect = format!("reads {them}, and the first line, as edges");
-    let note = ReadNote::new("headers", format!("{text} left out"));
-    Some(note.with(&[("header", "no")], &effect))
-}
-
-/// A note about comments that could be edges.
-fn comments_note(comments: &Tally, file: &str) -> Option<ReadNote> {
-    let which = match comments.count {
-        0 => return None,
-        1 => format!("1 line of {file} that begins like a comment is"),
-        count => format!("{count} lines of {file} that begin like comments are"),
-    };
-    let text = format!("{which} skipped, such as `{}`", shown(&comments.example));
-    let note = ReadNote::new("comments", text);
-    Some(note.with(&[("comment", "none")], "reads such lines as data"))
+    Some(ReadNote::new("headers", text).with(&[("header", "false")], &effect))
 }
 
 /// A note if a missing value has become a node.
@@ -142,20 +122,16 @@ pub(super) struct Chunk {
     pub(super) ends: Ends,
     /// One per edge when weights are kept, else none.
     pub(super) weights: Vec<f32>,
-    /// Lines that begin like comments and could be edges.
-    pub(super) skipped: Tally,
     /// Lines that repeat the header.
-    pub(super) headers: Tally,
+    pub(super) headers: u64,
 }
 
 impl Chunk {
     pub(super) fn new(ends: Ends, weights: Vec<f32>) -> Self {
-        let (skipped, headers) = (Tally::default(), Tally::default());
         Chunk {
             ends,
             weights,
-            skipped,
-            headers,
+            headers: 0,
         }
     }
 
@@ -234,8 +210,8 @@ impl Joined {
     ) -> Result<Joined> {
         let (edges, weighted) = (edges_of(&chunks), layout.weight.is_some());
         let joined = match list {
-            Some(list) => {
-                notes.extend(list.notes());
+            Some(mut list) => {
+                notes.extend(list.note.take());
                 Joined::numbered(chunks, weighted, list.into_ids())
             }
             None => {
@@ -252,7 +228,6 @@ impl Joined {
             }
         };
         let file = file_name(path);
-        notes.extend(layout.kinds.note(&file, &joined.ids, &joined.pairs));
         notes.extend(missing_note(&file, &joined.ids, &joined.pairs));
         let ignored = layout.ignored_weight.map_or(0, |_| edges as u64);
         Ok(Joined {
@@ -340,14 +315,12 @@ fn cut<'a>(
     lines::check_width(line, |byte| layout.delimiter.begins_with(byte))?;
     match line.iter().find(|b| !b.is_ascii_whitespace()) {
         None => Ok(false),
-        Some(first) if layout.comments.contains(first) => {
-            if layout.could_be_edge(line) {
-                chunk.skipped.add(line);
-            }
-            Ok(false)
-        }
+        Some(&mark) if layout.comments.contains(&mark) => match layout.comments_lead {
+            false => Ok(false),
+            true => Err(lines::late_comment(line, mark)),
+        },
         Some(_) if layout.header.as_deref() == Some(line) => {
-            chunk.headers.add(line);
+            chunk.headers += 1;
             Ok(false)
         }
         Some(_) => lines::split(line, layout.delimiter, fields).map(|()| true),
@@ -488,7 +461,7 @@ fn parse_line(
     }
     let (u, v) = (fields[layout.source].text(), fields[layout.target].text());
     let (mut u, mut v) = (Cow::Borrowed(id(line, &u)?), Cow::Borrowed(id(line, &v)?));
-    if let Kinds::Two([left, right]) = &layout.kinds {
+    if let Some([left, right]) = &layout.kinds {
         (u, v) = (format!("{left}:{u}").into(), format!("{right}:{v}").into());
     }
     let (u, v) = (&*u, &*v);

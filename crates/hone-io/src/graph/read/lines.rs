@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::FxHashMap;
+
 use super::blocks::{Fault, LONGEST_LINE, long_line};
 use super::source::{BINARY, Source};
 use crate::error::{Error, Result};
+use crate::message::{message, set};
 use hone_graph::canonical_integer;
 
 /// What a comment begins with unless the user decides.
@@ -23,42 +26,13 @@ pub fn is_idle(line: &[u8], marks: &[u8]) -> bool {
         .is_none_or(|first| marks.contains(first))
 }
 
-/// Whether a line that begins like a comment has something right behind the mark, as `#rust` has and
-/// `# note`, `##` and `#` have not.
-pub fn is_tight(line: &[u8], marks: &[u8]) -> bool {
-    let mut bytes = line.trim_ascii_start().iter();
-    bytes.next().is_some_and(|first| marks.contains(first))
-        && bytes
-            .next()
-            .is_some_and(|second| !second.is_ascii_whitespace() && !marks.contains(second))
-}
-
-/// How often something was met, and what it looked like the first time.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// How many lines.
-    pub count: u64,
-    /// The first of them.
-    pub example: Vec<u8>,
-}
-
-impl Tally {
-    /// Counts a line.
-    pub fn add(&mut self, line: &[u8]) {
-        if self.count == 0 {
-            // More is never shown.
-            self.example = line[..line.len().min(1 << 10)].to_vec();
-        }
-        self.count += 1;
-    }
-
-    /// Adds what a later part of the file has.
-    pub fn append(&mut self, later: &Tally) {
-        if self.count == 0 {
-            self.example.clone_from(&later.example);
-        }
-        self.count += later.count;
-    }
+/// What is wrong with a line that begins like a comment, but not at the head of its file.
+pub(super) fn late_comment(line: &[u8], mark: u8) -> Fault {
+    let mark = char::from(mark);
+    let message = format!("a line that begins with {mark} below the first line of data");
+    let (skip, keep) = (set("comment", mark), set("comment", "none"));
+    let remedy = message![skip, " skips such lines, ", keep, " reads them as data"];
+    Fault::new(line, message, remedy)
 }
 
 /// Uses up blank lines and comments at the beginning, in time linear in them; `seen` gets the comments, among them lines of
@@ -232,55 +206,41 @@ impl Delimiter {
     }
 }
 
-/// What separates the columns of a table, from its first lines.
-///
-/// It is the first of tab, `|`, semicolon, comma, blanks and `::` that splits as many lines as any into as many columns as the
-/// first one has, or as the second one, if that are more. But blanks do if every line but the first, which may be a header,
-/// begins with two integers between blanks that it does not separate.
+/// What separates the columns of a table, from its first lines: the first of tab, `|`, semicolon, comma, blanks and `::` that
+/// splits the most lines into equally many columns, at least two. A line of which two whole numbers between blanks would stay
+/// together in one of the first two columns does not count.
 pub fn detect(lines: &[Vec<u8>]) -> Delimiter {
-    let body = &lines[usize::from(lines.len() > 1)..];
     let characters = [b'\t', b'|', b';', b','].map(Delimiter::Byte);
     let symbols = Symbols::new("::").map(Delimiter::Symbols);
     let candidates = characters.into_iter().chain([Delimiter::Blanks]);
-    let candidates = candidates.chain(symbols);
-    let mut best = (0, Delimiter::Blanks);
-    for lines in [lines, body] {
-        for candidate in candidates.clone() {
-            let like_the_first = even(lines, candidate);
-            if like_the_first > best.0 {
-                best = (like_the_first, candidate);
-            }
+    let (mut most, mut best) = (0, Delimiter::Blanks);
+    for candidate in candidates.chain(symbols) {
+        let mut lines_of: FxHashMap<usize, usize> = FxHashMap::default();
+        for columns in lines.iter().filter_map(|line| columns(line, candidate)) {
+            *lines_of.entry(columns).or_default() += 1;
+        }
+        let even = lines_of.into_values().max().unwrap_or(0);
+        if even > most {
+            (most, best) = (even, candidate);
         }
     }
-    match body.iter().all(|line| joins_integers(line, best.1)) {
-        true => Delimiter::Blanks,
-        false => best.1,
-    }
+    best
 }
 
-/// How many lines have as many columns as the first, if that has several.
-fn even(lines: &[Vec<u8>], delimiter: Delimiter) -> usize {
+/// Into how many columns a delimiter splits a line, if there are several, and ids between blanks are not left together.
+fn columns(line: &[u8], delimiter: Delimiter) -> Option<usize> {
     let mut fields = Vec::new();
-    let mut widths = lines
-        .iter()
-        .map(|line| split(line, delimiter, &mut fields).map_or(0, |()| fields.len()));
-    match widths.next() {
-        Some(first) if first > 1 => 1 + widths.filter(|&columns| columns == first).count(),
-        _ => 0,
-    }
-}
-
-/// Whether a line begins with two integers between blanks that a delimiter does not separate: `0 1<TAB>5`, or
-/// `0 1 {'weight': 3, 'year': 1999}`.
-fn joins_integers(line: &[u8], delimiter: Delimiter) -> bool {
-    let (mut words, mut fields) = (Vec::new(), Vec::new());
-    let is_cut = split(line, Delimiter::Blanks, &mut words).is_ok()
-        && split(line, delimiter, &mut fields).is_ok();
-    let ids = |fields: &[Field]| match fields {
-        [u, v, ..] => canonical_integer(&u.text()).zip(canonical_integer(&v.text())),
-        _ => None,
+    split(line, delimiter, &mut fields).ok()?;
+    let are_integers = |field: &Field| {
+        let mut words = field.raw.split(|&byte| byte == b' ' || byte == b'\t');
+        let mut is_integer = || {
+            words
+                .next()
+                .is_some_and(|word| canonical_integer(word).is_some())
+        };
+        !field.quoted && is_integer() && is_integer()
     };
-    is_cut && ids(&words).is_some() && ids(&words) != ids(&fields)
+    (fields.len() > 1 && !fields[..2].iter().any(are_integers)).then_some(fields.len())
 }
 
 /// One field, quotes around it taken off.
@@ -293,11 +253,6 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// Whether it stood in quotes.
-    pub fn is_quoted(self) -> bool {
-        self.quoted
-    }
-
     /// The text of the field.
     pub fn text(self) -> Cow<'a, [u8]> {
         if !self.doubled {
@@ -459,6 +414,11 @@ pub(super) fn id<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
         )),
         None => Ok(id),
     }
+}
+
+/// Length of the first line of a text, with its end.
+pub fn first_end(text: &[u8]) -> usize {
+    memchr::memchr(b'\n', text).map_or(text.len(), |at| at + 1)
 }
 
 /// A line without its end, LF or CRLF.

@@ -29,11 +29,11 @@ use crate::progress::Progress;
 pub use blocks::LONGEST_LINE;
 pub use division::Division;
 use edges::Joined;
-pub use options::{Column, Comment, InputFormat, ReadNote, ReadOptions, Reading, TableColumns};
+pub use options::{Column, InputFormat, ReadNote, ReadOptions, Reading, TableColumns};
 use source::Source;
 pub use source::{check_lines, extension};
 pub use survey::Sizes;
-pub use table::{are_two_kinds, table_columns};
+pub use table::table_columns;
 
 /// Extensions of what cannot be read.
 const OTHERS: &str = "gml graphml gexf json jsonl net dot gv xml mat pkl pickle xlsx xls zip tar bz2 xz lz4 7z rar feather arrow \
@@ -104,7 +104,7 @@ fn read_input(
             limit,
             remedy,
         } => {
-            let sizes = sizes_of(input, options, progress).ok().flatten();
+            let sizes = sizes(input, options, progress).ok().flatten();
             let reading = sizes.map(|sizes| sizes.reading(options, division.processes()));
             let enough = reading.map(|more| held.saturating_add(more).max(limit.saturating_add(1)));
             Error::Memory {
@@ -135,15 +135,11 @@ pub fn sizes(
     options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<Option<Sizes>> {
-    sizes_of(input.as_ref(), options, progress)
-}
-
-fn sizes_of(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Result<Option<Sizes>> {
+    let input = input.as_ref();
     if input == Path::new("-") || builtin_name(input).is_some() {
         return Ok(None);
     }
-    let (source, format) = open(input, options, Allowance::new(options.memory))?;
-    let mut source = source.thrifty();
+    let (mut source, format) = open(input, options, Allowance::new(options.memory))?;
     Ok(Some(match format {
         InputFormat::Edges => edges::sizes(source, options, progress)?,
         InputFormat::MatrixMarket | InputFormat::Metis => mtx::promised(&mut source)?,

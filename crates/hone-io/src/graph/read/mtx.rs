@@ -9,7 +9,7 @@ use std::str;
 use super::blocks::Fault;
 use super::division::Division;
 use super::edges::{self, Joined, Naming};
-use super::lines::{skip_idle, without_end};
+use super::lines::{first_end, skip_idle, without_end};
 use super::options::{InputFormat, ReadOptions};
 use super::source::Source;
 use super::survey::Sizes;
@@ -78,11 +78,11 @@ fn begin(source: &mut Source, options: &ReadOptions, weighted: bool) -> Result<(
     let line = first_line(source)?;
     let banner =
         banner(&line, weighted).map_err(|fault| fault.into_error(source, source.lines()))?;
-    source.skip(next_line(source));
+    source.skip(first_end(source.ahead()));
     skip_idle(source, b"%", |_| {})?;
     let line = first_line(source)?;
     let (nodes, entries) = size(&line).map_err(|fault| fault.into_error(source, source.lines()))?;
-    source.skip(next_line(source));
+    source.skip(first_end(source.ahead()));
     Ok((banner, nodes, entries))
 }
 
@@ -106,13 +106,8 @@ pub(super) fn promised(source: &mut Source) -> Result<Sizes> {
 /// The line that comes next, without its end.
 pub fn first_line(source: &mut Source) -> Result<Vec<u8>> {
     source.fill(1 << 12)?;
-    let end = next_line(source);
+    let end = first_end(source.ahead());
     Ok(without_end(&source.ahead()[..end]).to_vec())
-}
-
-/// Length of the line that comes next, of what is ahead.
-pub fn next_line(source: &Source) -> usize {
-    memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1)
 }
 
 /// Reads `%%MatrixMarket matrix coordinate FIELD SYMMETRY`.

@@ -2,18 +2,17 @@
 //!
 //! The whole line is the id, blanks and delimiters inside included; blanks around it are not. An id in
 //! quotes is taken as it is (quotes within doubled), may hold line breaks and may be empty: this is how the
-//! lists that are written here quote ids ([`super::super::quoted_line`]). A first line that is the name of an
-//! id column (`id`, `node`, …) is a header unless it is quoted; if it names several columns, the list is a table.
+//! lists that are written here quote ids ([`super::super::quoted_line`]). A first line `id` is a header unless it is
+//! quoted; if it names several columns, the list is a table.
 
 use std::borrow::Cow;
 use std::path::Path;
 
 use super::super::NodeIds;
 use super::blocks::Fault;
-use super::lines::{self, Delimiter, id, is_idle, without_end};
+use super::lines::{self, Delimiter, id, without_end};
 use super::options::{ReadNote, ReadOptions, shown};
 use super::source::{BINARY, Source};
-use super::table::Tally;
 use crate::error::{Error, Result};
 use crate::graph::quote::list_header;
 use crate::memory::Allowance;
@@ -24,13 +23,11 @@ const WATCH: usize = 1 << 14;
 
 /// A node list.
 pub(super) struct NodeList {
-    file: String,
     names: Names,
     /// Delimiter and position of the ids, when the list is a table.
     table: Option<(Delimiter, usize)>,
-    header: Option<ReadNote>,
-    /// Comments that could be ids.
-    skipped: Tally,
+    /// What was decided about its first line.
+    pub(super) note: Option<ReadNote>,
 }
 
 /// The list of the options, if there is one.
@@ -46,14 +43,11 @@ pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<Option
     let before = source.lines();
     let text = source.take_all()?;
     let mut list = NodeList {
-        file: file.to_owned(),
         names: Names::new(),
         table: None,
-        header: None,
-        skipped: Tally::default(),
+        note: None,
     };
-    let marks = options.comments();
-    let (mut entries, mut first) = (Entries::new(&text), true);
+    let (marks, mut entries, mut first) = (options.comments()?, Entries::new(&text), true);
     loop {
         let number = entries.line;
         let failed = |fault: Fault| fault.on_line(number).into_error(&source, before);
@@ -64,13 +58,17 @@ pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<Option
         let Some(entry) = entry.map_err(failed)? else {
             break;
         };
-        if !entry.quoted && is_idle(&entry.text, &marks) {
-            if lines::is_tight(&entry.text, &marks) && options.comment.is_none() {
-                list.skipped.add(&entry.text);
+        match entry.text.first() {
+            None if !entry.quoted => continue,
+            Some(&mark) if !entry.quoted && marks.contains(&mark) => {
+                if first || options.comment.is_some() {
+                    continue;
+                }
+                return Err(failed(lines::late_comment(entry.line, mark)));
             }
-            continue;
+            _ => {}
         }
-        if std::mem::take(&mut first) && !entry.quoted && list.take_header(&entry.text) {
+        if std::mem::take(&mut first) && !entry.quoted && list.take_header(file, &entry.text) {
             continue;
         }
         list.add(&entry).map_err(failed)?;
@@ -79,12 +77,8 @@ pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<Option
         }
     }
     if list.names.is_empty() {
-        let remedy = match list.skipped.count {
-            0 => "give one id per line, or leave it out",
-            _ => {
-                "give one id per line, in quotes where it begins with # or %; or leave the list out"
-            }
-        };
+        let remedy =
+            "give one id per line, in quotes where it begins with # or %; or leave the list out";
         return Err(Error::input(path, "the node list has no nodes", remedy));
     }
     Ok(Some(list))
@@ -112,27 +106,21 @@ impl NodeList {
     }
 
     /// Whether a first line names the columns.
-    fn take_header(&mut self, line: &[u8]) -> bool {
-        let text = String::from_utf8_lossy(line);
-        let (file, shown) = (&self.file, shown(line));
-        let Some((separator, position)) = list_header(&text) else {
+    fn take_header(&mut self, file: &str, line: &[u8]) -> bool {
+        let Some((separator, position)) = list_header(&String::from_utf8_lossy(line)) else {
             return false;
         };
-        let said = match separator {
+        let shown = shown(line);
+        let text = match separator {
             None => format!(
                 "the first line of {file}, `{shown}`, is read as a header; put it in quotes (\"{shown}\") to list a node of \
                  that name"
             ),
-            Some(separator) => {
-                let column = text
-                    .split(char::from(separator))
-                    .nth(position)
-                    .unwrap_or_default();
-                let column = column.trim_matches(['"', ' ']);
-                format!("{file} is read as a table whose column `{column}` has the ids")
+            Some(_) => {
+                format!("{file} is read as a table with ids in the column `id` of `{shown}`")
             }
         };
-        self.header = Some(ReadNote::new("list-header", said));
+        self.note = Some(ReadNote::new("list-header", text));
         self.table = separator.map(|separator| (Delimiter::Byte(separator), position));
         true
     }
@@ -165,27 +153,6 @@ impl NodeList {
             }
             Some(_) => Ok(()),
         }
-    }
-
-    /// What its owner should know.
-    pub(super) fn notes(&self) -> impl Iterator<Item = ReadNote> {
-        let (file, line) = (&self.file, shown(&self.skipped.example));
-        let skipped = match self.skipped.count {
-            0 => None,
-            1 => Some(format!(
-                "the line `{line}` of {file} is read as a comment; put it in quotes (\"{line}\")"
-            )),
-            count => Some(format!(
-                "{count} lines of {file}, such as `{line}`, are read as comments; put such lines in quotes (\"{line}\")"
-            )),
-        };
-        let skipped = skipped.map(|text| {
-            ReadNote::new(
-                "list-comments",
-                format!("{text} to list nodes of that name"),
-            )
-        });
-        self.header.clone().into_iter().chain(skipped)
     }
 }
 

@@ -21,28 +21,28 @@ pub struct ReadOptions {
     /// Keep the direction of edges. Formats that store an undirected edge once (symmetric Matrix
     /// Market, METIS) then give both arcs.
     pub directed: bool,
-    /// Keep the weights. There must be some: a column called `weight` or the like, the only one beside the ids, the third of a
-    /// table without a header, or the one named by `weight`. Without this they are ignored and counted in
-    /// [`crate::graph::Dropped`].
+    /// Keep the weights. There must be some: a column called `weight`, the only one beside the ids, the third of a table without
+    /// a header, or the one named by `weight`. Without this they are ignored and counted in [`crate::graph::Dropped`].
     pub weighted: bool,
     /// What separates the columns of an edge list: one character, `tab`, `space` (any run of
-    /// spaces and tabs), or two to eight symbols such as `::`. By default the first of tab, `|`, semicolon, comma, spaces and `::`
-    /// that splits the lines evenly.
+    /// spaces and tabs), or two to eight symbols such as `::`. By default the first of tab, `|`, semicolon, comma, blanks and `::`
+    /// that splits the most lines into equally many columns.
     pub delimiter: Option<String>,
-    /// What begins comment lines of an edge list and of a node list; by default `#` and `%`.
-    pub comment: Option<Comment>,
-    /// Whether the first line of an edge list names the columns; by default detected.
+    /// What begins comment lines of an edge list and of a node list, a character or `none`; by default `#` and `%`, at the head
+    /// of the file only.
+    pub comment: Option<String>,
+    /// Whether the first line of an edge list names the columns. By default it does unless it has a number or an id that
+    /// comes again, if a column has only numbers below it or all other lines have an id that comes again.
     pub header: Option<bool>,
-    /// Column of the first node of an edge; by default `source` or the like, else the first.
+    /// Column of the first node of an edge; by default the one called `source`, else the first.
     pub source: Option<Column>,
-    /// Column of the second node of an edge; by default `target` or the like, else the second.
+    /// Column of the second node of an edge; by default the one called `target`, else the second.
     pub target: Option<Column>,
     /// Column of the weight, which are then kept; by default see `weighted`.
     pub weight: Option<Column>,
     /// Whether the two columns of a table name nodes of two kinds, such as users and items, so that 1 in one of them is
     /// another node than 1 in the other. Ids then have the name of their column in front: `user:1` and `item:1`, or
-    /// `source:1` and `target:1` where columns have no names. By default the same id is the same node, with a note if the
-    /// columns are called `user` and `item` or the like.
+    /// `source:1` and `target:1` where columns have no names. By default the same id is the same node.
     pub bipartite: Option<bool>,
     /// A file with one node id per line that fixes the order of the nodes and adds those without an
     /// edge. The whole line is the id, unless it is quoted.
@@ -142,61 +142,21 @@ impl FromStr for InputFormat {
     }
 }
 
-/// What begins a comment line, when the user decides: written as the character, or `none`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-#[non_exhaustive]
-pub enum Comment {
-    /// No line is a comment.
-    None,
-    /// A line that begins with this character, anywhere in the file.
-    Char(char),
-}
-
-impl FromStr for Comment {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let mut chars = text.chars();
-        match (text, chars.next(), chars.next()) {
-            ("none", ..) => Ok(Comment::None),
-            (_, Some(one), None) if one.is_ascii_punctuation() && one != '"' => {
-                Ok(Comment::Char(one))
-            }
+impl ReadOptions {
+    /// What comment lines begin with.
+    pub(super) fn comments(&self) -> Result<Vec<u8>> {
+        let Some(asked) = &self.comment else {
+            return Ok(b"#%".to_vec());
+        };
+        match asked.as_bytes() {
+            b"none" => Ok(Vec::new()),
+            [mark] if mark.is_ascii_punctuation() && *mark != b'"' => Ok(vec![*mark]),
             _ => {
                 let message = format!(
-                    "`{text}` cannot begin comments; give one of the characters #, %, !, /, … or none"
+                    "`{asked}` cannot begin comments; give one of the characters #, %, !, /, … or none"
                 );
                 Err(Error::config("comment", message))
             }
-        }
-    }
-}
-
-impl TryFrom<String> for Comment {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        text.parse()
-    }
-}
-
-impl From<Comment> for String {
-    fn from(comment: Comment) -> Self {
-        match comment {
-            Comment::None => "none".into(),
-            Comment::Char(one) => one.into(),
-        }
-    }
-}
-
-impl ReadOptions {
-    /// What comment lines begin with.
-    pub(super) fn comments(&self) -> Vec<u8> {
-        match self.comment {
-            None => b"#%".to_vec(),
-            Some(Comment::None) => Vec::new(),
-            Some(Comment::Char(one)) => one.to_string().into_bytes(),
         }
     }
 
@@ -274,7 +234,7 @@ pub struct TableColumns {
 /// Something about the reading of a file that its owner should know: what was assumed, and which options change it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadNote {
-    /// Its kind, for programs: `header`, `columns`, `weights`, ….
+    /// Its kind, for programs: `reading` says how a table was read; `headers`, `missing-ids`, ….
     pub what: String,
     /// What was assumed, and which options of [`ReadOptions`] change it.
     #[serde(with = "message::text")]
@@ -304,9 +264,9 @@ impl ReadNote {
         self
     }
 
-    /// Whether the graph may be another than was meant, so that it is a warning.
-    pub fn is_warning(&self) -> bool {
-        self.what == "merged"
+    /// Whether it says how the rules for tables were applied, and nothing else.
+    pub fn is_routine(&self) -> bool {
+        self.what == "reading"
     }
 }
 

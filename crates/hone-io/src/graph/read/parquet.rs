@@ -1,18 +1,15 @@
 //! Parquet tables: two id columns of integers or strings, perhaps a weight column.
 //!
-//! Read with the column API of the `parquet` crate, one row group after the other. Columns may be
-//! declared nullable (most writers do) but must not hold a null. Damaged files are handled by [`TableReader`].
+//! Read one row group after the other. Columns may be declared nullable (most writers do) but must not hold a null. Damaged
+//! files are handled by [`TableReader`].
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::str;
 
-use parquet::basic::{ConvertedType, LogicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::basic::Type as Physical;
 use parquet::file::reader::Length;
-use parquet::schema::types::ColumnDescriptor;
 
 use super::division::Division;
 use super::edges::{Chunk, Joined, edges_of};
@@ -20,15 +17,13 @@ use super::nodes::{self, NodeList};
 use super::options::{InputFormat, ReadNote, ReadOptions, file_name};
 use super::source::Source;
 use super::survey::{Sizes, Survey};
-use super::table::{self, Kinds, Layout, are_times, is_weight, times_for_weights};
-use crate::columnar::{Data, LONGEST_HEADER, TableReader, damaged, decoded, may_begin};
+use super::table::{self, Layout, are_times, is_weight, times_for_weights};
+use crate::columnar::{Column, Data, LONGEST_HEADER, Nullable, TableReader, damaged, may_begin};
 use crate::error::{Error, Result};
 use crate::message::Message;
 use crate::progress::Progress;
 use hone_graph::number::Ends;
 
-/// Values decoded at once.
-const BATCH: usize = 1 << 16;
 /// Rows per byte of the file beyond which its row count is taken for a lie; run-length encoding
 /// makes few bytes of many equal values, but edges differ.
 const ROWS_PER_BYTE: u64 = 1 << 10;
@@ -38,7 +33,7 @@ struct Table {
     path: PathBuf,
     opened: TableReader,
     layout: Layout,
-    notes: Vec<ReadNote>,
+    note: ReadNote,
     /// Whether the user chose the weight column.
     chosen: bool,
 }
@@ -72,12 +67,12 @@ pub(super) fn read(
         None => read(0..groups)?,
         Some(own) => division.exchange(read(own), &path, allowance)?,
     };
-    let Table { layout, notes, .. } = table;
+    let Table { layout, note, .. } = table;
     if edges_of(&chunks) == 0 {
         let message = "the table has no rows";
         return Err(Error::input(&path, message, "it needs at least one edge"));
     }
-    Joined::of_table(chunks, &layout, list, None, notes, &path, allowance)
+    Joined::of_table(chunks, &layout, list, None, vec![note], &path, allowance)
 }
 
 /// How large the graph of a file is; its groups are read one after the other, and not kept.
@@ -111,28 +106,6 @@ fn data(source: &mut Source, path: &Path) -> Result<Data> {
             "it needs at least one edge",
         )),
         _ => Ok(data),
-    }
-}
-
-/// The values of an id column.
-enum Ids {
-    Integers(Vec<i64>),
-    Text(Vec<String>),
-}
-
-impl Ids {
-    fn len(&self) -> usize {
-        match self {
-            Ids::Integers(ids) => ids.len(),
-            Ids::Text(ids) => ids.len(),
-        }
-    }
-
-    fn text(&self, row: usize) -> String {
-        match self {
-            Ids::Integers(ids) => ids[row].to_string(),
-            Ids::Text(ids) => ids[row].clone(),
-        }
     }
 }
 
@@ -170,7 +143,14 @@ impl Table {
                 "name a flat column",
             );
         }
-        let notes = layout.notes(options, &file_name(&path), &named);
+        let is_flag = |c: &usize| columns[*c].physical_type() == Physical::BOOLEAN;
+        if let Some(column) = used.into_iter().flatten().find(is_flag) {
+            return fail(
+                format!("column `{}` holds BOOLEAN values", names[column]),
+                "node ids are integers or strings, weights are numbers; name other columns",
+            );
+        }
+        let note = layout.note(options, &file_name(&path), &named, Vec::new());
         let (rows, bytes) = (opened.rows(), opened.size());
         if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_PER_BYTE) {
             return Err(opened.damaged(format!("{rows} rows in {bytes} bytes")));
@@ -180,7 +160,7 @@ impl Table {
             path,
             opened,
             layout,
-            notes,
+            note,
             chosen,
         })
     }
@@ -214,38 +194,30 @@ impl Table {
         let layout = &self.layout;
         let mut sources = self.ids(group, layout.source, before)?;
         let mut targets = self.ids(group, layout.target, before)?;
-        if let Kinds::Two(names) = &layout.kinds {
+        if let Some(names) = &layout.kinds {
             for (ids, name) in [&mut sources, &mut targets].into_iter().zip(names) {
-                let prefixed = |row| format!("{name}:{}", ids.text(row));
-                *ids = Ids::Text((0..ids.len()).map(prefixed).collect());
+                let prefixed = |row| format!("{name}:{}", text(ids, row));
+                *ids = Column::Texts((0..ids.len()).map(prefixed).collect());
             }
         }
         let weights = layout
             .weight
             .map(|column| self.weights(group, column, before));
-        let weights = weights.transpose()?;
-        let rows = sources.len();
-        let promised = self.opened.rows_of(group);
-        let weight_rows = weights.as_ref().map_or(rows, Vec::len);
-        if targets.len() != rows || weight_rows != rows || rows as u64 != promised {
-            let what = format!("columns of {rows} and other rows in a group of {promised}");
-            return Err(self.opened.damaged(what));
-        }
         let ends = self.ends(&sources, &targets, before, list)?;
-        Ok(Chunk::new(ends, weights.unwrap_or_default()))
+        Ok(Chunk::new(ends, weights.transpose()?.unwrap_or_default()))
     }
 
     fn ends(
         &self,
-        sources: &Ids,
-        targets: &Ids,
+        sources: &Column,
+        targets: &Column,
         before: u64,
         list: Option<&NodeList>,
     ) -> Result<Ends> {
         let rows = 0..sources.len();
         if let Some(list) = list {
-            let find = |ids: &Ids, row: usize| {
-                let (id, at) = (ids.text(row), before + row as u64);
+            let find = |ids: &Column, row: usize| {
+                let (id, at) = (text(ids, row), before + row as u64);
                 let message =
                     || format!("row {at} has node `{id}`, which the node list does not have");
                 list.find(&id)
@@ -257,8 +229,8 @@ impl Table {
         let mut ends = Ends::Narrow(Vec::new());
         for row in rows {
             let fits = match (sources, targets) {
-                (Ids::Integers(u), Ids::Integers(v)) => ends.push_integers(u[row], v[row]),
-                _ => ends.push(&sources.text(row), &targets.text(row)),
+                (Column::Integers(u), Column::Integers(v)) => ends.push_integers(u[row], v[row]),
+                _ => ends.push(&text(sources, row), &text(targets, row)),
             };
             if !fits {
                 return Err(self.fail("more nodes than 32 bits can number", "split the graph"));
@@ -267,155 +239,101 @@ impl Table {
         Ok(ends)
     }
 
-    /// A column that has values of another type than it should.
-    fn wrong_type(&self, column: &ColumnDescriptor, remedy: &str) -> Error {
-        let (path, kind) = (column.path(), column.physical_type());
-        self.fail(format!("column `{path}` holds {kind} values"), remedy)
+    /// All values of a column of a group, none of which may be null.
+    fn values(&self, group: usize, column: usize, before: u64) -> Result<Column> {
+        let Nullable { values, present } = self.opened.part(group, column)?;
+        let Some(present) = present else {
+            return Ok(values);
+        };
+        let null = present.iter().position(|&present| !present).unwrap_or(0);
+        let (row, name) = (before + null as u64, &self.opened.columns()[column]);
+        let message = format!("row {row} has no value in column `{name}`");
+        Err(self.fail(message, "drop the rows with nulls"))
     }
 
-    fn ids(&self, group: usize, column: usize, before: u64) -> Result<Ids> {
-        let description = self.opened.schema().column(column);
-        let unsigned = is_unsigned(&description);
-        match self.opened.column_of_group(group, column)? {
-            ColumnReader::Int32ColumnReader(reader) => {
-                let values = self.values(reader, &description, before)?;
-                let widen = |v: i32| {
-                    if unsigned {
-                        i64::from(v as u32)
-                    } else {
-                        i64::from(v)
-                    }
-                };
-                Ok(Ids::Integers(values.into_iter().map(widen).collect()))
+    /// A column that has values of another type than it should.
+    fn wrong_type(&self, column: usize, remedy: &str) -> Error {
+        let (name, columns) = (&self.opened.columns()[column], self.opened.schema());
+        let kind = columns.column(column).physical_type();
+        self.fail(format!("column `{name}` holds {kind} values"), remedy)
+    }
+
+    fn ids(&self, group: usize, column: usize, before: u64) -> Result<Column> {
+        match self.values(group, column, before)? {
+            Column::Counts(ids) => {
+                let integers = ids.iter().map(|&id| i64::try_from(id));
+                Ok(match integers.collect::<Result<Vec<i64>, _>>() {
+                    Ok(ids) => Column::Integers(ids),
+                    Err(_) => Column::Texts(ids.iter().map(u64::to_string).collect()),
+                })
             }
-            ColumnReader::Int64ColumnReader(reader) => {
-                let values = self.values(reader, &description, before)?;
-                if unsigned && values.iter().any(|&v| v < 0) {
-                    let text = |v: i64| (v as u64).to_string();
-                    return Ok(Ids::Text(values.into_iter().map(text).collect()));
+            Column::Texts(ids) => match ids.iter().position(String::is_empty) {
+                None => Ok(Column::Texts(ids)),
+                Some(row) => {
+                    let message = format!("row {} has an empty node id", before + row as u64);
+                    Err(self.fail(message, "remove the row"))
                 }
-                Ok(Ids::Integers(values))
-            }
-            ColumnReader::ByteArrayColumnReader(reader) => {
-                let values = self.values(reader, &description, before)?;
-                Ok(Ids::Text(self.names(&values, before)?))
-            }
-            _ => {
+            },
+            ids @ Column::Integers(_) => Ok(ids),
+            Column::Floats(_) | Column::Nodes(_) => {
                 let remedy =
                     "node ids must be integers or strings; name other columns or convert them";
-                Err(self.wrong_type(&description, remedy))
+                Err(self.wrong_type(column, remedy))
             }
         }
-    }
-
-    fn names(&self, values: &[ByteArray], before: u64) -> Result<Vec<String>> {
-        // A dictionary may have made many of few bytes.
-        let bytes = values.iter().map(|value| value.len() as u64 + 24).sum();
-        self.opened.check_memory(bytes)?;
-        let name = |(row, value): (u64, &ByteArray)| {
-            let fail =
-                |what: &str, remedy: &str| Err(self.fail(format!("row {row} has {what}"), remedy));
-            match str::from_utf8(value.data()) {
-                Ok("") => fail("an empty node id", "remove the row"),
-                Ok(name) => Ok(name.to_owned()),
-                Err(_) => fail(
-                    "a node id that is not valid UTF-8",
-                    "write the column as strings",
-                ),
-            }
-        };
-        (before..).zip(values).map(name).collect()
     }
 
     fn weights(&self, group: usize, column: usize, before: u64) -> Result<Vec<f32>> {
-        let description = self.opened.schema().column(column);
-        let weights: Vec<f32> = match self.opened.column_of_group(group, column)? {
-            ColumnReader::FloatColumnReader(reader) => self.values(reader, &description, before)?,
-            ColumnReader::DoubleColumnReader(reader) => {
-                let values = self.values(reader, &description, before)?;
-                let vanishes = |weight: &f64| *weight != 0.0 && *weight as f32 == 0.0;
-                if let Some((row, weight)) = (before..).zip(&values).find(|(_, w)| vanishes(w)) {
-                    let remedy = "it is below the range of 32-bit floating point: scale them up";
-                    return Err(self.fail(format!("row {row} has the weight {weight:e}"), remedy));
-                }
-                values.into_iter().map(|w| w as f32).collect()
+        let weights: Vec<f32> = match self.values(group, column, before)? {
+            Column::Floats(weights) => weights,
+            Column::Integers(weights) => {
+                self.check_times(column, weights.iter().map(|&weight| weight as f64))?;
+                weights.into_iter().map(|weight| weight as f32).collect()
             }
-            ColumnReader::Int32ColumnReader(reader) => {
-                let values = self.values(reader, &description, before)?;
-                self.integer_weights(&description, values.into_iter().map(i64::from).collect())?
+            Column::Counts(weights) => {
+                self.check_times(column, weights.iter().map(|&weight| weight as f64))?;
+                weights.into_iter().map(|weight| weight as f32).collect()
             }
-            ColumnReader::Int64ColumnReader(reader) => {
-                let values = self.values(reader, &description, before)?;
-                self.integer_weights(&description, values)?
-            }
-            _ => {
+            Column::Texts(_) | Column::Nodes(_) => {
                 let remedy = "weights must be numbers; name another column";
-                return Err(self.wrong_type(&description, remedy));
+                return Err(self.wrong_type(column, remedy));
             }
         };
-        let is_wrong = |weight: f32| !(weight.is_finite() && weight >= 0.0);
-        match (before..)
-            .zip(&weights)
-            .find(|(_, weight)| is_wrong(**weight))
-        {
-            Some((row, weight)) => {
-                let message = format!("row {row} has the weight {weight}");
-                Err(self.fail(message, "weights must be finite and ≥ 0"))
-            }
-            None => Ok(weights),
+        let is_wrong = |weight: &f32| !(weight.is_finite() && *weight >= 0.0);
+        if let Some(row) = weights.iter().position(is_wrong) {
+            let message = format!(
+                "row {} has the weight {}",
+                before + row as u64,
+                weights[row]
+            );
+            return Err(self.fail(message, "weights must be finite and ≥ 0"));
         }
-    }
-
-    /// Integers as weights; fails for times or dates that nobody called weights.
-    fn integer_weights(&self, column: &ColumnDescriptor, values: Vec<i64>) -> Result<Vec<f32>> {
-        let name = column.path().string();
-        let is_called_so = self.chosen || is_weight(&name);
-        if !is_called_so && are_times(&values.iter().map(|&value| value as f64)) {
-            let (message, remedy) = times_for_weights(&format!("column `{name}`"));
+        if weights.contains(&0.0)
+            && let Some((row, weight)) = self.opened.vanishing(group, column)?
+        {
+            let message = format!("row {} has the weight {weight:e}", before + row as u64);
+            let remedy = "it is below the range of 32-bit floating point: scale them up";
             return Err(self.fail(message, remedy));
         }
-        Ok(values.into_iter().map(|weight| weight as f32).collect())
+        Ok(weights)
     }
 
-    /// All values of a column of a row group; a null is an error.
-    fn values<T: DataType>(
-        &self,
-        mut reader: ColumnReaderImpl<T>,
-        column: &ColumnDescriptor,
-        before: u64,
-    ) -> Result<Vec<T::T>> {
-        // Texts may be long.
-        let is_long = size_of::<T::T>() > size_of::<u64>();
-        let batch = if is_long { BATCH / 16 } else { BATCH };
-        let (mut values, mut levels) = (Vec::new(), Vec::new());
-        loop {
-            levels.clear();
-            let row = before + values.len() as u64;
-            // Few bytes may stand for many values.
-            self.opened
-                .check_memory((batch * size_of::<T::T>()) as u64)?;
-            let call = || reader.read_records(batch, Some(&mut levels), None, &mut values);
-            let (records, read, _) = decoded(call).map_err(|what| self.opened.damaged(what))?;
-            if records != read {
-                let null = levels.iter().position(|&level| level == 0).unwrap_or(0) as u64;
-                let message = format!(
-                    "row {} has no value in column `{}`",
-                    row + null,
-                    column.path()
-                );
-                return Err(self.fail(message, "drop the rows with nulls"));
-            }
-            if records == 0 {
-                return Ok(values);
-            }
+    /// Refuses times or dates that nobody called weights.
+    fn check_times(&self, column: usize, values: impl Iterator<Item = f64> + Clone) -> Result<()> {
+        let name = &self.opened.columns()[column];
+        if self.chosen || is_weight(name) || !are_times(&values) {
+            return Ok(());
         }
+        let (message, remedy) = times_for_weights(&format!("column `{name}`"));
+        Err(self.fail(message, remedy))
     }
 }
 
-/// Whether the bits of an integer column mean an unsigned number.
-fn is_unsigned(column: &ColumnDescriptor) -> bool {
-    use ConvertedType as T;
-    let unsigned = [T::UINT_8, T::UINT_16, T::UINT_32, T::UINT_64];
-    let logical = matches!(column.logical_type_ref(), Some(LogicalType::Integer(integer)) if !integer.is_signed);
-    logical || unsigned.contains(&column.converted_type())
+/// An id as text.
+fn text(ids: &Column, row: usize) -> Cow<'_, str> {
+    match ids {
+        Column::Integers(ids) => Cow::Owned(ids[row].to_string()),
+        Column::Texts(ids) => Cow::Borrowed(&ids[row]),
+        _ => unreachable!("ids are integers or texts"),
+    }
 }

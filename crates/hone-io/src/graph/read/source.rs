@@ -42,8 +42,6 @@ pub struct Source {
     allowance: Allowance,
     /// Bytes read when memory is checked again.
     watch: u64,
-    /// Whether to use as little memory as possible.
-    thrifty: bool,
 }
 
 impl Source {
@@ -59,7 +57,6 @@ impl Source {
             ended: false,
             allowance: allowance.of_stream(),
             watch: WATCH,
-            thrifty: false,
         };
         if input == Path::new("-") {
             source.set_stream(Box::new(io::stdin()))?;
@@ -120,17 +117,6 @@ impl Source {
             (Box::new(raw), "")
         });
         Ok(())
-    }
-
-    /// The same, to be read with as little memory as possible; lines may be shorter only.
-    pub fn thrifty(mut self) -> Self {
-        self.thrifty = true;
-        self
-    }
-
-    /// Whether to use as little memory as possible.
-    pub fn is_thrifty(&self) -> bool {
-        self.thrifty
     }
 
     /// The input as the user named it.

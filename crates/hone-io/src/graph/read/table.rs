@@ -1,5 +1,5 @@
-//! The rules by which a table of edges is read: whether its first line names the columns, which column is what, and what its
-//! owner should know about that. `docs/formats.md` has them as a table; options override each.
+//! The rules by which a table of edges is read: whether its first line names the columns, and which column is what.
+//! `docs/formats.md` has them as a table; options override each, and a note says what was decided.
 //!
 //! They look at the first 64 KiB alone; every later line must agree.
 
@@ -7,21 +7,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Fault;
 use super::lines::{
-    self, Delimiter, check_width, is_idle, is_tight, row, sample, skip_idle, without_end,
+    self, Delimiter, check_width, first_end, is_idle, row, sample, skip_idle, without_end,
 };
 use super::options::{Column, ReadNote, ReadOptions, TableColumns, file_name, list, shown};
 use super::source::Source;
 use crate::error::{Error, Result};
-use crate::graph::NodeIds;
 use crate::message::{Message, message, set, setting};
 
 /// Bytes looked at.
 const SAMPLE_BYTES: usize = 1 << 16;
-/// Comments before the first line that are remembered because they could be edges, and their longest.
-const COMMENTS: usize = 1000;
-const LONGEST_COMMENT: usize = 1 << 12;
-/// Lines below the first from which a lack of recurrence is worth a note.
-const LINES_DOUBT: usize = 2;
 /// Whole numbers that are dates (20240131), or Unix times since 1995 in seconds or in thousandths, millionths or billionths of
 /// them, if all numbers of a column are.
 const TIMES: [(f64, f64); 5] = [
@@ -32,50 +26,6 @@ const TIMES: [(f64, f64); 5] = [
     (8e17, 1e19),
 ];
 
-/// Names of the two id columns, as [`plain`] has them.
-const PAIRS: &str = "\
-source:target source:destination source:dest src:dst src:dest src:tgt from:to node1:node2 nodea:nodeb id1:id2 ida:idb \
-vertex1:vertex2 u:v i:j s:t x:y start:end head:tail left:right origin:destination parent:child follower:followee \
-follower:followed citing:cited sender:receiver caller:callee user:friend";
-/// Such names where the columns have nodes of two kinds, each numbered by itself.
-const PAIRS_OF_KINDS: &str = "\
-user:item user:movie user:product user:business user:artist user:book customer:product author:paper";
-/// Names of the weights, the most usual first.
-const WEIGHTS: &str = "weight weights w value edgeweight wt strength count score rating similarity";
-/// What programs call the index of a table that they write with it, if they call it anything; and what is an index if no value
-/// occurs twice.
-const INDICES: [&str; 3] = ["", "unnamed0", "indexlevel0"];
-const PERHAPS_INDICES: [&str; 4] = ["id", "index", "row", "rownames"];
-
-/// A name of a column without what spellings differ in: `From_Node_ID` is `from`, `edgeWeight` is `edgeweight`.
-fn plain(name: &str) -> String {
-    let letters = name.chars().filter(|c| c.is_alphanumeric());
-    let whole: String = letters.flat_map(char::to_lowercase).collect();
-    let without = |suffix: &str, text: &str| match text.strip_suffix(suffix) {
-        Some(stem) if !stem.is_empty() => stem.to_owned(),
-        _ => text.to_owned(),
-    };
-    without("node", &without("id", &whole))
-}
-
-/// Whether two columns of a table, by their names, have nodes of two kinds.
-///
-/// ```
-/// use hone_io::graph::are_two_kinds;
-/// assert!(are_two_kinds("userId", "movieId") && are_two_kinds("paper", "author"));
-/// assert!(!are_two_kinds("source", "target") && !are_two_kinds("user", "friend"));
-/// ```
-pub fn are_two_kinds(a: &str, b: &str) -> bool {
-    let (a, b) = (plain(a), plain(b));
-    let (a, b) = (a.as_str(), b.as_str());
-    pairs(PAIRS_OF_KINDS).any(|pair| pair == (a, b) || pair == (b, a))
-}
-
-fn pairs(list: &str) -> impl Iterator<Item = (&str, &str)> {
-    list.split_ascii_whitespace()
-        .filter_map(|pair| pair.split_once(':'))
-}
-
 /// The position of a column, whatever its case.
 pub fn find(names: &[String], name: &str) -> Option<usize> {
     names
@@ -83,56 +33,8 @@ pub fn find(names: &[String], name: &str) -> Option<usize> {
         .position(|field| field.eq_ignore_ascii_case(name))
 }
 
-/// The positions of a pair of id columns that are called so.
-fn known_pair(names: &[String]) -> Option<(usize, usize)> {
-    let names: Vec<String> = names.iter().map(|name| plain(name)).collect();
-    let at = |name: &str| names.iter().position(|own| own == name);
-    let mut all = pairs(PAIRS).chain(pairs(PAIRS_OF_KINDS));
-    all.find_map(|(u, v)| at(u).zip(at(v)))
-}
-
 /// What is wrong with a table, and the remedy.
 pub(super) type Refusal = (String, Message);
-
-/// What the two id columns of a table have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kinds {
-    /// Nodes of one kind.
-    One,
-    /// Nodes of one kind, though the table looks like one of two; with the names of the columns.
-    Suspect([String; 2]),
-    /// Nodes of two kinds; their ids get these words and a colon in front.
-    Two([String; 2]),
-}
-
-impl Kinds {
-    /// A note if integers of two kinds of nodes have become the same nodes.
-    pub(super) fn note(&self, file: &str, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadNote> {
-        let Kinds::Suspect([a, b]) = self else {
-            return None;
-        };
-        if matches!(ids, NodeIds::Text { .. }) {
-            return None;
-        }
-        let (mut left, mut right) = (vec![false; ids.len()], vec![false; ids.len()]);
-        for &(u, v) in pairs {
-            left[u as usize] = true;
-            right[v as usize] = true;
-        }
-        let both = left.iter().zip(&right).filter(|(u, v)| **u && **v).count();
-        let integers = match both {
-            0 => return None,
-            1 => "1 id occurs".to_owned(),
-            _ => format!("{both} ids occur"),
-        };
-        let text = format!(
-            "{integers} in both columns of {file}, `{a}` and `{b}`, which seem to name nodes of two kinds; the same id is \
-             read as the same node"
-        );
-        let option = [("bipartite", "true")];
-        Some(ReadNote::new("merged", text).with(&option, "keeps the two kinds apart"))
-    }
-}
 
 /// Where the parts of an edge are in a line.
 #[derive(Debug, Clone)]
@@ -146,11 +48,12 @@ pub(super) struct Layout {
     pub(super) weight: Option<usize>,
     /// The weight column, when weights are not kept.
     pub(super) ignored_weight: Option<usize>,
-    pub(super) kinds: Kinds,
+    /// What the ids of two kinds of nodes get in front, with a colon.
+    pub(super) kinds: Option<[String; 2]>,
     /// What comment lines begin with.
     pub(super) comments: Vec<u8>,
-    /// Whether that is the default, so that comments which could be edges are worth a note.
-    pub(super) guessed: bool,
+    /// Whether comments stand before the first edge only.
+    pub(super) comments_lead: bool,
     /// The line that names the columns, if it does: lines that repeat it are no edges.
     pub(super) header: Option<Vec<u8>>,
 }
@@ -165,27 +68,17 @@ impl Layout {
             target: 1,
             weight: (has_value && weighted).then_some(2),
             ignored_weight: (has_value && !weighted).then_some(2),
-            kinds: Kinds::One,
+            kinds: None,
             comments: b"%".to_vec(),
-            guessed: false,
+            comments_lead: false,
             header: None,
         }
     }
 
     /// Whether a line is two ids and at most one more field, which is the weight if that is kept.
     pub(super) fn is_plain(&self) -> bool {
-        let two_ids = (self.source, self.target) == (0, 1) && !matches!(self.kinds, Kinds::Two(_));
+        let two_ids = (self.source, self.target) == (0, 1) && self.kinds.is_none();
         two_ids && matches!((self.columns, self.weight), (2, None) | (3, None | Some(2)))
-    }
-
-    /// Whether a line that begins like a comment could be an edge: `#rust,t2` could, `# rust,t2` and `#source,target` could
-    /// not.
-    pub(super) fn could_be_edge(&self, line: &[u8]) -> bool {
-        let line = line.trim_ascii_start();
-        self.guessed
-            && is_tight(line, &self.comments)
-            && row(line, self.delimiter).is_ok_and(|row| row.len() == self.columns)
-            && row(&line[1..], self.delimiter).is_ok_and(|row| known_pair(&row).is_none())
     }
 
     /// What the record of a run says of it; `header` is known of text only.
@@ -200,78 +93,66 @@ impl Layout {
         }
     }
 
-    /// Notes about its columns: those that are not used, and weights and ids that may be none.
-    pub(super) fn notes(&self, options: &ReadOptions, file: &str, table: &Table) -> Vec<ReadNote> {
-        let mut notes = Vec::new();
-        let used: Vec<usize> = [Some(self.source), Some(self.target), self.weight]
-            .into_iter()
-            .flatten()
-            .collect();
-        let is_unused = |c: usize| !used.contains(&c) && self.ignored_weight != Some(c);
-        let says = |c: usize| {
-            table.body.is_empty()
-                || table
-                    .fields(c)
-                    .any(|field| !field.is_empty() && field != "{}")
+    /// What was decided about a table, and the options that decide otherwise. `form` is what is said of text alone.
+    pub(super) fn note(
+        &self,
+        options: &ReadOptions,
+        file: &str,
+        table: &Table,
+        mut form: Vec<String>,
+    ) -> ReadNote {
+        let name = |c: usize| match table.names.get(c).filter(|name| !name.is_empty()) {
+            Some(name) => format!("`{name}`"),
+            None => format!("column {c}"),
         };
-        let chosen = options.source.is_some() && options.target.is_some();
-        if !chosen && (0..self.columns).any(|c| is_unused(c) && says(c)) {
-            let name = |&c: &usize| Some(format!("`{}`", table.names.get(c)?));
-            let names: Vec<String> = used.iter().filter_map(name).collect();
-            let names = match names.is_empty() {
-                true => String::new(),
-                false => format!(" ({})", list(&names)),
-            };
-            let used: Vec<String> = used.iter().map(usize::to_string).collect();
-            let text = format!(
-                "columns {} of {} are used in {file}{names}",
-                list(&used),
-                self.columns
-            );
-            let others = [("source", ""), ("target", ""), ("weight", "")];
-            let effect = "choose others (by name, or by position from 0)";
-            notes.push(ReadNote::new("columns", text).with(&others, effect));
+        let mut options_left = match form.is_empty() {
+            true => Vec::new(),
+            false => vec![
+                ("delimiter", options.delimiter.is_none()),
+                ("header", options.header.is_none()),
+                ("comment", options.comment.is_none()),
+            ],
+        };
+        let example = table.body.first().and_then(|row| {
+            let (u, v) = (row.get(self.source)?, row.get(self.target)?);
+            Some(format!(
+                " ({}–{})",
+                shown(u.as_bytes()),
+                shown(v.as_bytes())
+            ))
+        });
+        let (source, target) = (name(self.source), name(self.target));
+        form.push(format!(
+            "edges from {source} to {target}{}",
+            example.unwrap_or_default()
+        ));
+        if let Some(weight) = self.weight {
+            form.push(format!("weights in {}", name(weight)));
         }
-        if let Some(column) = self.weight.filter(|_| options.weight.is_none())
-            && let Some(name) = table.names.get(column).filter(|name| !is_weight(name))
-        {
-            let text = format!("column {column} of {file}, `{name}`, is read as the weights");
-            let effect = "chooses another (by name, or by position from 0)";
-            notes.push(ReadNote::new("weights", text).with(&[("weight", "")], effect));
+        let used = [Some(self.source), Some(self.target), self.weight];
+        let left: Vec<String> = (0..self.columns)
+            .filter(|c| !used.contains(&Some(*c)))
+            .map(name)
+            .collect();
+        match left.len() {
+            0 => {}
+            1..=3 => form.push(format!("{} not used", list(&left))),
+            more => form.push(format!("{more} columns not used")),
         }
-        let free = [
-            (self.source, &options.source),
-            (self.target, &options.target),
-        ];
-        let decimal = |c: usize| Some((c, table.decimal(c)?));
-        let free = free.into_iter().filter(|(_, chosen)| chosen.is_none());
-        if let Some((column, example)) = free.filter_map(|(c, _)| decimal(c)).next() {
-            let text = format!(
-                "column {column} of {file} has decimal numbers such as {example}, and is read as ids"
-            );
-            let others = ["source", "target", "weight", "delimiter"].map(|name| (name, ""));
-            let effect = "choose others (by name, or by position from 0)";
-            notes.push(ReadNote::new("decimal-ids", text).with(&others, effect));
+        options_left.extend([
+            ("source", options.source.is_none()),
+            ("target", options.target.is_none()),
+            ("weight", options.weight.is_none() && self.columns > 2),
+            ("bipartite", options.bipartite.is_none()),
+        ]);
+        let open: Vec<_> = options_left.into_iter().filter(|(_, open)| *open).collect();
+        let open: Vec<_> = open.into_iter().map(|(option, _)| (option, "")).collect();
+        let note = ReadNote::new("reading", format!("{file}: {}", form.join(", ")));
+        match open.len() {
+            0 => note,
+            1 => note.with(&open, "decides otherwise"),
+            _ => note.with(&open, "decide otherwise"),
         }
-        notes
-    }
-
-    /// A note if blanks may separate the ids and the delimiter only what follows: `Ann Lee<TAB>3`.
-    fn delimiter_note(&self, file: &str, table: &Table, line: &[u8]) -> Option<ReadNote> {
-        let has_blank = |field: &str| field.contains(' ');
-        let all = |c: usize, is: fn(&str) -> bool| table.fields(c).all(is);
-        let mixed = !table.body.is_empty()
-            && table.fields(self.source).all(has_blank)
-            && all(self.target, is_number);
-        (mixed && self.delimiter != Delimiter::Blanks).then(|| {
-            let cut = self.delimiter.name();
-            let text = format!(
-                "{cut} separate the columns of {file}, as in `{}`",
-                shown(line)
-            );
-            let blanks = [("delimiter", "space")];
-            ReadNote::new("delimiter", text).with(&blanks, "would split its lines differently")
-        })
     }
 }
 
@@ -290,84 +171,71 @@ impl<'a> Table<'a> {
             .filter_map(move |row| row.get(column).map(String::as_str))
     }
 
-    /// The first number with decimals of a column that has numbers alone.
-    fn decimal(&self, column: usize) -> Option<&'a str> {
-        let example = self
-            .fields(column)
-            .find(|field| field.contains(['.', ',']))?;
-        self.fields(column).all(is_number).then_some(example)
-    }
-
-    /// Whether a column is the index of a table, not an id.
+    /// Whether a column is the index of a table, as programs write one: it has no name, or is called `id` or `index` and has no
+    /// value twice.
     fn is_index(&self, column: usize) -> bool {
         let Some(name) = self.names.get(column) else {
             return false;
         };
-        let (name, mut seen) = (plain(name), FxHashSet::default());
-        INDICES.contains(&&*name)
-            || PERHAPS_INDICES.contains(&&*name)
-                && self.fields(column).all(|field| seen.insert(field))
+        let mut seen = FxHashSet::default();
+        ["", "Unnamed: 0", "__index_level_0__"].contains(&&**name)
+            || ["id", "index"]
+                .iter()
+                .any(|it| name.eq_ignore_ascii_case(it))
+                && self.fields(column).all(|id| seen.insert(id))
     }
 
-    /// The columns of the ids: those requested, those called so, else the first two that are neither weights nor an index.
-    fn ends(&self, asked: [Option<usize>; 3]) -> Option<(usize, usize)> {
-        let [source, target, weight] = asked;
-        let known = known_pair(self.names);
-        let is_id = |c: &usize| {
-            let is_named = self.names.get(*c).is_some_and(|name| is_weight(name));
-            Some(*c) != weight && !is_named && !self.is_index(*c)
+    /// The columns of the ids: those requested, those called `source` and `target`, else the first two that are neither the
+    /// index nor the weight.
+    fn ends(&self, [source, target, weight]: [Option<usize>; 3]) -> Option<(usize, usize)> {
+        let called = |name: &str, taken: Option<usize>| {
+            find(self.names, name).filter(|&c| Some(c) != taken && Some(c) != weight)
         };
-        let mut candidates: Vec<usize> = (0..self.columns).filter(is_id).collect();
+        let weights = weight.or(find(self.names, "weight"));
+        let mut candidates: Vec<usize> = (0..self.columns)
+            .filter(|&c| Some(c) != weights && !self.is_index(c))
+            .collect();
         if candidates.len() < 2 {
             candidates = (0..self.columns).filter(|&c| Some(c) != weight).collect();
         }
         let free = |taken: Option<usize>| candidates.iter().copied().find(|&c| Some(c) != taken);
-        let source = source
-            .or(known.map(|(u, _)| u).filter(|&u| Some(u) != target))
-            .or_else(|| free(target));
-        let target = target
-            .or(known.map(|(_, v)| v).filter(|&v| Some(v) != source))
-            .or_else(|| free(source));
-        source.zip(target)
+        let source = source.or_else(|| called("source", target));
+        let target = target.or_else(|| called("target", source));
+        let source = source.or_else(|| free(target));
+        source.zip(target.or_else(|| free(source)))
     }
 
-    /// The position of a column that the user asks for.
-    fn position(&self, column: &Option<Column>) -> Result<Option<usize>, Refusal> {
-        match column {
+    /// The positions of the columns that the user asks for.
+    fn asked(&self, options: &ReadOptions) -> Result<[Option<usize>; 3], Refusal> {
+        let position = |column: &Option<Column>| match column {
             None => Ok(None),
             Some(Column::Position(position)) if *position < self.columns => Ok(Some(*position)),
-            Some(Column::Position(position)) => Err((
-                format!(
-                    "there is no column {position}, only 0 to {}",
-                    self.columns - 1
-                ),
-                "positions count from 0".into(),
-            )),
+            Some(Column::Position(position)) => {
+                let last = self.columns - 1;
+                let message = format!("there is no column {position}, only 0 to {last}");
+                Err((message, "positions count from 0".into()))
+            }
             Some(Column::Name(name)) => {
                 let exact = self.names.iter().position(|field| field == name);
-                let missing = || {
+                let found = exact.or_else(|| find(self.names, name));
+                found.map(Some).ok_or_else(|| {
                     let names = self.names.join(", ");
                     let message = format!("there is no column `{name}`; the columns are {names}");
                     (message, "name one of them".into())
-                };
-                exact
-                    .or_else(|| find(self.names, name))
-                    .map(Some)
-                    .ok_or_else(missing)
+                })
             }
-        }
+        };
+        Ok([
+            position(&options.source)?,
+            position(&options.target)?,
+            position(&options.weight)?,
+        ])
     }
 
     /// Which column is what. The message and the remedy when the table does not have them.
     pub(super) fn layout(&self, options: &ReadOptions) -> Result<Layout, Refusal> {
-        let asked = [&options.source, &options.target, &options.weight];
-        let [chosen_source, chosen_target, weight] = match asked.map(|column| self.position(column))
-        {
-            [source, target, weight] => [source?, target?, weight?],
-        };
-        let chosen = chosen_source.or(chosen_target).is_some();
-        if let [id, first, ..] = self.names
-            && !chosen
+        let asked = self.asked(options)?;
+        if let ([id, first, ..], [None, None, _]) = (self.names, asked)
             && id == "id"
             && (first == "z0" || first.starts_with("structure."))
         {
@@ -376,128 +244,130 @@ impl<'a> Table<'a> {
             let remedy = "give the graph that the vectors are of, or name the columns of the edges";
             return Err((message, remedy.into()));
         }
-        let ends = self.ends([chosen_source, chosen_target, weight]);
-        let (source, target) = ends.ok_or_else(|| {
+        let (source, target) = self.ends(asked).ok_or_else(|| {
             let message = "no column is left for an id".to_owned();
             (message, "an edge needs two id columns".into())
         })?;
-        if source == target || Some(source) == weight || Some(target) == weight {
+        if source == target || [Some(source), Some(target)].contains(&asked[2]) {
             let message = "the same column is given twice".into();
-            return Err((
-                message,
-                "source, target and weight are three columns".into(),
-            ));
+            let remedy = "source, target and weight are three columns";
+            return Err((message, remedy.into()));
         }
         let is_arrow = |field: &str| !field.is_empty() && field.chars().all(|c| "-<>=".contains(c));
-        if chosen_target.is_none() && !self.body.is_empty() && self.fields(target).all(is_arrow) {
+        if asked[1].is_none() && !self.body.is_empty() && self.fields(target).all(is_arrow) {
             let message = format!("column {target} has signs between ids, not ids");
-            return Err((
-                message,
-                message![
-                    "name the columns of the ids with ",
-                    setting("source"),
-                    " and ",
-                    setting("target"),
-                    ", by position from 0"
-                ],
-            ));
+            let remedy = message![
+                "name the columns of the ids with ",
+                setting("source"),
+                " and ",
+                setting("target"),
+                ", by position from 0"
+            ];
+            return Err((message, remedy));
         }
-        let kinds = self.kinds(options, (source, target));
+        let names = self.names.get(source).zip(self.names.get(target));
+        let names = names.filter(|(a, b)| a != b && !a.is_empty() && !b.is_empty());
+        let kinds = || match names {
+            Some((a, b)) => [a.clone(), b.clone()],
+            None => ["source".into(), "target".into()],
+        };
         let layout = Layout {
             columns: self.columns,
             source,
             target,
-            kinds,
+            kinds: (options.bipartite == Some(true)).then(kinds),
             ..Layout::fixed(false, false)
         };
-        self.with_weight(layout, weight, options)
+        self.with_weight(layout, asked[2], options)
     }
 
-    fn kinds(&self, options: &ReadOptions, (source, target): (usize, usize)) -> Kinds {
-        let named = self.names.get(source).zip(self.names.get(target));
-        let named = named.filter(|(a, b)| a != b && !a.is_empty() && !b.is_empty());
-        let owned = |(a, b): (&String, &String)| [a.clone(), b.clone()];
-        match named {
-            _ if options.bipartite == Some(true) => {
-                Kinds::Two(named.map_or_else(|| ["source".into(), "target".into()], owned))
-            }
-            _ if options.bipartite == Some(false) => Kinds::One,
-            Some((a, b)) if are_two_kinds(a, b) => Kinds::Suspect(owned((a, b))),
-            // Two ids, a rating and a time.
-            None if self.columns == 4 && (source, target) == (0, 1) && self.has_times(3) => {
-                Kinds::Suspect(["column 1".into(), "column 2".into()])
-            }
-            _ => Kinds::One,
-        }
-    }
-
-    /// Whether the numbers of a column are times, not weights.
-    fn has_times(&self, column: usize) -> bool {
-        let number = |field: &str| field.parse().unwrap_or(0.0);
-        are_times(&self.fields(column).map(number))
-    }
-
-    /// Adds the weight column: the one requested, the one called so, the only one that is left, or the first that is left of
-    /// those without names.
+    /// Adds the weight column: the one requested, the one called `weight`, the only one that is left, or the first that is
+    /// left of those without names.
     fn with_weight(
         &self,
         mut layout: Layout,
         asked: Option<usize>,
         options: &ReadOptions,
     ) -> Result<Layout, Refusal> {
-        let names: Vec<String> = self.names.iter().map(|name| plain(name)).collect();
         let is_free = |c: &usize| ![layout.source, layout.target].contains(c) && !self.is_index(*c);
-        let called = |weight: &str| (0..names.len()).find(|c| is_free(c) && names[*c] == weight);
-        let known = WEIGHTS.split(' ').find_map(called);
+        let called = find(self.names, "weight").filter(is_free);
         let left: Vec<usize> = (0..self.columns).filter(is_free).collect();
         let next = left.first().copied();
-        let next = next.filter(|_| names.is_empty() || left.len() == 1);
-        let times = next.filter(|&c| known.is_none() && self.has_times(c));
-        let next = next.filter(|_| times.is_none());
-        if options.keeps_weights() {
-            layout.weight = asked.or(known).or(next);
-            if layout.weight.is_none() {
-                return Err(self.no_weight(times));
-            }
-        } else {
+        let next = next.filter(|_| self.names.is_empty() || left.len() == 1);
+        let number = |field: &str| field.parse().unwrap_or(0.0);
+        let has_times = |&c: &usize| called.is_none() && are_times(&self.fields(c).map(number));
+        if !options.keeps_weights() {
             let has_number = |&c: &usize| self.fields(c).next().is_some_and(is_number);
-            layout.ignored_weight = known.or(next.filter(has_number));
+            let next = next.filter(|c| has_number(c) && !has_times(c));
+            layout.ignored_weight = called.or(next);
+            return Ok(layout);
         }
-        Ok(layout)
+        layout.weight = asked.or(called).or_else(|| next.filter(|c| !has_times(c)));
+        if layout.weight.is_some() {
+            return Ok(layout);
+        }
+        if let Some(column) = next {
+            let column = format!("column {} (position {column})", column + 1);
+            return Err(times_for_weights(&column));
+        }
+        let message = match self.names.is_empty() {
+            true => format!("there is no weight among the {} columns", self.columns),
+            false => format!(
+                "none of the columns {} is called weight",
+                self.names.join(", ")
+            ),
+        };
+        Err((message, name_weights()))
     }
 
-    /// What is wrong with a table without weights; `times` is a column that could be taken for some.
-    fn no_weight(&self, times: Option<usize>) -> Refusal {
-        let remedy = name_weights();
-        match times {
-            Some(column) => {
-                times_for_weights(&format!("column {} (position {column})", column + 1))
-            }
-            None if self.names.is_empty() => {
-                let message = format!("there is no weight among the {} columns", self.columns);
-                (message, remedy)
-            }
-            None => {
-                let names = self.names.join(", ");
-                let message = format!("none of the columns {names} has the name of a weight");
-                (message, remedy)
-            }
+    /// Whether the first of some rows names the columns.
+    ///
+    /// It is an edge if one of its fields is a number or one of its ids comes again below. Else it is a header if a column
+    /// has only numbers below it, or if all other lines have an id that comes again, as those of a graph do.
+    fn is_headed(rows: &[Vec<String>], options: &ReadOptions) -> Result<bool, Refusal> {
+        let names = &rows[0];
+        let others = |row: &&Vec<String>| row.len() == names.len() && *row != names;
+        let body: Vec<Vec<String>> = rows[1..].iter().filter(others).cloned().collect();
+        let columns = names.len();
+        let table = Table {
+            names,
+            body: &body,
+            columns,
+        };
+        if find(names, "source").is_some() && find(names, "target").is_some() {
+            return Ok(true);
         }
+        let ends = table.ends(table.asked(options).unwrap_or_default());
+        let (u, v) = ends.unwrap_or((0, 1));
+        let mut ids: FxHashMap<&str, u32> = FxHashMap::default();
+        for id in table.fields(u).chain(table.fields(v)) {
+            *ids.entry(id).or_default() += 1;
+        }
+        let comes_again = |column: usize| ids.contains_key(&*names[column]);
+        let is_edge = names.iter().any(|name| is_number(name)) || names[u] == names[v];
+        if body.is_empty() || is_edge || comes_again(u) || comes_again(v) {
+            return Ok(false);
+        }
+        let has_numbers = |c: usize| {
+            table.fields(c).any(is_number)
+                && table
+                    .fields(c)
+                    .all(|field| field.is_empty() || is_number(field))
+        };
+        let is_linked = |row: &Vec<String>| ids[&*row[u]] > 1 || ids[&*row[v]] > 1;
+        if (0..columns).any(has_numbers) || body.iter().all(is_linked) {
+            return Ok(true);
+        }
+        let message = "this line may name the columns, or be an edge".to_owned();
+        let (names, edge) = (set("header", true), set("header", false));
+        let remedy = message![names, " reads it as names, ", edge, " as an edge"];
+        Err((message, remedy))
     }
 }
 
-/// What helps where no column, or a wrong one, has weights.
-pub(super) fn name_weights() -> Message {
-    message![
-        "name the column of the weights with ",
-        setting("weight"),
-        ", or read without weights"
-    ]
-}
-
-/// Whether a name is one of weights.
+/// Whether a name is that of weights.
 pub(super) fn is_weight(name: &str) -> bool {
-    WEIGHTS.split(' ').any(|weight| weight == plain(name))
+    name.eq_ignore_ascii_case("weight")
 }
 
 /// Whether numbers are times or dates, not weights.
@@ -508,6 +378,15 @@ pub(super) fn are_times(values: &(impl Iterator<Item = f64> + Clone)) -> bool {
         values.clone().all(is_time)
     };
     any && TIMES.into_iter().any(are)
+}
+
+/// What helps where no column, or a wrong one, has weights.
+pub(super) fn name_weights() -> Message {
+    message![
+        "name the column of the weights with ",
+        setting("weight"),
+        ", or read without weights"
+    ]
 }
 
 /// The error for times in place of weights.
@@ -528,14 +407,14 @@ fn is_number(field: &str) -> bool {
 }
 
 /// Which columns of a table in memory are what, by the rules for files: its columns, whether one that is not used has weights,
-/// and what its owner should know.
+/// and what was decided.
 ///
 /// `names` are those of the columns, none if they have none, and `rows` the first of its rows.
 pub fn table_columns(
     names: &[String],
     rows: &[Vec<String>],
     options: &ReadOptions,
-) -> Result<(TableColumns, bool, Vec<ReadNote>), Error> {
+) -> Result<(TableColumns, bool, ReadNote), Error> {
     let path = "the table";
     let columns = rows.first().map_or(names.len(), Vec::len).max(names.len());
     if columns < 2 {
@@ -550,46 +429,17 @@ pub fn table_columns(
     let layout = table
         .layout(options)
         .map_err(|(message, remedy)| Error::input(path, message, remedy))?;
-    let notes = layout.notes(options, path, &table);
-    Ok((layout.facts(None), layout.ignored_weight.is_some(), notes))
+    let note = layout.note(options, path, &table, Vec::new());
+    Ok((layout.facts(None), layout.ignored_weight.is_some(), note))
 }
 
-/// How often something was met, and what it looked like the first time.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    pub(super) count: u64,
-    pub(super) example: Vec<u8>,
-}
-
-impl Tally {
-    /// Counts a line.
-    pub(super) fn add(&mut self, line: &[u8]) {
-        if self.count == 0 {
-            // More is never shown.
-            self.example = line[..line.len().min(1 << 10)].to_vec();
-        }
-        self.count += 1;
-    }
-
-    /// Adds what a later part of the file has.
-    pub(super) fn append(&mut self, later: &Tally) {
-        if self.count == 0 {
-            self.example.clone_from(&later.example);
-        }
-        self.count += later.count;
-    }
-}
-
-/// The layout of an edge list, and what its owner should know.
+/// The layout of an edge list.
 pub(super) struct Detected {
     pub(super) layout: Layout,
     /// Whether the first line names the columns.
     pub(super) header: bool,
-    pub(super) notes: Vec<ReadNote>,
-    /// Comments before the first line that could be edges.
-    pub(super) skipped: Tally,
-    /// The first line, where it is read as an edge and nobody said so.
-    pub(super) first: Option<Vec<String>>,
+    /// What was decided.
+    pub(super) note: ReadNote,
 }
 
 /// Decides the layout of an edge list; uses up the comments and the header at its beginning.
@@ -598,23 +448,21 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     let asked = asked
         .map(|asked| Delimiter::named(asked, "delimiter"))
         .transpose()?;
-    let marks = options.comments();
+    let marks = options.comments()?;
     let separates = |mark: &u8| asked.is_some_and(|asked| asked.begins_with(*mark));
     if options.comment.is_some() && marks.iter().any(separates) {
         let message = "the character that separates columns cannot begin comments";
         return Err(Error::config("comment", message));
     }
-    let mut comments: Vec<Vec<u8>> = Vec::new();
+    let mut comments = 0u64;
     skip_idle(source, &marks, |line| {
-        if comments.len() < COMMENTS && line.len() <= LONGEST_COMMENT && !is_idle(line, &[]) {
-            comments.push(without_end(line).to_vec());
-        }
+        comments += u64::from(!is_idle(line, &[]));
     })?;
     source.fill(SAMPLE_BYTES)?;
     let asked = asked.or(skip_separator(source)?);
     let lines = sample(source, &marks);
     let Some(head) = lines.first() else {
-        let remedy = match comments.is_empty() || options.comment.is_some() {
+        let remedy = match comments == 0 || options.comment.is_some() {
             true => "it needs at least one edge".into(),
             false => message![
                 "it needs at least one edge; if ids begin with # or %, ",
@@ -632,7 +480,10 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     })
     .map_err(refuse)?;
     let delimiter = asked.unwrap_or_else(|| lines::detect(&lines));
-    let mut rows = rows(&lines, delimiter).map_err(refuse)?;
+    let mut rows = vec![row(head, delimiter).map_err(refuse)?];
+    // A later line that cannot be cut is reported by the parser, with its own number.
+    let later = lines[1..].iter();
+    rows.extend(later.map_while(|line| row(line, delimiter).ok()));
     let named = [&options.source, &options.target, &options.weight]
         .iter()
         .any(|column| matches!(column, Some(Column::Name(_))));
@@ -642,11 +493,8 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     }
     let said = if named { Some(true) } else { options.header };
     fit_first(&mut rows, said, head, delimiter).map_err(refuse)?;
-    let file = file_name(source.path());
-    let (header, note) = match said {
-        Some(header) => (header, None),
-        None => first_line(&rows, options, &file, head),
-    };
+    let decided = said.map_or_else(|| Table::is_headed(&rows, options), Ok);
+    let header = decided.map_err(wrong)?;
     let (names, body) = rows.split_at(usize::from(header));
     let names = names.first().map_or(&[][..], |names| names);
     // Where several files were put into one, the header comes again.
@@ -658,16 +506,18 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     };
     let mut layout = Layout {
         delimiter,
+        comments: marks,
+        comments_lead: options.comment.is_none(),
         ..table.layout(options).map_err(wrong)?
     };
-    let line = lines.last().unwrap_or(head);
-    let mut notes: Vec<ReadNote> = note.into_iter().collect();
-    notes.extend(
-        layout
-            .delimiter_note(&file, &table, line)
-            .filter(|_| asked.is_none()),
-    );
-    notes.extend(layout.notes(options, &file, &table));
+    let mut form = match comments {
+        0 => Vec::new(),
+        1 => vec!["1 line of comments".to_owned()],
+        lines => vec![format!("{lines} lines of comments")],
+    };
+    form.push(format!("{} between columns", delimiter.name()));
+    form.push(if header { "a header" } else { "no header" }.to_owned());
+    let note = layout.note(options, &file_name(source.path()), &table, form);
     // Numbers may well come again as an edge.
     let is_text = |c: usize| {
         names
@@ -675,28 +525,19 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
             .is_some_and(|name| name.parse::<f64>().is_err())
     };
     layout.header = (is_text(layout.source) && is_text(layout.target)).then(|| head.clone());
-    layout.guessed = options.comment.is_none();
-    layout.comments = marks;
-    let mut skipped = Tally::default();
-    let edges = comments.iter().filter(|line| layout.could_be_edge(line));
-    edges.for_each(|line| skipped.add(line));
-    let first = (said.is_none() && !header).then(|| rows.swap_remove(0));
     if header {
-        let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
-        source.skip(end);
+        source.skip(first_end(source.ahead()));
     }
     Ok(Detected {
         layout,
         header,
-        notes,
-        skipped,
-        first,
+        note,
     })
 }
 
 /// Uses up a line such as `sep=;`, which tells spreadsheets what separates columns; what it tells.
 fn skip_separator(source: &mut Source) -> Result<Option<Delimiter>> {
-    let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
+    let end = first_end(source.ahead());
     let byte = match without_end(&source.ahead()[..end]).split_at_checked(4) {
         Some((word, [byte])) if word.eq_ignore_ascii_case(b"sep=") => *byte,
         _ => return Ok(None),
@@ -707,18 +548,6 @@ fn skip_separator(source: &mut Source) -> Result<Option<Delimiter>> {
     source.skip(end);
     source.fill(SAMPLE_BYTES)?;
     Ok(Some(Delimiter::Byte(byte)))
-}
-
-/// The fields of the first lines, up to one that cannot be cut.
-fn rows(lines: &[Vec<u8>], delimiter: Delimiter) -> Result<Vec<Vec<String>>, Fault> {
-    let mut rows = vec![row(&lines[0], delimiter)?];
-    // A later line is reported by the parser, with its own number.
-    rows.extend(
-        lines[1..]
-            .iter()
-            .map_while(|line| row(line, delimiter).ok()),
-    );
-    Ok(rows)
 }
 
 /// Refuses a first line with other columns than all others have. A header may leave out the name of the first column, an
@@ -767,100 +596,4 @@ fn fit_first(
         return Err(Fault::new(head, "only one column", remedy));
     }
     Ok(())
-}
-
-/// Whether the first line names the columns, and a note if that is not certain.
-///
-/// It does if it has a known pair of names, unless these look like ids below; if only its first field is empty, as above the
-/// index of a table; or if it is text above a column of numbers, and neither id occurs again.
-fn first_line(
-    rows: &[Vec<String>],
-    options: &ReadOptions,
-    file: &str,
-    head: &[u8],
-) -> (bool, Option<ReadNote>) {
-    let first = &rows[0];
-    let others = |row: &&Vec<String>| row.len() == first.len() && *row != first;
-    let body: Vec<&Vec<String>> = rows[1..].iter().filter(others).collect();
-    let table = Table {
-        names: first,
-        body: &[],
-        columns: first.len(),
-    };
-    let asked = [&options.source, &options.target, &options.weight];
-    let asked = asked.map(|column| table.position(column).ok().flatten());
-    let (u, v) = table.ends(asked).unwrap_or((0, 1));
-    let mut ids: FxHashMap<&str, u32> = FxHashMap::default();
-    for row in &body {
-        *ids.entry(&row[u]).or_default() += 1;
-        *ids.entry(&row[v]).or_default() += 1;
-    }
-    let names = [&*first[u], &*first[v]];
-    if known_pair(first).is_some()
-        && !ids
-            .keys()
-            .any(|id| names.iter().any(|name| are_alike(name, id)))
-    {
-        return (true, None);
-    }
-    let is_text = |field: &String| !field.is_empty() && !is_number(field);
-    if first.len() > 2 && first[0].is_empty() && first[1..].iter().all(is_text) {
-        return (true, None);
-    }
-    if body.is_empty() || names[0] == names[1] || names.iter().any(|name| ids.contains_key(name)) {
-        return (false, None);
-    }
-    let text = format!("the first line of {file}, `{}`, is read as", shown(head));
-    let has_numbers = |c: usize| {
-        let fields = || body.iter().map(|row| &row[c]);
-        fields().any(|field| is_number(field))
-            && fields().all(|field| field.is_empty() || is_number(field))
-    };
-    if !first.iter().any(|field| is_number(field)) && (0..first.len()).any(has_numbers) {
-        let note = ReadNote::new("header", format!("{text} a header"));
-        return (
-            true,
-            Some(note.with(&[("header", "false")], "reads it as an edge")),
-        );
-    }
-    // An edge of which neither id occurs again is rare where all others have one that does.
-    let alone = |row: &&&Vec<String>| ids[&*row[u]] == 1 && ids[&*row[v]] == 1;
-    let alike = names.iter().all(|name| is_number(name)) && ids.keys().any(|id| is_number(id));
-    let doubtful = body.len() >= LINES_DOUBT && !alike && body.iter().find(alone).is_none();
-    let note = || {
-        let text = format!("{text} an edge, though neither id occurs again in the lines examined");
-        ReadNote::new("no-header", text).with(&[("header", "true")], "reads it as a header")
-    };
-    (false, doubtful.then(note))
-}
-
-/// Whether a name may be an id like one of the file: both are letters, or end with numbers after the same word.
-fn are_alike(name: &str, id: &str) -> bool {
-    let stem = |text: &str| {
-        text.trim_end_matches(|c: char| c.is_ascii_digit())
-            .to_ascii_lowercase()
-    };
-    let numbered = stem(name).len() < name.len();
-    let is_letter = |text: &str| text.chars().count() == 1 && text.chars().all(char::is_alphabetic);
-    is_letter(name) && is_letter(id)
-        || numbered && stem(name) == stem(id) && stem(id).len() < id.len()
-}
-
-/// A note about a first line that is read as an edge, though as many lines follow as its last number says.
-pub(super) fn sizes_note(first: &[String], edges: usize, file: &str) -> Option<ReadNote> {
-    let numbers: Option<Vec<u64>> = first.iter().map(|field| field.parse().ok()).collect();
-    // Nodes and edges, or rows, columns and entries.
-    let (nodes, lines) = match numbers?[..] {
-        [nodes, lines] => (nodes, lines),
-        [rows, columns, lines] if rows == columns => (rows, lines),
-        _ => return None,
-    };
-    (edges > 2 && nodes > 1 && lines == edges as u64 - 1).then(|| {
-        let text = format!(
-            "the first line of {file}, `{}`, is read as an edge, though {lines} lines follow it, as if it had the \
-             numbers of nodes and edges",
-            first.join(" ")
-        );
-        ReadNote::new("sizes", text).with(&[("header", "true")], "leaves it out")
-    })
 }

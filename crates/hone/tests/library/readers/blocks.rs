@@ -15,7 +15,6 @@ fn large(kind: usize) -> String {
             .wrapping_add(1442695040888963407);
         let (u, v) = (state >> 40 & 0xffff, state >> 20 & 0xffff);
         match (line % 1000, kind) {
-            (3, _) => out.push_str("# comment 1 2 3\n"),
             (5, _) => out.push('\n'),
             (7, _) => out.push_str(&format!("  {u}   {v} \r\n")),
             (9, 1) => out.push_str(&format!("{} -{}\n", u64::from(u32::MAX) + u, v + 1)),
@@ -208,7 +207,7 @@ fn the_line_of_an_error_is_right_however_it_is_read() {
 #[test]
 fn lines_longer_than_a_block() {
     let long = "x".repeat(3 << 20);
-    let content = format!("a b\n{long} c\n# {long}\nc {long}\nb c\n");
+    let content = format!("# {long}\na b\n{long} c\nc {long}\nb c\n");
     let graph = text("a.txt", &content, &default());
     assert_eq!(
         (graph.nodes(), graph.edges(), graph.dropped().duplicates),

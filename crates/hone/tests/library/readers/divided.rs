@@ -96,7 +96,7 @@ fn files_of_every_kind() {
             "1\t2\n-5\t9223372036854775807\n2\t99999999999999999999\n07\t1\n",
             &default(),
         ),
-        ("a.txt", "1 2\n3 4\n#5 6\n# 7 8\n4 5\na b\n", &default()),
+        ("a.txt", "#5 6\n# 7 8\n1 2\n3 4\n4 5\na b\n", &default()),
         (
             "a.csv",
             "user,item\n1,2\n2,1\nuser,item\n3,1\nNA,4\n",
@@ -216,6 +216,7 @@ fn errors_are_those_of_one_process() {
         ("a.csv", "source,target\n"),
         ("a.txt", "0 1\n1 2\n2 3 4\n3 4\n5\n6 7\n"),
         ("a.txt", "0 1\n1 2\n2 3\n3 4\n4 5\n6"),
+        ("a.txt", "0 1\n1 2\n# c\n3 4 5\n"),
         ("a.csv", "a,b\n\"c,d\ne,f\ng,\"h\n"),
         ("a.txt", "0 1 1\n1 2 x\n2 3 -1\n"),
         ("a.txt", "0 1\n1 \0\n"),

@@ -1,5 +1,5 @@
 //! The rules by which delimiters, headers, columns, comments and node lists are made out where no option says what they are, and
-//! the notes on them.
+//! the line that says so.
 
 use proptest::prelude::*;
 
@@ -17,104 +17,162 @@ fn notes(name: &str, content: &str, options: &ReadOptions) -> Vec<String> {
         .collect()
 }
 
+/// The error of a file, in the words of the library.
+fn refusal(name: &str, content: &str, options: &ReadOptions) -> String {
+    let folder = folder();
+    let refused = load(&put(&folder, name, content), options);
+    refused.expect_err(content).to_string()
+}
+
 #[test]
-fn guesses_are_noted_with_the_option_that_decides() {
-    let nothing: [&str; 0] = [];
-    assert_eq!(
-        notes("a.csv", "source,target\nann,bob\n", &default()),
-        nothing
-    );
-    let text = "foo,bar,baz\nann,bob,1\n";
-    let note = "the first line of FILE, `foo,bar,baz`, is read as a header; header = no reads it as an edge";
-    assert_eq!(notes("a.csv", text, &default())[0], note);
-    let said = ReadOptions {
-        header: Some(true),
-        ..default()
-    };
-    assert!(!notes("a.csv", text, &said).concat().contains("header"));
-    let doubt = notes(
-        "a.csv",
-        "wer,wen\nann,bob\nbob,cid\ncid,dee\ndee,ann\n",
+fn one_line_says_what_was_decided() {
+    let all =
+        "`delimiter`, `header`, `comment`, `source`, `target` and `bipartite` decide otherwise";
+    for (name, content, said) in [
+        (
+            "a.csv",
+            "source,target\nann,bob\n",
+            "commas between columns, a header, edges from `source` to `target` (ann–bob)",
+        ),
+        (
+            "a.txt",
+            "# by me\n% and you\n0 1\n1 2\n",
+            "2 lines of comments, spaces between columns, no header, edges from column 0 to column 1 (0–1)",
+        ),
+    ] {
+        assert_eq!(
+            notes(name, content, &default()),
+            [format!("FILE: {said}; {all}")],
+            "{content}"
+        );
+    }
+    let some = |content: &str, options: &ReadOptions| notes("a.csv", content, options).concat();
+    let said = some(
+        "id,from,to,when\n7,ann,bob,May\n8,bob,cid,June\n",
         &default(),
     );
     assert!(
-        doubt.len() == 1 && doubt[0].ends_with("header = yes reads it as a header"),
-        "{doubt:?}"
+        said.contains("edges from `from` to `to` (ann–bob), `id` and `when` not used;"),
+        "{said}"
     );
-    let surplus = "columns 0 and 1 of 4 are used in FILE; source, target and weight choose others (by name, or by \
-                   position from 0)";
-    assert_eq!(notes("a.txt", "0 1 x y\n1 2 x y\n", &default()), [surplus]);
-    let chosen = ReadOptions {
-        source: Some("0".into()),
-        target: Some("3".into()),
+    let weighted = ReadOptions {
+        weighted: true,
         ..default()
     };
-    assert_eq!(notes("a.txt", "0 1 x y\n1 2 x y\n", &chosen), nothing);
-    let named = notes("a.csv", "id,from,to\n7,ann,bob\n", &default());
-    assert!(
-        named.len() == 1
-            && named[0].starts_with("columns 1 and 2 of 3 are used in FILE (`from` and `to`);"),
-        "{named:?}"
+    let said = some("who,whom,load\n7,8,1\n", &weighted);
+    assert!(said.contains("weights in `load`"), "{said}");
+    // What an option has decided is not said to be open.
+    let chosen = ReadOptions {
+        delimiter: Some(",".into()),
+        comment: Some("none".into()),
+        header: Some(false),
+        source: Some("0".into()),
+        target: Some("1".into()),
+        bipartite: Some(false),
+        ..default()
+    };
+    assert_eq!(
+        some("0,1,x,y,z,w\n1,2,x,y,z,w\n", &chosen),
+        "FILE: commas between columns, no header, edges from column 0 to column 1 (0–1), 4 columns not used; `weight` decides \
+         otherwise"
     );
-    for silent in ["0 1 0.5\n", "0 1 {}\n1 2 {}\n", "0\t1\t\n1\t2\t\n"] {
-        assert_eq!(notes("a.txt", silent, &default()), nothing, "{silent}");
+}
+
+#[test]
+fn a_header_has_no_number_and_no_id_that_comes_again() {
+    let headed = |content: &str| {
+        let graph = text("a.csv", content, &default());
+        let reading = hone::graph::reading(&graph).expect("a file");
+        reading.columns.as_ref().and_then(|columns| columns.header)
+    };
+    for (content, header) in [
+        // Numbers below text.
+        ("foo,bar\n1,2\n3,4\n", true),
+        ("foo,bar,baz\nann,bob,1\ncid,dee,\n", true),
+        (",who,whom\n0,a,b\n", true),
+        // All ids come again, those of the first line do not.
+        ("wer,wen\nann,bob\nbob,cid\n", true),
+        // The names of the options.
+        ("source,target\nann,bob\n", true),
+        ("Target,x,SOURCE\nann,7,target\n", true),
+        // Numbers, and ids that come again.
+        ("10,20\na,b\nb,c\n", false),
+        ("ann,bob,1\nbob,cid,2\n", false),
+        ("ann,bob\nbob,cid\n", false),
+        ("4 3\n0 1\n1 2\n2 3\n", false),
+        ("ann,bob\n", false),
+        ("ann,bob\nann,bob\n", false),
+    ] {
+        assert_eq!(headed(content), Some(header), "{content}");
+    }
+    for undecided in [
+        "ann,bob\ncid,dee\n",
+        "node1,node2\nnode3,node4\n",
+        "x,y\na,b\n",
+    ] {
+        let error = refusal("a.csv", undecided, &default());
+        assert!(
+            error.contains("a.csv, line 1: this line may name the columns, or be an edge")
+                && error.contains("header = true reads it as names, header = false as an edge"),
+            "{error}"
+        );
+        for (header, edges) in [(true, 1), (false, 2)] {
+            let options = ReadOptions {
+                header: Some(header),
+                ..default()
+            };
+            assert_eq!(text("a.csv", undecided, &options).edges(), edges);
+        }
     }
 }
 
 #[test]
-fn lines_that_begin_like_comments() {
+fn comments_stand_before_the_first_edge() {
     let csv = "# head\nt1,rust\n#rust,t2\n%x,t1\n# the end, or so\n";
-    let graph = text("a.csv", csv, &default());
-    assert_eq!(shown(&graph), ["t1-rust"]);
-    assert_eq!(
-        notes("a.csv", csv, &default()),
-        [
-            "2 lines of FILE that begin like comments are skipped, such as `#rust,t2`; comment = none reads such lines as \
-             data",
-        ]
+    let error = refusal("a.csv", csv, &default());
+    assert!(
+        error.contains(
+            "a.csv, line 3: a line that begins with # below the first line of data: `#rust,t2`"
+        ) && error
+            .contains("comment = \"#\" skips such lines, comment = \"none\" reads them as data"),
+        "{error}"
     );
     let hash = ReadOptions {
-        comment: Some(Comment::Char('#')),
+        comment: Some("#".into()),
         ..default()
     };
     assert_eq!(shown(&text("a.csv", csv, &hash)), ["t1-rust", "t1-%x"]);
-    assert_eq!(notes("a.csv", csv, &hash).len(), 0);
     let none = ReadOptions {
-        comment: Some(Comment::None),
+        comment: Some("none".into()),
         ..default()
     };
     for (name, text) in [("a.csv", "#a,b\n%c,#a\n"), ("a.txt", "#a b\n%c #a\n")] {
         let graph = super::text(name, text, &none);
         assert_eq!(ids(&graph), ["#a", "b", "%c"]);
     }
-    // Before the first edge such a line is a comment, but not in silence when it could be an edge.
-    let leading = notes("a.csv", "#rust,t2\nt1,go\nt2,go\n", &default());
-    assert!(
-        leading.len() == 1
-            && leading[0].contains("`#rust,t2`")
-            && leading[0].contains("comment = none"),
-        "{leading:?}"
-    );
-    let blanks = notes("a.txt", "a b\n#c d\n# c d\n# by me\nb c\n", &default());
-    assert!(
-        blanks.len() == 1 && blanks[0].contains("`#c d`"),
-        "{blanks:?}"
-    );
-    for silent in [
-        "#source,target\na,b\n",
-        "# a,b\na,b\n",
-        "#nodes\na,b\n",
-        "## a,b\na,b\n",
-        "\"#a\",b\n\"%b\",c\n",
-    ] {
-        assert_eq!(notes("a.csv", silent, &default()).len(), 0, "{silent}");
+    for comment in ["ab", "", "x", "\""] {
+        let options = ReadOptions {
+            comment: Some(comment.into()),
+            ..default()
+        };
+        assert!(refusal("a.csv", csv, &options).starts_with("comment: "));
     }
-    let folder = folder();
-    let error = load(&put(&folder, "a.csv", "#a,b\n#b,c\n"), &default())
-        .unwrap_err()
-        .to_string();
+    // A quoted id is no comment, and no id but the first is looked at.
+    let quoted = text("a.csv", "\"#a\",b\n\"%b\",#c\nb,#a\n", &default());
+    assert_eq!(ids(&quoted), ["#a", "b", "%b", "#c"]);
+    let error = refusal("a.csv", "#a,b\n#b,c\n", &default());
     assert!(
-        error.contains("only comments") && error.contains("comment = none"),
+        error.contains("only comments") && error.contains("comment = \"none\""),
+        "{error}"
+    );
+    let folder = folder();
+    let listed = ReadOptions {
+        nodes: Some(put(&folder, "nodes.txt", "# all\nann\n#b\n")),
+        ..default()
+    };
+    let error = refusal("a.csv", "ann,bob\n", &listed);
+    assert!(
+        error.contains("nodes.txt, line 3") && error.contains("comment = \"none\""),
         "{error}"
     );
 }
@@ -182,7 +240,7 @@ fn options_that_say_nothing_are_refused() {
         "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n",
     );
     let comment = || ReadOptions {
-        comment: Some(Comment::None),
+        comment: Some("none".into()),
         ..default()
     };
     for options in [
@@ -202,7 +260,7 @@ fn options_that_say_nothing_are_refused() {
     }
     let same = ReadOptions {
         delimiter: Some("%".into()),
-        comment: Some(Comment::Char('%')),
+        comment: Some("%".into()),
         ..default()
     };
     assert!(
@@ -278,7 +336,7 @@ proptest! {
         let edges = put(&folder, "a.parquet", parquet);
         let graph = load(&edges, &ReadOptions { nodes: Some(list), ..default() }).unwrap();
         prop_assert_eq!(graph.ids().iter().map(|id| id.to_string()).collect::<Vec<_>>(), ids);
-        prop_assert_eq!(&hone::graph::reading(&graph).unwrap().notes, &[]);
+        prop_assert_eq!(hone::graph::reading(&graph).unwrap().notes.len(), 1);
     }
 
     /// Any ids, quoted, come back from an edge list with a header, whatever separates its columns.
