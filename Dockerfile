@@ -9,7 +9,7 @@ RUN cargo build --release --locked --package hone-embed-cli && strip target/rele
 # The C library and nothing else: no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12
 LABEL org.opencontainers.image.title="hone" \
-      org.opencontainers.image.description="Higher-order network embeddings: node vectors built from network motifs" \
+      org.opencontainers.image.description="Higher-order network embeddings: node vectors in which edges shape proximity and motifs shape structure" \
       org.opencontainers.image.licenses="MIT OR Apache-2.0"
 COPY --from=build /source/target/release/hone /usr/local/bin/hone
 COPY LICENSE-MIT LICENSE-APACHE THIRD-PARTY.md THIRD-PARTY-TEXTS.txt /usr/share/doc/hone/

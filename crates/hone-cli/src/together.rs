@@ -24,7 +24,7 @@ pub struct Team {
     pub threads: Option<usize>,
 }
 
-/// Higher-order network embeddings by several processes together: node vectors built from network motifs.
+/// Higher-order network embeddings by several processes together: edges shape proximity, and motifs shape structure.
 #[derive(Debug, Parser)]
 #[command(name = "hone-mpi", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Cli {

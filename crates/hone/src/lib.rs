@@ -1,4 +1,4 @@
-//! Higher-order network embeddings: node vectors built from network motifs.
+//! Higher-order network embeddings: node vectors in which edges shape proximity and motifs shape structure.
 //!
 //! ```
 //! use hone::{Config, Hone, Silent, graph};

@@ -25,7 +25,7 @@ use crate::exit::{self, Kept};
 use crate::files::Use;
 use crate::input::GraphArgs;
 
-/// Embed a graph: one vector per node, built from network motifs.
+/// Embed a graph: one vector per node; edges shape proximity, motifs shape structure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
