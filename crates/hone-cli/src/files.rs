@@ -279,9 +279,10 @@ pub(crate) fn check_extension(path: &Path, known: &[&str]) -> Result<(), Error> 
     if is_stream(path) || known.contains(&own.as_str()) {
         return Ok(());
     }
-    let format = known[0].to_uppercase();
+    let formats: Vec<String> = known.iter().map(|kind| kind.to_uppercase()).collect();
+    let format = formats.join(" or ");
     let message = format!("this file is written as {format}, but has another extension");
-    let remedy = format!("end its name with .{}", known[0]);
+    let remedy = format!("end its name with .{}", known.join(" or ."));
     Err(Error::input(path, message, remedy))
 }
 

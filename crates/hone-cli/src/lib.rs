@@ -32,7 +32,7 @@ use command::{
 use context::{CommonArgs, Context};
 use options::Options;
 
-/// Higher-order network embeddings: node vectors built from network motifs.
+/// Higher-order network embeddings: node vectors in which edges shape proximity and motifs shape structure.
 #[derive(Debug, Parser)]
 #[command(name = "hone", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Cli {

@@ -14,6 +14,8 @@
 //! for any number of threads. Cost: the search for neighbours, O(N D²) for the start, then O(steps · N k). Reference:
 //! McInnes, Healy and Melville, *UMAP*, 2018.
 
+use std::borrow::Borrow;
+
 use hone::dense::{Block, Norm, Small};
 use hone::graph::NodeIds;
 use hone::parallel;
@@ -23,7 +25,7 @@ use hone::{Error, Progress, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::search::{Method, Neighbour, Neighbours, Search};
-use crate::space::Space;
+use crate::space::{By, Space};
 
 /// How a layout is computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +110,23 @@ impl Layout {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// The layouts of a map, with neighbours.
+    pub fn of_map(
+        &self,
+        spaces: &[impl Borrow<Space>],
+        progress: &dyn Progress,
+    ) -> Result<Vec<(By, Placed)>> {
+        let place = |space: &Space| {
+            let mut placed = self.place(space, progress)?;
+            if placed.neighbours.is_none() {
+                placed.neighbours = Some(Search::default().all(space, progress)?);
+            }
+            Ok((space.by(), placed))
+        };
+        let spaces = spaces.iter().map(Borrow::borrow);
+        spaces.map(place).collect()
     }
 
     /// Places the rows of a space.

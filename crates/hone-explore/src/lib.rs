@@ -53,7 +53,7 @@ mod suggest;
 mod tables;
 
 pub use layout::{Layout, LayoutMethod, Placed};
-pub use map::{Colour, Map, read_attributes, read_labels};
+pub use map::{Colour, Map, Palette, Scale, Style, read_attributes, read_labels};
 pub use roles::{
     Explanation, MOST as MOST_ROLES, MotifScore, Otherwise, RATIOS, Reason, Role, RoleOptions,
     Roles, Value,

@@ -28,6 +28,9 @@ use serde::{Deserialize, Serialize};
 /// in labelled graphs agree less than by proximity alone; with less, structure has no effect.
 pub const STRUCTURE_WEIGHT: f64 = 0.05;
 
+/// Maps of more nodes have one layout, and less is stored of each node.
+pub(crate) const LARGE: usize = 200_000;
+
 /// Names of columns that are coordinates begin with one of these.
 const PLACED: [&str; 3] = ["structure.", "attributes.", "features."];
 
@@ -56,6 +59,9 @@ pub struct Space {
     half: Vec<f32>,
     /// How many columns are directions.
     directions: usize,
+    /// What is compared, and what else these vectors can be compared by.
+    by: By,
+    beside: Option<By>,
     /// The similarity of equals, less that of their directions.
     top: f64,
 }
@@ -96,6 +102,11 @@ impl Space {
         let is_placed = |j: &usize| PLACED.iter().any(|prefix| names[*j].starts_with(prefix));
         let (mut coordinates, mut directions): (Vec<usize>, Vec<usize>) =
             (0..names.len()).partition(is_placed);
+        let both = !directions.is_empty() && names.iter().any(|name| name.starts_with(PLACED[0]));
+        let other = match by {
+            By::Structure => By::All,
+            _ => By::Structure,
+        };
         match by {
             By::All => {}
             By::Proximity => coordinates.clear(),
@@ -145,8 +156,21 @@ impl Space {
             vectors,
             half,
             directions: directions.len(),
+            by,
+            beside: both.then_some(other),
             top,
         })
+    }
+
+    /// What is compared.
+    pub fn by(&self) -> By {
+        self.by
+    }
+
+    /// What a map shows besides: structure beside proximity, and the other way round. None if the vectors have but one kind
+    /// of columns, or more than 200 000 rows.
+    pub fn beside(&self) -> Option<By> {
+        self.beside.filter(|_| self.len() <= LARGE)
     }
 
     /// Number of rows.

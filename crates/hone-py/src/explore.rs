@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hone::graph::{Graph as Inner, NodeIds};
 use hone::store::Embedding;
-use hone_explore::{By, Colour, Layout, Map, Method, Placed, RoleOptions, Search};
+use hone_explore::{By, Colour, Layout, Map, Method, RoleOptions, Search, Style};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -50,6 +50,12 @@ impl Space {
         Ok(Space {
             inner: prepared.into(),
         })
+    }
+
+    /// What else a map of these vectors shows, if anything.
+    fn beside(&self) -> Option<String> {
+        let by = serde_json::to_value(self.inner.beside()?).expect("plain data");
+        by.as_str().map(str::to_owned)
     }
 
     /// The rows most similar to what the positive rows have and the negative ones do not, and how similar they are.
@@ -189,8 +195,9 @@ impl Roles {
         Ok(serde_json::to_string(&self.inner.explain(node, id)).expect("plain data"))
     }
 
-    /// A map with these roles: HTML, SVG or PNG; `colours` are names with categories (and their names) or numbers.
-    #[pyo3(signature = (space, layout, title, colours, kind, jobs=0, listener=None))]
+    /// A map with these roles, laid out in these spaces: HTML, SVG or PNG; `colours` are names with categories (and their
+    /// names) or numbers, NaN where there is none; `layout` and `style` are JSON of the library's own settings.
+    #[pyo3(signature = (spaces, layout, title, colours, style, kind, jobs=0, listener=None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "called by keyword, from one place"
@@ -198,37 +205,29 @@ impl Roles {
     fn map(
         slf: Bound<'_, Self>,
         py: Python<'_>,
-        space: &Bound<'_, Space>,
+        spaces: Vec<Py<Space>>,
         layout: &str,
         title: String,
         colours: Vec<(String, Option<Vec<String>>, Vec<f32>)>,
+        style: &str,
         kind: &str,
         jobs: usize,
         listener: Option<Py<PyAny>>,
     ) -> PyResult<Vec<u8>> {
-        let (layout, space, kind) = (
-            parse_layout(layout)?,
-            space.get().inner.clone(),
-            kind.to_owned(),
-        );
+        let (layout, kind) = (parse_layout(layout)?, kind.to_owned());
+        let style: Style = serde_json::from_str(style).map_err(unread("style"))?;
+        let spaces = spaces.into_iter().map(|it| it.get().inner.clone());
+        let spaces: Vec<_> = spaces.collect();
         let (roles, graph) = (slf.get().inner.clone(), slf.get().graph.clone());
         let colours = colours.into_iter().map(colour).collect();
         run(py, jobs, listener, move |progress| {
-            let Placed {
-                positions,
-                mut neighbours,
-            } = layout.place(&space, progress)?;
-            if neighbours.is_none() {
-                neighbours = Some(Search::default().all(&space, progress)?);
-            }
-            let neighbours = neighbours.as_ref();
             let map = Map {
                 graph: &graph,
                 title,
-                positions: &positions,
+                layouts: &layout.of_map(&spaces, progress)?,
                 roles: &roles,
-                neighbours,
                 colours,
+                style,
             };
             match kind.as_str() {
                 "svg" => map.svg().map(String::into_bytes),
@@ -244,9 +243,18 @@ fn colour((name, names, values): (String, Option<Vec<String>>, Vec<f32>)) -> Col
         Some(names) => Colour::Categories {
             name,
             names,
-            of: values.into_iter().map(|value| value as u16).collect(),
+            of: values.into_iter().map(category).collect(),
         },
         None => Colour::Numbers { name, values },
+    }
+}
+
+/// The place of a name; NaN where there is none.
+fn category(value: f32) -> u16 {
+    if value.is_nan() {
+        Colour::NONE
+    } else {
+        value as u16
     }
 }
 

@@ -85,7 +85,7 @@ class Browser:
     def open(self, path, fragment=""):
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri() + "#" + fragment)
-        self.until("window.mapReady === true")
+        self.until("document.documentElement?.dataset.ready === 'true'")
 
     def until(self, condition, seconds=90):
         end = time.monotonic() + seconds
@@ -107,11 +107,18 @@ class Browser:
             self.mouse("mouseMoved", *place, 1)
         self.mouse("mouseReleased", *places[-1])
 
-    def key(self, key):
+    def key(self, key, shift=False):
+        text = "\r" if key == "Enter" else key if len(key) == 1 else ""
+        codes = {"Tab": 9, "Enter": 13, " ": 32}
         for kind in ("keyDown", "keyUp"):
             self.call(
-                "Input.dispatchKeyEvent", type=kind, key=key, text=key if kind == "keyDown" and len(key) == 1 else ""
-            )
+                "Input.dispatchKeyEvent", type=kind, key=key, modifiers=8 * shift,
+                windowsVirtualKeyCode=codes.get(key, 0), text=text if kind == "keyDown" else "",
+            )  # fmt: skip
+
+    def resize(self, width, height):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
 
     def picture(self, path):
         """Writes what the page shows as a PNG."""

@@ -1,5 +1,6 @@
-//! `hone map GRAPH -o MAP.html`: the graph as an interactive page.
+//! `hone map GRAPH -o MAP.html`: the graph as an interactive page, or as a picture.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use hone::dense::Block;
@@ -7,13 +8,15 @@ use hone::graph::{Graph, RecordedFile};
 use hone::output::Batch;
 use hone::store::{Embedding, Format};
 use hone::{Config, Error, Hone, record};
-use hone_explore::{Colour, Map, RoleOptions, Search, Space, read_attributes, read_labels};
+use hone_explore::{
+    Colour, Map, Palette, RoleOptions, Scale, Space, Style, read_attributes, read_labels,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::command::layout::{LayoutArgs, Placing};
 use crate::context::Context;
 use crate::files::{self, Files, check_extension};
-use crate::input::{RepeatableArgs, note_idle_weights};
+use crate::input::{RepeatableArgs, note_idle_weights, one_of};
 use crate::repeat::{Chosen, Record, Stages};
 use crate::vectors::{self, note_recall};
 
@@ -23,9 +26,9 @@ use crate::vectors::{self, note_recall};
 pub(crate) struct Args {
     #[command(flatten)]
     input: RepeatableArgs,
-    /// The page to write, .html; may be left out if --svg or --png is given.
+    /// What to write: a page (.html) or a picture (.svg, .png); may be repeated.
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Vec<PathBuf>,
     /// Vectors of the nodes [default: computed with the preset `hone`].
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
@@ -41,12 +44,8 @@ pub(crate) struct Args {
     /// Title of the map [default: the name of the file].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Write a picture for papers, as SVG.
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
-    /// Write a picture as PNG, 2400 pixels wide.
-    #[arg(long, value_name = "FILE")]
-    png: Option<PathBuf>,
+    #[command(flatten)]
+    style: StyleArgs,
     #[command(flatten)]
     layout: LayoutArgs,
     /// Replace files that exist.
@@ -54,19 +53,59 @@ pub(crate) struct Args {
     force: bool,
 }
 
+/// How a map looks.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Colours")]
+struct StyleArgs {
+    /// What nodes are coloured by: role, degree, \"motif: NAME\", a label or an attribute [default: the first label, else
+    /// role].
+    #[arg(long, value_name = "NAME")]
+    colour: Option<String>,
+    /// Colours of groups: distinct, okabe-ito or muted [default: distinct].
+    #[arg(long, value_name = "NAME", value_parser = one_of::<Palette>(Palette::NAMES, |name| name.parse().ok()))]
+    palette: Option<Palette>,
+    /// How colours follow from numbers: linear, log, or auto: log where they are skewed [default: auto].
+    #[arg(long, value_name = "HOW", value_parser = one_of::<Scale>(Scale::NAMES, |name| name.parse().ok()))]
+    scale: Option<Scale>,
+    /// Size of the points, as a multiple of the usual one [default: 1].
+    #[arg(long, value_name = "FACTOR")]
+    point_size: Option<f32>,
+    /// Write no names of groups on the map.
+    #[arg(long)]
+    no_names: bool,
+    /// Give groups shapes besides colours.
+    #[arg(long)]
+    shapes: bool,
+}
+
+impl StyleArgs {
+    /// These options over those of an earlier run.
+    fn over(&self, before: Style) -> Style {
+        Style {
+            colour: self.colour.clone().or(before.colour),
+            palette: self.palette.unwrap_or(before.palette),
+            scale: self.scale.unwrap_or(before.scale),
+            point_size: self.point_size.unwrap_or(before.point_size),
+            names: before.names && !self.no_names,
+            shapes: before.shapes || self.shapes,
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   hone map builtin:karate -o karate.html
   hone map graph.tsv -o map.html --labels labels.tsv --attributes people.csv
   hone map graph.tsv -o pca.html --vectors vectors.npy --layout pca
-  hone map graph.tsv --svg figure.svg --png figure.png
+  hone map graph.tsv -o figure.svg -o figure.png --by structure --shapes
+  hone map graph.tsv -o degrees.png --colour degree --point-size 1.5
   hone map -o again.html --config map.html.run.json
 
-The page needs only a browser: pan and zoom, colour by role, degree, motif, label or attribute, click nodes, find \
-them by id, select with box or lasso. Pictures are coloured by the first label, else by role.";
+The page needs only a browser: pan and zoom, switch between proximity and structure, colour by role, degree, motif, \
+label or attribute, click nodes, find them by id, select with box or lasso. Pictures show what the page shows at first.";
 
 /// Width of a PNG in pixels.
-const PIXELS: usize = 2400;
+const PIXELS: u32 = 2400;
 
 const COMMAND: &str = "map";
 
@@ -86,6 +125,7 @@ struct Choices {
     title: Option<String>,
     #[serde(flatten)]
     placing: Placing,
+    style: Style,
 }
 
 /// What a run did: part of its record.
@@ -109,10 +149,6 @@ fn path(chosen: &Option<Chosen>) -> Option<&PathBuf> {
 }
 
 impl Args {
-    fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        self.output.iter().chain(&self.svg).chain(&self.png)
-    }
-
     /// The choices of the command line over those of an earlier run, and the files they name.
     fn choices(&self) -> Result<(Choices, Beside), Error> {
         let earlier = self.input.earlier::<Choices>(COMMAND)?;
@@ -128,11 +164,14 @@ impl Args {
         let before = earlier.map(|it| it.choices).unwrap_or_default();
         let placing = self.layout.over(before.placing);
         placing.layout.check()?;
+        let style = self.style.over(before.style);
+        style.check()?;
         let then = before.vectors_format.filter(|_| self.vectors.is_none());
         let choices = Choices {
             vectors_format: self.vectors_format.or(then),
             title: self.title.clone().or(before.title),
             placing,
+            style,
             // Notes about files are printed when they are read.
             ..Choices::default()
         };
@@ -141,21 +180,18 @@ impl Args {
 
     /// The outputs, if they may be written.
     fn check(&self, inputs: Files, record: Option<&Path>) -> Result<Batch, Error> {
-        if self.files().next().is_none() {
-            let message = "nothing to write; give a page (-o map.html) or a picture (--svg, --png)";
+        if self.output.is_empty() {
+            let message =
+                "nothing to write; give a page (-o map.html) or a picture (-o map.svg, -o map.png)";
             return Err(Error::config("--output", message));
         }
-        let pages = [
-            (&self.output, &["html", "htm"][..]),
-            (&self.svg, &["svg"]),
-            (&self.png, &["png"]),
-        ];
-        for (path, known) in pages {
-            path.iter()
-                .try_for_each(|path| check_extension(path, known))?;
+        for path in &self.output {
+            check_extension(path, &["html", "svg", "png", "htm"])?;
         }
-        let outputs = inputs.write("--output", self.output.as_deref().into_iter().chain(record));
-        let outputs = outputs.write("--svg", &self.svg).write("--png", &self.png);
+        let outputs = inputs.write(
+            "--output",
+            self.output.iter().map(PathBuf::as_path).chain(record),
+        );
         outputs.check(self.force)
     }
 }
@@ -236,9 +272,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = inputs.read("--labels", path(&beside.labels));
     let inputs = inputs.read("--attributes", path(&beside.attributes));
     let inputs = inputs.read_vectors("--vectors", path(&beside.vectors));
-    // The record is next to the page, else next to a picture.
-    let main = args.files().next().cloned();
-    let mut batch = args.check(inputs, main.as_deref().and_then(record::path).as_deref())?;
+    // The record is next to the first.
+    let main = args.output.first();
+    let mut batch = args.check(inputs, main.and_then(|path| record::path(path)).as_deref())?;
     let mut stages = Stages::begin();
     let facts = |chosen: &Option<Chosen>| {
         let facts = chosen.as_ref().map(|it| it.facts(source.changed, context));
@@ -268,46 +304,51 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         }
     };
     let Placing { by, layout } = choices.placing;
-    let space = Space::of(&embedding, by)?;
+    let mut spaces = vec![Space::of(&embedding, by)?];
+    if let Some(by) = spaces[0].beside() {
+        spaces.push(Space::of(&embedding, by)?);
+    }
     drop(embedding);
     stages.end("vectors");
-    let mut placed = layout.place(&space, progress)?;
-    if placed.neighbours.is_none() {
-        placed.neighbours = Some(Search::default().all(&space, progress)?);
-    }
-    drop(space);
-    note_recall(placed.recall(), context);
+    let layouts = layout.of_map(&spaces, progress)?;
+    drop(spaces);
+    let recall = layouts[0].1.recall();
+    note_recall(recall, context);
     stages.end("layout");
     let roles = RoleOptions::default().find(&graph, progress)?;
     stages.end("roles");
     let map = Map {
         graph: &graph,
         title: choices.title.clone().unwrap_or_else(|| source.name()),
-        positions: &placed.positions,
+        layouts: &layouts,
         roles: &roles,
-        neighbours: placed.neighbours.as_ref(),
         colours,
+        style: choices.style.clone(),
     };
-    if let Some(path) = &args.output {
-        files::add(&mut batch, path, map.html(progress)?.as_bytes())?;
+    for path in &args.output {
+        let kind = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let content = match kind.to_ascii_lowercase().as_str() {
+            "svg" => map.svg()?.into_bytes(),
+            "png" => map.png(PIXELS)?,
+            _ => map.html(progress)?.into_bytes(),
+        };
+        files::add(&mut batch, path, &content)?;
     }
-    if let Some(path) = &args.svg {
-        files::add(&mut batch, path, map.svg()?.as_bytes())?;
-    }
-    if let Some(path) = &args.png {
-        files::add(&mut batch, path, &map.png(PIXELS)?)?;
-    }
-    if let Some(path) = &main {
+    if let Some(path) = main {
         let done = Done {
             choices: &choices,
-            recall: placed.recall(),
+            recall,
         };
         let of = Some((&source.input, &graph));
         Record::new(COMMAND, of, &done, stages.done).add_to(&mut batch, path)?;
     }
     context.progress_done();
     batch.commit()?;
-    for file in args.files().filter(|file| !hone::output::is_stream(file)) {
+    for file in args
+        .output
+        .iter()
+        .filter(|file| !hone::output::is_stream(file))
+    {
         context.note(format_args!("wrote {}", file.display()));
     }
     Ok(())

@@ -167,7 +167,7 @@ fn what_was_meant_is_suggested() {
         ),
         (
             "map builtin:karate",
-            "nothing to write; give a page (-o map.html) or a picture (--svg, --png)",
+            "nothing to write; give a page (-o map.html) or a picture (-o map.svg, -o map.png)",
         ),
         (
             "similar absent.xyz --node 0",

@@ -262,9 +262,9 @@ fn maps_and_pictures_are_written_together() {
     let files = [
         "-o",
         &path("map.html"),
-        "--svg",
+        "-o",
         &path("map.svg"),
-        "--png",
+        "-o",
         &path("map.png"),
     ];
     hone()
@@ -425,7 +425,8 @@ fn policies_of_pages_name_hashes() {
             policy.contains(&format!("style-src {style}")),
             "the style is {style}"
         );
-        let script = inside(&page, "<script>", "</script>").map(|script| hash(&script));
+        let script =
+            inside(&page, "<script type=\"module\">", "</script>").map(|script| hash(&script));
         assert_eq!(script.is_some(), has_script);
         if let Some(script) = script {
             assert!(
@@ -500,23 +501,18 @@ fn records_repeat_similar_layout_roles_and_map() {
             "map.html",
         ),
         (
-            "map g.tsv --svg map.svg --png map.png --layout pca",
+            "map g.tsv -o map.svg -o map.png --layout pca --by structure --colour degree --shapes",
             "map.svg",
         ),
-        ("map g.tsv --png alone.png --layout pca", "alone.png"),
+        ("map g.tsv -o alone.png --layout pca", "alone.png"),
     ];
     for (line, file) in runs {
         run(line);
         let command = line.split(' ').next().expect("a command");
-        let output = match file.rsplit('.').next() {
-            Some("svg") => "--svg",
-            Some("png") => "--png",
-            _ => "-o",
-        };
         let config = format!("../first/{file}.run.json");
         let again = run_in(
             &at("elsewhere"),
-            &[command, output, file, "--config", &config],
+            &[command, "-o", file, "--config", &config],
         );
         again.success();
         let same = fs::read(at("elsewhere").join(file)).ok() == fs::read(first.join(file)).ok();

@@ -17,6 +17,7 @@ use hone::graph::Graph;
 use hone::motif::{self, Counts, Motif, MotifSet};
 use hone::progress::Progress;
 use svg::{Line, Page, Panel};
+pub(crate) use svg::{escape, figure};
 
 /// Maximum number of nodes, and of edges, that are drawn.
 pub const LARGEST: usize = 100_000;

@@ -354,17 +354,17 @@ fn legend(out: &mut String, y: f64, nodes: &Scale, edges: &Scale, no_edges: bool
     }
 }
 
-/// A count in readable form.
-fn figure(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e9 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.3e}")
+/// A number in readable form.
+pub(crate) fn figure(value: f64) -> String {
+    match value.abs().log10().floor() as i32 {
+        _ if value.fract() == 0.0 && value.abs() < 1e9 => format!("{value:.0}"),
+        power @ -3..6 => format!("{value:.0$}", (2 - power).max(0) as usize),
+        _ => format!("{value:.3e}"),
     }
 }
 
 /// Text safe in XML; characters that it does not know are replaced.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

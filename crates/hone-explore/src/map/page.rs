@@ -8,6 +8,7 @@
 //! keep eleven bits and an exponent: exact up to 2047, within .05 % beyond. Of a graph of more than [`LARGE`] nodes fewer
 //! neighbours and rougher counts are kept, and edges are left out where the page would be larger than [`PAGE`].
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -20,12 +21,13 @@ use hone::parallel;
 use hone::{Progress, Result};
 use serde_json::{Value, json};
 
-use super::Map;
-use super::colour::Colour;
+use super::colour::{SHAPES, Scheme, ramp};
+use super::{Colour, FEW_EDGES, MUTED, Map, OPACITY, order};
+use crate::draw::escape;
+use crate::layout::Placed;
 use crate::roles::{MotifScore, Role, Why, being};
+use crate::space::LARGE;
 
-/// From this many nodes on, less is stored per node.
-const LARGE: usize = 200_000;
 /// Neighbours of each node, in a small graph and in a large one.
 const NEAR: [usize; 2] = [10, 5];
 /// Edges that are kept; of more, none.
@@ -51,6 +53,7 @@ impl Map<'_> {
     /// The page as text.
     pub fn html(&self, progress: &dyn Progress) -> Result<String> {
         self.check()?;
+        self.chosen()?;
         progress.stage("packing the map", 0);
         let packer = Packer::new(self);
         progress.check()?;
@@ -66,17 +69,26 @@ impl Map<'_> {
             format!("<script type=\"text/plain\" id=\"data-{name}\">{text}</script>")
         };
         let values = [
-            ("title", escaped(&self.title)),
+            ("title", escape(&self.title)),
             ("style", STYLE.to_owned()),
             ("meta", meta),
             (
                 "sections",
                 sections.iter().map(element).collect::<Vec<_>>().join("\n"),
             ),
-            ("script", SCRIPT.join("\n")),
+            ("script", script()),
         ];
         Ok(filled(TEMPLATE, &values))
     }
+}
+
+/// The modules as one: each but the first imports what stands above it.
+fn script() -> String {
+    let modules = SCRIPT.iter().flat_map(|module| module.lines());
+    let lines =
+        modules.filter(|line| !line.starts_with("import ") && !line.starts_with("// @ts-check"));
+    let lines = lines.map(|line| line.strip_prefix("export ").unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A template with its `{{names}}` replaced, from left to right, so that a value is never taken for a template.
@@ -94,43 +106,46 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
     text + rest
 }
 
-/// Text as markup that shows it.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace(|c: char| c.is_control(), " ")
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}
-
 /// A named part of the page, as text.
 type Section = (&'static str, String);
 
 /// A map whose nodes are numbered along a curve over the picture.
 struct Packer<'a> {
     map: &'a Map<'a>,
+    /// The nodes in each layout.
+    places: Vec<Vec<[f32; 2]>>,
     /// The nodes by their number, and the number of each node.
     order: Vec<u32>,
     number: Vec<u32>,
     /// Without directions.
     graph: Graph,
-    /// How many neighbours of each node are packed.
-    near: usize,
+    /// How many neighbours of each node are packed, for each layout.
+    near: Vec<usize>,
 }
 
 impl<'a> Packer<'a> {
     fn new(map: &'a Map<'a>) -> Self {
-        let order = map.order();
+        let places = map.places();
+        let order = order(&places[0]);
         let mut number = vec![0; order.len()];
         for (&node, at) in order.iter().zip(0..) {
             number[node as usize] = at;
         }
         let most = NEAR[usize::from(order.len() > LARGE)];
+        let near = |placed: &Placed| {
+            placed
+                .neighbours
+                .as_ref()
+                .map_or(0, |near| near.k().min(most))
+        };
+        let near = map.layouts.iter().map(|(_, placed)| near(placed)).collect();
         Packer {
             map,
+            places,
             order,
             number,
             graph: map.graph.underlying(),
-            near: map.neighbours.map_or(0, |found| found.k().min(most)),
+            near,
         }
     }
 
@@ -183,12 +198,8 @@ impl<'a> Packer<'a> {
                 "out_degree": role.out_degree, "in_degree": role.in_degree, "more": scores(role.more()),
                 "less": scores(role.less()), "exemplars": exemplars.collect::<Vec<_>>()})
         };
-        let colour = |colour: &Colour| {
-            let categories = match colour {
-                Colour::Categories { names, .. } => Some(names),
-                Colour::Numbers { .. } => None,
-            };
-            json!({"name": colour.name(), "categories": categories})
+        let scheme = |(key, colour): (String, Cow<'_, Colour>)| {
+            Scheme::new(key, &colour, &map.style, &self.places)
         };
         json!({
             "title": map.title,
@@ -199,6 +210,7 @@ impl<'a> Packer<'a> {
             "links": if with_edges { self.graph.edges() } else { 0 },
             "ids": if are_texts(map.graph.ids()) { "text" } else { "integers" },
             "near": self.near,
+            "layouts": map.layouts.iter().map(|(by, _)| json!(by)).collect::<Value>(),
             "orbits": NODE_ORBITS,
             "means": of_orbits(&|orbit| sum(&|x| x, orbit) / n),
             "deviations": of_orbits(&deviation),
@@ -207,7 +219,14 @@ impl<'a> Packer<'a> {
             "graphlets": graphlets,
             "roles": roles.roles.iter().map(role).collect::<Value>(),
             "affinity": roles.affinity,
-            "colours": map.colours.iter().map(colour).collect::<Value>(),
+            "schemes": map.colourings().map(scheme).map(|scheme| json!(scheme)).collect::<Value>(),
+            "ramp": ramp().into_iter().map(|look| look.colour).collect::<Value>(),
+            "shapes": SHAPES,
+            "style": map.style,
+            "radius": map.radius(),
+            "muted": MUTED,
+            "opacity": OPACITY,
+            "fewEdges": FEW_EDGES,
         })
     }
 
@@ -242,8 +261,12 @@ impl<'a> Packer<'a> {
     }
 
     fn core(&self) -> Vec<u8> {
-        let (places, mut bytes) = (self.map.places(), Vec::new());
-        for d in 0..2 {
+        let mut bytes = Vec::new();
+        for (places, d) in self
+            .places
+            .iter()
+            .flat_map(|places| [(places, 0), (places, 1)])
+        {
             let coordinate = |node: usize| (places[node][d] * 65535.0).round() as u16;
             planes(&self.in_order(coordinate), &mut bytes);
         }
@@ -338,19 +361,22 @@ impl<'a> Packer<'a> {
 
     fn neighbours(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let Some(found) = self.map.neighbours.filter(|_| self.near > 0) else {
-            return bytes;
-        };
-        for (&node, at) in self.order.iter().zip(0..) {
-            for other in &found.row(node as usize)[..self.near] {
-                signed(i64::from(self.number[other.row as usize]) - at, &mut bytes);
+        let layouts = self.map.layouts.iter().zip(&self.near);
+        for ((_, placed), &near) in layouts.filter(|(_, near)| **near > 0) {
+            let Some(found) = &placed.neighbours else {
+                continue;
+            };
+            for (&node, at) in self.order.iter().zip(0..) {
+                for other in &found.row(node as usize)[..near] {
+                    signed(i64::from(self.number[other.row as usize]) - at, &mut bytes);
+                }
             }
-        }
-        // As the page shows them, in hundredths: those of structure have no lower bound.
-        for &node in &self.order {
-            for other in &found.row(node as usize)[..self.near] {
-                let hundredths = (f64::from(other.similarity) * 100.0).round();
-                signed(hundredths as i64, &mut bytes);
+            // As the page shows them, in hundredths: those of structure have no lower bound.
+            for &node in &self.order {
+                for other in &found.row(node as usize)[..near] {
+                    let hundredths = (f64::from(other.similarity) * 100.0).round();
+                    signed(hundredths as i64, &mut bytes);
+                }
             }
         }
         bytes
@@ -439,7 +465,7 @@ fn signed(value: i64, bytes: &mut Vec<u8>) {
     varint(((value << 1) ^ (value >> 63)) as u64, bytes);
 }
 
-pub(super) fn compressed(bytes: &[u8]) -> Vec<u8> {
+fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes).expect("memory takes all");
     encoder.finish().expect("memory takes all")

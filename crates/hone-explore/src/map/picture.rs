@@ -1,297 +1,443 @@
-//! The points of a map as a picture for papers, with a legend: SVG, or PNG of the same proportions.
+//! The points of a map as a picture for papers, with title and legend: SVG, or PNG of the same proportions.
+//!
+//! Both are drawn by the same steps on a [`Canvas`]. An SVG has its text as text. A PNG has that of `font/letters.ttf`,
+//! which has Latin, Greek and Cyrillic letters, so that pictures are the same everywhere; others are frames. tiny-skia
+//! draws it: resvg, which could draw the SVG itself, takes five times as long to compile, and much memory for many nodes.
+
+use std::fmt::Write;
 
 use hone::{Error, Result};
+use tiny_skia::{Color, FillRule, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, Transform};
+use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-use super::Map;
-use super::colour::Colour;
-use super::page::{compressed, escaped};
+use super::colour::{Legend, Look, SHAPES, Scheme, ramp};
+use super::{FEW_EDGES, MUTED, Map, OPACITY};
+use crate::draw::{escape, figure};
 
-/// The same colours as on the page.
-const PALETTE: [u32; 12] = [
-    0x3b7dd8, 0xe0782f, 0x2f9e6b, 0xc94f7c, 0x8a63d2, 0xb8930f, 0x1fa3b5, 0xd1495b, 0x6d8f2f,
-    0xa0623a, 0x5b6fb5, 0xc05fc0,
-];
-/// Side of the square of points in an SVG, and the margin around it.
+/// Side of the square of points, the margin around it, and the height of the title.
 const SIDE: f32 = 800.0;
 const MARGIN: f32 = 20.0;
-/// Width of the legend beside it, where it begins, and height of its letters.
-const LEGEND: f32 = 190.0;
+const HEAD: f32 = 30.0;
+/// The legend: where it begins, its width, the distance of its lines.
 const LEFT: f32 = SIDE + 2.0 * MARGIN;
-const TEXT: f32 = 10.0;
-/// Letters of a line of a legend, and its lines.
-const LETTERS: usize = 22;
-const LINES: usize = 20;
-/// Samples of a pixel in each direction.
-const SAMPLES: usize = 3;
+const LEGEND: f32 = 190.0;
+const LINE: f32 = 23.0;
+const WIDTH: f32 = LEFT + LEGEND;
+const HEIGHT: f32 = HEAD + SIDE + 2.0 * MARGIN;
+/// Height of the ramp of a number.
+const RAMP: f32 = 160.0;
+/// Sizes of letters.
+const TEXT: f32 = 14.0;
+const TITLE: f32 = 18.0;
+const INK: u32 = 0x1c2430;
+const PAPER: u32 = 0xffffff;
+const EDGE: u32 = 0xdde1e6;
 
-/// Letters of a PNG as dots, seven lines of five below what they stand for: a font would be the largest part of the program.
-/// The first stands for all others.
-const FONT: &str = include_str!("letters.txt");
-const HEIGHT: usize = 7;
-/// Dots from the left edge of a letter to that of the next.
-const ADVANCE: usize = 6;
+const LETTERS: &[u8] = include_bytes!("font/letters.ttf");
 
-/// What the points are coloured by: a title, names, and one of the names per node.
-type Legend<'a> = (&'a str, Vec<&'a str>, Vec<u16>);
+type Point = [f32; 2];
 
-fn colour(group: usize) -> u32 {
-    PALETTE[group % PALETTE.len()]
-}
-
-/// Radius of a point in a picture of this side.
-fn radius(nodes: usize, side: f32) -> f32 {
-    (side * 0.4 / (nodes.max(1) as f32).sqrt()).clamp(side / 1200.0, side / 130.0)
+/// What a picture is drawn on, in units of the SVG.
+trait Canvas {
+    fn points(&mut self, places: &[Point], radius: f32, look: &Look);
+    fn lines(&mut self, ends: &[[Point; 2]]);
+    fn block(&mut self, corner: Point, size: Point, colour: &str);
+    /// A text from its left end on, its base at this place; a halo parts it from what lies below.
+    fn text(&mut self, at: Point, size: f32, text: &str, halo: bool);
 }
 
 impl Map<'_> {
-    /// The first of the colours that are categories, else roles.
-    fn legend(&self) -> Legend<'_> {
-        let own = self.colours.iter().find_map(|colour| match colour {
-            Colour::Categories { name, names, of } => Some((
-                &**name,
-                names.iter().map(|name| &**name).collect(),
-                of.clone(),
-            )),
-            Colour::Numbers { .. } => None,
-        });
-        own.unwrap_or_else(|| {
-            let names = self.roles.roles.iter().map(|role| &*role.name);
-            let of = self.roles.assignments().into_iter().map(|role| role as u16);
-            ("role", names.collect(), of.collect())
-        })
-    }
-
-    /// A picture as SVG, coloured by the first of the colours, else by role.
+    /// A picture as SVG.
     pub fn svg(&self) -> Result<String> {
-        self.check()?;
-        let ((title, names, of), places) = (self.legend(), self.places());
-        let (wide, high) = (LEFT + LEGEND, SIDE + 2.0 * MARGIN);
-        let mut lines = vec![
-            format!(
-                r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="14">"#
-            ),
-            format!("<title>{}</title>", escaped(&self.title)),
-            format!(r##"<rect width="{wide}" height="{high}" fill="#fff"/>"##),
-        ];
-        let size = radius(places.len(), SIDE);
-        for group in 0..names.len() {
-            lines.push(format!(
-                r##"<g fill="#{:06x}" fill-opacity=".8">"##,
-                colour(group)
-            ));
-            for (&[x, y], _) in places
-                .iter()
-                .zip(&of)
-                .filter(|(_, of)| usize::from(**of) == group)
-            {
-                let (cx, cy) = (MARGIN + x * SIDE, MARGIN + (1.0 - y) * SIDE);
-                lines.push(format!(
-                    r#"<circle cx="{cx:.1}" cy="{cy:.1}" r="{size:.2}"/>"#
-                ));
-            }
-            lines.push("</g>".into());
-        }
-        let title = escaped(title);
-        lines.push(format!(
-            r#"<text x="{LEFT}" y="34" font-weight="bold">{title}</text>"#
+        let title = escape(&self.title);
+        let mut svg = Svg(format!(
+            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" font-family="'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif" fill="#{INK:06x}">
+<title>{title}</title>
+<rect width="{WIDTH}" height="{HEIGHT}" fill="#{PAPER:06x}"/>
+"##
         ));
-        for (at, name) in names.iter().take(LINES).enumerate() {
-            let name: String = match name.chars().count() > LETTERS {
-                true => name.chars().take(LETTERS - 1).chain(['…']).collect(),
-                false => name.to_string(),
-            };
-            let (x, y, fill) = (LEFT + 8.0, 58 + 22 * at, colour(at));
-            let (dot, left, name) = (y - 5, LEFT + 22.0, escaped(&name));
-            lines.push(format!(
-                r##"<circle cx="{x}" cy="{dot}" r="6" fill="#{fill:06x}"/>"##
-            ));
-            lines.push(format!(r#"<text x="{left}" y="{y}">{name}</text>"#));
-        }
-        lines.push("</svg>\n".into());
-        Ok(lines.join("\n"))
+        self.draw(&mut svg, &Letters::new())?;
+        Ok(svg.0 + "</svg>\n")
     }
 
-    /// The same as a PNG image of `width` pixels; its legend shows letters without accents, digits and common signs.
-    pub fn png(&self, width: usize) -> Result<Vec<u8>> {
-        self.check()?;
+    /// The same as a PNG image of `width` pixels.
+    pub fn png(&self, width: u32) -> Result<Vec<u8>> {
         if !(16..=16_384).contains(&width) {
             let message = format!("{width} pixels; give a number from 16 to 16384");
             return Err(Error::config("width", message));
         }
-        let ((title, names, of), places) = (self.legend(), self.places());
-        let scale = width as f32 / (LEFT + LEGEND);
-        let at = |x: f32, y: f32| [x * scale, y * scale];
-        let mut picture = Picture::new(width, (scale * (SIDE + 2.0 * MARGIN)).round() as usize);
-        let size = radius(places.len(), scale * SIDE);
-        for (&[x, y], &group) in places.iter().zip(&of) {
-            let at = at(MARGIN + x * SIDE, MARGIN + (1.0 - y) * SIDE);
-            picture.disc(at, size, colour(group.into()), 0.8);
-        }
-        picture.text(at(LEFT, 24.0), scale, title, 0x000000);
-        for (line, name) in names.iter().take(LINES).enumerate() {
-            let y = 53.0 + 22.0 * line as f32;
-            picture.disc(at(LEFT + 8.0, y), 6.0 * scale, colour(line), 1.0);
-            picture.text(at(LEFT + 22.0, y - 5.0), scale, name, 0x333333);
-        }
-        Ok(picture.encoded())
-    }
-}
-
-/// Pixels of three bytes, row by row.
-struct Picture {
-    width: usize,
-    height: usize,
-    pixels: Vec<u8>,
-}
-
-impl Picture {
-    fn new(width: usize, height: usize) -> Self {
-        let pixels = vec![255u8; 3 * width * height];
-        Picture {
-            width,
-            height,
+        let scale = width as f32 / WIDTH;
+        let pixels = Pixmap::new(width, (scale * HEIGHT).round() as u32);
+        let mut pixels = pixels.expect("neither empty nor large");
+        pixels.fill(ink(PAPER, 1.0));
+        let letters = Letters::new();
+        let mut png = Png {
             pixels,
-        }
-    }
-
-    /// Lays a colour over a pixel, in part.
-    fn blend(&mut self, x: usize, y: usize, colour: u32, cover: f32) {
-        let pixel = &mut self.pixels[3 * (y * self.width + x)..][..3];
-        for (channel, value) in pixel.iter_mut().enumerate() {
-            let own = (colour >> (16 - 8 * channel) & 255) as f32;
-            *value = (f32::from(*value) + (own - f32::from(*value)) * cover).round() as u8;
-        }
-    }
-
-    /// Draws a disc, its rim smoothed by counting the samples of each pixel inside.
-    fn disc(&mut self, [cx, cy]: [f32; 2], radius: f32, colour: u32, opacity: f32) {
-        let range = |c: f32, end: usize| {
-            let (low, high) = ((c - radius).floor().max(0.0), (c + radius).ceil().max(0.0));
-            low as usize..(high as usize + 1).min(end)
+            scale: Transform::from_scale(scale, scale),
+            letters: &letters,
         };
-        let sample = |pixel: usize, s: usize| pixel as f32 + (s as f32 + 0.5) / SAMPLES as f32;
-        for y in range(cy, self.height) {
-            for x in range(cx, self.width) {
-                let is_inside = |s: &usize| {
-                    let (dx, dy) = (sample(x, s % SAMPLES) - cx, sample(y, s / SAMPLES) - cy);
-                    dx * dx + dy * dy <= radius * radius
+        self.draw(&mut png, &letters)?;
+        let encoded = png.pixels.encode_png();
+        encoded.map_err(|error| Error::config("png", error.to_string()))
+    }
+
+    fn draw(&self, canvas: &mut dyn Canvas, letters: &Letters) -> Result<()> {
+        self.check()?;
+        let (key, colour) = self.chosen()?;
+        let places = self.places();
+        let scheme = Scheme::new(key, &colour, &self.style, &places[..1]);
+        let (mut looks, of) = scheme.looks(&colour);
+        let shapes = usize::from(self.style.shapes);
+        looks.iter_mut().for_each(|look| look.shape *= shapes);
+        let on_paper = |[x, y]: Point| [MARGIN + x * SIDE, HEAD + MARGIN + (1.0 - y) * SIDE];
+        let places: Vec<Point> = places[0].iter().map(|&at| on_paper(at)).collect();
+        let title = letters.cut(&self.title, TITLE, WIDTH - 2.0 * MARGIN);
+        canvas.text([MARGIN, HEAD], TITLE, &title, false);
+        let graph = self.graph.underlying();
+        if graph.edges() <= FEW_EDGES {
+            let of = |u: u32| graph.neighbors(u).iter().map(move |&v| [u, v]);
+            let edges = (0..graph.nodes() as u32)
+                .flat_map(of)
+                .filter(|[u, v]| u < v);
+            let ends = edges.map(|ends| ends.map(|node| places[node as usize]));
+            canvas.lines(&ends.collect::<Vec<_>>());
+        }
+        let mut alike: Vec<Vec<Point>> = vec![Vec::new(); looks.len()];
+        for (&at, &look) in places.iter().zip(&of) {
+            alike[usize::from(look)].push(at);
+        }
+        let order: Vec<usize> = match &scheme.legend {
+            Legend::Groups { order, .. } => order.clone(),
+            Legend::Numbers { .. } => (0..looks.len()).collect(),
+        };
+        let radius = SIDE * self.radius();
+        for look in order {
+            canvas.points(&alike[look], radius, &looks[look]);
+        }
+        if let (Legend::Groups { groups, order, .. }, true) = (&scheme.legend, self.style.names) {
+            let mut taken: Vec<[f32; 4]> = Vec::new();
+            // The largest first: where two would overlap, the smaller has none.
+            for group in order.iter().map(|&group| &groups[group]) {
+                let name = letters.cut(&group.name, TEXT, LEGEND);
+                let (wide, [x, y]) = (letters.width(&name, TEXT), on_paper(group.middles[0]));
+                // Above, so that a single point is seen.
+                let y = y - TEXT;
+                let x = (x - wide / 2.0).clamp(MARGIN, SIDE + MARGIN - wide);
+                let area = [x, y - TEXT, x + wide, y + TEXT / 2.0];
+                let is_free = |t: &[f32; 4]| {
+                    area[2] < t[0] || t[2] < area[0] || area[3] < t[1] || t[3] < area[1]
                 };
-                let inside = (0..SAMPLES * SAMPLES).filter(is_inside).count();
-                let cover = opacity * inside as f32 / (SAMPLES * SAMPLES) as f32;
-                self.blend(x, y, colour, cover);
-            }
-        }
-    }
-
-    /// Writes a line of text from its upper left corner on, cut at the edge of the picture; nothing where a letter would
-    /// have less than a pixel per dot.
-    fn text(&mut self, [x, y]: [f32; 2], scale: f32, text: &str, colour: u32) {
-        let dot = (scale * TEXT / HEIGHT as f32) as usize;
-        let (left, top) = (x as usize, y as usize);
-        let fitting = self.width.saturating_sub(left) / (dot * ADVANCE).max(1);
-        let cut = fitting.saturating_sub(2);
-        let shown: String = match text.chars().count() {
-            length if length > fitting => text.chars().take(cut).chain("..".chars()).collect(),
-            _ => text.to_owned(),
-        };
-        for (column, row) in dots(&shown) {
-            let (first, above) = (left + column * dot, top + row * dot);
-            for py in above..(above + dot).min(self.height) {
-                for px in first..(first + dot).min(self.width) {
-                    self.blend(px, py, colour, 1.0);
+                if !group.look.muted && taken.iter().all(is_free) {
+                    taken.push(area);
+                    canvas.text([x, y + TEXT / 3.0], TEXT, &name, true);
                 }
             }
         }
-    }
-
-    /// A PNG of 8-bit colours (ISO/IEC 15948): header, one block of data, end.
-    fn encoded(&self) -> Vec<u8> {
-        let mut rows = Vec::with_capacity(self.pixels.len() + self.height);
-        for row in self.pixels.chunks_exact(3 * self.width) {
-            // No filter.
-            rows.push(0);
-            rows.extend_from_slice(row);
-        }
-        let [width, height] = [self.width, self.height].map(|side| (side as u32).to_be_bytes());
-        let header = [&width[..], &height, &[8, 2, 0, 0, 0]].concat();
-        let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-        let blocks = [
-            (b"IHDR", header),
-            (b"IDAT", compressed(&rows)),
-            (b"IEND", Vec::new()),
-        ];
-        for (kind, data) in blocks {
-            let mut sum = crc32fast::Hasher::new();
-            sum.update(kind);
-            sum.update(&data);
-            file.extend((data.len() as u32).to_be_bytes());
-            file.extend(kind);
-            file.extend(&data);
-            file.extend(sum.finalize().to_be_bytes());
-        }
-        file
+        legend(canvas, letters, &scheme, &looks);
+        Ok(())
     }
 }
 
-/// The dots of a text, each by column and row.
-fn dots(text: &str) -> Vec<(usize, usize)> {
-    let lines: Vec<&str> = FONT.lines().collect();
-    let letters = || lines.chunks_exact(1 + HEIGHT);
-    let mut dots = Vec::new();
-    for (at, letter) in text.chars().enumerate() {
-        let own = letters().find(|rows| rows[0].contains(letter));
-        let rows = own.unwrap_or(&lines[..1 + HEIGHT]);
-        for (y, row) in rows[1..].iter().enumerate() {
-            let dark = row.bytes().enumerate().filter(|(_, dot)| *dot == b'#');
-            dots.extend(dark.map(|(x, _)| (at * ADVANCE + x, y)));
+/// What the colours mean, beside the points.
+fn legend(canvas: &mut dyn Canvas, letters: &Letters, scheme: &Scheme, looks: &[Look]) {
+    let top = HEAD + MARGIN + TEXT;
+    let line = |canvas: &mut dyn Canvas, [x, y]: Point, text: &str| {
+        let text = letters.cut(text, TEXT, WIDTH - x - MARGIN / 2.0);
+        canvas.text([x, y], TEXT, &text, false);
+    };
+    line(canvas, [LEFT, top], &scheme.name);
+    match &scheme.legend {
+        Legend::Groups { groups, .. } => {
+            let mut y = top;
+            let groups = groups.iter().zip(looks);
+            for (group, look) in groups.filter(|(group, _)| group.nodes > 0) {
+                y += LINE;
+                canvas.points(&[[LEFT + 7.0, y - 5.0]], 6.0, look);
+                line(canvas, [LEFT + 22.0, y], &group.name);
+            }
+        }
+        &Legend::Numbers {
+            least,
+            most,
+            missing,
+            log,
+            ..
+        } => {
+            let (colours, begin, right) = (ramp(), top + LINE / 2.0, LEFT + 26.0);
+            let high = RAMP / colours.len() as f32;
+            for (look, row) in colours.iter().rev().zip(0..) {
+                let corner = [LEFT, begin + high * row as f32];
+                canvas.block(corner, [18.0, high + 1.0], &look.colour);
+            }
+            line(canvas, [right, begin + TEXT - 3.0], &figure(most.into()));
+            line(canvas, [right, begin + RAMP], &figure(least.into()));
+            if log {
+                line(canvas, [right, begin + (RAMP + TEXT) / 2.0], "log scale");
+            }
+            if missing > 0 {
+                let nodes = if missing == 1 { "node" } else { "nodes" };
+                let text = format!("grey: {missing} {nodes} without");
+                line(canvas, [LEFT, begin + RAMP + LINE], &text);
+            }
         }
     }
-    dots
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Of the size and opacity of points.
+fn share(look: &Look) -> f32 {
+    if look.muted { MUTED } else { 1.0 }
+}
 
-    #[test]
-    fn letters_are_apart_and_within_their_lines() {
-        let corner = (0..6).map(|y| (0, y)).chain((0..5).map(|x| (x, 6)));
-        assert_eq!(dots("L"), corner.collect::<Vec<_>>());
-        assert_eq!(dots("Köln"), dots("Koln"));
-        assert_ne!(dots("core"), dots("CORE"));
-        assert_eq!(dots(" L")[0], (ADVANCE, 0));
-        assert_eq!(dots("\u{5d0}"), dots("\u{4e2d}"), "frames");
-        let lines: Vec<&str> = FONT.lines().collect();
-        let letters: Vec<&[&str]> = lines
-            .chunks(1 + HEIGHT)
-            .map(|letter| &letter[1..])
-            .collect();
-        for (at, letter) in letters.iter().enumerate() {
-            let is_row = |row: &&str| row.len() == 5 && row.bytes().all(|dot| b".#".contains(&dot));
-            assert!(
-                letter.len() == HEIGHT && letter.iter().all(is_row),
-                "{letter:?}"
-            );
-            assert!(!letters[..at].contains(letter), "{letter:?}");
+/// The corners of a shape.
+fn corners([x, y]: Point, radius: f32, look: &Look) -> impl Iterator<Item = Point> {
+    let corners = SHAPES[look.shape].iter();
+    corners.map(move |[dx, dy]| [x + radius * dx, y + radius * dy])
+}
+
+/// The text of an SVG.
+struct Svg(String);
+
+impl Svg {
+    fn add(&mut self, line: std::fmt::Arguments<'_>) {
+        self.0.write_fmt(line).expect("text takes all");
+        self.0.push('\n');
+    }
+}
+
+impl Canvas for Svg {
+    fn points(&mut self, places: &[Point], radius: f32, look: &Look) {
+        if places.is_empty() {
+            return;
         }
+        let r = radius * share(look);
+        self.add(format_args!(
+            r#"<g fill="{}" fill-opacity="{:.2}">"#,
+            look.colour,
+            share(look) * OPACITY
+        ));
+        for &[x, y] in places {
+            if look.shape == 0 {
+                self.add(format_args!(
+                    r#"<circle cx="{x:.1}" cy="{y:.1}" r="{r:.2}"/>"#
+                ));
+                continue;
+            }
+            let corners = corners([x, y], r, look).map(|[x, y]| format!("{x:.1},{y:.1}"));
+            let corners = corners.collect::<Vec<_>>().join(" ");
+            self.add(format_args!(r#"<polygon points="{corners}"/>"#));
+        }
+        self.add(format_args!("</g>"));
     }
 
-    #[test]
-    fn a_legend_stays_in_the_picture_and_says_what_it_should() {
-        let dark = |picture: &Picture| {
-            let pixels = picture.pixels.chunks_exact(3);
-            pixels.filter(|pixel| pixel[0] < 128).count()
+    fn lines(&mut self, ends: &[[Point; 2]]) {
+        self.add(format_args!(r##"<g stroke="#{EDGE:06x}">"##));
+        for [a, b] in ends {
+            self.add(format_args!(
+                r#"<path d="M{:.1} {:.1}L{:.1} {:.1}"/>"#,
+                a[0], a[1], b[0], b[1]
+            ));
+        }
+        self.add(format_args!("</g>"));
+    }
+
+    fn block(&mut self, [x, y]: Point, [wide, high]: Point, colour: &str) {
+        self.add(format_args!(
+            r#"<rect x="{x:.1}" y="{y:.1}" width="{wide:.1}" height="{high:.1}" fill="{colour}"/>"#
+        ));
+    }
+
+    fn text(&mut self, [x, y]: Point, size: f32, text: &str, halo: bool) {
+        let text = escape(text);
+        let halo = match halo {
+            true => format!(
+                r##" stroke="#{PAPER:06x}" stroke-width="3" stroke-linejoin="round" paint-order="stroke""##
+            ),
+            false => String::new(),
         };
-        let mut picture = Picture::new(400, 100);
-        picture.text([10.0, 10.0], 1.0, "hub", 0);
-        // One pixel per dot.
-        assert_eq!(dark(&picture), dots("hub").len());
-        // Cut at the edge, above and below it.
-        picture.text([380.0, 95.0], 3.0, "a long name that does not fit", 0);
-        picture.text([500.0, 500.0], 3.0, "outside", 0);
-        picture.disc([399.0, 99.0], 30.0, 0, 1.0);
-        let mut tiny = Picture::new(16, 13);
-        tiny.text([1.0, 1.0], 0.01, "hub", 0);
-        assert_eq!(dark(&tiny), 0);
+        self.add(format_args!(
+            r#"<text x="{x:.1}" y="{y:.1}" font-size="{size}"{halo}>{text}</text>"#
+        ));
+    }
+}
+
+/// The pixels of a PNG.
+struct Png<'a> {
+    pixels: Pixmap,
+    scale: Transform,
+    letters: &'a Letters,
+}
+
+fn ink(colour: u32, opacity: f32) -> Color {
+    let [_, r, g, b] = colour.to_be_bytes();
+    Color::from_rgba8(r, g, b, (opacity * 255.0).round() as u8)
+}
+
+fn paint(colour: Color) -> Paint<'static> {
+    let mut paint = Paint::default();
+    paint.set_color(colour);
+    paint
+}
+
+/// A colour as it is written in a [`Look`].
+fn parsed(colour: &str) -> u32 {
+    u32::from_str_radix(&colour[1..], 16).expect("a colour of a scheme")
+}
+
+impl Canvas for Png<'_> {
+    fn points(&mut self, places: &[Point], radius: f32, look: &Look) {
+        let r = radius * share(look);
+        let mut outline = PathBuilder::new();
+        match look.shape {
+            0 => outline.push_circle(0.0, 0.0, r),
+            _ => {
+                for (at, [x, y]) in corners([0.0; 2], r, look).enumerate() {
+                    match at {
+                        0 => outline.move_to(x, y),
+                        _ => outline.line_to(x, y),
+                    }
+                }
+                outline.close();
+            }
+        }
+        let Some(outline) = outline.finish() else {
+            return;
+        };
+        let paint = paint(ink(parsed(&look.colour), share(look) * OPACITY));
+        for &[x, y] in places {
+            let place = self.scale.pre_translate(x, y);
+            self.pixels
+                .fill_path(&outline, &paint, FillRule::Winding, place, None);
+        }
+    }
+
+    fn lines(&mut self, ends: &[[Point; 2]]) {
+        let mut outline = PathBuilder::new();
+        for [a, b] in ends {
+            outline.move_to(a[0], a[1]);
+            outline.line_to(b[0], b[1]);
+        }
+        let (paint, stroke) = (paint(ink(EDGE, 1.0)), Stroke::default());
+        if let Some(outline) = outline.finish() {
+            self.pixels
+                .stroke_path(&outline, &paint, &stroke, self.scale, None);
+        }
+    }
+
+    fn block(&mut self, [x, y]: Point, [wide, high]: Point, colour: &str) {
+        let paint = paint(ink(parsed(colour), 1.0));
+        if let Some(block) = Rect::from_xywh(x, y, wide, high) {
+            self.pixels.fill_rect(block, &paint, self.scale, None);
+        }
+    }
+
+    fn text(&mut self, [x, y]: Point, size: f32, text: &str, halo: bool) {
+        let Some(outline) = self.letters.outline(text) else {
+            return;
+        };
+        let factor = size / self.letters.units;
+        let place = self.scale.pre_translate(x, y).pre_scale(factor, -factor);
+        if halo {
+            let stroke = Stroke {
+                width: 3.0 / factor,
+                line_join: tiny_skia::LineJoin::Round,
+                ..Stroke::default()
+            };
+            let paper = paint(ink(PAPER, 1.0));
+            self.pixels
+                .stroke_path(&outline, &paper, &stroke, place, None);
+        }
+        let paint = paint(ink(INK, 1.0));
+        self.pixels
+            .fill_path(&outline, &paint, FillRule::Winding, place, None);
+    }
+}
+
+/// The letters of the font, and how wide they are.
+struct Letters {
+    face: Face<'static>,
+    /// Of the font, in the height of a letter.
+    units: f32,
+}
+
+impl Letters {
+    fn new() -> Self {
+        let face = Face::parse(LETTERS, 0).expect("the font of this crate");
+        let units = face.units_per_em().into();
+        Letters { face, units }
+    }
+
+    /// Letters with the places of their left ends; those that the font lacks are frames.
+    fn set(&self, text: &str) -> (Vec<(GlyphId, f32)>, f32) {
+        let mut right = 0.0;
+        let place = |letter| {
+            let glyph = self.face.glyph_index(letter).unwrap_or(GlyphId(0));
+            let left = right;
+            right += f32::from(self.face.glyph_hor_advance(glyph).unwrap_or(0));
+            (glyph, left)
+        };
+        let placed = text.chars().map(place).collect();
+        (placed, right)
+    }
+
+    fn width(&self, text: &str, size: f32) -> f32 {
+        self.set(text).1 * size / self.units
+    }
+
+    /// As much of a text as fits.
+    fn cut(&self, text: &str, size: f32, room: f32) -> String {
+        let text: String = text
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        if self.width(&text, size) <= room {
+            return text;
+        }
+        let ends = text
+            .char_indices()
+            .map(|(end, _)| format!("{}…", &text[..end]));
+        let fitting = ends.take_while(|cut| self.width(cut, size) <= room);
+        fitting.last().unwrap_or_default()
+    }
+
+    fn outline(&self, text: &str) -> Option<Path> {
+        let mut outline = Outline {
+            path: PathBuilder::new(),
+            left: 0.0,
+        };
+        for (glyph, left) in self.set(text).0 {
+            outline.left = left;
+            self.face.outline_glyph(glyph, &mut outline);
+        }
+        outline.path.finish()
+    }
+}
+
+/// A path that grows letter by letter.
+struct Outline {
+    path: PathBuilder,
+    left: f32,
+}
+
+impl OutlineBuilder for Outline {
+    fn move_to(&mut self, x: f32, y: f32) {
+        self.path.move_to(self.left + x, y);
+    }
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        self.path.line_to(self.left + x, y);
+    }
+
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        self.path.quad_to(self.left + x1, y1, self.left + x, y);
+    }
+
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        let left = self.left;
+        self.path
+            .cubic_to(left + x1, y1, left + x2, y2, left + x, y);
+    }
+
+    fn close(&mut self) {
+        self.path.close();
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hone::graph::{Graph, GraphBuilder};
 use hone::random::Key;
 use hone::{Config, Hone, Silent};
-use hone_explore::{By, Layout, Map, RoleOptions, Roles, Space};
+use hone_explore::{By, Layout, Map, RoleOptions, Roles, Space, Style};
 use rand_xoshiro::rand_core::Rng;
 
 fn find(graph: &Graph) -> Roles {
@@ -244,21 +244,17 @@ fn pages_show_directions() {
             .expect("vectors")
             .embedding;
         let space = Space::of(&embedding, By::All).expect("vectors");
-        let placed = Layout {
+        let layout = Layout {
             steps: Some(30),
             ..Layout::default()
-        }
-        .place(&space, &Silent)
-        .expect("placed");
-        let (roles, neighbours) = (find(graph), placed.neighbours.as_ref());
-        let (title, colours) = ("arcs".to_owned(), Vec::new());
+        };
         let map = Map {
             graph,
-            title,
-            positions: &placed.positions,
-            roles: &roles,
-            neighbours,
-            colours,
+            title: "arcs".to_owned(),
+            layouts: &layout.of_map(&[space], &Silent).expect("placed"),
+            roles: &find(graph),
+            colours: Vec::new(),
+            style: Style::default(),
         };
         map.html(&Silent).expect("a page")
     };

@@ -6,41 +6,39 @@ use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder, NodeIds, builtin};
 use hone::{Config, Hone, Silent};
 use hone_explore::{
-    By, Colour, Layout, Map, Neighbour, Neighbours, Placed, RoleOptions, Roles, Space,
-    read_attributes, read_labels,
+    By, Colour, Layout, Map, Neighbour, Neighbours, Palette, Placed, RoleOptions, Roles, Scale,
+    Space, Style, read_attributes, read_labels,
 };
 
-fn parts(graph: &Graph) -> (Placed, Roles) {
+type Parts = (Vec<(By, Placed)>, Roles);
+
+fn parts(graph: &Graph) -> Parts {
     let embedding = Hone::new(Config::default())
         .expect("the default")
         .embed(graph, &Silent)
         .expect("vectors")
         .embedding;
-    let space = Space::of(&embedding, By::All).expect("vectors");
-    let placed = Layout {
+    let space = |by| Space::of(&embedding, by).expect("vectors");
+    let mut spaces = vec![space(By::All)];
+    spaces.extend(spaces[0].beside().map(space));
+    let layout = Layout {
         steps: Some(30),
         ..Layout::default()
-    }
-    .place(&space, &Silent)
-    .expect("placed");
+    };
     (
-        placed,
+        layout.of_map(&spaces, &Silent).expect("placed"),
         RoleOptions::default().find(graph, &Silent).expect("roles"),
     )
 }
 
-fn map<'a>(
-    graph: &'a Graph,
-    (placed, roles): &'a (Placed, Roles),
-    colours: Vec<Colour>,
-) -> Map<'a> {
+fn map<'a>(graph: &'a Graph, (layouts, roles): &'a Parts, colours: Vec<Colour>) -> Map<'a> {
     Map {
         graph,
         title: "</script><b>{{meta}}".into(),
-        positions: &placed.positions,
+        layouts,
         roles,
-        neighbours: placed.neighbours.as_ref(),
         colours,
+        style: Style::default(),
     }
 }
 
@@ -246,9 +244,14 @@ fn pictures_are_well_formed() {
     let found = parts(&graph);
     let svg = map(&graph, &found, Vec::new()).svg().expect("a picture");
     assert!(svg.matches("<circle").count() >= 34 && svg.ends_with("</svg>\n"));
+    assert_eq!(svg.matches("<path").count(), 78, "the edges");
+    assert!(
+        svg.contains(">&lt;/script&gt;&lt;b&gt;{{meta}}</text>"),
+        "the title"
+    );
     let png = map(&graph, &found, Vec::new()).png(200).expect("a picture");
     assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
-    assert_eq!(&png[16..24], [0, 0, 0, 200, 0, 0, 0, 163]);
+    assert_eq!(&png[16..24], [0, 0, 0, 200, 0, 0, 0, 169]);
     assert!(map(&graph, &found, Vec::new()).png(5).is_err());
 }
 
@@ -263,10 +266,8 @@ fn labels_and_attributes_become_colours() {
         panic!("{colours:?}")
     };
     assert_eq!(
-        of.iter()
-            .map(|&k| names[k as usize].as_str())
-            .collect::<Vec<_>>(),
-        ["3", "1", "3", "(none)"]
+        (names.join(" "), &of[..]),
+        ("1 3".to_owned(), &[1, 0, 1, Colour::NONE][..])
     );
     // Several labels per node, as in files of `hone eval`; a comma in a name is no list.
     for (text, expected) in [
@@ -306,10 +307,11 @@ fn labels_and_attributes_become_colours() {
         panic!("{colours:?}")
     };
     assert_eq!(
-        of.iter()
-            .map(|&k| names[k as usize].as_str())
-            .collect::<Vec<_>>(),
-        ["2021", "May", "(none)", "(none)"]
+        (names.join(" "), &of[..]),
+        (
+            "2021 May".to_owned(),
+            &[0, 1, Colour::NONE, Colour::NONE][..]
+        )
     );
     std::fs::write(
         &people,
@@ -343,14 +345,18 @@ fn similarities_of_any_size_are_packed() {
     let near = |(row, &similarity)| Neighbour { row, similarity };
     let rows = (0..n as u32).map(|i| (i + 1) % n as u32);
     let neighbours = Neighbours::new(1, rows.zip(&similarities).map(near).collect());
+    // All in one place: pages have the nodes in their own order.
+    let placed = Placed {
+        positions: Block::zeros(n, 2),
+        neighbours: Some(neighbours),
+    };
     let map = Map {
         graph: &graph,
         title: String::new(),
-        // All in one place: pages have the nodes in their own order.
-        positions: &Block::zeros(n, 2),
+        layouts: &[(By::All, placed)],
         roles: &roles,
-        neighbours: Some(&neighbours),
         colours: Vec::new(),
+        style: Style::default(),
     };
     let (mut numbers, mut value, mut bits) = (Vec::new(), 0u64, 0);
     for byte in section(&map.html(&Silent).expect("a page"), "near") {
@@ -368,5 +374,217 @@ fn similarities_of_any_size_are_packed() {
             format!("{:.2}", code as f64 / 100.0),
             format!("{similarity:.2}")
         );
+    }
+}
+
+/// Labels of 60 nodes, the first of which are `names`, and the picture coloured by them.
+fn labelled(names: &[&str], of: &[u16], style: Style) -> String {
+    let graph = GraphBuilder::undirected(of.len())
+        .edges((1..of.len() as u32).map(|i| (i / 2, i)).collect())
+        .build()
+        .expect("a tree");
+    let found = parts(&graph);
+    let label = Colour::Categories {
+        name: "label".into(),
+        names: names.iter().map(|&name| name.to_owned()).collect(),
+        of: of.to_vec(),
+    };
+    let mut map = map(&graph, &found, vec![label]);
+    map.style = style;
+    map.svg().expect("a picture")
+}
+
+/// The runs of points of a picture, as colour and number, the legend's among them.
+fn runs(svg: &str) -> Vec<(String, usize)> {
+    let groups = svg.split("<g fill=\"").skip(1);
+    let run = |group: &str| {
+        let group = group.split("</g>").next().unwrap_or_default();
+        let points = group.matches("<circle").count() + group.matches("<polygon").count();
+        (group.chars().take(7).collect(), points)
+    };
+    groups.map(run).collect()
+}
+
+#[test]
+fn the_most_frequent_groups_have_colours_of_their_own() {
+    // Group k has k + 1 nodes of names 0 to 10, and five have none.
+    let mut of: Vec<u16> = (0..11u16)
+        .flat_map(|k| vec![k; usize::from(k) + 1])
+        .collect();
+    of.extend([Colour::NONE; 5]);
+    let names: Vec<String> = (0..11).map(|k| (20 - k).to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let svg = labelled(&names, &of, Style::default());
+    let runs = runs(&svg);
+    // Grey below: the others, 1 + 2 + 3 nodes, and those without. Then the largest first, so that the smallest is on top.
+    let sizes: Vec<usize> = runs[..10].iter().map(|run| run.1).collect();
+    assert_eq!(sizes, [6, 5, 11, 10, 9, 8, 7, 6, 5, 4]);
+    assert_eq!((&runs[0].0[..], &runs[1].0[..]), ("#b4b4b4", "#b4b4b4"));
+    let mut colours: Vec<&str> = runs[2..10].iter().map(|run| &*run.0).collect();
+    colours.sort_unstable();
+    colours.dedup();
+    assert_eq!(colours.len(), 8);
+    assert!(!colours.contains(&"#b4b4b4"));
+    // The legend is in numeric order, the others and those without last.
+    let texts: Vec<&str> = svg
+        .split("<text x=\"862.0\"")
+        .skip(1)
+        .filter_map(|text| text.split_once('>')?.1.split_once('<'))
+        .map(|text| text.0)
+        .collect();
+    let named = ["10", "11", "12", "13", "14", "15", "16", "17"];
+    assert_eq!(texts, [&named[..], &["(other)", "(none)"]].concat());
+    // Muted points are smaller.
+    let radius = |colour: &str| {
+        let (_, run) = svg
+            .split_once(&format!("<g fill=\"{colour}\""))
+            .expect("a run");
+        let (_, radius) = run.split_once(" r=\"").expect("a point");
+        radius
+            .split('"')
+            .next()
+            .expect("its radius")
+            .parse::<f32>()
+            .expect("a number")
+    };
+    assert!(radius("#b4b4b4") < 0.7 * radius(colours[0]));
+    let with = |style: Style| labelled(&names, &of, style);
+    let shapes = with(Style {
+        shapes: true,
+        ..Style::default()
+    });
+    assert!(shapes.contains("<polygon") && !svg.contains("<polygon"));
+    let plain = with(Style {
+        names: false,
+        ..Style::default()
+    });
+    assert_eq!(
+        (
+            plain.matches("stroke-width").count(),
+            svg.matches("stroke-width").count() > 0
+        ),
+        (0, true)
+    );
+    let wrong = Style {
+        point_size: f32::NAN,
+        ..Style::default()
+    };
+    assert!(wrong.check().is_err());
+}
+
+#[test]
+fn skewed_numbers_are_on_a_logarithmic_scale() {
+    let graph = builtin("karate").expect("built in");
+    let found = parts(&graph);
+    let is_log = |values: Vec<f32>, scale| {
+        let numbers = Colour::Numbers {
+            name: "x".into(),
+            values,
+        };
+        let mut map = map(&graph, &found, vec![numbers]);
+        map.style.colour = Some("x".into());
+        map.style.scale = scale;
+        map.svg().expect("a picture").contains("log scale")
+    };
+    let even: Vec<f32> = (0..34).map(|i| i as f32).collect();
+    let skewed: Vec<f32> = (0..34).map(|i| f32::exp(i as f32 / 2.0)).collect();
+    assert!(!is_log(even.clone(), Scale::Auto) && is_log(even, Scale::Log));
+    assert!(is_log(skewed.clone(), Scale::Auto) && !is_log(skewed, Scale::Linear));
+    // Nothing, one value, one value many times, missing and negative ones.
+    for values in [
+        vec![f32::NAN; 34],
+        vec![7.0; 34],
+        (0..34).map(|i| -(i as f32).powi(9)).collect(),
+    ] {
+        for scale in [Scale::Auto, Scale::Linear, Scale::Log] {
+            is_log(values.clone(), scale);
+        }
+    }
+    let mut unknown = map(&graph, &found, Vec::new());
+    unknown.style.colour = Some("hight".into());
+    let error = unknown.svg().expect_err("no such colour").to_string();
+    assert!(
+        error.contains("hight") && error.contains("degree"),
+        "{error}"
+    );
+    assert!(unknown.html(&Silent).is_err());
+}
+
+/// Simulated with the matrices of Machado, Oliveira and Fernandes (2009), compared in Oklab, with the grey of the others.
+#[test]
+fn palettes_suit_every_kind_of_colour_vision() {
+    const VISIONS: [[[f64; 3]; 3]; 4] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ],
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ],
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ],
+    ];
+    const CONES: [[f64; 3]; 3] = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ];
+    const OKLAB: [[f64; 3]; 3] = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ];
+    let times = |m: &[[f64; 3]; 3], x: [f64; 3]| {
+        m.map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum::<f64>())
+    };
+    let of: Vec<u16> = (0..9).collect();
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+    for (palette, least) in [
+        (Palette::Distinct, 0.08),
+        (Palette::OkabeIto, 0.075),
+        (Palette::Muted, 0.05),
+    ] {
+        let style = Style {
+            palette,
+            ..Style::default()
+        };
+        let mut colours: Vec<String> = runs(&labelled(&names, &of, style))
+            .into_iter()
+            .map(|run| run.0)
+            .chain(["#b4b4b4".to_owned()])
+            .collect();
+        colours.sort_unstable();
+        colours.dedup();
+        assert!(colours.len() >= 8);
+        let seen = |colour: &String, vision| {
+            let channel = |at| u32::from_str_radix(&colour[at..at + 2], 16).expect("hexadecimal");
+            let linear = [1, 3, 5].map(|at| match f64::from(channel(at)) / 255.0 {
+                x if x <= 0.04045 => x / 12.92,
+                x => ((x + 0.055) / 1.055).powf(2.4),
+            });
+            let seen = times(vision, linear).map(|x| x.clamp(0.0, 1.0));
+            times(&OKLAB, times(&CONES, seen).map(f64::cbrt))
+        };
+        for vision in &VISIONS {
+            for (k, a) in colours.iter().enumerate() {
+                for b in &colours[..k] {
+                    let (x, y) = (seen(a, vision), seen(b, vision));
+                    let far = x
+                        .iter()
+                        .zip(y)
+                        .map(|(x, y)| (x - y).powi(2))
+                        .sum::<f64>()
+                        .sqrt();
+                    assert!(far > least, "{palette:?}: {a} and {b} are {far} apart");
+                }
+            }
+        }
     }
 }

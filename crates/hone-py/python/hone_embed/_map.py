@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -54,6 +55,12 @@ def map(
     layout: str = "neighbours",
     n_roles: Optional[int] = None,
     by: str = "all",
+    colour: Optional[str] = None,
+    palette: str = "distinct",
+    scale: str = "auto",
+    point_size: float = 1.0,
+    names: bool = True,
+    shapes: bool = False,
     random_state: int = 0,
     directed: Optional[bool] = None,
     n_jobs: Optional[int] = None,
@@ -69,13 +76,26 @@ def map(
         Vectors of its nodes, in its order: a fitted :class:`HONE`, an :class:`Embedding` or an array; by default
         computed now.
     labels
-        One label per node, in the graph's order, to colour by.
+        One label per node, in the graph's order, to colour by; None, NaN or an empty text for nodes without one.
     attributes
         Further columns to colour by: a DataFrame, or a dictionary of names and values.
     layout
         ``"neighbours"`` or ``"pca"``; see :func:`layout`.
     n_roles, by
-        As for :func:`roles` and :func:`most_similar`.
+        As for :func:`roles` and :func:`most_similar`. The page switches between proximity and structure; ``by`` says
+        which is shown first, and in pictures.
+    colour
+        What nodes are coloured by at first, and in pictures: ``"role"``, ``"degree"``, ``"motif: NAME"``, ``"label"``,
+        or the name of an attribute; by default the label, else roles.
+    palette
+        Colours of groups: ``"distinct"`` (eight), ``"okabe-ito"`` (seven) or ``"muted"`` (nine), all safe with colour
+        blindness; smaller groups share grey.
+    scale
+        How colours follow from numbers: ``"linear"``, ``"log"``, or ``"auto"``: log where they are skewed.
+    point_size
+        Size of the points, as a multiple of the usual one.
+    names, shapes
+        Whether groups have their names on the map, and shapes besides colours.
 
     Examples
     --------
@@ -90,6 +110,10 @@ def map(
     if isinstance(embedding, np.ndarray):
         embedding = (graph.node_ids, embedding)
     _, space = _space(embedding, by)
+    beside = space.beside()
+    spaces = [space] if beside is None else [space, _space(embedding, beside)[1]]
+    looks = {"palette": palette, "scale": scale, "point-size": point_size, "names": names, "shapes": shapes}
+    style = json.dumps({**looks, **({} if colour is None else {"colour": colour})})
     colours = _colours(graph.n_nodes, labels, attributes)
     options = "{}" if n_roles is None else f'{{"roles": {int(n_roles)}}}'
     settings = layout_settings(layout, 15, None, random_state)
@@ -98,7 +122,7 @@ def map(
 
     def make(kind: str) -> bytes:
         with listener(verbose) as listen:
-            return bytes(found.map(space, settings, title, colours, kind, jobs(n_jobs), listen))
+            return bytes(found.map(spaces, settings, title, colours, style, kind, jobs(n_jobs), listen))
 
     return Map(make)
 
@@ -106,8 +130,7 @@ def map(
 def _colours(nodes: int, labels: Any, attributes: Any) -> list[tuple[str, Optional[list[str]], list[float]]]:
     columns: dict[str, Any] = {}
     if labels is not None:
-        shown = ["(none)" if label is None else str(label) for label in np.asarray(labels).tolist()]
-        columns["label"] = np.asarray(shown, dtype=object)
+        columns["label"] = np.asarray(labels).astype(object)
     if attributes is not None:
         columns.update({str(name): np.asarray(attributes[name]) for name in attributes})
     colours: list[tuple[str, Optional[list[str]], list[float]]] = []
@@ -119,8 +142,16 @@ def _colours(nodes: int, labels: Any, attributes: Any) -> list[tuple[str, Option
         if values.dtype.kind in "biuf":
             colours.append((name, None, np.where(np.isfinite(values), values, np.nan).astype(np.float32).tolist()))
         else:
-            names, codes = np.unique(values.astype(str), return_inverse=True)
+            given = np.array([not _missing(value) for value in values.tolist()], dtype=bool)
+            names, codes = np.unique(values[given].astype(str), return_inverse=True)
             if len(names) > 1000:
                 raise ValueError(f"{name}: {len(names)} categories; at most 1000 can be coloured")
-            colours.append((name, names.tolist(), codes.astype(np.float32).tolist()))
+            places = np.full(nodes, np.nan, dtype=np.float32)
+            places[given] = codes
+            colours.append((name, names.tolist(), places.tolist()))
     return colours
+
+
+def _missing(value: Any) -> bool:
+    """None, NaN, what pandas has for them, or an empty text."""
+    return value is None or str(value) in ("", "nan", "NaT", "<NA>")

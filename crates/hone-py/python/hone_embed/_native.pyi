@@ -105,6 +105,7 @@ class Space:
         columns: list[str],
         by: str,
     ) -> None: ...
+    def beside(self) -> Optional[str]: ...
     def nearest(
         self, positive: NDArray[np.uint32], negative: NDArray[np.uint32], top: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
@@ -122,10 +123,11 @@ class Roles:
     def explain(self, node: int, id: str) -> str: ...
     def map(
         self,
-        space: Space,
+        spaces: list[Space],
         layout: str,
         title: str,
         colours: list[tuple[str, Optional[list[str]], list[float]]],
+        style: str,
         kind: str,
         jobs: int = 0,
         listener: _Listener = None,

@@ -1,149 +1,191 @@
-// Colours: what nodes are coloured by, the legend, and what it filters.
+// @ts-check
+// Colours: each node has one of the looks of a scheme, which the program has chosen; the legend shows and filters them.
 
-/** Distinct in both schemes and for most kinds of colour blindness; further ones vary the lightness. */
-const PALETTE = ["#3b7dd8", "#e0782f", "#2f9e6b", "#c94f7c", "#8a63d2", "#b8930f", "#1fa3b5", "#d1495b", "#6d8f2f", "#a0623a", "#5b6fb5", "#c05fc0"];
-const RAMP = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"];
-const MISSING = [150, 150, 150];
+import { $, N, arcsOf, countOf, counted, data, degreeOf, make, meta, show, state } from "./data.js";
+import { keepAddress } from "./main.js";
+import { redraw, renderer } from "./plot.js";
+
+/** The value of a node: the place of a name, or a number. @param {Scheme} scheme @param {number} i @returns {number} */
+export function valueOf(scheme, i) {
+  const [kind, at] = scheme.key.split("-");
+  switch (kind) {
+    case "own": return data.own[Number(at)][i];
+    case "role": return data.role[i];
+    case "out": return arcsOf(0, i);
+    case "in": return arcsOf(1, i);
+    default: return at === "0" ? degreeOf(i) : countOf(Number(at), i);
+  }
+}
+/** @typedef {import("./data.js").Scheme} Scheme */
+
+/** The group of a value; the last two are of others and of nodes without one. @param {Scheme} scheme @param {number} value */
+function groupOf(scheme, value) {
+  const all = scheme.groupOf.length;
+  return scheme.groupOf[value === 65535 ? all - 1 : Math.min(value, all - 2)];
+}
+
+/** The value of a node as text. @param {Scheme} scheme @param {number} i */
+export function valueText(scheme, i) {
+  const value = valueOf(scheme, i);
+  if (scheme.groups) return scheme.names?.[value] ?? scheme.groups[groupOf(scheme, value)].name;
+  return Number.isNaN(value) ? "(none)" : show(value);
+}
+
+/** A number on its scale. @param {number} value */
+const level = (value) => state.log ? Math.sign(value) * Math.log1p(Math.abs(value) / state.scheme.unit) : value;
+
+/** @param {string} hex */
 const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-const paletteColour = (k) => {
-  const [r, g, b] = rgb(PALETTE[k % PALETTE.length]), fade = Math.floor(k / PALETTE.length) * 0.28;
-  return [r, g, b].map((c) => Math.round(c + (200 - c) * Math.min(fade, 0.7)));
-};
-const css = ([r, g, b]) => `rgb(${r}, ${g}, ${b})`;
+const MISSING = { colour: "#b4b4b4", muted: true, shape: 0 };
+const RAMP = [MISSING, ...meta.ramp.map((colour) => ({ colour, muted: false, shape: 0 }))];
 
-let colouring = null; // { name, kind, value(i), categories | low, high, log }
-let hidden = new Set(), range = null, bytes = null;
+/** What nodes look like in a scheme. @param {Scheme} scheme */
+export const looksOf = (scheme) => scheme.groups ?? RAMP;
 
-/** Everything that nodes can be coloured by. */
-function colourings() {
-  const list = [];
-  const categories = (key, name, names, value) => list.push({ key, name, kind: "category", categories: names, value });
-  const numbers = (key, name, value, log) => list.push({ key, name, kind: "number", value, log });
-  meta.colours.forEach((colour, c) => {
-    if (colour.categories) categories("own-" + c, colour.name, colour.categories, (i) => data.colours[c][i]);
-  });
-  categories("role", "role", meta.roles.map((role) => role.name), (i) => data.role[i]);
-  numbers("degree", "degree", (i) => degreeOf(i), true);
-  if (meta.directed) {
-    numbers("out-degree", "out-degree", outOf, true);
-    numbers("in-degree", "in-degree", intoOf, true);
-  }
-  meta.orbits.forEach((name, o) => { if (o) numbers("motif-" + name, "motif: " + name, (i) => countOf(o, i), true); });
-  meta.colours.forEach((colour, c) => {
-    if (!colour.categories) numbers("own-" + c, colour.name, (i) => data.colours[c][i], false);
-  });
-  return list;
+/** Which look each node has: its group, or 0 without a number, else its level. @type {Uint16Array} */
+export const looks = new Uint16Array(N);
+/** @type {(value: number) => number} */
+let lookOf = () => 0;
+
+/** Whether a node passes the filter of the legend. @param {number} i */
+export function shown(i) {
+  if (state.scheme.groups) return !state.hidden.has(looks[i]);
+  if (!state.range) return true;
+  const value = valueOf(state.scheme, i); // a missing number is in no range
+  return value >= state.range[0] && value <= state.range[1];
 }
 
-/** Whether a node passes the filter of the legend. */
-function shown(i) {
-  if (!colouring) return true;
-  const value = colouring.value(i);
-  return colouring.kind === "category" ? !hidden.has(value) : !range || (value >= range[0] && value <= range[1]); // a missing number is in no range
+function findLooks() {
+  const { scheme } = state, low = level(scheme.least), span = level(scheme.most) - low;
+  const part = (/** @type {number} */ value) => span > 0 ? Math.max(0, Math.min(255, Math.floor((level(value) - low) / span * 256))) : 127;
+  lookOf = scheme.groups ? (value) => groupOf(scheme, value) : (value) => Number.isNaN(value) ? 0 : 1 + part(value);
+  for (let i = 0; i < N; i++) looks[i] = lookOf(valueOf(scheme, i));
 }
 
-function rampColour(part) {
-  const place = Math.max(0, Math.min(1, part)) * (RAMP.length - 1), k = Math.min(RAMP.length - 2, Math.floor(place));
-  const [a, b] = [rgb(RAMP[k]), rgb(RAMP[k + 1])], t = place - k;
-  return a.map((c, d) => Math.round(c + (b[d] - c) * t));
-}
-
-const level = (value) => colouring.log ? Math.log1p(Math.max(0, value)) : value;
-
-function colourOf(i) {
-  if (colouring.kind === "category") return paletteColour(colouring.value(i));
-  if (Number.isNaN(colouring.value(i))) return MISSING;
-  const { low, high } = colouring;
-  return rampColour(high > low ? (level(colouring.value(i)) - low) / (high - low) : 0.5);
-}
-
-/** Colours of all nodes, to the renderer. */
-function paintColours() {
-  bytes = bytes || new Uint8Array(4 * N);
-  const alpha = N > 20000 ? 190 : 230;
-  const table = colouring.kind === "category" ? colouring.categories.map((_, k) => paletteColour(k)) : null;
+/** Colours, sizes and shapes of all nodes in the order in which they are drawn, to the renderer. */
+export function paintColours() {
+  const table = looksOf(state.scheme), order = state.scheme.order ?? table.map((_, look) => look);
+  const rank = new Uint16Array(table.length), starts = new Uint32Array(table.length + 1), alpha = Math.round(255 * meta.opacity);
+  order.forEach((look, at) => { rank[look] = at; });
+  for (let i = 0; i < N; i++) starts[rank[looks[i]] + 1]++;
+  for (let at = 0; at < table.length; at++) starts[at + 1] += starts[at];
+  const colours = table.map((look) => rgb(look.colour));
+  const nodes = new Uint32Array(N), bytes = new Uint8Array(4 * N), marks = new Uint8Array(2 * N);
   for (let i = 0; i < N; i++) {
-    const colour = table ? table[colouring.value(i)] : colourOf(i), picked = selection && !selection.has(i);
-    bytes[4 * i] = colour[0];
-    bytes[4 * i + 1] = colour[1];
-    bytes[4 * i + 2] = colour[2];
-    bytes[4 * i + 3] = shown(i) ? (picked ? 40 : alpha) : 0;
+    const at = starts[rank[looks[i]]]++, look = table[looks[i]];
+    nodes[at] = i;
+    bytes.set(colours[looks[i]], 4 * at);
+    bytes[4 * at + 3] = !shown(i) ? 0 : state.selection && !state.selection.has(i) ? 40 : look.muted ? alpha * meta.muted : alpha;
+    marks[2 * at] = look.muted ? Math.round(255 * meta.muted) : 255;
+    marks[2 * at + 1] = state.shapes ? look.shape : 0;
   }
-  renderer.colours(bytes);
+  renderer?.paint(nodes, bytes, marks);
   redraw();
 }
 
-function colourBy(key) {
-  const list = colourings();
-  colouring = list.find((entry) => entry.key === key) || list.find((entry) => entry.key === "role");
-  hidden = new Set();
-  range = null;
-  if (colouring.kind === "number") {
-    let low = Infinity, high = -Infinity;
-    for (let i = 0; i < N; i++) { const v = colouring.value(i); if (v < low) low = v; if (v > high) high = v; }
-    Object.assign(colouring, { least: low, most: high, low: level(low), high: level(high) });
-  }
-  $("colour").value = colouring.key;
-  paintColours();
+/** @param {string | null} key */
+export function colourBy(key) {
+  state.scheme = meta.schemes.find((scheme) => scheme.key === key) ?? meta.schemes[0];
+  state.log = state.scheme.log;
+  state.hidden = new Set();
+  state.range = null;
+  $("colour").value = state.scheme.key;
+  recolour();
+}
+
+/** After another scheme, scale or shape was chosen. */
+export function recolour() {
+  findLooks();
+  refresh();
+}
+
+/** After the filter was changed. */
+export function refresh() {
   legend();
+  paintColours();
   keepAddress();
 }
 
+/** The mark of a look, as on the map. @param {{ colour: string, muted: boolean, shape: number }} look */
+export function dot(look) {
+  const mark = make("span", null, { class: look.muted ? "dot muted" : "dot", "aria-hidden": "true" }), shape = state.shapes ? look.shape : 0;
+  mark.style.background = look.colour;
+  mark.style.clipPath = shape ? `polygon(${meta.shapes[shape].map(([x, y]) => `${50 + 32 * x}% ${50 + 32 * y}%`).join(", ")})` : "circle(36%)";
+  return mark;
+}
+
+/** A box to tick. @param {string} id @param {string} text @param {boolean} checked @param {(checked: boolean) => void} set */
+function tick(id, text, checked, set) {
+  const box = make("input", null, { type: "checkbox", id });
+  box.checked = checked;
+  box.addEventListener("change", () => { set(box.checked); $(id)?.focus(); });
+  return make("label", null, { class: "tick" }, box, " " + text);
+}
+
 function legend() {
-  const box = $("legend");
-  box.replaceChildren(make("h2", "Colour: " + colouring.name));
-  if (colouring.kind === "number") return numberLegend(box);
-  const counts = new Uint32Array(colouring.categories.length);
-  for (let i = 0; i < N; i++) counts[colouring.value(i)]++;
-  const order = [...counts.keys()].filter((k) => counts[k]).sort((a, b) => counts[b] - counts[a]);
-  box.append(make("p", "Click to hide or show; double-click to isolate.", { class: "dim" }));
-  for (const k of order) {
-    const dot = make("span", null, { class: "dot" });
-    dot.style.background = css(paletteColour(k));
-    const key = make("button", null, {
-      class: "key", "aria-pressed": String(!hidden.has(k)), "data-category": k,
-      onclick: () => { hidden.has(k) ? hidden.delete(k) : hidden.add(k); legend(); paintColours(); keepAddress(); },
-      ondblclick: () => { hidden = new Set(order.filter((other) => other !== k)); legend(); paintColours(); keepAddress(); },
-    }, dot, make("span", colouring.categories[k]), make("span", show(counts[k]), { class: "count" }));
-    box.append(key);
+  const box = $("legend"), { scheme } = state, held = document.activeElement?.id;
+  box.replaceChildren(make("h2", scheme.name, { dir: "auto" }));
+  if (scheme.groups) groupLegend(box, scheme.groups);
+  else numberLegend(box);
+  if (held) $(held)?.focus(); // what was clicked has been made anew
+}
+
+/** @param {HTMLElement} box @param {import("./data.js").Group[]} groups */
+function groupLegend(box, groups) {
+  box.append(make("div", null, { class: "row" },
+    tick("names", "Names on the map", state.names, (on) => { state.names = on; redraw(); keepAddress(); }),
+    tick("shapes", "Shapes", state.shapes, (on) => { state.shapes = on; recolour(); })));
+  const list = make("ul", null, { class: "keys" }), used = [...groups.keys()].filter((group) => groups[group].nodes);
+  for (const group of used) {
+    const { name, nodes } = groups[group], { hidden } = state;
+    const toggle = () => { hidden.has(group) ? hidden.delete(group) : hidden.add(group); refresh(); };
+    const alone = () => { state.hidden = new Set(used.filter((other) => other !== group)); refresh(); };
+    list.append(make("li", null, {},
+      make("button", null, { class: "key", id: "key-" + group, "aria-pressed": String(!hidden.has(group)), onclick: toggle },
+        dot(groups[group]), make("span", name, { class: "name", dir: "auto" }), make("span", show(nodes), { class: "count" })),
+      make("button", "Only", { class: "only", id: "only-" + group, "aria-label": "Show only " + name, onclick: alone })));
   }
-  if (hidden.size) box.append(make("div", null, { class: "row" }, make("button", "Show all", { id: "show-all", onclick: () => { hidden = new Set(); legend(); paintColours(); keepAddress(); } })));
+  box.append(list);
+  if (state.hidden.size) box.append(make("div", null, { class: "row" }, make("button", "Show all", { id: "show-all", onclick: () => { state.hidden = new Set(); refresh(); } })));
 }
 
+/** @param {HTMLElement} box */
 function numberLegend(box) {
-  const ramp = make("div", null, { class: "ramp" });
-  ramp.style.background = `linear-gradient(90deg, ${RAMP.join(", ")})`;
-  const ends = make("div", null, { class: "ends" }, make("span", show(colouring.least)), make("span", colouring.log ? "logarithmic" : ""), make("span", show(colouring.most)));
-  const values = Array.from({ length: N }, (_, i) => level(colouring.value(i))).filter((v) => !Number.isNaN(v));
-  const input = (label, value, set) => {
-    const field = make("input", null, { type: "number", step: "any", value: String(value), "aria-label": label });
-    field.addEventListener("change", () => { set(Number(field.value)); paintColours(); keepAddress(); });
-    return make("label", label, { class: "dim" }, field);
+  const { scheme } = state, ramp = make("div", null, { class: "ramp" });
+  ramp.style.background = `linear-gradient(90deg, ${meta.ramp.filter((_, at) => at % 15 === 0).join(", ")})`;
+  const ends = make("div", null, { class: "ends" }, make("span", show(scheme.least)), make("span", state.log ? "log scale" : ""), make("span", show(scheme.most)));
+  const values = Array.from({ length: N }, (_, i) => level(valueOf(scheme, i))).filter((value) => !Number.isNaN(value));
+  const now = state.range ?? [scheme.least, scheme.most];
+  const field = (/** @type {number} */ end, /** @type {string} */ label) => {
+    const input = make("input", null, { type: "number", step: "any", value: String(now[end]), id: "range-" + label });
+    input.addEventListener("change", () => {
+      /** @type {[number, number]} */
+      const range = [now[0], now[1]];
+      range[end] = Number(input.value);
+      state.range = range;
+      refresh();
+    });
+    return make("label", label, { class: "dim" }, input);
   };
-  const now = range || [colouring.least, colouring.most];
-  const fields = make("div", null, { class: "range" },
-    input("from", now[0], (v) => { range = [v, (range || now)[1]]; }), input("to", now[1], (v) => { range = [(range || now)[0], v]; }));
-  if (values.length < N) box.append(make("p", `Grey: ${counted(N - values.length, "node")} without a value.`, { class: "dim" }));
-  box.append(ramp, ends, histogram(values, colouring.name), make("p", "Show nodes with values", { class: "dim" }), fields);
+  box.append(tick("log", "Log scale", state.log, (on) => { state.log = on; recolour(); }), ramp, ends, histogram(values, scheme.name),
+    make("p", "Show nodes with values", { class: "dim" }), make("div", null, { class: "range" }, field(0, "from"), field(1, "to")));
+  if (scheme.missing) box.append(make("p", null, {}, dot(MISSING), ` ${counted(scheme.missing, "node")} without a value`));
 }
 
-/** A histogram of values as a small picture; `own` marks the bar of one node. */
-function histogram(values, name, own = null) {
+/** A histogram of values as a small picture; `own` marks the bar of one node. @param {number[]} values @param {string} name @param {number | null} own */
+export function histogram(values, name, own = null) {
   let low = Infinity, high = -Infinity;
   for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
   const bins = 30, counts = new Uint32Array(bins), span = high - low || 1;
-  const bin = (v) => Math.min(bins - 1, Math.floor((v - low) / span * bins));
+  const bin = (/** @type {number} */ v) => Math.min(bins - 1, Math.floor((v - low) / span * bins));
   for (const v of values) counts[bin(v)]++;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 300 88");
-  svg.setAttribute("class", "bars");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", "Distribution of " + name);
+  const set = (/** @type {Element} */ element, /** @type {Record<string, any>} */ attributes) => Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
+  set(svg, { viewBox: "0 0 300 88", class: "bars", role: "img", "aria-label": "Distribution of " + name });
   const top = Math.max(...counts, 1);
   counts.forEach((count, b) => {
     const bar = document.createElementNS(svg.namespaceURI, "rect"), tall = count ? Math.max(1.5, 84 * Math.sqrt(count / top)) : 0;
-    for (const [key, value] of Object.entries({ x: b * 10 + 0.5, y: 88 - tall, width: 9, height: tall })) bar.setAttribute(key, value);
-    if (own !== null && bin(own) === b) bar.setAttribute("class", "own");
+    set(bar, { x: b * 10 + 0.5, y: 88 - tall, width: 9, height: tall, class: own !== null && bin(own) === b ? "own" : "" });
     svg.append(bar);
   });
   return svg;

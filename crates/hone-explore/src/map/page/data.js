@@ -1,35 +1,61 @@
-// Reading what the page holds: sections of compressed bytes, made into typed arrays.
+// @ts-check
+// What the page holds: sections of compressed bytes, made into typed arrays, and what of it is shown now.
 
-const $ = (id) => document.getElementById(id);
-const meta = JSON.parse($("meta").textContent);
-const N = meta.nodes;
+/**
+ * What the program says of the map. A scheme says how nodes are coloured: by groups, or by a number on a ramp.
+ * @typedef {{ name: string, colour: string, nodes: number, muted: boolean, shape: number, middles: number[][] }} Group
+ * @typedef {{ key: string, name: string, names?: string[], groupOf: number[], groups?: Group[], order: number[],
+ *   least: number, most: number, missing: number, log: boolean, unit: number }} Scheme
+ * @typedef {{ name: string, being: string, nodes: number, degree: number, out_degree: number, in_degree: number,
+ *   more: [string, number][], less: [string, number][], exemplars: number[] }} Role
+ * @typedef {{ title: string, nodes: number, edges: number, directed: boolean, links: number, ids: string, near: number[],
+ *   layouts: string[], orbits: string[], means: number[], deviations: number[], logs: number[], most: number[],
+ *   graphlets: [string, number][], roles: Role[], affinity: number[][], schemes: Scheme[], ramp: string[],
+ *   shapes: number[][][], style: { colour?: string, names: boolean, shapes: boolean }, radius: number, muted: number,
+ *   opacity: number, fewEdges: number }} Meta
+ * @typedef {{ offsets: Uint32Array, ends: Uint32Array, kinds: Uint8Array | null }} Edges
+ */
 
-/** The bytes of a section. The text of the page is freed once it is read. */
+/** @param {string} id @returns {any} */
+export const $ = (id) => document.getElementById(id);
+/** @type {Meta} */
+export const meta = JSON.parse($("meta").textContent);
+export const N = meta.nodes;
+
+/** What is shown now; `focus` is the node that the keyboard is at, `chosen` the open one. */
+export const state = {
+  layout: 0, chosen: -1, focus: -1, hover: -1, tool: "pan", edges: meta.links <= meta.fewEdges, log: false,
+  names: meta.style.names, shapes: meta.style.shapes,
+  /** @type {Scheme} */ scheme: meta.schemes[0],
+  /** @type {Set<number>} */ hidden: new Set(),
+  /** @type {[number, number] | null} */ range: null,
+  /** @type {Set<number> | null} */ selection: null,
+  /** @type {string | null} */ theme: null,
+};
+
+/** The bytes of a section. The text of the page is freed once it is read. @param {string} name */
 async function section(name) {
   const element = $("data-" + name);
   if (!element) return new Uint8Array(0);
   const text = element.textContent.trim();
   element.remove();
-  let bytes;
-  if (Uint8Array.fromBase64) bytes = Uint8Array.fromBase64(text);
-  else {
-    const binary = atob(text);
-    bytes = new Uint8Array(binary.length);
-    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  }
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 /** Reads numbers and planes of bytes one after the other. */
 class Reader {
+  /** @param {Uint8Array} bytes */
   constructor(bytes) { this.bytes = bytes; this.at = 0; }
+  /** @param {number} n */
   plane(n) { const part = this.bytes.subarray(this.at, this.at + n); this.at += n; return part; }
+  /** @param {number} n */
   u16(n) {
-    const low = this.plane(n), high = this.plane(n), out = new Uint16Array(n);
-    for (let i = 0; i < n; i++) out[i] = low[i] | (high[i] << 8);
-    return out;
+    const low = this.plane(n), high = this.plane(n);
+    return Uint16Array.from(low, (byte, i) => byte | (high[i] << 8));
   }
+  /** @param {number} n */
   f32(n) {
     const planes = [this.plane(n), this.plane(n), this.plane(n), this.plane(n)];
     const out = new Float32Array(n), bits = new Uint32Array(out.buffer);
@@ -44,36 +70,54 @@ class Reader {
   signed() { const value = this.varint(); return value % 2 ? -(value + 1) / 2 : value / 2; }
 }
 
-/** A count as it is packed: eleven bits and how often they are doubled; exact up to 2047. */
+/** A count as it is packed: eleven bits and how often they are doubled; exact up to 2047. @param {number} code */
 const unpackCount = (code) => (code & 2047) * 2 ** (code >> 11);
 
-const data = { x: null, y: null, role: null, ids: null, counts: null, arcs: null, why: null, near: null, edges: null, colours: [] };
+export const data = {
+  /** Two coordinates for each layout. @type {Uint16Array[][]} */ places: [],
+  /** @type {Uint8Array} */ role: new Uint8Array(0),
+  /** @type {string[] | Float64Array | null} */ ids: null,
+  /** @type {Uint16Array[] | null} */ counts: null,
+  /** Arcs that leave nodes, and that enter them. @type {Uint16Array[] | null} */ arcs: null,
+  /** Why a node has its role. @type {((i: number) => string) | null} */ why: null,
+  /** For each layout. @type {{ rows: Int32Array, similarities: Float64Array }[]} */ near: [],
+  /** @type {Edges | null} */ edges: null,
+  /** @type {(Uint16Array | Float32Array)[]} */ own: [],
+};
 
-async function readCore() {
+export async function readCore() {
   const reader = new Reader(await section("core"));
-  data.x = reader.u16(N);
-  data.y = reader.u16(N);
+  data.places = meta.layouts.map(() => [reader.u16(N), reader.u16(N)]);
   data.role = reader.plane(N);
 }
 
-async function readIds() {
-  if (meta.ids === "text") {
-    const reader = new Reader(await section("ids")), lengths = [];
-    for (let i = 0; i < N; i++) lengths.push(reader.varint());
-    const decoder = new TextDecoder();
-    data.ids = lengths.map((length) => decoder.decode(reader.plane(length)));
-  } else {
-    const reader = new Reader(await section("ids")), ids = new Float64Array(N);
-    let last = 0;
-    for (let i = 0; i < N; i++) ids[i] = last += reader.signed();
-    data.ids = ids;
-  }
+export async function readRest() {
+  await readIds();
+  const colours = new Reader(await section("colours"));
+  const own = meta.schemes.filter((scheme) => scheme.key.startsWith("own-"));
+  own.sort((a, b) => Number(a.key.slice(4)) - Number(b.key.slice(4)));
+  data.own = own.map((scheme) => scheme.groups ? colours.u16(N) : colours.f32(N));
+  const counts = new Reader(await section("counts"));
+  data.counts = meta.orbits.map(() => counts.u16(N));
+  if (meta.directed) data.arcs = [counts.u16(N), counts.u16(N)];
+  await readReasons();
+  const near = new Reader(await section("near"));
+  data.near = meta.near.map((k) => ({
+    rows: Int32Array.from({ length: N * k }, (_, at) => Math.floor(at / k) + near.signed()),
+    similarities: Float64Array.from({ length: N * k }, () => near.signed() / 100),
+  }));
+  await readEdges();
 }
 
-async function readCounts() {
-  const reader = new Reader(await section("counts"));
-  data.counts = meta.orbits.map(() => reader.u16(N));
-  if (meta.directed) data.arcs = [reader.u16(N), reader.u16(N)];
+async function readIds() {
+  const reader = new Reader(await section("ids"));
+  if (meta.ids === "text") {
+    const lengths = Array.from({ length: N }, () => reader.varint()), decoder = new TextDecoder();
+    data.ids = lengths.map((length) => decoder.decode(reader.plane(length)));
+  } else {
+    let last = 0;
+    data.ids = Float64Array.from({ length: N }, () => last += reader.signed());
+  }
 }
 
 /** Why nodes have their roles: memberships in percent, and for each node the numbers of up to three reasons and of what would have given it another role. */
@@ -87,14 +131,6 @@ async function readReasons() {
     const because = reasons.length > 1 ? reasons.slice(0, -1).join(", ") + " and " + reasons.at(-1) : reasons.join("");
     return `It is ${meta.roles[data.role[i]].being} (${percent[i]} %)${because && " because " + because}. ${otherwise}`;
   };
-}
-
-async function readNear() {
-  const reader = new Reader(await section("near")), k = meta.near;
-  data.near = new Int32Array(N * k);
-  for (let i = 0; i < N; i++) for (let r = 0; r < k; r++) data.near[i * k + r] = i + reader.signed();
-  data.similarity = new Float64Array(N * k);
-  for (let at = 0; at < N * k; at++) data.similarity[at] = reader.signed() / 100;
 }
 
 /** Both directions of all edges in compressed rows; in a directed graph `kinds` says of each end whether an arc leads to it (1), comes from it (2), or both (3). */
@@ -128,43 +164,46 @@ async function readEdges() {
   data.edges = { offsets, ends, kinds };
 }
 
-async function readColours() {
-  const reader = new Reader(await section("colours"));
-  for (const colour of meta.colours) data.colours.push(colour.categories ? reader.u16(N) : reader.f32(N));
-}
-
-const idOf = (i) => String(data.ids[i]);
-const countOf = (orbit, i) => unpackCount(data.counts[orbit][i]);
-const degreeOf = (i) => data.edges ? data.edges.offsets[i + 1] - data.edges.offsets[i] : countOf(0, i);
-/** Arcs that leave a node, and that enter it. */
-const outOf = (i) => unpackCount(data.arcs[0][i]);
-const intoOf = (i) => unpackCount(data.arcs[1][i]);
-/** Degrees as text: one of edges, two of arcs. */
-const degreeText = (i) => data.arcs ? `out-degree ${show(outOf(i))}, in-degree ${show(intoOf(i))}` : `degree ${show(data.counts || data.edges ? degreeOf(i) : NaN)}`;
+/** @param {number} i */
+export const idOf = (i) => data.ids ? String(data.ids[i]) : "";
+/** @param {number} orbit @param {number} i */
+export const countOf = (orbit, i) => data.counts ? unpackCount(data.counts[orbit][i]) : NaN;
+/** @param {number} i */
+export const degreeOf = (i) => data.edges ? data.edges.offsets[i + 1] - data.edges.offsets[i] : countOf(0, i);
+/** Arcs that leave a node (0), or enter it (1). @param {number} way @param {number} i */
+export const arcsOf = (way, i) => data.arcs ? unpackCount(data.arcs[way][i]) : NaN;
+/** Degrees as text: one of edges, two of arcs. @param {number} i */
+export const degreeText = (i) => data.arcs ? `out-degree ${show(arcsOf(0, i))}, in-degree ${show(arcsOf(1, i))}` : `degree ${show(degreeOf(i))}`;
 /** What joins two nodes. */
-const link = meta.directed ? "arc" : "edge";
+export const link = meta.directed ? "arc" : "edge";
 
-let idIndex = null;
-function findId(text) {
-  if (!idIndex) { idIndex = new Map(); for (let i = N - 1; i >= 0; i--) idIndex.set(idOf(i), i); }
-  return idIndex.get(text);
+/** @type {Map<string, number> | null} */
+let numbers = null;
+/** The node of an id. @param {string | null} text */
+export function findId(text) {
+  if (!numbers) { numbers = new Map(); for (let i = N - 1; i >= 0; i--) numbers.set(idOf(i), i); }
+  return text === null ? undefined : numbers.get(text);
 }
 
-/** A number for people: whole ones as they are, others with three digits. */
-function show(x) {
+/** A number for people: whole ones as they are, others with three digits. @param {number} x */
+export function show(x) {
   if (!Number.isFinite(x)) return "–";
   if (Number.isInteger(x) && Math.abs(x) < 1e9) return x.toLocaleString("en");
   if (Math.abs(x) >= 1000 && Math.abs(x) < 1e9) return Math.round(x).toLocaleString("en");
   return Math.abs(x) >= 1e9 || (Math.abs(x) < 0.001 && x !== 0) ? x.toExponential(2) : String(+x.toPrecision(3));
 }
 
-/** A number of things: 1 edge, 2 edges. */
-const counted = (count, thing) => `${show(count)} ${thing}${count === 1 ? "" : "s"}`;
+/** A number of things: 1 edge, 2 edges. @param {number} count @param {string} thing */
+export const counted = (count, thing) => `${show(count)} ${thing}${count === 1 ? "" : "s"}`;
 
-/** An element with text and attributes. Text is set as text: names are never markup. */
-function make(tag, text, attributes = {}, ...children) {
+/**
+ * An element with text and attributes. Text is set as text: names are never markup.
+ * @param {string} tag @param {string | null} text @param {Record<string, any>} attributes @param {(Node | string)[]} children
+ * @returns {any}
+ */
+export function make(tag, text, attributes = {}, ...children) {
   const element = document.createElement(tag);
-  if (text !== null && text !== undefined) element.textContent = text;
+  if (text !== null) element.textContent = text;
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value);

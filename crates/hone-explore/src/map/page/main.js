@@ -1,37 +1,52 @@
+// @ts-check
 // Beginning, pointer, keyboard, and the address that keeps the view.
 
-/** All edges are drawn below the points: of small graphs at once, of larger ones on request. */
-const edgesAtFirst = meta.links <= 1500;
-let allEdges = edgesAtFirst;
+import { $, N, counted, data, degreeText, findId, idOf, link, make, meta, readCore, readRest, state } from "./data.js";
+import { colourBy, looks, looksOf, paintColours, recolour, refresh, shown, valueText } from "./colour.js";
+import { at, height, nextNode, nodeAt, over, paint, pointRadius, points, ratio, redraw, renderer, scale, startPlot, toScreen, toWorld, under, view, visitBox, width, zoomAt } from "./plot.js";
+import { choose, idText, nodePanel, openTab, select } from "./panels.js";
+
+/** More edges than this are not drawn at all. */
 const MOST_EDGES = 60000;
-let tool = "pan", hover = -1, drag = null, path = [];
+/** @type {any} */
+let drag = null;
+/** @type {number[][]} */
+let path = [];
+/** @type {Map<number, number[]>} */
 const pointers = new Map();
 
-/** Edges, below the points: all of a small graph, and those of the open node. */
-function paintUnder() {
-  const pen = under.getContext("2d"), style = getComputedStyle(document.documentElement);
+/** A pen on a cleared canvas. @param {HTMLCanvasElement} canvas */
+function fresh(canvas) {
+  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), style = getComputedStyle(document.documentElement);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
-  if (!data.edges) return;
-  const { offsets, ends } = data.edges;
-  const star = (i, most, later) => {
-    const [x, y] = toScreen(...at(i));
-    for (let q = offsets[i]; q < Math.min(offsets[i + 1], offsets[i] + most); q++) {
-      if (!later || (ends[q] > i && shown(i) && shown(ends[q]))) { pen.moveTo(x, y); pen.lineTo(...toScreen(...at(ends[q]))); }
-    }
-  };
-  const lines = (colour, draw) => { pen.strokeStyle = style.getPropertyValue(colour); pen.lineWidth = 1; pen.beginPath(); draw(); pen.stroke(); };
-  if (allEdges) lines("--web", () => { for (let i = 0; i < N; i++) star(i, Infinity, true); });
-  if (chosen < 0) return;
-  lines("--edge", () => star(chosen, 5000, false));
-  if (data.edges.kinds) lines("--edge", () => { for (let q = offsets[chosen]; q < Math.min(offsets[chosen + 1], offsets[chosen] + 5000); q++) heads(pen, chosen, ends[q], data.edges.kinds[q]); });
+  return { pen, colour: (/** @type {string} */ name) => style.getPropertyValue(name) };
 }
 
-/** The heads of the arcs between two nodes: 1 to the second, 2 to the first, 3 both. */
+/** Edges, below the points: all of a small graph, and those of the open node. */
+export function paintUnder() {
+  const { pen, colour } = fresh(under), { chosen } = state;
+  if (!data.edges) return;
+  const { offsets, ends, kinds } = data.edges;
+  const star = (/** @type {number} */ i, /** @type {number} */ most, /** @type {boolean} */ later) => {
+    const [x, y] = toScreen(...at(i));
+    for (let q = offsets[i]; q < Math.min(offsets[i + 1], offsets[i] + most); q++) {
+      const [tx, ty] = toScreen(...at(ends[q]));
+      if (!later || (ends[q] > i && shown(i) && shown(ends[q]))) { pen.moveTo(x, y); pen.lineTo(tx, ty); }
+    }
+  };
+  const lines = (/** @type {string} */ name, /** @type {() => void} */ draw) => { pen.strokeStyle = colour(name); pen.lineWidth = 1; pen.beginPath(); draw(); pen.stroke(); };
+  if (state.edges) lines("--web", () => { for (let i = 0; i < N; i++) star(i, Infinity, true); });
+  if (chosen < 0) return;
+  lines("--edge", () => star(chosen, 5000, false));
+  if (kinds) lines("--edge", () => { for (let q = offsets[chosen]; q < Math.min(offsets[chosen + 1], offsets[chosen] + 5000); q++) heads(pen, chosen, ends[q], kinds[q]); });
+}
+
+/** The heads of the arcs between two nodes: 1 to the second, 2 to the first, 3 both. @param {CanvasRenderingContext2D} pen @param {number} i @param {number} j @param {number} kind */
 function heads(pen, i, j, kind) {
-  const head = (from, to) => {
+  const head = (/** @type {number} */ from, /** @type {number} */ to) => {
     const [x0, y0] = toScreen(...at(from)), [x, y] = toScreen(...at(to)), far = Math.hypot(x - x0, y - y0);
-    const gap = pointSize() / ratio / 2 + 1, size = 7;
+    const gap = pointRadius() + 1, size = 7;
     if (far < 2 * (gap + size)) return;
     const [dx, dy] = [(x - x0) / far, (y - y0) / far], [tx, ty] = [x - gap * dx, y - gap * dy];
     for (const side of [-0.45, 0.45]) { pen.moveTo(tx, ty); pen.lineTo(tx - size * (dx - side * dy), ty - size * (dy + side * dx)); }
@@ -40,26 +55,28 @@ function heads(pen, i, j, kind) {
   if (kind & 2) head(j, i);
 }
 
-/** Rings around nodes, and the shape of a selection. */
-function paintOver() {
-  const pen = over.getContext("2d"), style = getComputedStyle(document.documentElement);
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, width, height);
-  const place = (i) => toScreen(...at(i));
-  const ring = (i, wide) => {
-    pen.lineWidth = wide;
-    pen.strokeStyle = style.getPropertyValue("--ring");
+/** Names of groups, rings around nodes, and the shape of a selection. */
+export function paintOver() {
+  const { pen, colour } = fresh(over);
+  if (state.names) paintNames(pen, colour);
+  const ring = (/** @type {number} */ i, /** @type {number} */ wide) => {
+    const [x, y] = toScreen(...at(i));
     pen.beginPath();
-    pen.arc(...place(i), pointSize() / ratio / 2 + 3, 0, 7);
-    pen.stroke();
+    pen.arc(x, y, pointRadius() + 3 + wide / 2, 0, 7);
+    for (const [name, more] of /** @type {[string, number][]} */ ([["--bg", 3], ["--ring", 0]])) { // seen on any colour
+      pen.lineWidth = wide + more;
+      pen.strokeStyle = colour(name);
+      pen.stroke();
+    }
   };
-  if (chosen >= 0) ring(chosen, 2.5);
-  if (hover >= 0) ring(hover, 1.5);
+  if (state.hover >= 0) ring(state.hover, 1.5);
+  if (state.chosen >= 0) ring(state.chosen, 2.5);
+  if (state.focus >= 0 && document.activeElement === points) ring(state.focus, 3.5);
   if (path.length > 1) {
-    pen.strokeStyle = pen.fillStyle = style.getPropertyValue("--accent");
+    pen.strokeStyle = pen.fillStyle = colour("--accent");
     pen.lineWidth = 1.5;
     pen.beginPath();
-    if (tool === "box") pen.rect(path[0][0], path[0][1], path.at(-1)[0] - path[0][0], path.at(-1)[1] - path[0][1]);
+    if (state.tool === "box") pen.rect(path[0][0], path[0][1], path[path.length - 1][0] - path[0][0], path[path.length - 1][1] - path[0][1]);
     else path.forEach(([x, y], k) => k ? pen.lineTo(x, y) : pen.moveTo(x, y));
     pen.stroke();
     pen.globalAlpha = 0.12;
@@ -68,25 +85,53 @@ function paintOver() {
   }
 }
 
+/** The names of groups where they are, the largest first; where two would overlap, the smaller has none. @param {CanvasRenderingContext2D} pen @param {(name: string) => string} colour */
+function paintNames(pen, colour) {
+  const { groups, order } = state.scheme, taken = /** @type {number[][]} */ ([]);
+  pen.font = `600 13px ${getComputedStyle(document.body).fontFamily}`;
+  [pen.textAlign, pen.textBaseline, pen.lineWidth, pen.lineJoin] = ["center", "middle", 3.5, "round"];
+  [pen.strokeStyle, pen.fillStyle] = [colour("--bg"), colour("--text")];
+  for (const group of groups ? order : []) {
+    const { name, muted, middles } = /** @type {import("./data.js").Group[]} */ (groups)[group];
+    const [x, middle] = toScreen(middles[state.layout][0], middles[state.layout][1]), y = middle - 12; // above, so that a single point is seen
+    const shownName = name.length > 28 ? name.slice(0, 27) + "…" : name, half = pen.measureText(shownName).width / 2, area = [x - half, y - 9, x + half, y + 9];
+    if (muted || state.hidden.has(group) || taken.some((t) => area[2] > t[0] && t[2] > area[0] && area[3] > t[1] && t[3] > area[1])) continue;
+    taken.push(area);
+    pen.strokeText(shownName, x, y);
+    pen.fillText(shownName, x, y);
+  }
+}
+
+/** @param {boolean} all */
 function showEdges(all) {
-  allEdges = all && meta.links <= MOST_EDGES;
-  $("edges").setAttribute("aria-pressed", String(allEdges));
+  state.edges = all && meta.links <= MOST_EDGES;
+  $("edges").setAttribute("aria-pressed", String(state.edges));
   redraw();
   keepAddress();
 }
 
+/** @param {string} name */
 function useTool(name) {
-  tool = name;
+  state.tool = name;
   for (const other of ["pan", "box", "lasso"]) $("tool-" + other).setAttribute("aria-pressed", String(other === name));
   points.style.cursor = name === "pan" ? "grab" : "crosshair";
 }
 
+/** Shows a layout, by its number. @param {number} layout */
+function useLayout(layout) {
+  state.layout = layout;
+  $("layout").value = String(layout);
+  nodePanel();
+  paintColours();
+  keepAddress();
+}
+
 /** The nodes within the drawn shape. */
 function selectPath() {
-  const world = path.map(([x, y]) => toWorld(x, y));
-  const shape = tool === "box" ? [world[0], [world.at(-1)[0], world[0][1]], world.at(-1), [world[0][0], world.at(-1)[1]]] : world;
+  const world = path.map(([x, y]) => toWorld(x, y)), [[ax, ay], [bx, by]] = [world[0], world[world.length - 1]];
+  const shape = state.tool === "box" ? [[ax, ay], [bx, ay], [bx, by], [ax, by]] : world;
   const xs = shape.map((p) => p[0]), ys = shape.map((p) => p[1]), found = new Set();
-  const inside = (x, y) => {
+  const inside = (/** @type {number} */ x, /** @type {number} */ y) => {
     let odd = false;
     for (let a = 0, b = shape.length - 1; a < shape.length; b = a++) {
       const [ax, ay] = shape[a], [bx, by] = shape[b];
@@ -98,6 +143,7 @@ function selectPath() {
   select(found);
 }
 
+/** @param {MouseEvent} event */
 const local = (event) => { const box = points.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
 
 points.addEventListener("pointerdown", (event) => {
@@ -105,7 +151,7 @@ points.addEventListener("pointerdown", (event) => {
   pointers.set(event.pointerId, local(event));
   if (pointers.size === 2) { path = []; drag = { pinch: pinch() }; return; }
   drag = { from: local(event), last: local(event), far: 0 };
-  path = tool === "pan" ? [] : [local(event)];
+  path = state.tool === "pan" ? [] : [local(event)];
 });
 
 function pinch() {
@@ -121,16 +167,17 @@ points.addEventListener("pointermove", (event) => {
     const now = pinch();
     view.x -= (now.middle[0] - drag.pinch.middle[0]) / scale();
     view.y += (now.middle[1] - drag.pinch.middle[1]) / scale();
-    zoomAt(...now.middle, now.far / Math.max(1, drag.pinch.far));
+    zoomAt(now.middle[0], now.middle[1], now.far / Math.max(1, drag.pinch.far));
     drag.pinch = now;
   } else if (drag && drag.last) {
     drag.far += Math.hypot(x - drag.last[0], y - drag.last[1]);
-    if (tool === "pan") { view.x -= (x - drag.last[0]) / scale(); view.y += (y - drag.last[1]) / scale(); redraw(true); }
+    if (state.tool === "pan") { view.x -= (x - drag.last[0]) / scale(); view.y += (y - drag.last[1]) / scale(); redraw(true); }
     else { path.push([x, y]); redraw(); }
     drag.last = [x, y];
   }
 });
 
+/** @param {PointerEvent} event */
 function release(event) {
   const [x, y] = local(event);
   pointers.delete(event.pointerId);
@@ -146,37 +193,100 @@ points.addEventListener("pointercancel", (event) => { pointers.delete(event.poin
 points.addEventListener("pointerleave", () => overNode(-99, -99));
 points.addEventListener("wheel", (event) => {
   event.preventDefault();
-  zoomAt(...local(event), Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)));
+  const [x, y] = local(event);
+  zoomAt(x, y, Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)));
 }, { passive: false });
 
+/** Says what is under the pointer. @param {number} x @param {number} y */
 function overNode(x, y) {
-  const found = data.ids ? nodeAt(x, y, 6) : -1, tip = $("tip");
-  tip.hidden = found < 0;
-  if (found >= 0) {
-    tip.replaceChildren(make("strong", idOf(found), { dir: "auto" }), make("div", `${meta.roles[data.role[found]].name}, ${degreeText(found)}`, { class: "dim" }));
-    tip.style.left = Math.min(x + 14, width - 180) + "px";
-    tip.style.top = Math.min(y + 14, height - 60) + "px";
-  }
-  if (found !== hover) { hover = found; redraw(); }
+  const found = data.ids ? nodeAt(x, y, 6) : -1;
+  tip(found, x, y);
+  if (found !== state.hover) { state.hover = found; redraw(); }
 }
 
+/** @param {number} i */
+const described = (i) => [`${meta.roles[data.role[i]].name}, ${degreeText(i)}`, ...(state.scheme.key === "role" || /^(orbit-0|in|out)$/.test(state.scheme.key) ? [] : [`${state.scheme.name}: ${valueText(state.scheme, i)}`])];
+
+/** @param {number} i @param {number} x @param {number} y */
+function tip(i, x, y) {
+  const box = $("tip");
+  box.hidden = i < 0;
+  if (i < 0) return;
+  box.replaceChildren(make("strong", idOf(i), { dir: "auto" }), ...described(i).map((text) => make("div", text, { dir: "auto" })));
+  box.style.left = Math.max(0, Math.min(x + 14, width - box.offsetWidth - 4)) + "px";
+  box.style.top = Math.max(0, Math.min(y + 14, height - box.offsetHeight - 4)) + "px";
+}
+
+/** Moves the keyboard to a node, and the view with it if it would leave it. @param {number} i */
+function focusNode(i) {
+  if (i < 0 || !data.ids) return;
+  state.focus = i;
+  let [x, y] = toScreen(...at(i));
+  if (x < 20 || y < 20 || x > width - 20 || y > height - 20) { [view.x, view.y] = at(i); [x, y] = [width / 2, height / 2]; }
+  tip(i, x, y);
+  $("live").textContent = [idOf(i), ...described(i), state.selection?.has(i) ? "selected" : ""].filter(Boolean).join(", ");
+  redraw();
+  keepAddress();
+}
+
+/** The node that the keyboard is at, at first the one nearest to the middle. */
+const here = () => state.focus >= 0 && shown(state.focus) ? state.focus : nodeAt(width / 2, height / 2, 2 * Math.max(width, height));
+
+/** To the next node in a direction. @param {number} dx @param {number} dy @param {boolean} pan */
+function arrow(dx, dy, pan) {
+  if (pan) { view.x += dx * 60 / scale(); view.y += dy * 60 / scale(); redraw(true); return keepAddress(); }
+  const from = here();
+  focusNode(from < 0 || state.focus !== from ? from : nextNode(from, dx, dy));
+}
+
+/** To the next or the last node that is shown, in the order of the page: reaches every one. @param {number} way */
+function turn(way) {
+  let i = state.focus;
+  for (let k = 0; k < N; k++) { i = (i + way + N) % N; if (shown(i)) return focusNode(i); }
+}
+
+function toggleSelected() {
+  const i = here(), chosen = new Set(state.selection ?? []);
+  if (i < 0) return;
+  chosen.has(i) ? chosen.delete(i) : chosen.add(i);
+  select(chosen);
+  focusNode(i);
+}
+
+/** What keys do while the map has the focus. @type {Record<string, (event: KeyboardEvent) => void>} */
 const KEYS = {
-  ArrowLeft: () => step(-1, 0), ArrowRight: () => step(1, 0), ArrowUp: () => step(0, 1), ArrowDown: () => step(0, -1),
+  ArrowLeft: (event) => arrow(-1, 0, event.shiftKey), ArrowRight: (event) => arrow(1, 0, event.shiftKey),
+  ArrowUp: (event) => arrow(0, 1, event.shiftKey), ArrowDown: (event) => arrow(0, -1, event.shiftKey),
+  PageDown: () => turn(1), PageUp: () => turn(-1), Home: () => fit(), " ": toggleSelected,
   "+": () => zoomAt(width / 2, height / 2, 1.3), "=": () => zoomAt(width / 2, height / 2, 1.3), "-": () => zoomAt(width / 2, height / 2, 1 / 1.3),
-  0: () => fit(), Enter: () => choose(nodeAt(width / 2, height / 2, Math.max(width, height))), Escape: () => { choose(-1); select(null); },
-  v: () => useTool("pan"), b: () => useTool("box"), l: () => useTool("lasso"), d: () => switchTheme(), e: () => showEdges(!allEdges), "/": () => $("query").focus(),
+  Enter: () => choose(here()), Escape: () => { choose(-1); select(null); state.focus = -1; tip(-1, 0, 0); },
 };
-function step(dx, dy) { view.x += dx * 60 / scale(); view.y += dy * 60 / scale(); redraw(true); keepAddress(); }
 function fit() { Object.assign(view, { x: 0.5, y: 0.5, zoom: 1 }); redraw(); keepAddress(); }
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || /INPUT|SELECT|TEXTAREA/.test(event.target.tagName)) return;
-  if (event.key === "Enter" && event.target !== points && event.target !== document.body) return;
+points.addEventListener("keydown", (event) => {
   const act = KEYS[event.key];
-  if (act) { event.preventDefault(); act(); }
+  if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  act(event);
+});
+points.addEventListener("focus", () => redraw());
+points.addEventListener("blur", () => { tip(-1, 0, 0); redraw(); });
+
+// Arrow keys go from tab to tab, as screen readers expect.
+const tabs = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('[role="tab"]')]);
+tabs.forEach((tab, k) => {
+  tab.addEventListener("click", () => openTab(tab.id.slice(4)));
+  tab.addEventListener("keydown", (event) => {
+    const to = { ArrowLeft: k - 1, ArrowRight: k + 1, Home: 0, End: tabs.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const next = tabs[(to + tabs.length) % tabs.length];
+    openTab(next.id.slice(4));
+    next.focus();
+  });
 });
 
-$("search").addEventListener("submit", (event) => {
+$("search").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
   const text = $("query").value, found = findId(text) ?? findId(text.trim()) ?? closeIds(text, 1)[0];
   if (found === undefined) { $("query").setCustomValidity("No matching id."); $("query").reportValidity(); return; }
@@ -188,9 +298,9 @@ $("query").addEventListener("input", () => {
   $("matches").replaceChildren(...(text ? closeIds(text, 12) : []).map((i) => make("option", null, { value: idOf(i) })));
 });
 
-/** Nodes whose ids begin with a text, then those that contain it. */
+/** Nodes whose ids begin with a text, then those that contain it. @param {string} text @param {number} most */
 function closeIds(text, most) {
-  const wanted = text.trim().toLowerCase(), first = [], rest = [];
+  const wanted = text.trim().toLowerCase(), first = /** @type {number[]} */ ([]), rest = /** @type {number[]} */ ([]);
   for (let i = 0; data.ids && i < N && first.length < most; i++) {
     const place = idOf(i).toLowerCase().indexOf(wanted);
     if (place === 0) first.push(i);
@@ -199,89 +309,98 @@ function closeIds(text, most) {
   return [...first, ...rest].slice(0, most);
 }
 
+/** @param {string} [theme] */
 function switchTheme(theme) {
-  const next = theme || (document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  const next = theme ?? (document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   document.documentElement.dataset.theme = next;
   redraw();
-  if (!theme) { chosenTheme = next; keepAddress(); }
+  if (!theme) { state.theme = next; keepAddress(); }
 }
-let chosenTheme = null, ready = false, waiting = 0;
+let ready = false, waiting = 0;
 
 /** Keeps the view in the address, not more than a few times a second. */
-function keepAddress() {
+export function keepAddress() {
   if (!ready || waiting) return;
   waiting = setTimeout(() => {
     waiting = 0;
     const kept = new URLSearchParams(location.hash.slice(1));
-    const set = (key, value) => value === null || value === undefined ? kept.delete(key) : kept.set(key, value);
+    const set = (/** @type {string} */ key, /** @type {string | null} */ value) => value === null ? kept.delete(key) : kept.set(key, value);
+    const unless = (/** @type {boolean} */ value, /** @type {boolean} */ usual) => value === usual ? null : String(value);
     set("view", `${view.x.toFixed(4)},${view.y.toFixed(4)},${view.zoom.toFixed(3)}`);
-    set("colour", colouring.key);
-    set("node", chosen >= 0 ? idOf(chosen) : null);
-    set("theme", chosenTheme);
-    set("hide", hidden.size ? [...hidden].join(",") : null);
-    set("range", range ? range.join(",") : null);
-    set("edges", allEdges === edgesAtFirst ? null : String(allEdges));
-    const tab = document.querySelector('[role="tab"][aria-selected="true"]').id.slice(4);
+    set("colour", state.scheme.key);
+    set("layout", state.layout ? meta.layouts[state.layout] : null);
+    set("node", state.chosen >= 0 ? idOf(state.chosen) : null);
+    set("theme", state.theme);
+    set("hide", state.hidden.size ? [...state.hidden].join(",") : null);
+    set("range", state.range ? state.range.join(",") : null);
+    set("edges", unless(state.edges, meta.links <= meta.fewEdges));
+    set("log", unless(state.log, state.scheme.log));
+    set("names", unless(state.names, meta.style.names));
+    set("shapes", unless(state.shapes, meta.style.shapes));
+    const tab = tabs.find((tab) => tab.getAttribute("aria-selected") === "true")?.id.slice(4) ?? "legend";
     set("tab", tab === "legend" ? null : tab);
     history.replaceState(null, "", "#" + kept);
   }, 250);
 }
 
 function readAddress() {
-  const kept = new URLSearchParams(location.hash.slice(1)), [x, y, zoom] = (kept.get("view") || "").split(",").map(Number);
+  const kept = new URLSearchParams(location.hash.slice(1)), [x, y, zoom] = (kept.get("view") ?? "").split(",").map(Number);
   if (zoom > 0 && Number.isFinite(x) && Number.isFinite(y)) Object.assign(view, { x, y, zoom });
-  chosenTheme = ["light", "dark"].includes(kept.get("theme")) ? kept.get("theme") : null;
-  switchTheme(chosenTheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+  state.theme = ["light", "dark"].find((theme) => theme === kept.get("theme")) ?? null;
+  switchTheme(state.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+  state.layout = Math.max(0, meta.layouts.indexOf(kept.get("layout") ?? ""));
   return kept;
 }
 
-/** What the legend hides and whether edges are drawn, as the address has it. */
+/** What is hidden and drawn, as the address has it. @param {URLSearchParams} kept */
 function restore(kept) {
-  const numbers = (key) => (kept.get(key) || "").split(",").filter((part) => part !== "").map(Number);
-  hidden = new Set(numbers("hide").filter((k) => colouring.kind === "category" && colouring.categories[k] !== undefined));
+  const numbers = (/** @type {string} */ key) => (kept.get(key) ?? "").split(",").filter(Boolean).map(Number);
+  const is = (/** @type {string} */ key, /** @type {boolean} */ usual) => kept.has(key) ? kept.get(key) === "true" : usual;
+  state.hidden = new Set(numbers("hide").filter((group) => state.scheme.groups?.[group]));
   const [from, to] = numbers("range");
-  range = colouring.kind === "number" && Number.isFinite(from) && Number.isFinite(to) ? [from, to] : null;
-  if (kept.has("edges")) showEdges(kept.get("edges") === "true");
-  if (hidden.size || range) { legend(); paintColours(); }
+  state.range = !state.scheme.groups && Number.isFinite(from) && Number.isFinite(to) ? [from, to] : null;
+  [state.names, state.shapes, state.log] = [is("names", state.names), is("shapes", state.shapes), is("log", state.log)];
+  showEdges(is("edges", state.edges));
+  recolour();
 }
 
 async function begin() {
   $("title").textContent = meta.title;
-  $("title").dir = "auto";
   $("size").textContent = `${counted(meta.nodes, "node")} · ${counted(meta.edges, link)}`;
+  meta.layouts.forEach((by, k) => $("layout").append(make("option", by === "all" ? "proximity" : by, { value: k })));
+  $("layout").value = String(state.layout);
+  $("layout").parentElement.hidden = meta.layouts.length < 2;
+  for (const scheme of meta.schemes) $("colour").append(make("option", scheme.name, { value: scheme.key }));
   const kept = readAddress();
   await readCore();
   startPlot();
-  colouring = colourings().find((entry) => entry.key === "role");
-  paintColours();
+  colourBy("role"); // the rest is not there yet
+  $("layout").value = String(state.layout);
   $("busy").hidden = true;
-  window.firstPicture = performance.now();
   await new Promise((done) => setTimeout(done, 30));
-  await readIds();
-  await readColours();
-  await readCounts();
-  await readReasons();
-  await readNear();
-  await readEdges();
-  for (const entry of colourings()) $("colour").append(make("option", entry.name, { value: entry.key }));
-  colourBy(kept.get("colour") || colourings()[0].key);
-  const open = kept.get("node") === null ? undefined : findId(kept.get("node"));
+  await readRest();
+  colourBy(kept.get("colour") ?? meta.schemes.find((scheme) => scheme.name === meta.style.colour)?.key ?? null);
   ready = true;
   restore(kept);
+  const open = findId(kept.get("node"));
   if (open !== undefined) choose(open);
-  if (kept.get("tab") && $("tab-" + kept.get("tab"))) openTab(kept.get("tab"));
+  openTab(tabs.find((tab) => tab.id === "tab-" + kept.get("tab"))?.id.slice(4) ?? (open === undefined ? "legend" : "node"));
   paint(); // whoever waits for the page alone may give it no next frame
-  window.mapReady = true;
+  document.documentElement.dataset.ready = "true";
 }
 
+/** For scripts and tests. */
+Object.assign(window, { hone: { meta, data, state, view, at, toScreen, findId, shown, looks, looksOf, colourBy, select, idText, recolour, refresh, renderer: () => renderer } });
+
 $("colour").addEventListener("change", () => colourBy($("colour").value));
+$("layout").addEventListener("change", () => useLayout(Number($("layout").value)));
 for (const name of ["pan", "box", "lasso"]) $("tool-" + name).addEventListener("click", () => useTool(name));
 $("reset").addEventListener("click", fit);
 $("edges").hidden = meta.links === 0 || meta.links > MOST_EDGES;
-$("edges").addEventListener("click", () => showEdges(!allEdges));
+$("edges").addEventListener("click", () => showEdges(!state.edges));
 $("theme").addEventListener("click", () => switchTheme());
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => { if (!chosenTheme) switchTheme(event.matches ? "dark" : "light"); });
-for (const tab of document.querySelectorAll('[role="tab"]')) tab.addEventListener("click", () => openTab(tab.id.slice(4)));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => { if (!state.theme) switchTheme(event.matches ? "dark" : "light"); });
 useTool("pan");
-showEdges(allEdges);
+showEdges(state.edges);
+select(null);
 begin().catch((error) => { $("busy").textContent = "This map cannot be shown: " + error.message; throw error; });
