@@ -17,8 +17,9 @@ use hone::error::human_bytes;
 use hone::message::{Fields, Naming};
 use hone::output::Frozen;
 use hone::store::table::is_decoding;
-use hone::terminal::{json, line, shown};
+use hone::terminal::{self, line, shown};
 use hone::{Error, output};
+use serde_json::{Value, json};
 
 use crate::context::color;
 use crate::options::{Options, with_opposites};
@@ -408,8 +409,8 @@ fn label() -> &'static str {
 pub(crate) fn tell(error: &anyhow::Error, who: &str, options: Option<&Options>) -> u8 {
     let names: &dyn Naming = options.map_or(&Fields, |options| options);
     if !is_closed_pipe(error) && options.is_some_and(Options::want_json) {
-        let facts = json(&facts(error, names).to_string()).into_owned();
-        let _ = writeln!(io::stderr(), "{facts}");
+        let facts = facts(error, names).to_string();
+        let _ = writeln!(io::stderr(), "{}", terminal::json(&facts));
     } else if !is_closed_pipe(error) {
         // Nobody is left to learn that standard error is closed.
         let message = said(error, names);
@@ -427,60 +428,41 @@ fn said(error: &anyhow::Error, names: &dyn Naming) -> String {
 }
 
 /// What programs are told of an error (docs/start.md).
-fn facts(error: &anyhow::Error, names: &dyn Naming) -> serde_json::Value {
-    let mut facts = serde_json::json!({
-        "message": said(error, names),
-        "exit_code": code_of(error),
-    });
-    let own = match error.downcast_ref::<Error>() {
-        None if error.is::<Incomplete>() => serde_json::json!({"kind": "incomplete"}),
-        None => serde_json::json!({"kind": "failed"}),
-        Some(Error::Io { path, .. }) => {
-            serde_json::json!({"kind": "file", "file": path.display().to_string()})
-        }
-        Some(Error::Exists { path }) => {
-            serde_json::json!({"kind": "exists", "file": path.display().to_string()})
-        }
+fn facts(error: &anyhow::Error, names: &dyn Naming) -> Value {
+    let file = |path: &Path| path.display().to_string();
+    let mut facts = match error.downcast_ref::<Error>() {
+        Some(Error::Io { path, .. }) => json!({"kind": "file", "file": file(path)}),
+        Some(Error::Exists { path }) => json!({"kind": "exists", "file": file(path)}),
         Some(Error::Input {
             path,
             line,
             text,
             message,
             remedy,
-        }) => serde_json::json!({
-            "kind": "input",
-            "file": path.display().to_string(),
-            "line": line,
-            "found": text,
-            "what": message.say(names),
-            "remedy": remedy.say(names),
-        }),
-        Some(Error::Config { field, message }) => serde_json::json!({
-            "kind": "option",
-            "option": names.setting(field),
-            "setting": field,
-            "what": message.say(names),
-        }),
+        }) => {
+            let (what, remedy) = (message.say(names), remedy.say(names));
+            json!({"kind": "input", "file": file(path), "line": line, "found": text, "what": what, "remedy": remedy})
+        }
+        Some(Error::Config { field, message }) => {
+            let (option, what) = (names.setting(field), message.say(names));
+            let option = option.trim_matches('`');
+            json!({"kind": "option", "option": option, "setting": field, "what": what})
+        }
         Some(Error::Memory {
             need,
             limit,
             remedy,
             ..
-        }) => serde_json::json!({
-            "kind": "memory",
-            "need": need,
-            "limit": limit,
-            "remedy": remedy.say(names),
-        }),
-        Some(Error::Device { device, .. }) => {
-            serde_json::json!({"kind": "device", "device": device})
+        }) => {
+            json!({"kind": "memory", "need": need, "limit": limit, "remedy": remedy.say(names)})
         }
-        Some(_) => serde_json::json!({"kind": "failed"}),
+        Some(Error::Device { device, .. }) => json!({"kind": "device", "device": device}),
+        None if error.is::<Incomplete>() => json!({"kind": "incomplete"}),
+        _ => json!({"kind": "failed"}),
     };
-    if let (Some(facts), serde_json::Value::Object(own)) = (facts.as_object_mut(), own) {
-        facts.extend(own);
-    }
-    serde_json::json!({ "error": facts })
+    facts["message"] = said(error, names).into();
+    facts["exit_code"] = code_of(error).into();
+    json!({ "error": facts })
 }
 
 /// The exit code of an error. A closed pipe is success: the reader had enough.

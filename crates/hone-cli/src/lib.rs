@@ -48,8 +48,9 @@ Examples:
   hone similar karate.tsv --node 0          nodes similar to a node
   hone help roles                           all options of a command
 
-Every option without a value has an opposite, --no-…. Exit codes: 0 success, 1 the run failed, 2 bad input or usage, 3 some
-results are missing; an interrupted run ends by the signal. With --json errors are JSON too.";
+Every option without a value has an opposite, --no-…. With --json errors are JSON too.
+Exit codes: 0 success, 1 the run failed, 2 bad input or usage, 3 some results are missing; an interrupted
+run ends by the signal.";
 
 /// What the commands are for; a command in no group is listed at the end.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -83,15 +84,15 @@ fn grouped(command: clap::Command) -> clap::Command {
 
 /// What a command does, in one short line.
 fn summary(command: &clap::Command) -> String {
-    const WIDE: usize = 60;
-    let about = command
-        .get_about()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    match about.split_once([':', ';', ',', '.']) {
-        Some((first, _)) if about.chars().count() > WIDE => first.to_owned(),
-        _ => about,
+    const WIDE: usize = 57;
+    let about = command.get_about().map(ToString::to_string);
+    let mut about = about.unwrap_or_default();
+    for ends in [&[':', ';'][..], &[',']] {
+        if about.chars().count() > WIDE {
+            about.truncate(about.find(ends).unwrap_or(about.len()));
+        }
     }
+    about
 }
 
 #[derive(Debug, Subcommand)]

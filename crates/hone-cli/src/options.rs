@@ -17,7 +17,7 @@ use crate::next::word;
 pub(crate) type Flag = (String, String, String);
 
 /// Settings that have no option of their own: they are given by one whose id is another, or does not depend on the command.
-const OTHERS: [(&str, &str); 8] = [
+const OTHERS: [(&str, &str); 9] = [
     ("candidates", "candidate"),
     ("global.solver.method", "solver"),
     ("memory_limit", "memory"),
@@ -25,6 +25,7 @@ const OTHERS: [(&str, &str); 8] = [
     ("overwrite", "force"),
     ("structure.max", "aggregates"),
     ("structure.mean", "aggregates"),
+    ("structure.sum", "aggregates"),
     ("weights", "weighted"),
 ];
 

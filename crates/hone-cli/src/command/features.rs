@@ -52,8 +52,8 @@ struct FeatureArgs {
     #[arg(id = "structure.motifs", long = "motifs", value_name = "SET")]
     motifs: Option<String>,
     /// Aggregates over the neighbours: some of sum, mean, max, or none [default: sum,mean,max].
-    #[arg(id = "structure.sum", long = "aggregates", value_name = "LIST", value_parser = parse_aggregates)]
-    aggregates: Option<Aggregates>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["sum", "mean", "max", "none"])]
+    aggregates: Vec<String>,
     /// Levels of aggregation: 2 and more aggregate the aggregates, 0 writes the counts alone [default: 1].
     #[arg(id = "structure.depth", long = "depth", value_name = "N")]
     depth: Option<usize>,
@@ -96,33 +96,6 @@ struct FeatureArgs {
     set: Vec<String>,
 }
 
-/// Which aggregates are computed.
-#[derive(Debug, Clone, Copy, Default)]
-struct Aggregates {
-    sum: bool,
-    mean: bool,
-    max: bool,
-}
-
-impl Aggregates {
-    fn any(self) -> bool {
-        self.sum || self.mean || self.max
-    }
-}
-
-fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
-    let mut found = Aggregates::default();
-    for name in text.split(',').filter(|_| text != "none") {
-        match name.trim() {
-            "sum" => found.sum = true,
-            "mean" => found.mean = true,
-            "max" => found.max = true,
-            _ => return Err("give some of sum, mean and max, separated by commas, or none".into()),
-        }
-    }
-    Ok(found)
-}
-
 /// What differs from the preset `hone-p` before any option.
 const DEFAULTS: [(&str, &str); 5] = [
     ("structure.enabled", "true"),
@@ -145,18 +118,17 @@ impl FeatureArgs {
     /// The settings that options give. No aggregates are a depth of 0.
     fn flags(&self, context: &Context) -> Vec<Flag> {
         let mut flags = context.flags().to_vec();
-        flags.retain(|(_, option, _)| option != "--aggregates");
-        let Some(Aggregates { sum, mean, max }) = self.aggregates else {
-            return flags;
+        let mut give = |setting: &str, value: &str| {
+            flags.push((setting.into(), "--aggregates".into(), value.into()));
         };
-        let aggregates = [("sum", sum), ("mean", mean), ("max", max)];
-        flags.extend(aggregates.map(|(name, yes)| {
-            let option = "--aggregates".to_owned();
-            (format!("structure.{name}"), option, yes.to_string())
-        }));
-        if !(sum || mean || max) && self.depth.is_none() {
-            let depth = ("structure.depth", "--aggregates", "0");
-            flags.push((depth.0.into(), depth.1.into(), depth.2.into()));
+        let given = |name: &str| self.aggregates.iter().any(|given| given == name);
+        if !self.aggregates.is_empty() {
+            for name in ["sum", "mean", "max"] {
+                give(&format!("structure.{name}"), &given(name).to_string());
+            }
+        }
+        if given("none") && self.depth.is_none() {
+            give("structure.depth", "0");
         }
         flags
     }
@@ -169,8 +141,8 @@ impl FeatureArgs {
             &config.unused_in_features(graph),
         );
         // No aggregates are a depth of 0.
-        let aggregates = self.aggregates.is_some_and(Aggregates::any);
-        idle.retain(|(option, _)| option != "--aggregates" || aggregates);
+        let none = self.aggregates.iter().any(|given| given == "none");
+        idle.retain(|(option, _)| option != "--aggregates" || !none);
         options::note_idle(&idle, context);
     }
 }

@@ -15,6 +15,18 @@ use crate::files::Files;
 pub(crate) struct Args {
     #[command(subcommand)]
     model: Model,
+    /// Seed of the random numbers.
+    #[arg(long, global = true, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// File to write; - is standard output.
+    #[arg(short, long, global = true, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// Format to write, whatever the extension: tsv, csv, text, mtx, parquet or metis.
+    #[arg(id = "format", long = "output-format", global = true, value_name = "FORMAT", value_parser = format)]
+    output_format: Option<GraphFormat>,
+    /// Replace the file if it exists.
+    #[arg(short, long, global = true)]
+    force: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -34,20 +46,10 @@ The format follows the extension: .tsv .csv .txt .edges .el (edge lists), .mtx (
 enum Model {
     /// Erdős–Rényi G(n, p): every pair with the same probability.
     #[command(after_help = WHERE)]
-    Er {
-        #[command(flatten)]
-        size: Size,
-        #[command(flatten)]
-        target: Target,
-    },
+    Er(Size),
     /// Barabási–Albert: preferential attachment of degree/2 edges per node.
     #[command(after_help = WHERE)]
-    Ba {
-        #[command(flatten)]
-        size: Size,
-        #[command(flatten)]
-        target: Target,
-    },
+    Ba(Size),
     /// R-MAT: skewed degrees. Duplicate edges and self-loops are written as drawn, and dropped when the file is read.
     #[command(after_help = WHERE)]
     Rmat {
@@ -61,8 +63,6 @@ enum Model {
             default_value = "0.57,0.19,0.19,0.05"
         )]
         quadrants: Vec<f64>,
-        #[command(flatten)]
-        target: Target,
     },
     /// Stochastic block model: equal communities of consecutive nodes.
     #[command(after_help = WHERE)]
@@ -75,8 +75,6 @@ enum Model {
         /// Expected share of a node's edges that leave its community.
         #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
         mixing: f64,
-        #[command(flatten)]
-        target: Target,
     },
     /// Cliques in a ring, each linked to the next by one edge.
     #[command(after_help = WHERE)]
@@ -87,8 +85,6 @@ enum Model {
         /// Nodes of a clique.
         #[arg(long, value_name = "N")]
         size: u64,
-        #[command(flatten)]
-        target: Target,
     },
     /// Two cliques linked by a path.
     #[command(after_help = WHERE)]
@@ -99,8 +95,6 @@ enum Model {
         /// Nodes of the path between them.
         #[arg(long, value_name = "N", default_value_t = 0)]
         path: u64,
-        #[command(flatten)]
-        target: Target,
     },
 }
 
@@ -114,33 +108,17 @@ struct Size {
     degree: f64,
 }
 
-#[derive(Debug, clap::Args)]
-struct Target {
-    /// Seed of the random numbers.
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
-    /// File to write; - is standard output.
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
-    output: PathBuf,
-    /// Format to write, whatever the extension: tsv, csv, text, mtx, parquet or metis.
-    #[arg(id = "format", long = "output-format", value_name = "FORMAT", value_parser = format)]
-    output_format: Option<GraphFormat>,
-    /// Replace the file if it exists.
-    #[arg(short, long)]
-    force: bool,
-}
-
 /// This many edges take minutes, and gigabytes on disk: their number is noted first.
 const MANY: f64 = 1e8;
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (generator, target) = generator(&args.model)?;
-    let output = &target.output;
+    let generator = generator(&args.model)?;
+    let output = &args.output;
     let files = Files::default().write("--output", [output]);
-    files.check(target.force)?;
+    files.check(args.force)?;
     let options = WriteOptions {
-        format: target.output_format,
-        overwrite: target.force,
+        format: args.output_format,
+        overwrite: args.force,
     };
     let expected = generator.expected_edges();
     if expected >= MANY {
@@ -148,13 +126,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             "note: this graph has about {expected:.1e} edges"
         ));
     }
-    let edges = write_generated(
-        &generator,
-        target.seed,
-        output,
-        &options,
-        context.progress(),
-    )?;
+    let edges = write_generated(&generator, args.seed, output, &options, context.progress())?;
     if output.as_os_str() != "-" {
         let output = output.display();
         context.note(format_args!("wrote {edges} edges to {output}"));
@@ -162,20 +134,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn generator(model: &Model) -> Result<(Generator, &Target), Error> {
+fn generator(model: &Model) -> Result<Generator, Error> {
     Ok(match *model {
-        Model::Er {
-            size: Size { nodes, degree },
-            ref target,
-        } => (Generator::Er { nodes, degree }, target),
-        Model::Ba {
-            size: Size { nodes, degree },
-            ref target,
-        } => (Generator::Ba { nodes, degree }, target),
+        Model::Er(Size { nodes, degree }) => Generator::Er { nodes, degree },
+        Model::Ba(Size { nodes, degree }) => Generator::Ba { nodes, degree },
         Model::Rmat {
             size: Size { nodes, degree },
             ref quadrants,
-            ref target,
         } => {
             let four = quadrants.as_slice().try_into().map_err(|_| {
                 let given = quadrants.len();
@@ -183,38 +148,24 @@ fn generator(model: &Model) -> Result<(Generator, &Target), Error> {
                     format!("{given} probabilities; give four, such as 0.57,0.19,0.19,0.05");
                 Error::config("--quadrants", message)
             });
-            let quadrants = four?;
-            let generator = Generator::Rmat {
+            Generator::Rmat {
                 nodes,
                 degree,
-                quadrants,
-            };
-            (generator, target)
+                quadrants: four?,
+            }
         }
         Model::Sbm {
             size: Size { nodes, degree },
             communities,
             mixing,
-            ref target,
-        } => {
-            let generator = Generator::Sbm {
-                nodes,
-                degree,
-                communities,
-                mixing,
-            };
-            (generator, target)
-        }
-        Model::RingOfCliques {
-            cliques,
-            size,
-            ref target,
-        } => (Generator::RingOfCliques { cliques, size }, target),
-        Model::Barbell {
-            size,
-            path,
-            ref target,
-        } => (Generator::Barbell { size, path }, target),
+        } => Generator::Sbm {
+            nodes,
+            degree,
+            communities,
+            mixing,
+        },
+        Model::RingOfCliques { cliques, size } => Generator::RingOfCliques { cliques, size },
+        Model::Barbell { size, path } => Generator::Barbell { size, path },
     })
 }
 

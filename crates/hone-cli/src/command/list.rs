@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::context::{Context, aligned};
 
-/// List presets, motifs, solvers, file formats, or methods of evaluation.
+/// List presets, motifs, solvers, formats or methods.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -38,10 +38,9 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  hone embed monday.tsv -o monday.npy --save-model graph.hone
-  hone place tuesday.tsv --model graph.hone -o tuesday.npy
-  hone place tuesday.tsv --model graph.hone -o new.npy --new-only
-  hone place -o again.npy --config tuesday.npy.run.json
+  hone place graph.tsv --model graph.hone -o placed.npy
+  hone place graph.tsv --model graph.hone -o new.npy --new-only
+  hone place -o again.npy --config placed.npy.run.json
 
 Give the whole new graph, not only what changed. Use the model of the first day throughout: placing each day in a model of the
 day before would accumulate errors.";

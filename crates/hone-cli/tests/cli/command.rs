@@ -123,11 +123,11 @@ fn what_was_meant_is_suggested() {
     for (command, said) in [
         (
             "embed builtin:karate -o - --set dimm=3",
-            "dimm: there is no such setting; did you mean `--dim` or `--local-dim`?",
+            "dimm: there is no such setting; did you mean --dim or --local-dim?",
         ),
         (
             "embed builtin:karate -o - --set global.dmi=3",
-            "did you mean `--dim`?",
+            "did you mean --dim?",
         ),
         (
             "embed builtin:karate -o - --set nonsense=3",
@@ -616,9 +616,11 @@ fn options_can_be_taken_back() {
         .code(2)
         .stderr(contains("exists; --force replaces it"));
     write(&["--no-force", "--force"]).success();
+    fs::write(folder.path().join("g.txt"), "a b\nb c\nc a\n").expect("writable");
     let nodes = |more: &[&str]| {
         let info = hone()
-            .args(["info", "builtin:karate", "--json"])
+            .current_dir(folder.path())
+            .args(["info", "g.txt", "--json"])
             .args(more)
             .assert();
         String::from_utf8(info.success().get_output().stdout.clone()).expect("text")

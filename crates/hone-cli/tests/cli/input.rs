@@ -518,7 +518,7 @@ fn weights_that_are_named_and_dropped() {
             .assert()
             .code(2);
         both.stderr(
-            contains("--weighted: --weight names").and(contains("leave one of the two out")),
+            contains("--no-weighted: --weight names").and(contains("leave one of the two out")),
         );
     }
 }

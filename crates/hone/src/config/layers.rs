@@ -8,6 +8,7 @@ use toml::{Table, Value};
 
 use super::{Config, preset};
 use crate::error::{Error, Result};
+use crate::message::{Message, message, setting};
 use crate::record;
 use crate::spelling;
 
@@ -297,8 +298,8 @@ fn read_config(table: Table) -> Result<Config> {
         let unknown = message.starts_with(&format!("unknown field `{last}`"));
         match unknown.then(|| similar_names(&path)).flatten() {
             Some(names) => {
-                let message = format!("there is no such setting; did you mean {names}?");
-                Error::config(path, message)
+                let known = "there is no such setting; did you mean ";
+                Error::config(path, message![known, names, "?"])
             }
             None => Error::config(
                 if path == "." { "config" } else { &path },
@@ -309,7 +310,7 @@ fn read_config(table: Table) -> Result<Config> {
 }
 
 /// Settings that a misspelt name could be: those of its group, if there is one, else any by its last part or its whole name.
-fn similar_names(wanted: &str) -> Option<String> {
+fn similar_names(wanted: &str) -> Option<Message> {
     let mut names = leaves("", &table(&Config::default()));
     let cut = |name: &str| -> (String, String) {
         let (group, last) = name.rsplit_once('.').unwrap_or(("", name));
@@ -329,8 +330,11 @@ fn similar_names(wanted: &str) -> Option<String> {
     let groups = |name: &&str| name.matches('.').count();
     let fewest = found.iter().map(groups).min();
     found.retain(|name| Some(groups(name)) == fewest);
-    found.truncate(2);
-    (!found.is_empty()).then(|| spelling::either(&found))
+    match found[..] {
+        [] => None,
+        [one] => Some(setting(one)),
+        [one, other, ..] => Some(message![setting(one), " or ", setting(other)]),
+    }
 }
 
 /// The settings that choose a solver by its name for the whole method: those of both stages, or of the global one alone for a

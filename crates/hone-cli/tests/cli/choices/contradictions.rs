@@ -257,7 +257,7 @@ fn messages_of_one_motif_name_the_option() {
         .assert()
         .code(2);
     run.stderr(contains(
-        "--delta (delta.triangle): `triangle` is not among the motifs used (edge); name them one by one in --motifs, with it among them",
+        "--delta (delta.triangle): `triangle` is not among the motifs used (edge); name them one by one with --motifs, with it among them",
     ));
 }
 

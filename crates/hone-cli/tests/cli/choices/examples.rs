@@ -260,6 +260,11 @@ fn earlier_run(folder: &Path, example: &str) {
         "layout" => make(&["layout", "vectors.npy", "-o", file]),
         "count" | "roles" | "map" => make(&[command, "graph.tsv", "-o", file]),
         "tune" => make(&[&TUNE[..], &[file]].concat()),
+        "place" => {
+            let fit = ["embed", "graph.tsv", "-o", "fit.npy", "--save-model"];
+            make(&[&fit[..], &["graph.hone"]].concat());
+            make(&["place", "graph.tsv", "--model", "graph.hone", "-o", file]);
+        }
         _ => make(&["embed", "graph.tsv", "-o", file]),
     }
 }
