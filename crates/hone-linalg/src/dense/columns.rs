@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use faer::{Accum, Mat, MatRef};
+use faer::{Accum, MatRef};
 use rayon::prelude::*;
 
 use super::group::{Group, Window};
@@ -256,9 +256,9 @@ impl Columns {
     /// Products of the rare columns with all columns, in the order of the parts, over some rows.
     fn rare_products(&self, parts: &Parts, rows: &[u32]) -> Small {
         let (rare, all) = (self.cols - parts.wide, self.cols);
-        let mut sum = Mat::<f64>::zeros(rare, all);
+        let mut sum = Small::zeros(rare, all);
         if rare == 0 || rows.is_empty() {
-            return Small::zeros(rare, all);
+            return sum;
         }
         let chunk = chunk_rows(all);
         let mut window = Window::new(parts.often.iter().chain(&parts.rare).copied());
@@ -269,9 +269,9 @@ impl Columns {
             }
             let x = MatRef::from_row_major_slice(&wide[..some.len() * all], some.len(), all);
             let own = x.subcols(parts.wide, rare).transpose();
-            add_product(sum.as_mut(), 1.0, own, x);
+            add_product(sum.as_faer_mut(), 1.0, own, x);
         }
-        Small::from_faer(&sum)
+        sum
     }
 
     /// Y·M for a small matrix M.

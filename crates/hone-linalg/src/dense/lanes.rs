@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, MatRef, Par};
 
 use super::kernels::{add_gram, add_product};
 use super::{Block, Small};
@@ -156,16 +156,17 @@ pub(super) fn gram_lane(
     mut fill: impl FnMut(Range<usize>, &mut [f64]),
 ) -> Small {
     let chunk = chunk_rows(cols);
-    let mut sum = Mat::<f64>::zeros(cols, cols);
+    let mut sum = Small::zeros(cols, cols);
     let mut wide = vec![0.0; chunk * cols];
     for start in lane.clone().step_by(chunk) {
         let range = start..(start + chunk).min(lane.end);
         let wide = &mut wide[..range.len() * cols];
         fill(range.clone(), wide);
         let x = MatRef::from_row_major_slice(wide, range.len(), cols);
-        add_gram(sum.as_mut(), x);
+        add_gram(sum.as_faer_mut(), x);
     }
-    Small::from_lower(&sum)
+    sum.mirror_lower();
+    sum
 }
 
 /// Partial sums of XᵀY, one for each lane present; `start` makes what writes rows of X and Y.
@@ -181,7 +182,7 @@ pub(super) fn cross_parts<F: FnMut(Range<usize>, &mut [f64], &mut [f64])>(
     }
     let chunk = chunk_rows(a.max(b));
     let lane = |lane: Range<usize>| {
-        let mut sum = Mat::<f64>::zeros(a, b);
+        let mut sum = Small::zeros(a, b);
         let (mut left, mut right, mut fill) = (vec![0.0; chunk * a], vec![0.0; chunk * b], start());
         for start in lane.clone().step_by(chunk) {
             let range = start - own.range.start..(start + chunk).min(lane.end) - own.range.start;
@@ -189,9 +190,9 @@ pub(super) fn cross_parts<F: FnMut(Range<usize>, &mut [f64], &mut [f64])>(
             fill(range, &mut left[..n * a], &mut right[..n * b]);
             let left = MatRef::from_row_major_slice(&left[..n * a], n, a);
             let right = MatRef::from_row_major_slice(&right[..n * b], n, b);
-            add_product(sum.as_mut(), 1.0, left.transpose(), right);
+            add_product(sum.as_faer_mut(), 1.0, left.transpose(), right);
         }
-        Small::from_faer(&sum)
+        sum
     };
     by_lanes(own, products_at_a_time(own.rows, a, b), lane, add);
 }

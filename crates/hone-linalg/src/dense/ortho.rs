@@ -73,25 +73,46 @@ fn inverse_factor(gram: &Small, kept: &mut [bool]) -> (Small, f64) {
         .map(|j| gram.get(j, j))
         .map(|d| if d.is_normal() { d.sqrt().recip() } else { 0.0 })
         .collect();
-    // Gram–Schmidt in the inner product G: column j of `t` holds the coefficients of q_j.
-    let mut t = Small::zeros(n, n);
+    // Gram–Schmidt in the inner product G: column j of `t`, and row j of `columns`, hold the coefficients of q_j. Loops run
+    // along rows, so that they use vector instructions.
+    let (mut t, mut columns) = (Small::zeros(n, n), Small::zeros(n, n));
     let mut hardest = 1.0f64;
     for j in 0..n {
         let mut column = vec![0.0; n];
         column[j] = scale[j];
         for _ in 0..2 {
-            let image: Vec<f64> = (0..=j).map(|i| dot(gram.row(i), &column)).collect();
+            let image = image(gram, &column[..=j]);
+            let mut along = vec![0.0; j];
             for q in (0..j).filter(|&q| kept[q]) {
-                let along: f64 = (0..=q).map(|i| t.get(i, q) * image[i]).sum();
-                (0..=q).for_each(|i| column[i] -= along * t.get(i, q));
+                add(&mut along[q..], image[q], &t.row(q)[q..j]);
+            }
+            for q in (0..j).filter(|&q| kept[q]) {
+                add(&mut column[..=q], -along[q], &columns.row(q)[..=q]);
             }
         }
-        let pivot: f64 = (0..=j).map(|i| column[i] * dot(gram.row(i), &column)).sum();
+        let pivot = dot(&column[..=j], &image(gram, &column[..=j]));
         kept[j] &= scale[j] > 0.0 && pivot > NOISE;
         if kept[j] {
             hardest = hardest.min(pivot);
-            (0..=j).for_each(|i| t.set(i, j, column[i] / pivot.sqrt()));
+            for (i, value) in column[..=j].iter().enumerate() {
+                t.set(i, j, value / pivot.sqrt());
+                columns.set(j, i, value / pivot.sqrt());
+            }
         }
     }
     (t, hardest)
+}
+
+/// The first entries of G x, as many as x has.
+fn image(gram: &Small, x: &[f64]) -> Vec<f64> {
+    let mut image = vec![0.0; x.len()];
+    for (i, &x) in x.iter().enumerate() {
+        add(&mut image, x, gram.row(i));
+    }
+    image
+}
+
+/// Y ← Y + factor · X.
+fn add(y: &mut [f64], factor: f64, x: &[f64]) {
+    y.iter_mut().zip(x).for_each(|(y, x)| *y += factor * x);
 }

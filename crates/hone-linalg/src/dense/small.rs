@@ -2,7 +2,7 @@
 //!
 //! Products are O(b³) for b columns (tens to some hundreds), done by one thread.
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 use super::Block;
 
@@ -42,9 +42,10 @@ impl Small {
 
     /// Entry by entry.
     pub fn from_fn(rows: usize, cols: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
-        let data = (0..rows * cols)
-            .map(|at| entry(at / cols, at % cols))
-            .collect();
+        let mut data = Vec::with_capacity(rows * cols);
+        for i in 0..rows {
+            data.extend((0..cols).map(|j| entry(i, j)));
+        }
         Small { rows, cols, data }
     }
 
@@ -151,11 +152,17 @@ impl Small {
         MatRef::from_row_major_slice(&self.data, self.rows, self.cols)
     }
 
-    /// `columns` as the rows of a square matrix read from the lower triangle of a faer matrix.
-    pub(super) fn from_lower(lower: &Mat<f64>) -> Small {
-        Small::from_fn(lower.nrows(), lower.ncols(), |i, j| {
-            lower[(i.max(j), i.min(j))]
-        })
+    pub(super) fn as_faer_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_row_major_slice_mut(&mut self.data, self.rows, self.cols)
+    }
+
+    /// Copies the lower triangle to the upper one.
+    pub(super) fn mirror_lower(&mut self) {
+        for i in 0..self.rows {
+            for j in 0..i {
+                self.set(j, i, self.get(i, j));
+            }
+        }
     }
 
     /// A copy of a faer matrix.
