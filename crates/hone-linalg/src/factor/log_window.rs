@@ -10,8 +10,8 @@
 //! most 1 (systematic sampling, so that no part of the nodes is left out; hubs are always chosen), and column j is
 //! scaled by pⱼ^-½; then C Cᵀ is an unbiased estimate of M Mᵀ (Frieze, Kannan, Vempala 2004). With c ≥ N it is exact.
 //! Rows of C are computed when they are needed: once for CᵀC, whose eigenvectors give the right side, once for the product.
-//! Beyond 65 536 nodes CᵀC is estimated from 32 768 rows, one drawn at random from each of as many ranges of nodes.
-//! Cost: N c (h + columns) multiply-adds for h columns of U, and min(N, 32 768) c (h + c); memory N (h + columns)
+//! Beyond 8 192 nodes CᵀC is estimated from 4 096 rows, one drawn at random from each of as many ranges of nodes.
+//! Cost: N c (h + columns) multiply-adds for h columns of U, and min(N, 8 192) c (h + c); memory N (h + columns)
 //! and c². The bits depend neither on threads nor on which process holds which rows.
 
 use super::Task;
@@ -24,14 +24,14 @@ use crate::random::unit;
 use crate::space::{Fold, Map, Space, Workspace, signs, widths};
 use crate::sparse::Diagonal;
 
-/// Maximum number of landmarks: enough for graphs of 10⁴ nodes to be as good as exact.
-const MOST: usize = 1024;
+/// Maximum number of landmarks: more gain nothing.
+const MOST: usize = 512;
 /// Minimum number of landmarks, as far as there are nodes.
 const LEAST: usize = 256;
 /// Landmarks times nodes.
 const BUDGET: usize = 1 << 28;
 /// Rows from which CᵀC is estimated, if there are more than twice as many.
-const SAMPLED: usize = 1 << 15;
+const SAMPLED: usize = 1 << 12;
 /// Maximum number of rows that are copied for CᵀC.
 pub const MOST_ROWS: usize = 2 * SAMPLED;
 
@@ -179,7 +179,7 @@ pub fn log_window<S: Space>(
         landmarks: &rows,
         scales: &chosen.scales,
     };
-    let eigen = gram(space, u, (&roots, logs), SAMPLED, task)?;
+    let eigen = gram(space, u, (&roots, logs), SAMPLED, task).leading(task.rank)?;
     task.progress.check()?;
     let mut turn = turn(&eigen, chosen.scales.len(), task.rank);
     let mut view = space.log_times(u, (&roots, logs), &turn, &widths(task.rank));
@@ -227,22 +227,23 @@ fn lengths_of_all(lengths: &[f64], eigen: &Eigen) -> Vec<f64> {
     lengths.iter().enumerate().map(right).collect()
 }
 
-/// Eigenpairs of CᵀC, of large graphs estimated from `sampled` rows.
+/// CᵀC, of large graphs estimated from `sampled` rows.
 fn gram<S: Space>(
     space: &S,
     u: &[S::Tall],
     (roots, logs): (&Diagonal, Logs),
     sampled: usize,
     task: &Task,
-) -> Result<Eigen> {
+) -> Small {
     let nodes = roots.values().len();
     let (which, times) = match nodes <= 2 * sampled {
         true => ((0..nodes).collect(), 1.0),
         false => (sample(nodes, sampled, task), nodes as f64 / sampled as f64),
     };
     let own: Vec<f32> = which.iter().map(|&row| roots.values()[row]).collect();
-    let gram = logs.gram(&space.pick(u, &which), &own);
-    Small::from_fn(gram.rows(), gram.cols(), |i, j| times * gram.get(i, j)).eigen()
+    let mut gram = logs.gram(&space.pick(u, &which), &own);
+    gram.as_mut_slice().iter_mut().for_each(|x| *x *= times);
+    gram
 }
 
 /// Rows that stand for all, one from each of `sampled` stretches. Each row is as likely as any other.
@@ -440,7 +441,10 @@ mod tests {
             landmarks: &Block::random(count, cols, Key::new(2)),
             scales: &vec![1.0; count],
         };
-        let gram_of = |sampled| gram(&Host, &u, (&roots, logs), sampled, &task(4)).expect("finite");
+        let gram_of = |sampled| {
+            let gram = gram(&Host, &u, (&roots, logs), sampled, &task(4));
+            gram.eigen().expect("finite")
+        };
         let (all, found) = (gram_of(nodes), gram_of(2000));
         let exact = logs.gram(&u[0], roots.values()).eigen().expect("finite");
         assert_eq!(all.values, exact.values, "small graphs have no sample");

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::exact::{self, components, exact, svd_of_components};
 use super::pair::{at_most, not_negative};
-use super::subspace::{DEPTH, MANY, Subspace};
+use super::subspace::{DEPTH, MANY, Plan, Subspace};
 use super::{
     Factors, Held, Info, Loss, Method, OVERSAMPLING, Shape, Task, WORK_BLOCKS, share_left,
 };
@@ -30,12 +30,13 @@ use crate::space::{Fold, Host, Map, Space, Workspace, panels, signs, widths};
 pub struct Svd {
     /// Columns of the iterated block beyond the rank; they speed up convergence.
     pub oversampling: usize,
-    /// Iterations stop when all residuals, relative to their singular values, are below this.
+    /// Iterations stop when all residuals, relative to their singular values, are below this; before a filter only where
+    /// their number is given.
     pub tolerance: f64,
     /// Maximum number of iterations.
     pub iterations: Iterations,
-    /// If iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that
-    /// sharpens the space, at one product per degree; 0 for none.
+    /// If iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that sharpens the space, at
+    /// one product per degree; where iterations are automatic, up to three times that if products are cheap; 0 for none.
     pub filter: usize,
 }
 
@@ -55,7 +56,7 @@ impl Default for Svd {
 #[serde(try_from = "IterationsText", into = "IterationsText")]
 #[non_exhaustive]
 pub enum Iterations {
-    /// As many as about 4·10⁹ multiply-adds allow, between 2 and 400.
+    /// Two before a filter, without one as many as about 1.5·10⁹ multiply-adds allow, between 2 and 400.
     #[default]
     Auto,
     /// That many, fewer only when the tolerance is met.
@@ -140,12 +141,10 @@ impl Method for Svd {
 
     fn holds(&self, shape: &Shape) -> Held {
         let width = shape.rank + self.oversampling as u64;
-        if self.keeps_basis(shape.entries, shape.rows, width) {
-            Held::basis(width, shape.symmetric)
-        } else if shape.symmetric && self.filter > 0 {
-            Held::filtered(width)
-        } else {
-            Held::blocks(width, WORK_BLOCKS)
+        match self.plan(shape.entries, (shape.rows, width), shape.symmetric) {
+            Plan::Basis(_) => Held::basis(width, shape.symmetric),
+            Plan::Filter(..) => Held::filtered(width),
+            Plan::Powers(_) => Held::blocks(width, WORK_BLOCKS),
         }
     }
 
@@ -217,7 +216,13 @@ fn dot(x: &[f64], y: &[f32]) -> f64 {
 const MEASURED: f64 = 1e6;
 
 /// Multiply-adds spent on one factorisation when iterations are automatic.
-const BUDGET: u64 = 4_000_000_000;
+const BUDGET: u64 = 1_500_000_000;
+
+/// Automatic iterations before a filter.
+const BEFORE_FILTER: usize = 2;
+
+/// How many times its degree a filter has if products are cheap.
+const STEEPER: usize = 3;
 
 /// Dense matrices with more rows and columns are decomposed iteratively, like lazy ones: their Gram matrix
 /// would be too large.
@@ -309,9 +314,7 @@ pub fn svd_there<S: Space>(
 
 /// The triplets of a matrix whose components are all small, where iterations would converge to the same.
 fn by_components(s: &Operator, options: &Svd, task: &Task) -> Result<Option<Factors>> {
-    let products = if s.is_symmetric() { 1 } else { 2 };
-    let (rows, width) = (s.cols() as u64, options.width(s, task.rank) as u64);
-    if s.rows() > MOST_IN_PIECES || !options.keeps_basis(s.cost() * products, rows, width) {
+    if s.rows() > MOST_IN_PIECES {
         return Ok(None);
     }
     components(s)
@@ -334,8 +337,9 @@ fn lazy<S: Space>(
     let s = &*s;
     let mut subspace = Subspace::new(space, s, task, width);
     let products = if s.is_symmetric() { 1 } else { 2 };
-    let limit = options.limit(s.cost() * products, s.cols() as u64, width as u64);
-    let v = subspace.run(limit, options, &mut info)?;
+    let shape = (s.cols() as u64, width as u64);
+    let plan = options.plan(s.cost() * products, shape, s.is_symmetric());
+    let v = subspace.run(plan, options.tolerance, &mut info)?;
     let [v, mut y] = subspace.image(v)?;
     let triplets = Triplets::of_gram(&space.gram(&y), task.rank, s.terms())?;
     (info.rank, info.multiple_from) = (triplets.rank, triplets.multiple_from);
@@ -438,20 +442,27 @@ impl Svd {
             .min(s.cols())
     }
 
-    /// Maximum number of iterations for a matrix with this many rows, whose products in one iteration take
-    /// `cost` multiply-adds per column.
-    fn limit(&self, cost: u64, rows: u64, width: u64) -> usize {
-        let orthonormalizing = rows * width * DEPTH as u64;
-        let work = (cost + orthonormalizing) * width;
-        match self.iterations {
-            Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 400) as usize,
-            Iterations::AtMost(count) => count,
+    /// How a block of this many rows and columns is iterated on, where the products of an iteration take `cost` multiply-adds
+    /// per column.
+    fn plan(&self, cost: u64, (rows, width): (u64, u64), symmetric: bool) -> Plan {
+        let filters = symmetric && self.filter > 0;
+        let affordable = |work: u64| (BUDGET / (work * width).max(1)) as usize;
+        let (iterations, degree) = match self.iterations {
+            Iterations::AtMost(count) => (count, self.filter),
+            Iterations::Auto if filters => (
+                BEFORE_FILTER,
+                affordable(cost).clamp(self.filter, STEEPER * self.filter),
+            ),
+            Iterations::Auto => {
+                let orthonormalizing = rows * width * DEPTH as u64;
+                (affordable(cost + orthonormalizing).clamp(2, 400), 0)
+            }
+        };
+        match iterations {
+            MANY.. => Plan::Basis(iterations),
+            _ if filters => Plan::Filter(iterations, degree),
+            _ => Plan::Powers(iterations),
         }
-    }
-
-    /// Whether there are enough iterations to keep a basis of several blocks.
-    fn keeps_basis(&self, cost: u64, rows: u64, width: u64) -> bool {
-        self.limit(cost, rows, width) >= MANY
     }
 }
 

@@ -689,6 +689,27 @@ fn the_filter_sharpens_the_space() {
     );
 }
 
+/// What automatic iterations do before a filter does not depend on the matrix; how steep the filter is follows from what a
+/// product costs.
+#[test]
+fn automatic_filters_are_steeper_where_products_are_cheap() {
+    let w = skewed();
+    let filtered = |iterations| Svd {
+        iterations,
+        filter: 2,
+        ..Svd::default()
+    };
+    let [steep, plain] = [Iterations::Auto, Iterations::AtMost(2)].map(|iterations| {
+        let found = svd(&w, &filtered(iterations), &task(16)).expect("finite");
+        (
+            found.info.iterations,
+            found.info.residual.expect("measured"),
+        )
+    });
+    assert_eq!((steep.0, plain.0), (2 + 1 + 3 * 2, 2 + 1 + 2));
+    assert!(steep.1 < 0.5 * plain.1, "{steep:?} {plain:?}");
+}
+
 #[test]
 fn a_filter_without_iterations_begins_with_one() {
     let options = Svd {
