@@ -167,7 +167,11 @@ fn nodes_and_notes(
 /// The line that says how a file was read.
 fn how_it_is_read(content: &str, name: &str, arguments: &[&str], dir: &Path) -> String {
     fs::write(dir.join(name), content).expect("writable");
-    let run = hone().current_dir(dir).args(["info", name]).args(arguments);
+    let mut command = hone();
+    let run = command
+        .current_dir(dir)
+        .args(["info", name])
+        .args(arguments);
     let said = run.assert().success().get_output().stderr.clone();
     let said = String::from_utf8(said).expect("UTF-8");
     let mut lines = said.lines().filter(|line| line.starts_with("read: "));
@@ -179,7 +183,11 @@ fn how_it_is_read(content: &str, name: &str, arguments: &[&str], dir: &Path) -> 
 /// What a file is refused for.
 fn refusal(content: &str, name: &str, arguments: &[&str], dir: &Path) -> String {
     fs::write(dir.join(name), content).expect("writable");
-    let run = hone().current_dir(dir).args(["info", name]).args(arguments);
+    let mut command = hone();
+    let run = command
+        .current_dir(dir)
+        .args(["info", name])
+        .args(arguments);
     let said = run.assert().code(2).get_output().stderr.clone();
     String::from_utf8(said).expect("UTF-8")
 }

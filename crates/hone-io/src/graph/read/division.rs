@@ -274,13 +274,13 @@ fn decode(message: &[u8]) -> Option<Vec<Chunk>> {
     let headers = arrays.values::<u64>("headers").ok()?;
     let chunk = |at: usize| {
         let name = |part: &str| format!("{at}.{part}");
-        let narrow = |part| pairs(arrays.values::<u32>(&name(part)).ok()?);
+        let narrow = |part| pairs(&arrays.values::<u32>(&name(part)).ok()?);
         let ends = if arrays.has(&name("nodes")) {
             Ends::Nodes(narrow("nodes")?)
         } else if arrays.has(&name("narrow")) {
             Ends::Narrow(narrow("narrow")?)
         } else if arrays.has(&name("wide")) {
-            Ends::Wide(pairs(arrays.values::<i64>(&name("wide")).ok()?)?)
+            Ends::Wide(pairs(&arrays.values::<i64>(&name("wide")).ok()?)?)
         } else {
             let text = String::from_utf8(arrays.values(&name("names")).ok()?).ok()?;
             let lengths = arrays.values::<u32>(&name("lengths")).ok()?.into_iter();
@@ -304,7 +304,7 @@ fn flat<T: Copy>(pairs: &[(T, T)]) -> Vec<T> {
     pairs.iter().flat_map(|&(u, v)| [u, v]).collect()
 }
 
-fn pairs<T: Copy>(flat: Vec<T>) -> Option<Vec<(T, T)>> {
+fn pairs<T: Copy>(flat: &[T]) -> Option<Vec<(T, T)>> {
     let (pairs, []) = flat.as_chunks() else {
         return None;
     };

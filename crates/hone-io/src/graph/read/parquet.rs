@@ -287,11 +287,11 @@ impl Table {
         let weights: Vec<f32> = match self.values(group, column, before)? {
             Column::Floats(weights) => weights,
             Column::Integers(weights) => {
-                self.check_times(column, weights.iter().map(|&weight| weight as f64))?;
+                self.check_times(column, &weights.iter().map(|&weight| weight as f64))?;
                 weights.into_iter().map(|weight| weight as f32).collect()
             }
             Column::Counts(weights) => {
-                self.check_times(column, weights.iter().map(|&weight| weight as f64))?;
+                self.check_times(column, &weights.iter().map(|&weight| weight as f64))?;
                 weights.into_iter().map(|weight| weight as f32).collect()
             }
             Column::Texts(_) | Column::Nodes(_) => {
@@ -319,9 +319,13 @@ impl Table {
     }
 
     /// Refuses times or dates that nobody called weights.
-    fn check_times(&self, column: usize, values: impl Iterator<Item = f64> + Clone) -> Result<()> {
+    fn check_times(
+        &self,
+        column: usize,
+        values: &(impl Iterator<Item = f64> + Clone),
+    ) -> Result<()> {
         let name = &self.opened.columns()[column];
-        if self.chosen || is_weight(name) || !are_times(&values) {
+        if self.chosen || is_weight(name) || !are_times(values) {
             return Ok(());
         }
         let (message, remedy) = times_for_weights(&format!("column `{name}`"));
