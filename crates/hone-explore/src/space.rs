@@ -1,8 +1,8 @@
 //! [`Space`]: node vectors prepared for similarity search.
 //!
 //! The default embedding has two kinds of columns. *Proximity* columns are directions: where they point says which part
-//! of the graph a node belongs to, their length grows with the degree. *Structure* columns (`structure.…`,
-//! `attributes.…`, or `features.…` for both) are coordinates with an offset from zero: what matters is the distance
+//! of the graph a node belongs to, their length grows with the degree. *Structure* columns (`structure_…`,
+//! `attributes.…`, or `features_…` for both) are coordinates with an offset from zero: what matters is the distance
 //! between two nodes. A single cosine over all columns would mix both, and be above .96 for arbitrary nodes. Here each
 //! kind is compared in its own way:
 //!
@@ -32,7 +32,7 @@ pub const STRUCTURE_WEIGHT: f64 = 0.05;
 pub(crate) const LARGE: usize = 200_000;
 
 /// Names of columns that are coordinates begin with one of these.
-const PLACED: [&str; 3] = ["structure.", "attributes.", "features."];
+const PLACED: [&str; 3] = ["structure_", "attributes_", "features_"];
 
 /// Which columns are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,8 +77,8 @@ pub struct Query {
 fn lacking(by: By, embedding: &Embedding) -> String {
     let mut names = embedding.columns.iter();
     let kind = match by {
-        By::Structure if names.any(|name| name.starts_with("features.")) => {
-            return "these vectors have no columns of structure alone: `features.…` describe structure and attributes \
+        By::Structure if names.any(|name| name.starts_with("features_")) => {
+            return "these vectors have no columns of structure alone: `features_…` describe structure and attributes \
                     together; compare by all, or embed the graph without attributes"
                 .into();
         }

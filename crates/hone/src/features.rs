@@ -6,8 +6,8 @@
 //! earlier one (by correlation) is left out, as in ReFeX (Henderson et al. 2011). Counts are
 //! heavy-tailed, so log(1 + x) is taken of every column, and means are means of the logarithms,
 //! unless set otherwise. Neighbourhoods ignore direction, unless there are directed motifs: these have two degrees,
-//! over outgoing (`030T.out`) and incoming arcs (`030T.in`), and aggregates are over successors (`mean-out(…)`) and
-//! predecessors (`mean-in(…)`). Cost: O(M) per column and level.
+//! over outgoing (`030T_out_degree`) and incoming arcs (`030T_in_degree`), and aggregates are over successors
+//! (`mean_out_…`) and predecessors (`mean_in_…`). Cost: O(M) per column and level.
 
 mod degrees;
 mod named;

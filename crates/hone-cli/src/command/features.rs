@@ -41,8 +41,8 @@ Examples:
   hone features -o x-again.parquet --config x.parquet.run.json
 
 OUT.run.json, next to OUT, records the graph and how it was read, all settings and what was measured; --config repeats it.
-Columns are named after their content: triangle, mean(triangle), max(sum(edge)), city=Rome, \
-edge.k1.age (age, diffused one step over edges).";
+Columns are named after their content: triangle_degree, mean_triangle_degree, max_sum_edge_degree, city=Rome, \
+edge_k1_age (age, diffused one step over edges).";
 
 /// What the features are; they are settings of the same configuration that embeddings use.
 #[derive(Debug, clap::Args)]

@@ -62,7 +62,7 @@ Examples:
   hone similar vectors.npy --all -o neighbours.parquet --top 20
   hone similar -o neighbours.tsv --config neighbours.parquet.run.json
 
-Columns called structure.… (of the preset `hone`) are compared by distance, all others by cosine; see docs/explore.md.
+Columns called structure_… (of the preset `hone`) are compared by distance, all others by cosine; see docs/explore.md.
 Searches are exact; only --all beyond 100000 nodes is approximate, and says how many of the true neighbours it found.";
 
 /// The query: part of a record, where a later run finds it.

@@ -272,7 +272,7 @@ fn features_are_what_counting_gives() {
     ]);
     let table = fs::read_to_string(folder.path().join("m.tsv")).expect("written");
     assert!(
-        table.starts_with("id\tedge\tmax(edge)\n0\t16.0\t10.0\n"),
+        table.starts_with("id\tedge_degree\tmax_edge_degree\n0\t16.0\t10.0\n"),
         "{table}"
     );
 }
@@ -337,7 +337,9 @@ fn diffused_features_are_called_after_motif_and_step() {
     let mut lines = text.lines();
     assert_eq!(
         lines.next(),
-        Some("id\tedge\tedge.k1.edge\tedge.k2.edge\ttriangle.k1.edge\ttriangle.k2.edge")
+        Some(
+            "id\tedge_degree\tedge_k1_edge_degree\tedge_k2_edge_degree\ttriangle_k1_edge_degree\ttriangle_k2_edge_degree"
+        )
     );
     let centre: Vec<&str> = lines.next().expect("the centre").split('\t').collect();
     assert_eq!(

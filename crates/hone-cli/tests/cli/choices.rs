@@ -409,7 +409,9 @@ fn the_summary_shows_findings_of_this_graph() {
         said("builtin:grid"),
     );
     assert!(
-        karate.contains("% of the variance) increases with edge, decreases with mean(edge)"),
+        karate.contains(
+            "% of the variance) increases with edge_degree, decreases with mean_edge_degree"
+        ),
         "{karate}"
     );
     let shared = |one: &str, other: &str| {

@@ -159,7 +159,7 @@ fn every_format_is_written() {
         let names: Vec<&str> = names.lines().collect();
         assert_eq!(
             (names.len(), names[0], names[127]),
-            (128, "z0", "structure.extremes"),
+            (128, "z0", "structure_extremes"),
             "{name}"
         );
     }

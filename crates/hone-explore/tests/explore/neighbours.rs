@@ -25,7 +25,7 @@ fn vectors(rows: usize, proximity: usize, structure: usize) -> Embedding {
     }
     let names = (0..proximity).map(|j| format!("z{j}"));
     let columns = names
-        .chain((0..structure).map(|j| format!("structure.pc{j}")))
+        .chain((0..structure).map(|j| format!("structure_pc{j}")))
         .collect();
     Embedding::with_columns(NodeIds::Sequential(rows), block, columns)
 }
@@ -35,7 +35,7 @@ fn naive(embedding: &Embedding, spread: f64, by: By, i: usize, j: usize) -> f64 
     let placed: Vec<bool> = embedding
         .columns
         .iter()
-        .map(|name| name.starts_with("structure."))
+        .map(|name| name.starts_with("structure_"))
         .collect();
     let x = |i: usize, c: usize| f64::from(embedding.vectors.get(i, c));
     let columns = |kind: bool| {
@@ -70,7 +70,7 @@ fn spread(embedding: &Embedding) -> f64 {
     let n = embedding.vectors.rows();
     let x = |i: usize, c: usize| f64::from(embedding.vectors.get(i, c));
     let placed =
-        (0..embedding.columns.len()).filter(|&c| embedding.columns[c].starts_with("structure."));
+        (0..embedding.columns.len()).filter(|&c| embedding.columns[c].starts_with("structure_"));
     let variance = |c: usize| {
         let mean = (0..n).map(|r| x(r, c)).sum::<f64>() / n as f64;
         (0..n).map(|r| (x(r, c) - mean).powi(2)).sum::<f64>() / n as f64
@@ -274,7 +274,7 @@ fn tiny_and_odd_vectors() {
     let same = Embedding::with_columns(
         NodeIds::Sequential(300),
         Block::from_vec(300, 1, vec![2.5; 300]),
-        vec!["structure.pc0".into()],
+        vec!["structure_pc0".into()],
     );
     let space = Space::of(&same, By::All).expect("finite");
     for method in [Method::Exact, Method::Approximate] {

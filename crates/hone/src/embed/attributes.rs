@@ -284,7 +284,7 @@ fn centred(named: &Named) -> NamedColumns {
     named.into()
 }
 
-/// The names, with `.2`, `.3`, … appended to repeated ones.
+/// The names, with `_2`, `_3`, … appended to repeated ones.
 fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Arc<[String]> {
     let mut seen: SeededMap<&str, usize> = SeededMap::default();
     let numbered = names.map(|name| {
@@ -293,7 +293,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Arc<[String]> {
         if *count == 1 {
             name.clone()
         } else {
-            format!("{name}.{count}")
+            format!("{name}_{count}")
         }
     });
     numbered.collect()

@@ -365,7 +365,7 @@ fn dimension(of: &Features, correlation: impl Fn(usize) -> f64) -> Dimension {
         let feature = if of.origins[i].motif.is_some() {
             name.clone()
         } else {
-            format!("{OWN}.{name}")
+            format!("{OWN}_{name}")
         };
         Loading {
             feature,

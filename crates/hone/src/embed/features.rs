@@ -60,7 +60,7 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
             for Part { label, group } in attributes::diffused(run, &x, motif, Some(&w))? {
                 let step = label.step;
                 let columns = label.columns.iter();
-                names.extend(columns.map(|name| format!("{motif}.k{step}.{name}")));
+                names.extend(columns.map(|name| format!("{motif}_k{step}_{name}")));
                 groups.push(group);
             }
             run.progress.advance(1);

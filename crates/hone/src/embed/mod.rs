@@ -353,14 +353,14 @@ impl Hone {
 
     /// X as the embedding would use it: structure features, attributes from a file, attributes of the
     /// caller; columns normalised by `local.norm`. With diffusion, the diffused columns of every motif
-    /// and step follow, called `edge.k1.NAME` and so on.
+    /// and step follow, called `edge_k1_NAME` and so on.
     ///
     /// ```
     /// use hone::{Hone, Silent, config::Layers, graph};
     /// let settings = [("local.norm", "none"), ("features.form", "columns")];
     /// let config = Layers::new().set_all(settings)?.build()?;
     /// let run = Hone::new(config)?.features(&graph::builtin("petersen")?, &Silent)?;
-    /// assert_eq!(run.embedding.columns[0], "edge");
+    /// assert_eq!(run.embedding.columns[0], "edge_degree");
     /// assert_eq!(run.embedding.vectors.get(0, 0), 4f32.ln(), "log(1 + degree)");
     /// # Ok::<(), hone::Error>(())
     /// ```

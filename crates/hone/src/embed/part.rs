@@ -41,20 +41,24 @@ impl Label {
         }
     }
 
-    /// `edge.k1.0`, `edge.k1.1`, …, or the names of the columns instead of numbers; without a step `z0`, `structure.pc0`.
+    /// `edge_k1_0`, `edge_k1_1`, …, or the names of the columns instead of numbers; without a step `z0`, `structure_pc0`.
     pub(super) fn column_names(&self) -> impl Iterator<Item = String> {
-        let Label { name, step, .. } = self;
+        let (name, step) = (self.plain_name(), self.step);
         (0..self.width).map(move |j| match (self.columns.get(j), step) {
-            (Some(column), 0) => format!("{name}.{column}"),
+            (Some(column), 0) => format!("{name}_{column}"),
             (None, 0) => format!("{name}{j}"),
-            (Some(column), step) => format!("{name}.k{step}.{column}"),
-            (None, step) => format!("{name}.k{step}.{j}"),
+            (Some(column), step) => format!("{name}_k{step}_{column}"),
+            (None, step) => format!("{name}_k{step}_{j}"),
         })
     }
 
     /// Its file in a checkpoint: `structure:edge` at step 2 is `structure-edge.k2.part`.
     fn file(&self) -> String {
-        format!("{}.k{}.part", self.name.replace(':', "-"), self.step)
+        format!("{}.k{}.part", self.plain_name(), self.step)
+    }
+
+    fn plain_name(&self) -> String {
+        self.name.replace(':', "-")
     }
 }
 

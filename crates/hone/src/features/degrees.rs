@@ -50,9 +50,9 @@ pub(super) fn neighbourhoods(motifs: &[Motif]) -> usize {
 
 fn name(motif: Motif, side: Side, alone: bool) -> String {
     match side {
-        Side::Out if !alone => format!("{motif}.out"),
-        Side::In => format!("{motif}.in"),
-        _ => motif.name().to_owned(),
+        Side::Out if !alone => format!("{motif}_out_degree"),
+        Side::In => format!("{motif}_in_degree"),
+        _ => format!("{motif}_degree"),
     }
 }
 
@@ -185,15 +185,15 @@ impl Around {
     ) -> (Vec<String>, Vec<Origin>) {
         let called = |&(aggregate, side): &(Aggregate, Side)| match side {
             Side::Both => aggregate.name().to_owned(),
-            Side::Out => format!("{}-out", aggregate.name()),
-            Side::In => format!("{}-in", aggregate.name()),
+            Side::Out => format!("{}_out", aggregate.name()),
+            Side::In => format!("{}_in", aggregate.name()),
         };
         let of = |one: &(Aggregate, Side)| {
             let called = called(one);
             level
                 .names
                 .iter()
-                .map(|name| format!("{called}({name})"))
+                .map(|name| format!("{called}_{name}"))
                 .collect::<Vec<_>>()
         };
         let next = |origin: &Origin| Origin {

@@ -42,7 +42,7 @@ fn features_are_motif_degrees_and_aggregates_of_them() {
     assert_eq!(x.names.len(), 13 * 4);
     assert_eq!(
         (&x.names[0][..], &x.names[13][..], &x.names[28][..]),
-        ("edge", "sum(edge)", "mean(triangle)")
+        ("edge_degree", "sum_edge_degree", "mean_triangle_degree")
     );
     let degree_of = |i: u32, t: usize| {
         graph
@@ -376,9 +376,15 @@ fn features_alone_are_the_columns_that_the_embedding_takes() {
         )
     };
     let pairs = [
-        ("mean(triangle)", "structure.mean(triangle)"),
-        ("triangle.k2.edge", "structure:triangle.k2.edge"),
-        ("edge.k1.max(clique4)", "structure:edge.k1.max(clique4)"),
+        ("mean_triangle_degree", "structure_mean_triangle_degree"),
+        (
+            "triangle_k2_edge_degree",
+            "structure-triangle_k2_edge_degree",
+        ),
+        (
+            "edge_k1_max_clique4_degree",
+            "structure-edge_k1_max_clique4_degree",
+        ),
     ];
     let (a, b) = scale(0, pairs[0].0, pairs[0].1);
     let factor = b / a;

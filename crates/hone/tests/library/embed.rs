@@ -202,7 +202,7 @@ fn motifs_that_do_not_occur_are_zero_and_said_so() {
     let names = &run.embedding.columns;
     let triangle = names
         .iter()
-        .position(|name| name == "triangle.k1.0")
+        .position(|name| name == "triangle_k1_0")
         .unwrap();
     assert!((0..9).all(|i| run.embedding.vectors.row(i)[triangle] == 0.0));
 }

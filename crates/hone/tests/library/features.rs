@@ -7,12 +7,12 @@ use hone::motif;
 
 #[test]
 fn columns_that_overflow_are_refused_by_name() {
-    let names = ["edge".to_owned(), "sum(edge)".into()];
+    let names = ["edge_degree".to_owned(), "sum_edge_degree".into()];
     let check = |largest: f64| Structure::default().check_sums(&names, &[4.0, largest]);
     assert!(check(f64::from(f32::MAX)).is_ok());
     let error = check(f64::INFINITY).unwrap_err().to_string();
     assert!(
-        error.contains("`sum(edge)`") && error.contains("depth"),
+        error.contains("`sum_edge_degree`") && error.contains("depth"),
         "{error}"
     );
 }

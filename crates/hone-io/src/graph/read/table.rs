@@ -237,7 +237,7 @@ impl<'a> Table<'a> {
         let asked = self.asked(options)?;
         if let ([id, first, ..], [None, None, _]) = (self.names, asked)
             && id == "id"
-            && (first == "z0" || first.starts_with("structure."))
+            && (first == "z0" || first.starts_with("structure_"))
         {
             let message =
                 format!("the columns `{id}`, `{first}`, … are those of vectors, not of edges");

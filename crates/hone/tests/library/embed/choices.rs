@@ -87,7 +87,7 @@ fn columns_of_the_default_say_what_they_are() {
     assert_eq!((columns[0].as_str(), columns[111].as_str()), ("z0", "z111"));
     assert_eq!(
         (columns[112].as_str(), columns[127].as_str()),
-        ("structure.pc0", "structure.extremes")
+        ("structure_pc0", "structure_extremes")
     );
     let blocks: Vec<_> = found
         .report

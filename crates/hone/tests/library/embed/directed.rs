@@ -47,7 +47,7 @@ fn source_and_target_factors_belong_together() {
     let columns = &y.embedding.columns;
     assert_eq!(
         (columns.len(), columns[0].as_str(), columns[6].as_str()),
-        (12, "edge.k1.0", "edge:target.k1.0")
+        (12, "edge_k1_0", "edge-target_k1_0")
     );
     let facts = &y.report.local[0];
     for j in 0..6 {
@@ -690,7 +690,7 @@ fn features_of_arcs() {
     for i in 0..51usize {
         let value = |name: &str| f64::from(x.block.get(i, at(name)));
         assert!(
-            (value("021U.out"), value("021U.in")) == (out[i], into[i]),
+            (value("021U_out_degree"), value("021U_in_degree")) == (out[i], into[i]),
             "node {i}"
         );
         let near: Vec<usize> = (0..51u32)
@@ -699,7 +699,7 @@ fn features_of_arcs() {
             .collect();
         let mean = near.iter().map(|&j| out[j]).sum::<f64>() / near.len().max(1) as f64;
         assert!(
-            (value("mean-in(021U.out)") - mean).abs() < 1e-3 * (1.0 + mean),
+            (value("mean_in_021U_out_degree") - mean).abs() < 1e-3 * (1.0 + mean),
             "node {i}"
         );
         let most = graph
@@ -707,7 +707,7 @@ fn features_of_arcs() {
             .iter()
             .map(|&j| into[j as usize])
             .fold(0.0, f64::max);
-        assert_eq!(value("max-out(021U.in)"), most, "node {i}");
+        assert_eq!(value("max_out_021U_in_degree"), most, "node {i}");
     }
     let logs = Structure {
         log: true,

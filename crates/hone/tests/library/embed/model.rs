@@ -399,7 +399,7 @@ fn a_copy_under_other_names_has_the_same_structure() {
         .unwrap();
     assert_eq!(
         only.embedding.columns,
-        ["structure.pc0", "structure.pc1", "structure.pc2"]
+        ["structure_pc0", "structure_pc1", "structure_pc2"]
     );
     assert_eq!(
         only.embedding.vectors,
