@@ -94,7 +94,7 @@ def link_prediction() -> None:
     """AUC of some methods on a graph with communities."""
     graph = generate("sbm", nodes=600, degree=16, communities=12, mixing=0.2, random_state=3)
     methods = ["hone", "hone-p", "node2vec", "spectral", "degree", "random"]
-    table = evaluate_link_prediction(graph, methods, seeds=3, operators=["hadamard"], output="pandas")
+    table = evaluate_link_prediction(graph, methods, seeds=3, operators=["hadamard"]).to_pandas()
     scores = table.groupby("method")["auc"].agg(["mean", "std"]).loc[methods]
     figure, axes = plt.subplots(figsize=(6.5, 2.8))
     colors = [COLORS[0] if name.startswith("hone") else "#999999" for name in methods]

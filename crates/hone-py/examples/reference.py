@@ -17,13 +17,13 @@ the same, with examples. Begin with the [tutorial](python.md).
 
 # What belongs together; names that are in no group come last.
 GROUPS = {
-    "Embedding": ["HONE", "presets", "tune", "Tuning"],
+    "Embedding": ["HONE", "NodeVectors", "presets", "tune", "Tuning"],
     "Graphs": ["Graph", "read_graph", "read_recorded_graph", "generate"],
-    "Motifs": ["count_orbits", "update_orbits", "OrbitCounts", "motif_adjacency", "motif_matrix", "draw", "Figure"],
+    "Motifs": ["count_orbits", "features", "update_orbits", "OrbitCounts", "motif_adjacency", "motif_matrix", "draw", "Figure"],
     "Similar nodes": ["most_similar", "neighbours", "Neighbours"],
-    "Roles and maps": ["roles", "Roles", "layout", "map", "Map"],
-    "Evaluation": ["evaluate_link_prediction", "link_split", "LinkSplit", "methods"],
-    "Files": ["save", "load", "Embedding", "load_factors", "Factors", "LocalFactors", "JointFactors"],
+    "Roles and maps": ["roles", "Roles", "layout", "draw_map", "Map"],
+    "Evaluation": ["evaluate_link_prediction", "evaluate_nodes", "Evaluation", "link_split", "LinkSplit", "methods"],
+    "Files": ["write_embedding", "read_embedding", "Embedding", "read_factors", "Factors", "LocalFactors", "JointFactors"],
 }
 
 

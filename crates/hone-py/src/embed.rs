@@ -78,6 +78,57 @@ pub(crate) fn parse(config: &str) -> PyResult<Config> {
     serde_json::from_str(config).map_err(unread("config"))
 }
 
+/// Further columns of the nodes, with their names.
+type Attributes<'py> = (PyReadonlyArray2<'py, f32>, Vec<String>);
+
+fn with_attributes(hone: Hone, attributes: Option<Attributes<'_>>) -> PyResult<Hone> {
+    let Some((values, names)) = attributes else {
+        return Ok(hone);
+    };
+    let block = memory::block(&values);
+    if names.len() != block.cols() {
+        let message = format!("{} names for {} columns", names.len(), block.cols());
+        return Err(refuse("attributes", message));
+    }
+    Ok(hone.with_attributes(Named {
+        origins: vec![Origin::default(); names.len()],
+        names,
+        block,
+    }))
+}
+
+/// Features of nodes, names of their columns, and the report as JSON.
+type Features<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String);
+
+/// The features that an embedding with this configuration would be made of.
+#[pyfunction]
+#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None))]
+pub(crate) fn features<'py>(
+    py: Python<'py>,
+    graph: &Bound<'py, Graph>,
+    config: &str,
+    jobs: usize,
+    memory: Option<u64>,
+    attributes: Option<Attributes<'py>>,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<Features<'py>> {
+    let mut hone = Hone::new(parse(config)?).map_err(raise)?;
+    if let Some(bytes) = memory {
+        hone = hone.memory_limit(bytes);
+    }
+    let hone = with_attributes(hone, attributes)?;
+    let graph = graph.get().inner.clone();
+    let result = run(py, jobs, listener, move |progress| {
+        hone.features(&graph, progress)
+    })?;
+    let report = result.report.said(&Parameters).to_json();
+    Ok((
+        memory::array(py, result.embedding.vectors)?,
+        result.embedding.columns,
+        report,
+    ))
+}
+
 /// Vectors, names of their columns, the report as JSON, and a model or why there is none.
 type Embedded<'py> = (
     Bound<'py, PyArray2<f32>>,
@@ -100,7 +151,7 @@ pub(crate) fn embed<'py>(
     config: &str,
     jobs: usize,
     memory: Option<u64>,
-    attributes: Option<(PyReadonlyArray2<'py, f32>, Vec<String>)>,
+    attributes: Option<Attributes<'py>>,
     listener: Option<Py<PyAny>>,
     checkpoint: Option<PathBuf>,
     factors: Option<PathBuf>,
@@ -127,18 +178,7 @@ pub(crate) fn embed<'py>(
     if let Some(folder) = factors {
         hone = hone.factors(folder, Existing::Replace);
     }
-    if let Some((values, names)) = attributes {
-        let block = memory::block(&values);
-        if names.len() != block.cols() {
-            let message = format!("{} names for {} columns", names.len(), block.cols());
-            return Err(refuse("attributes", message));
-        }
-        hone = hone.with_attributes(Named {
-            origins: vec![Origin::default(); names.len()],
-            names,
-            block,
-        });
-    }
+    hone = with_attributes(hone, attributes)?;
     let Graph { inner, input, .. } = graph.get();
     let (graph, input) = (inner.clone(), input.clone());
     let why_not = match model {

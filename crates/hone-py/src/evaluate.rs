@@ -1,23 +1,26 @@
-//! Link prediction by the experiments' own code, its splits for anyone's, and settings that suit a graph.
+//! Link prediction and node labels by the experiments' own code, splits for anyone's, and settings that suit a graph.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hone::Progress;
 use hone::output::Existing;
 use hone_eval::cache::Cache;
 use hone_eval::labels::NodeLabels;
 use hone_eval::method::{Embedder, Method, registry};
 use hone_eval::pairs::{PairOperator, Scaling};
 use hone_eval::split::{LabeledPairs, LinkSplit, Negatives, Removal};
-use hone_eval::task::{LinkConfig, Setting, link};
+use hone_eval::task::{
+    LinkCell, LinkConfig, NodeScore, NodesCell, NodesConfig, Outcome, Setting, link, nodes,
+};
 use hone_eval::tune::{CANDIDATES, TuneOptions};
 use hone_eval::vectors::Save;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::embed::parse;
-use crate::error::{raise, refuse, unread};
+use crate::error::{Parameters, raise, refuse, unread};
 use crate::graph::Graph;
 use crate::work::run;
 
@@ -59,6 +62,13 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    fn scaling(&self) -> Scaling {
+        match self.standardize {
+            true => Scaling::Standardize,
+            false => Scaling::Keep,
+        }
+    }
+
     /// What was not chosen is what suits the graph.
     fn link(&self, graph: &hone::graph::Graph) -> PyResult<LinkConfig> {
         let operators = match &self.operators {
@@ -72,16 +82,12 @@ impl Settings {
         if operators.is_empty() {
             return Err(refuse("operators", "there must be at least one"));
         }
-        let scaling = match self.standardize {
-            true => Scaling::Standardize,
-            false => Scaling::Keep,
-        };
         Ok(LinkConfig {
             removed: self.removed,
             protocol: self.protocol.parse().map_err(raise)?,
             selection: self.selection,
             operators,
-            scaling,
+            scaling: self.scaling(),
             negatives: negatives(self.negatives.as_deref(), graph)?,
         })
     }
@@ -107,57 +113,130 @@ pub(crate) fn evaluate_link(
 ) -> PyResult<String> {
     let graph = graph.get().inner.clone();
     let config = settings.link(&graph)?;
-    let methods = contestants.into_iter().map(|c| method(c, settings.grid));
-    let methods = methods.collect::<PyResult<Vec<_>>>()?;
-    let cache = match &settings.cache {
-        Some(folder) => Cache::open(folder).map_err(raise)?,
-        None => Cache::none(),
-    };
-    let save = settings.save.as_deref();
-    let save = save.map(|folder| Save::open(folder, Existing::Refuse));
-    let save = save.transpose().map_err(raise)?;
-    let rows = run(py, jobs, listener, move |progress| {
-        progress.stage(
-            "link prediction",
-            (settings.seeds.len() * methods.len()) as u64,
-        );
-        let (mut rows, mut first, mut complete) = (Vec::new(), None, false);
-        let setting = Setting {
-            cache: &cache,
-            save: save.as_ref().map(|save| (save, "graph")),
-            progress,
-        };
-        for &seed in &settings.seeds {
-            let cells = link(&graph, &methods, &config, seed, setting)?;
-            for (method, cell) in methods.iter().zip(cells) {
-                let cell = match cell {
-                    Ok(cell) => cell,
-                    Err(error) => {
-                        let reason = error.to_string();
-                        rows.push(
-                            json!({ "method": method.name, "seed": seed, "failure": reason }),
-                        );
-                        first.get_or_insert(error);
-                        continue;
-                    }
-                };
-                complete = true;
-                rows.extend(cell.outcomes.into_iter().map(|outcome| {
-                    json!({ "method": method.name, "seed": seed, "operator": outcome.operator, "auc": outcome.auc,
+    let contest = Contest::new(contestants, settings)?;
+    run(py, jobs, listener, move |progress| {
+        contest.run("link prediction", progress, |seed, setting| {
+            let cells = link(&graph, &contest.methods, &config, seed, setting)?;
+            let rows = |cell: LinkCell| {
+                let outcomes = cell.outcomes.into_iter();
+                let row = |outcome: Outcome| {
+                    json!({ "operator": outcome.operator, "auc": outcome.auc,
                         "average_precision": outcome.average_precision, "validation": outcome.validation,
                         "candidate": outcome.candidate, "C": outcome.c, "seconds": cell.seconds, "notes": cell.notes })
-                }));
+                };
+                outcomes.map(row).collect()
+            };
+            Ok(cells.into_iter().map(|cell| cell.map(rows)).collect())
+        })
+    })
+}
+
+/// The same for node labels, pairs of a node number and its labels.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "called from one place")]
+pub(crate) fn evaluate_labels(
+    py: Python<'_>,
+    graph: &Bound<'_, Graph>,
+    labels: Vec<(u32, Vec<String>)>,
+    contestants: Vec<(String, Option<String>)>,
+    shares: Vec<f64>,
+    settings: Settings,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (graph, labels) = (graph.get().inner.clone(), node_labels(&labels)?);
+    let config = NodesConfig {
+        shares,
+        scaling: settings.scaling(),
+        ..NodesConfig::classification()
+    };
+    let contest = Contest::new(contestants, settings)?;
+    run(py, jobs, listener, move |progress| {
+        contest.run("node labels", progress, |seed, setting| {
+            let cells = nodes(&graph, &labels, &contest.methods, &config, seed, setting)?;
+            let rows = |cell: NodesCell| {
+                let scores = config.shares.iter().zip(cell.scores);
+                let row = |(share, score): (&f64, NodeScore)| {
+                    json!({ "share": share, "micro_f1": score.micro_f1, "macro_f1": score.macro_f1,
+                        "accuracy": score.accuracy, "candidate": score.candidate, "C": score.c, "seconds": cell.seconds,
+                        "notes": cell.notes })
+                };
+                scores.map(row).collect()
+            };
+            Ok(cells.into_iter().map(|cell| cell.map(rows)).collect())
+        })
+    })
+}
+
+/// Methods that are compared, and where what they did is kept.
+struct Contest {
+    methods: Vec<Method>,
+    seeds: Vec<u64>,
+    cache: Cache,
+    save: Option<Save>,
+}
+
+/// What one method did under one seed, as rows.
+type Outcomes = hone::Result<Vec<Value>>;
+
+impl Contest {
+    fn new(contestants: Vec<(String, Option<String>)>, settings: Settings) -> PyResult<Contest> {
+        let methods = contestants.into_iter().map(|c| method(c, settings.grid));
+        let save = settings.save.as_deref();
+        let save = save.map(|folder| Save::open(folder, Existing::Refuse));
+        Ok(Contest {
+            methods: methods.collect::<PyResult<Vec<_>>>()?,
+            cache: match &settings.cache {
+                Some(folder) => Cache::open(folder).map_err(raise)?,
+                None => Cache::none(),
+            },
+            save: save.transpose().map_err(raise)?,
+            seeds: settings.seeds,
+        })
+    }
+
+    /// The rows of all methods under all seeds, each with its method and seed; `cells` has those of one seed.
+    fn run(
+        &self,
+        stage: &str,
+        progress: &dyn Progress,
+        cells: impl Fn(u64, Setting<'_>) -> hone::Result<Vec<Outcomes>>,
+    ) -> hone::Result<String> {
+        progress.stage(stage, (self.seeds.len() * self.methods.len()) as u64);
+        let setting = Setting {
+            cache: &self.cache,
+            save: self.save.as_ref().map(|save| (save, "graph")),
+            progress,
+        };
+        let (mut rows, mut first, mut complete) = (Vec::new(), None, false);
+        for &seed in &self.seeds {
+            for (method, cell) in self.methods.iter().zip(cells(seed, setting)?) {
+                let found = match cell {
+                    Ok(found) => {
+                        complete = true;
+                        found
+                    }
+                    Err(error) => {
+                        let failure = json!({ "failure": error.say(&Parameters) });
+                        first.get_or_insert(error);
+                        vec![failure]
+                    }
+                };
+                for mut row in found {
+                    row["method"] = json!(method.name);
+                    row["seed"] = json!(seed);
+                    rows.push(row);
+                }
             }
         }
         if let Some(error) = first.filter(|_| !complete) {
             return Err(error);
         }
-        if let Some(save) = &save {
+        if let Some(save) = &self.save {
             save.finish()?;
         }
-        Ok(rows)
-    })?;
-    Ok(serde_json::Value::Array(rows).to_string())
+        Ok(Value::Array(rows).to_string())
+    }
 }
 
 /// Pairs of node numbers with their labels.
@@ -212,6 +291,13 @@ pub(crate) fn link_split<'py>(
     ))
 }
 
+fn node_labels(rows: &[(u32, Vec<String>)]) -> PyResult<NodeLabels> {
+    let rows = rows.iter();
+    let rows = rows.map(|(node, labels)| (*node, labels.iter().map(String::as_str).collect()));
+    NodeLabels::new(&rows.collect::<Vec<(u32, Vec<&str>)>>())
+        .map_err(|message| refuse("labels", message))
+}
+
 /// What is compared unless candidates are named.
 #[pyfunction]
 pub(crate) fn tuned_candidates() -> Vec<&'static str> {
@@ -232,13 +318,7 @@ pub(crate) fn tune(
     let options: TuneOptions = serde_json::from_str(options).map_err(unread("options"))?;
     let time = seconds.map(Duration::try_from_secs_f64).transpose();
     let time = time.map_err(|error| refuse("time_limit", error.to_string()))?;
-    let labels = labels.map(|rows| {
-        let rows = rows.iter();
-        let rows = rows.map(|(node, labels)| (*node, labels.iter().map(String::as_str).collect()));
-        NodeLabels::new(&rows.collect::<Vec<(u32, Vec<&str>)>>())
-    });
-    let labels = labels.transpose();
-    let labels = labels.map_err(|message| refuse("labels", message))?;
+    let labels = labels.as_deref().map(node_labels).transpose()?;
     let graph = graph.get().inner.clone();
     let tuned = run(py, jobs, listener, move |progress| {
         options.run(&graph, labels.as_ref(), time, progress)

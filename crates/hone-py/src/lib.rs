@@ -38,11 +38,13 @@ mod _native {
     #[pymodule_export]
     use crate::draw::draw;
     #[pymodule_export]
-    use crate::embed::{embed, idle, parse_bytes, presets, resolve};
+    use crate::embed::{embed, features, idle, parse_bytes, presets, resolve};
     #[pymodule_export]
     use crate::error::{line, parameters};
     #[pymodule_export]
-    use crate::evaluate::{evaluate_link, link_split, methods, tune, tuned_candidates};
+    use crate::evaluate::{
+        evaluate_labels, evaluate_link, link_split, methods, tune, tuned_candidates,
+    };
     #[pymodule_export]
     use crate::explore::{Roles, Space, suggest};
     #[pymodule_export]
@@ -55,8 +57,8 @@ mod _native {
     use crate::model::Model;
     #[pymodule_export]
     use crate::motif::{
-        MotifOperator, count_edges, count_nodes, motif_graph, motif_names, node_orbit_names,
-        update_edges,
+        MotifOperator, count_edges, count_nodes, count_totals, motif_graph, motif_names,
+        node_orbit_names, update_edges,
     };
     #[pymodule_export]
     use crate::store::{read_embedding, write, write_embedding};

@@ -220,6 +220,32 @@ pub(crate) fn count_nodes<'py>(
         .reshape(shape)
 }
 
+/// How often each motif occurs in the whole graph.
+#[pyfunction]
+#[pyo3(signature = (graph, motifs, subgraph=false, jobs=0, listener=None))]
+pub(crate) fn count_totals(
+    py: Python<'_>,
+    graph: &Bound<'_, Graph>,
+    motifs: &str,
+    subgraph: bool,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<Vec<u128>> {
+    let (motifs, graph) = (parse(motifs)?, graph.get().inner.clone());
+    let occurrence = occurrence(subgraph, &motifs)?;
+    run(py, jobs, listener, move |progress| {
+        let counts = count(&graph, &motifs, progress)?;
+        let (edges, arcs) = (counts.totals(), counts.triads());
+        let arcs = arcs.map(|triads| triads.totals(occurrence));
+        let of = |motif: &Motif| match (&arcs, motif.triad(), motif.graphlet()) {
+            (Some(arcs), Some(triad), _) => arcs.triads[triad.index()],
+            (_, _, Some(graphlet)) => edges.graphlets[graphlet.index()],
+            _ => 0,
+        };
+        Ok(motifs.iter().map(of).collect())
+    })
+}
+
 /// `indptr`, `indices` and values of a matrix in compressed rows.
 type Compressed<'py> = (
     Bound<'py, PyArray1<i64>>,

@@ -94,14 +94,14 @@ def by_edge(counts, shape):
 @named(UNDIRECTED)
 def test_counts(case):
     adjacency, graph = case.adjacency(), graph_of(case)
-    edges = by_edge(count_orbits(graph, output="numpy"), adjacency.shape)
+    edges = by_edge(count_orbits(graph), adjacency.shape)
     assert (edges + edges.transpose(1, 0, 2) == motifs.edge_orbits(adjacency)).all()
-    assert (count_orbits(graph, by="node", output="numpy").counts == motifs.node_orbits(adjacency)).all()
+    assert (count_orbits(graph, by="node").counts == motifs.node_orbits(adjacency)).all()
 
 
 @named(DIRECTED)
 def test_triads(case):
-    counts = count_orbits(graph_of(case), motifs="triad-orbits", output="numpy")
+    counts = count_orbits(graph_of(case), motifs="triad-orbits")
     found, expected = by_edge(counts, (case.nodes, case.nodes)), motifs.triad_orbits(case.adjacency())
     assert sorted(counts.names) == sorted(expected)
     for layer, name in enumerate(counts.names):
@@ -113,7 +113,7 @@ def test_counts_after_a_change(case):
     adjacency, graph = case.adjacency(), graph_of(case)
     removed = [tuple(int(end) for end in np.argwhere(adjacency)[0])]
     added = [(case.nodes, removed[0][0]), (case.nodes, case.nodes - 1)]
-    counts = update_orbits(graph, count_orbits(graph, output="numpy"), added=added, removed=removed, output="numpy")
+    counts = update_orbits(graph, count_orbits(graph), added=added, removed=removed)
     changed = np.pad(adjacency, (0, 1))
     for pairs, value in [(removed, 0), (added, 1)]:
         for a, b in pairs:

@@ -10,6 +10,7 @@ import networkx
 import numpy as np
 import pandas
 import polars
+import pyarrow
 import pytest
 import scipy.sparse
 from hone_embed import (
@@ -17,12 +18,14 @@ from hone_embed import (
     Embedding,
     Graph,
     HoneWarning,
+    NodeVectors,
+    features,
     generate,
-    load,
     presets,
+    read_embedding,
     read_graph,
     read_recorded_graph,
-    save,
+    write_embedding,
 )
 from sklearn import config_context
 from sklearn.base import clone
@@ -160,6 +163,33 @@ def test_attributes(karate):
         HONE().fit(karate, attributes=np.full((34, 2), np.nan))
 
 
+def test_attributes_of_any_kind_are_those_of_a_file(tmp_path):
+    """Text, categories and missing values, by position or by id, in tables of several libraries."""
+    graph = networkx.relabel_nodes(networkx.karate_club_graph(), {k: f"m{k}" for k in range(34)})
+    ids = list(graph)
+    age = [None if k % 5 == 0 else 20.5 + k for k in range(34)]
+    city = ["Rome" if k % 3 else "São, Paulo" for k in range(34)]
+    file = tmp_path / "people.csv"
+    rows = (f'{id},{"" if a is None else a},"{c}"\n' for id, a, c in zip(ids, age, city))
+    file.write_text("id,age,city\n" + "".join(rows), encoding="utf-8")
+    expected = HONE("hone-p", n_components=8, config={"attributes.file": str(file)}).fit(graph)
+    frame = pandas.DataFrame({"age": age, "city": city})
+    by_id = {"age": {id: a for id, a in zip(ids, age) if a is not None}, "city": dict(zip(ids, city))}
+    for given in (frame, polars.from_pandas(frame), pyarrow.table({"age": age, "city": city}), by_id):
+        found = HONE("hone-p", n_components=8).fit(graph, attributes=given)
+        np.testing.assert_array_equal(found.embedding_, expected.embedding_)
+        assert "file" not in found.config_["attributes"]
+    table = features(graph, motifs=["edge"], depth=0, attributes=frame).to_pandas()
+    assert list(table.columns) == ["edge_degree", "age", "city=Rome", "city=São, Paulo"]
+    assert table.loc["m1", ["age", "city=Rome"]].tolist() == [21.5, 1.0]
+    with pytest.raises(ValueError, match="attributes: age: 3 values for 34 nodes"):
+        HONE().fit(graph, attributes={"age": [1, 2, 3]})
+    with pytest.raises(ValueError, match="attributes: city: 'nobody' is not a node of the graph"):
+        HONE().fit(graph, attributes={"city": {"nobody": "Rome"}})
+    with pytest.raises(ValueError, match="config names a file of attributes too"):
+        HONE(config={"attributes.file": str(file)}).fit(graph, attributes=frame)
+
+
 def test_attribute_files_go_by_the_ids_of_the_graph(tmp_path):
     """Rows of the file are in another order than the nodes, whose names only Python knows."""
     graph = networkx.relabel_nodes(networkx.karate_club_graph(), {k: f"m{k}" for k in range(34)})
@@ -173,18 +203,23 @@ def test_attribute_files_go_by_the_ids_of_the_graph(tmp_path):
 
 
 def test_parameters_clone_and_pickle(blocks):
-    hone = HONE("hone-p", n_components=8, graph=blocks, config={"delta": 2}).set_output(transform="pandas")
+    hone = HONE("hone-p", n_components=8, config={"delta": 2}).set_output(transform="pandas")
     assert hone.get_params()["n_components"] == 8
     assert hone.set_params(n_components=12).n_components == 12
     twin = clone(hone)
-    assert twin.get_params() == hone.get_params() and twin.graph is blocks and twin.config is not hone.config
-    assert not hasattr(twin, "embedding_")
-    assert isinstance(twin.fit_transform(blocks.node_ids), pandas.DataFrame)
-    hone.fit(None)
+    assert twin.get_params() == hone.get_params() and twin.config is not hone.config
+    assert isinstance(twin.fit_transform(blocks), pandas.DataFrame) and not hasattr(clone(twin), "embedding_")
+    hone.fit(blocks)
     for other in (pickle.loads(pickle.dumps(hone)), copy.deepcopy(hone)):
         np.testing.assert_array_equal(other.embedding_, hone.embedding_)
-        np.testing.assert_array_equal(other.transform([3, 1]), hone.transform([3, 1]))
         assert other.report_ == hone.report_
+    nodes = NodeVectors(blocks, hone).set_output(transform="pandas")
+    twin = clone(nodes)
+    assert twin.graph is blocks and twin.hone is not hone and not hasattr(twin, "hone_")
+    frame = twin.fit_transform(pandas.DataFrame({"id": [3, 1]}, index=["x", "y"]))
+    assert list(frame.index) == ["x", "y"] and list(frame.columns) == list(hone.get_feature_names_out())
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(twin)).transform([3, 1]), frame)
+    np.testing.assert_array_equal(frame, hone.embedding_[[3, 1]])
 
 
 def test_graphs_survive_pickling(random_matrix):
@@ -215,7 +250,7 @@ def test_output_containers(karate):
 
 
 def test_ids_in_polars():
-    """The ids are the first column, unless the input gives the rows: there the next estimator would take them for a number."""
+    """The ids are the first column, unless the input is a matrix, whose rows are the nodes."""
     names = [("ann", "bob"), ("bob", "cid"), ("cid", "ann"), ("cid", "dee")]
     numbers = np.array([[7, 3], [3, 5], [5, 7], [5, 9]])
     pairs = networkx.Graph([((0, 0), (0, 1)), ((0, 1), (1, 1)), ((1, 1), (0, 0))])
@@ -229,7 +264,7 @@ def test_ids_in_polars():
             assert frame.schema["id"] == kind and frame["id"].to_list() == ids
             np.testing.assert_array_equal(frame.drop("id").to_numpy(), hone.embedding_)
     matrix = Graph(names).adjacency()
-    nodes = HONE(n_components=4, graph=names).set_output(transform="polars")
+    nodes = NodeVectors(names, HONE(n_components=4)).set_output(transform="polars")
     assert "id" not in HONE(n_components=4).set_output(transform="polars").fit_transform(matrix).columns
     assert nodes.fit_transform(["cid", "ann"]).shape == (2, 4)
 
@@ -256,10 +291,10 @@ def test_transform_knows_its_graph_and_its_rows(random_matrix):
 
 def test_pipeline_over_nodes_of_one_graph(blocks):
     labels = blocks.node_ids // 50
-    model = make_pipeline(HONE("hone-p", graph=blocks), StandardScaler(), LogisticRegression(max_iter=500))
-    search = GridSearchCV(model, {"hone__n_components": [2, 16], "hone__n_steps": [1, 2]}, cv=3)
+    model = make_pipeline(NodeVectors(blocks, HONE("hone-p")), StandardScaler(), LogisticRegression(max_iter=500))
+    search = GridSearchCV(model, {"nodevectors__hone__n_components": [2, 16], "nodevectors__hone__n_steps": [1, 2]}, cv=3)
     search.fit(blocks.node_ids, labels)
-    assert search.best_score_ > 0.9 and search.best_params_["hone__n_components"] == 16
+    assert search.best_score_ > 0.9 and search.best_params_["nodevectors__hone__n_components"] == 16
     assert (search.predict(blocks.node_ids) == labels).mean() > 0.9
     with pytest.raises(ValueError, match="X: 999 is not a node of the graph"):
         search.predict([999])
@@ -281,20 +316,20 @@ def test_files(tmp_path, karate):
     embedding = Embedding(*pair, list(hone.get_feature_names_out()))
     for name in ("z.npy", "z.npz", "z.tsv", "z.csv.gz", "z.parquet", "z.w2v", "z.safetensors"):
         for thing in (hone, frame, pair, embedding):
-            assert save(tmp_path / name, thing, overwrite=True)[0] == str(tmp_path / name)
-            back = load(tmp_path / name)
+            assert write_embedding(tmp_path / name, thing, overwrite=True)[0] == str(tmp_path / name)
+            back = read_embedding(tmp_path / name)
             np.testing.assert_array_equal(back.node_ids, np.arange(34))
             np.testing.assert_allclose(back.vectors, hone.embedding_, rtol=1e-6)
     with pytest.raises(FileExistsError, match="exists"):
-        save(tmp_path / "z.npy", hone)
+        write_embedding(tmp_path / "z.npy", hone)
     np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), hone.embedding_)
     names = Graph([("b", "a"), ("a", "c")])
-    save(tmp_path / "n.tsv", HONE("hone-p", n_components=2, n_local_components=2).fit(names))
-    assert list(load(tmp_path / "n.tsv").node_ids) == ["b", "a", "c"]
+    write_embedding(tmp_path / "n.tsv", HONE("hone-p", n_components=2, n_local_components=2).fit(names))
+    assert list(read_embedding(tmp_path / "n.tsv").node_ids) == ["b", "a", "c"]
     with pytest.raises(ValueError, match="not fitted"):
-        save(tmp_path / "u.npy", HONE())
+        write_embedding(tmp_path / "u.npy", HONE())
     with pytest.raises(FileNotFoundError, match="missing.npy"):
-        load(tmp_path / "missing.npy")
+        read_embedding(tmp_path / "missing.npy")
 
 
 def test_the_result_is_that_of_the_library(tmp_path):
@@ -314,16 +349,16 @@ def test_the_result_is_that_of_the_library(tmp_path):
 
 def test_files_of_two_runs_are_refused(tmp_path, karate):
     hone = HONE(n_components=24).fit(karate)
-    files = [file.rsplit("/")[-1] for file in save(tmp_path / "z.npy", hone)]
+    files = [file.rsplit("/")[-1] for file in write_embedding(tmp_path / "z.npy", hone)]
     assert files == ["z.npy", "z.ids.txt", "z.npy.columns.txt", "z.npy.run.json"]
     ids = tmp_path / "z.ids.txt"
     ids.write_text("\n".join(reversed(ids.read_text().splitlines())) + "\n")
     with pytest.raises(ValueError, match=r"z.ids.txt has different content.*two runs"):
-        load(tmp_path / "z.npy")
+        read_embedding(tmp_path / "z.npy")
     # Vectors without a report take the old one away.
-    save(tmp_path / "z.npy", (hone.node_ids_, hone.embedding_), overwrite=True)
+    write_embedding(tmp_path / "z.npy", (hone.node_ids_, hone.embedding_), overwrite=True)
     assert not (tmp_path / "z.npy.run.json").exists()
-    np.testing.assert_array_equal(load(tmp_path / "z.npy").vectors, hone.embedding_)
+    np.testing.assert_array_equal(read_embedding(tmp_path / "z.npy").vectors, hone.embedding_)
 
 
 def test_a_record_repeats_its_run(tmp_path):
@@ -332,7 +367,7 @@ def test_a_record_repeats_its_run(tmp_path):
     options = {"directed": True, "weight": "w", "source": "a", "target": "b", "delimiter": ";", "header": True}
     first = HONE("hone-p", n_components=8, motifs=["edge"], weights=True, random_state=3)
     first.fit(read_graph(path, **options))
-    record = save(tmp_path / "z.npy", first)[-1]
+    record = write_embedding(tmp_path / "z.npy", first)[-1]
     graph = read_recorded_graph(record)
     assert graph.directed and graph.weighted
     again = HONE(config=record).fit(graph)
@@ -342,7 +377,7 @@ def test_a_record_repeats_its_run(tmp_path):
         read_recorded_graph(record)
     with pytest.warns(HoneWarning, match="not the graph of that run"):
         assert read_recorded_graph(record, changed="warn").n_edges == 21
-    save(tmp_path / "k.npy", HONE(n_components=24).fit(networkx.karate_club_graph()))
+    write_embedding(tmp_path / "k.npy", HONE(n_components=24).fit(networkx.karate_club_graph()))
     with pytest.raises(ValueError, match="names no graph"):
         read_recorded_graph(tmp_path / "k.npy.run.json")
 
@@ -351,7 +386,7 @@ def test_a_run_is_not_repeated_with_other_attributes_in_silence(tmp_path):
     people = tmp_path / "people.csv"
     people.write_text("id,age\n" + "".join(f"{k},{k % 7}\n" for k in range(34)))
     first = HONE(n_components=16, config={"attributes.file": str(people)}).fit("builtin:karate")
-    record = save(tmp_path / "z.npy", first)[-1]
+    record = write_embedding(tmp_path / "z.npy", first)[-1]
     with warnings.catch_warnings():
         warnings.simplefilter("error", HoneWarning)
         again = HONE(config=record).fit(read_recorded_graph(record))

@@ -5,7 +5,18 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
-from hone_embed import HONE, Graph, HoneWarning, evaluate_link_prediction, generate, link_split, methods, tune
+from hone_embed import (
+    HONE,
+    Graph,
+    HoneWarning,
+    NodeVectors,
+    evaluate_link_prediction,
+    evaluate_nodes,
+    generate,
+    link_split,
+    methods,
+    tune,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -45,8 +56,7 @@ def test_splits_hide_what_they_remove(graph):
 def test_auc_equals_that_of_scikit_learn(graph):
     """The same split, features, C and classifier, but all of it scikit-learn's."""
     hone = HONE("hone-p", n_components=32)
-    rows = evaluate_link_prediction(graph, hone, seeds=[1, 2], output="records")
-    for row in rows:
+    for row in evaluate_link_prediction(graph, hone, seeds=[1, 2]).rows:
         split = link_split(graph, random_state=row["seed"])
         vectors = HONE("hone-p", n_components=32, random_state=row["seed"]).fit_transform(split.graph)
         train, test = features(vectors, split.train_pairs), features(vectors, split.test_pairs)
@@ -59,8 +69,7 @@ def test_auc_equals_that_of_scikit_learn(graph):
 
 def test_tables_have_a_row_a_method_seed_and_operator(graph):
     names = ["hone", "degree", "common-neighbors", "random:dim=8"]
-    table = evaluate_link_prediction(graph, names, seeds=2, operators=["mean", "hadamard"], output="pandas")
-    assert isinstance(table, pandas.DataFrame)
+    table = evaluate_link_prediction(graph, names, seeds=2, operators=["mean", "hadamard"]).to_pandas()
     assert set(table["method"]) == set(names) and set(table["seed"]) == {1, 2}
     assert len(table) == 2 * (3 * 2 + 1)
     means = table.groupby("method")["auc"].mean()
@@ -68,9 +77,34 @@ def test_tables_have_a_row_a_method_seed_and_operator(graph):
     assert set(names) - {"random:dim=8"} <= set(methods())
 
 
+def test_labels_of_nodes_are_predicted():
+    """By position: one label per node, several, and those of some nodes by their ids, with the same figures."""
+    graph = generate("sbm", nodes=150, degree=12, communities=3, mixing=0.1, random_state=3)
+    labels = (graph.node_ids // 50).tolist()
+    scores = evaluate_nodes(graph, labels, ["hone:dim=16", "random:dim=4"], seeds=2, shares=[0.2, 0.5])
+    table = scores.to_pandas()
+    assert len(table) == 2 * 2 * 2 and set(table["share"]) == {0.2, 0.5} and set(table["seed"]) == {1, 2}
+    means = table.groupby("method")["micro_f1"].mean()
+    assert means["hone:dim=16"] > 0.9 and means["random:dim=4"] < 0.6
+    assert (table["accuracy"] == table["micro_f1"]).all(), "every node has one label"
+    by_id = evaluate_nodes(graph, dict(enumerate(labels)), ["hone:dim=16"], seeds=2, shares=[0.2, 0.5])
+    figures = ["micro_f1", "macro_f1", "C"]
+    first = table[table["method"] == "hone:dim=16"][figures].reset_index(drop=True)
+    pandas.testing.assert_frame_equal(by_id.to_pandas()[figures], first)
+    some = {node: label for node, label in enumerate(labels) if node % 2}
+    several = [[label, "odd"] if node % 2 else [label] for node, label in enumerate(labels)]
+    for given in (some, several):
+        assert len(evaluate_nodes(graph, given, HONE(n_components=8), seeds=1, shares=[0.5]).rows) == 1
+    for wrong, message in (({999: 1}, "labels: 999 is not a node"), ([1, 2], "labels: 2 values for 150 nodes"), ([1] * 150, "label 1")):
+        with pytest.raises(ValueError, match=message):
+            evaluate_nodes(graph, wrong, seeds=1)
+    with pytest.raises(ValueError, match="shares: 1.5"):
+        evaluate_nodes(graph, labels, seeds=1, shares=[1.5])
+
+
 def test_a_method_that_fails_is_left_out(graph):
     with pytest.warns(HoneWarning, match="grarep:memory=1000 failed and has no results: .*memory"):
-        table = evaluate_link_prediction(graph, ["degree", "grarep:memory=1000"], seeds=2, output="pandas")
+        table = evaluate_link_prediction(graph, ["degree", "grarep:memory=1000"], seeds=2).to_pandas()
     failed = table["method"] == "grarep:memory=1000"
     assert table.loc[failed, "auc"].isna().all() and table.loc[failed, "failure"].str.contains("memory").all()
     assert table.loc[~failed, "auc"].notna().all() and table.loc[~failed, "failure"].isna().all()
@@ -80,7 +114,7 @@ def test_a_method_that_fails_is_left_out(graph):
 
 def test_results_are_kept(graph, tmp_path):
     def run():
-        return evaluate_link_prediction(graph, ["hone-p", "degree"], seeds=1, cache=tmp_path, output="records")
+        return evaluate_link_prediction(graph, ["hone-p", "degree"], seeds=1, cache=tmp_path).rows
 
     first = run()
     assert len(list(tmp_path.iterdir())) == 2
@@ -88,11 +122,11 @@ def test_results_are_kept(graph, tmp_path):
 
 
 def test_vectors_are_kept_and_compete_again(graph, tmp_path):
-    first = evaluate_link_prediction(graph, "degree", seeds=[4, 5], save=tmp_path, output="records")
+    first = evaluate_link_prediction(graph, "degree", seeds=[4, 5], save=tmp_path)
     kept = np.load(tmp_path / "graph" / "degree-4.npz")
     assert len(kept["ids"]) == len(kept["embedding"]) == graph.n_nodes
-    again = evaluate_link_prediction(graph, f"file:{tmp_path}/graph/degree-{{seed}}.npz", seeds=[4, 5], output="records")
-    assert [row["auc"] for row in again] == [row["auc"] for row in first]
+    again = evaluate_link_prediction(graph, f"file:{tmp_path}/graph/degree-{{seed}}.npz", seeds=[4, 5])
+    assert [row["auc"] for row in again.rows] == [row["auc"] for row in first.rows]
     with pytest.raises(ValueError, match="another split"):
         evaluate_link_prediction(graph, f"file:{tmp_path}/graph/degree-4.npz", seeds=[5])
     (tmp_path / "graph" / "degree-4.npz.run.json").unlink()
@@ -110,7 +144,6 @@ def test_vectors_are_kept_and_compete_again(graph, tmp_path):
         ({"operators": []}, "operators"),
         ({"removed": 1.5}, "removed"),
         ({"selection": 0.0}, "selection"),
-        ({"output": "xml"}, "output"),
     ],
 )
 def test_slips_are_named(graph, arguments, message):
@@ -176,17 +209,18 @@ def test_the_preset_auto_takes_what_is_better(monkeypatch):
     graph = generate("sbm", nodes=160, degree=12, communities=4, mixing=0.1)
     monkeypatch.setattr("hone_embed._native.tuned_candidates", lambda: ["hone:local.row-power=0,global.dim=2", "hone:global.dim=16"])
     ids = graph.node_ids[::2]
-    hone = HONE("auto", graph=graph, weights=False)
-    assert hone.fit_transform(ids, ids // 40).shape == (80, 16)
+    nodes = NodeVectors(graph, HONE("auto", weights=False))
+    assert nodes.fit_transform(ids, ids // 40).shape == (80, 16)
+    hone = nodes.hone_
     assert hone.tuning_.chosen == "hone:global.dim=16,weights=false" and hone.config_["weights"] is False
     with pytest.raises(ValueError, match="inconsistent"):
-        hone.fit(ids, ids[:-1] // 40)
+        nodes.fit(ids, ids[:-1] // 40)
 
 
 def test_directed_links_are_told_from_reversed_arcs():
     arcs = [(i, i // 2) for i in range(2, 150)] + [(i, i * 7 % (i - 1)) for i in range(3, 150)]
     graph = networkx.DiGraph([(u, v) for u, v in arcs if u != v])
-    rows = evaluate_link_prediction(graph, ["hone:dim=16", "hope:dim=16"], seeds=1, negatives="reversed", output="records")
+    rows = evaluate_link_prediction(graph, ["hone:dim=16", "hope:dim=16"], seeds=1, negatives="reversed").rows
     assert [row["operator"] for row in rows] == 2 * ["concat", "cross", "outer", "concat+cross"]
     assert all(0.5 < row["auc"] <= 1 for row in rows if row["operator"].startswith("concat"))
     with pytest.raises(ValueError, match="negatives"):

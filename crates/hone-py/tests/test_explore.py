@@ -80,7 +80,7 @@ def test_roles_of_a_planted_graph():
     assert set(found.names) == {"star leaf", "star centre", "clique member"}
     np.testing.assert_allclose(found.memberships.sum(axis=1), 1, atol=1e-5)
     assert found.explain(0).startswith("0 is a star centre") and len(found.reasons(0)["reasons"]) == 3
-    assert found.to_frame().shape == (168, 4)
+    assert found.to_pandas().shape == (168, 4)
     names = {node: f"node {node}" for node in graph}
     renamed = networkx.relabel_nodes(graph, names)
     order = list(renamed)
@@ -96,7 +96,7 @@ def test_roles_of_a_planted_graph():
 
 
 def test_pictures_are_saved(tmp_path, karate):
-    made = hone_embed.map(karate, layout="pca")
+    made = hone_embed.draw_map(karate, layout="pca")
     for name, head in (("a.html", b"<!doctype html>"), ("a.svg", b"<svg"), ("a.png", b"\x89PNG")):
         made.save(tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(head)
@@ -105,7 +105,12 @@ def test_pictures_are_saved(tmp_path, karate):
     with pytest.raises(ValueError, match=".pdf"):
         made.save(tmp_path / "a.pdf")
     with pytest.raises(ValueError, match="labels: 3 values for 34 nodes"):
-        hone_embed.map(karate, labels=[1, 2, 3])
+        hone_embed.draw_map(karate, labels=[1, 2, 3])
+    with pytest.raises(ValueError, match="attributes: age: 99 is not a node of the graph"):
+        hone_embed.draw_map(karate, attributes={"age": {99: 1.0}})
+    some = hone_embed.draw_map(karate, labels={0: "boss"}, attributes={"age": {0: 40.5, 33: 3}}, layout="pca")
+    clubs = ["boss"] + [None] * 33
+    assert some.html == hone_embed.draw_map(karate, labels=clubs, attributes={"age": [40.5, *[None] * 32, 3]}, layout="pca").html
 
 
 def test_roles_of_directed_graphs():

@@ -6,7 +6,7 @@ import networkx
 import numpy as np
 import pytest
 import scipy.sparse
-from hone_embed import HONE, load_factors, motif_adjacency
+from hone_embed import HONE, motif_adjacency, read_factors
 from sklearn.base import clone
 
 MOTIFS = ["edge", "triangle", "clique4"]
@@ -67,7 +67,7 @@ def test_a_folder_is_written_and_read_back(tmp_path, karate, fitted):
     hone = HONE("hone-p", n_components=8, motifs=MOTIFS, factors=folder)
     for _ in range(2):  # a second fit replaces the first one's
         hone.fit(karate)
-    again = load_factors(folder, mmap=False)
+    again = read_factors(folder, mmap=False)
     np.testing.assert_array_equal(again.node_ids, np.arange(34))
     for key, found in hone.factors_.local.items():
         assert isinstance(found.U, np.memmap)
@@ -83,12 +83,12 @@ def test_a_folder_is_written_and_read_back(tmp_path, karate, fitted):
     changed[-1] ^= 1
     (folder / "H.npy").write_bytes(changed)
     with pytest.raises(ValueError, match="H.npy is not as manifest.json says"):
-        load_factors(folder, mmap=False)
+        read_factors(folder, mmap=False)
     (folder / "H.npy").write_bytes(changed[:-4])
     with pytest.raises(ValueError, match="H.npy is not as manifest.json says"):
-        load_factors(folder)
+        read_factors(folder)
     with pytest.raises(FileNotFoundError, match="no factors here"):
-        load_factors(tmp_path)
+        read_factors(tmp_path)
     (tmp_path / "diary.txt").write_text("dear")
     with pytest.raises(ValueError, match="something else"):
         HONE("hone-p", n_components=8, motifs=["edge"], factors=tmp_path).fit(karate)

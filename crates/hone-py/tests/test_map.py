@@ -34,7 +34,7 @@ def page(tmp_path_factory):
     ages = np.arange(len(graph)) * 1.5
     graph = networkx.relabel_nodes(graph, names)
     path = tmp_path_factory.mktemp("map") / "odd <b>.html"
-    made = hone_embed.map(graph, labels=clubs, attributes={"age": ages}, title="<i>club</i>")
+    made = hone_embed.draw_map(graph, labels=clubs, attributes={"age": ages}, title="<i>club</i>")
     made.save(path.with_suffix(".svg"))
     made.save(path)
     assert "<iframe srcdoc=" in made._repr_html_()
@@ -167,7 +167,7 @@ def test_two_layouts_are_in_one_page(chrome, page):
 def test_nodes_without_a_value_are_grey_small_and_below(chrome, tmp_path):
     graph = networkx.karate_club_graph()
     labels = [None if node > 3 else "fraud" for node in graph]
-    made = hone_embed.map(graph, labels=labels, attributes={"sum": [10.0**k if k > 5 else np.nan for k in range(34)]})
+    made = hone_embed.draw_map(graph, labels=labels, attributes={"sum": [10.0**k if k > 5 else np.nan for k in range(34)]})
     made.save(tmp_path / "few.html")
     made.save(tmp_path / "few.svg")
     chrome.open(tmp_path / "few.html")

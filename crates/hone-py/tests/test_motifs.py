@@ -17,14 +17,12 @@ from hone_embed import (
     OrbitCounts,
     count_orbits,
     draw,
-    evaluate_link_prediction,
     generate,
     motif_adjacency,
     motif_matrix,
     update_orbits,
 )
 from scipy.sparse.linalg import svds
-from sklearn import config_context
 
 #: Graphlets by their degree sequences, which tell them apart up to four nodes.
 GRAPHLETS = {
@@ -63,13 +61,13 @@ def graph(request):
 
 def test_edge_counts_equal_brute_force(graph):
     truth = brute_force(graph)
-    table = count_orbits(graph, motifs="graphlets", output="pandas")
+    table = count_orbits(graph, motifs="graphlets").to_pandas()
     assert len(table) == graph.number_of_edges()
     for row in table.to_dict("records"):
         u, v = row.pop("source"), row.pop("target")
         assert u < v and graph.has_edge(u, v)
         assert row == {name: truth.get((u, v, name), 0) for name in row}
-    totals = count_orbits(graph, motifs="graphlets", output="numpy")
+    totals = count_orbits(graph, motifs="graphlets")
     edges = {"edge": 1, "path3": 2, "triangle": 3, "path4": 3, "star4": 3, "cycle4": 4, "tailed-triangle": 4}
     edges.update({"diamond": 5, "clique4": 6})
     for name, column in zip(totals.names, totals.counts.T):
@@ -77,29 +75,52 @@ def test_edge_counts_equal_brute_force(graph):
 
 
 def test_triangles_equal_networkx(karate):
-    nodes = count_orbits(karate, by="node", output="pandas")
+    nodes = count_orbits(karate, by="node").to_pandas()
     assert nodes["triangle"].to_dict() == networkx.triangles(karate)
     assert nodes.index.name == "id" and nodes.shape == (34, 15)
-    edges = count_orbits(karate, output="numpy")
+    edges = count_orbits(karate)
     assert edges.counts[:, edges.names.index("triangle")].sum() == sum(networkx.triangles(karate).values())
     assert edges.counts.dtype == np.uint64 and edges.keys.shape == (78, 2)
 
 
+def test_totals_equal_brute_force(graph):
+    truth, edges = brute_force(graph), dict(zip(GRAPHLETS.values(), (1, 2, 3, 3, 3, 4, 4, 5, 6)))
+    table = count_orbits(graph, by="total", motifs="graphlets")
+    assert table.keys.tolist() == ["total"] and table.counts.shape == (1, 9)
+    for name, count in zip(table.names, table.counts[0].tolist()):
+        assert count == sum(number for key, number in truth.items() if key[2] == name) // edges[name]
+    arcs = networkx.gnp_random_graph(20, 0.2, seed=1, directed=True)
+    triads = count_orbits(arcs, by="total", motifs="triads")
+    census = networkx.triadic_census(arcs)
+    found = dict(zip(triads.names, triads.counts[0].tolist()))
+    assert all(found[name] == number for name, number in census.items() if name in found) and len(found) >= 15
+
+
+def test_directions_that_are_ignored_are_reported():
+    arcs = networkx.DiGraph([(0, 1), (1, 2), (0, 2)])
+    for by in ("edge", "node", "total"):
+        with pytest.warns(HoneWarning, match="ignore the directions of arcs"):
+            count_orbits(arcs, by=by)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HoneWarning)
+        count_orbits(arcs, motifs="triads")
+
+
 def test_orbits_add_up_to_graphlets(graph):
-    orbits, graphlets = (count_orbits(graph, motifs=motifs, output="pandas") for motifs in ("all", "graphlets"))
+    orbits, graphlets = (count_orbits(graph, motifs=motifs).to_pandas() for motifs in ("all", "graphlets"))
     assert (orbits["path4-end"] + orbits["path4-mid"] == graphlets["path4"]).all()
     assert (orbits["tailed-tail"] + orbits["tailed-near"] + orbits["tailed-far"] == graphlets["tailed-triangle"]).all()
 
 
 def test_ids_come_back():
-    table = count_orbits([("x", "y"), ("y", "z"), ("z", "x")], output="pandas")
+    table = count_orbits([("x", "y"), ("y", "z"), ("z", "x")]).to_pandas()
     assert set(map(tuple, table[["source", "target"]].to_numpy())) == {("x", "y"), ("x", "z"), ("y", "z")}
-    assert list(count_orbits([("x", "y")], by="node", output="pandas").index) == ["x", "y"]
+    assert list(count_orbits([("x", "y")], by="node").to_pandas().index) == ["x", "y"]
 
 
 @pytest.mark.parametrize(
     ("field", "bad"),
-    [("by", {"by": "arc"}), ("output", {"output": "list"}), ("motifs", {"motifs": "tringle"})]
+    [("by", {"by": "arc"}), ("motifs", {"motifs": "tringle"})]
     + [("motifs", {"by": "node", "motifs": "size3"})],
 )
 def test_wrong_requests_are_refused(field, bad):
@@ -289,7 +310,7 @@ def random_digraphs():
 
 
 def triad_totals(graph, subgraph=False):
-    found = count_orbits(graph, motifs="triads", subgraph=subgraph, output="numpy")
+    found = count_orbits(graph, motifs="triads", subgraph=subgraph)
     sums = dict(zip(found.names, found.counts.sum(axis=0, dtype=object)))
     arcs = {"one-way": 1, "mutual": 2, "021D": 2, "021U": 2, "021C": 2, "111D": 3, "111U": 3, "030T": 3, "030C": 3,
             "201": 4, "120D": 4, "120U": 4, "120C": 4, "210": 5, "300": 6}  # fmt: skip
@@ -377,13 +398,13 @@ def test_updated_counts_are_those_of_the_changed_graph(seed, named):
     added.append((name(3), name(40)))
     removed = [pair for pair, edge, change in zip(pairs, there, changes) if change and edge]
     graph = Graph(old)
-    expected = by_edge(count_orbits([pair for pair in old if pair not in removed] + added, output="numpy"))
-    for counts in (count_orbits(graph, output="pandas"), count_orbits(graph)):
-        found = update_orbits(graph, counts, added=added, removed=removed, output="numpy")
+    expected = by_edge(count_orbits([pair for pair in old if pair not in removed] + added))
+    for counts in (count_orbits(graph).to_pandas(), count_orbits(graph)):
+        found = update_orbits(graph, counts, added=added, removed=removed)
         assert by_edge(found) == expected
         assert found.counts.dtype == np.uint64
-    again = update_orbits(graph, count_orbits(graph), output="numpy")
-    assert by_edge(again) == by_edge(count_orbits(graph, output="numpy"))
+    again = update_orbits(graph, count_orbits(graph))
+    assert by_edge(again) == by_edge(count_orbits(graph))
 
 
 def test_changes_that_make_no_sense():
@@ -393,7 +414,6 @@ def test_changes_that_make_no_sense():
         ({"removed": [(0, 2)]}, r"removed: the graph has no edge \(0, 2\)"),
         ({"removed": [(0, 7)]}, "removed: .* has the node 7"),
         ({"removed": [(0, 1)], "added": [(1, 0)]}, "to be added as well"),
-        ({"output": "csv"}, "output"),
     ]:
         with pytest.raises(ValueError, match=words), warnings.catch_warnings():
             warnings.simplefilter("ignore", HoneWarning)
@@ -401,7 +421,7 @@ def test_changes_that_make_no_sense():
     with pytest.warns(HoneWarning, match="1 edge is in the graph already"):
         update_orbits(path, counts, added=[(0, 1)])
     with pytest.raises(ValueError, match="by node"):
-        update_orbits(path, count_orbits(path, by="node", output="numpy"), added=[(0, 2)])
+        update_orbits(path, count_orbits(path, by="node"), added=[(0, 2)])
     with pytest.raises(ValueError, match="no column"):
         update_orbits(path, count_orbits(path, motifs="size3"), added=[(0, 2)])
     with pytest.raises(ValueError, match="counts of this graph"):
@@ -410,21 +430,14 @@ def test_changes_that_make_no_sense():
         update_orbits(Graph(path, directed=True), counts, added=[(0, 2)])
 
 
-def test_results_have_the_type_of_the_input(monkeypatch):
-    """Not that of a library which happens to be installed."""
+def test_counts_as_data_frames(monkeypatch):
+    """Also as those of the graph before a change; pandas is needed for nothing else."""
     pairs = [(0, 1), (1, 2)]
     table = pandas.DataFrame(pairs, columns=["source", "target"])
-    for by in ("edge", "node"):
-        assert isinstance(count_orbits(pairs, by=by), OrbitCounts)
-        assert isinstance(count_orbits(table, by=by), pandas.DataFrame)
-        assert isinstance(count_orbits(table, by=by, output="numpy"), OrbitCounts)
-        with config_context(transform_output="pandas"):
-            assert isinstance(count_orbits(pairs, by=by), pandas.DataFrame)
-    for graph in (pairs, table):
-        assert isinstance(update_orbits(graph, count_orbits(pairs), added=[(0, 2)]), OrbitCounts)
-        assert isinstance(update_orbits(graph, count_orbits(table), added=[(0, 2)]), pandas.DataFrame)
-    assert isinstance(evaluate_link_prediction("builtin:karate", "degree", seeds=1), list)
+    found = update_orbits(table, count_orbits(table).to_pandas(), added=[(0, 2)])
+    assert isinstance(found, OrbitCounts) and found.to_pandas()["triangle"].tolist() == [1, 1, 1]
+    assert count_orbits(pairs, by="node").to_pandas().index.tolist() == [0, 1, 2]
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert isinstance(count_orbits(pairs), OrbitCounts)
     with pytest.raises(ImportError):
-        count_orbits(pairs, output="pandas")
+        count_orbits(pairs).to_pandas()

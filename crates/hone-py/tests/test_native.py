@@ -1,8 +1,10 @@
 """The border between Python and Rust: signals, threads, memory, errors, panics, types."""
 
 import ast
+import builtins
 import doctest
 import importlib
+import json
 import multiprocessing
 import os
 import re
@@ -20,6 +22,7 @@ import scipy.sparse
 from hone_embed import HONE, Graph, _native, count_orbits, generate, motif_matrix, read_graph
 
 PACKAGE = Path(hone_embed.__file__).parent
+PROJECT = Path(__file__).resolve().parents[1]
 
 
 def test_threads_of_python_run_meanwhile():
@@ -227,6 +230,61 @@ print([name for name in optional if name in set(sys.modules) - before])
     assert answer.stdout.strip() == "[]"
 
 
+def test_numpy_alone_is_enough():
+    """Of the libraries of tables and graphs none has to be there."""
+    code = """
+import sys
+import numpy as np
+import scipy.sparse.linalg, sklearn.base, sklearn.utils.validation
+for name in "networkx igraph rustworkx torch pandas polars pyarrow tqdm matplotlib".split():
+    sys.modules[name] = None
+import hone_embed as h
+edges = np.array([[0, 1], [1, 2], [2, 0], [2, 3]])
+hone = h.HONE(n_components=4).fit(edges)
+results = [h.count_orbits(edges), h.features(edges), h.roles(edges, 2), h.neighbours(hone, 2)]
+print(len([result._repr_html_() for result in results]), hone.transform(edges).shape)
+"""
+    answer = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout == "4 (4, 4)\n"
+
+
+def pyright(*arguments):
+    pytest.importorskip("pyright")
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", *arguments]
+    answer = subprocess.run(command, capture_output=True, text=True, cwd=PROJECT)
+    errors = [f"{found['file']}:{found['range']['start']['line'] + 1}: {found['message']}"
+              for found in json.loads(answer.stdout)["generalDiagnostics"] if found["severity"] == "error"]  # fmt: skip
+    assert errors == []
+
+
+def test_types_of_the_package():
+    """Strictly, by the settings of pyproject.toml."""
+    pyright("-p", str(PROJECT))
+
+
+def test_types_as_a_user_sees_them(tmp_path):
+    """Results are known by their types: under all strict rules nothing is unknown in a program that uses them."""
+    program = tmp_path / "program.py"
+    program.write_text("""# pyright: strict
+import hone_embed as h
+
+graph = h.Graph([(0, 1), (1, 2)])
+hone = h.HONE(n_components=4, weight="amount").fit(graph)
+shares: dict[str, float] = hone.motif_importance_
+counts = h.count_orbits(graph, motifs=["triangle"])
+names: list[str] = counts.names + h.features(graph).columns
+rows = h.neighbours(hone, 2).rows.shape[0] + counts.counts.sum()
+found = h.roles(graph, 2)
+text: str = found.explain(0) + found.names[0] + h.draw_map(graph, hone).html
+scores = h.evaluate_nodes(graph, {0: "a", 1: "b"}).rows + h.evaluate_link_prediction(graph).rows
+best: str = h.tune(graph, candidates=["hone"]).chosen
+vectors = h.read_embedding("z.npy").vectors @ hone.embedding_
+model = h.HONE.load("m.hone")
+model.save("other.hone")
+""")
+    pyright(str(program))
+
+
 def test_stubs_name_what_there_is():
     tree = ast.parse((PACKAGE / "_native.pyi").read_text(encoding="utf-8"))
     defined = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
@@ -252,6 +310,36 @@ def test_examples_in_docstrings(module):
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
-def test_public_names_are_documented():
-    for name in hone_embed.__all__:
-        assert name == "__version__" or getattr(hone_embed, name).__doc__, name
+def test_public_names_are_documented_with_examples():
+    for name in set(hone_embed.__all__) - {"__version__"}:
+        assert ">>> " in (getattr(hone_embed, name).__doc__ or ""), name
+        assert not hasattr(builtins, name), name
+
+
+def test_results_in_notebooks():
+    """Line, table and data frame of one result have the same columns; names are escaped."""
+    counts = count_orbits([("<a>", "b"), ("b", "c")], motifs="size3")
+    assert repr(counts) == "OrbitCounts(2 rows: source, target, edge, path3, triangle)"
+    assert list(counts.to_pandas().columns) == ["source", "target", "edge", "path3", "triangle"]
+    page = counts._repr_html_()
+    assert "<td>&lt;a&gt;</td>" in page and "<th>path3</th>" in page and page.count("<tr>") == 3
+    many = hone_embed.Embedding(np.arange(50), np.zeros((50, 40), dtype=np.float32), [f"z{k}" for k in range(40)])
+    assert repr(many).startswith("Embedding(50 rows: id, z0") and repr(many).endswith("…)")
+    assert many._repr_html_().count("<tr>") == 11 and many._repr_html_().count("<th>") == 12
+    with pytest.raises(AttributeError):
+        many.columns = []
+    empty = hone_embed.Embedding(np.arange(0), np.zeros((0, 2), dtype=np.float32), ["z0", "z1"])
+    assert repr(empty) == "Embedding(0 rows: id, z0, z1)" and len(empty.to_pandas()) == 0
+
+
+@pytest.mark.parametrize("kind", [{}, {"directed": True}, {"weighted": True}])
+def test_graphs_lead_back(kind):
+    """The graph that its NetworkX and pandas forms give is the same."""
+    edges = [("a", "b", 2.0), ("c", "a", 0.5), ("b", "a", 3.0)] if kind.get("directed") else [("a", "b", 2.0), ("c", "a", 0.5)]
+    weights = [weight for *_, weight in edges] if kind.get("weighted") else None
+    graph = Graph([edge[:2] for edge in edges], nodes=["d", "c", "b", "a"], edge_weight=weights, **{"directed": False, **kind})
+    other = Graph(graph.to_networkx(), weighted=graph.weighted)
+    assert repr(other) == repr(graph) and list(other.node_ids) == ["d", "c", "b", "a"]
+    np.testing.assert_array_equal(other.adjacency().toarray(), graph.adjacency().toarray())
+    table = Graph(graph.to_pandas(), nodes=list(graph.node_ids), directed=graph.directed, weighted=graph.weighted)
+    np.testing.assert_array_equal(table.adjacency().toarray(), graph.adjacency().toarray())

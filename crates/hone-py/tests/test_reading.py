@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from hone_embed import HONE, Graph, HoneWarning, read_graph, read_recorded_graph, save
+from hone_embed import HONE, Graph, HoneWarning, read_graph, read_recorded_graph, write_embedding
 
 RATINGS = {"userId": [1, 1, 2, 3], "movieId": [1, 2, 1, 7]}
 APART = ["userId:1", "movieId:1", "movieId:2", "userId:2", "userId:3", "movieId:7"]
@@ -112,7 +112,7 @@ def test_a_record_is_repeated_from_another_folder(tmp_path, monkeypatch):
     (work / "people.csv").write_text("id,age\n" + "".join(f"{i},{i * i}\n" for i in range(20)))
     monkeypatch.chdir(work)
     first = HONE(n_components=8, config={"attributes.file": "people.csv"}).fit(read_graph("g.txt"))
-    record = os.path.abspath(save("z.npy", first)[-1])
+    record = os.path.abspath(write_embedding("z.npy", first)[-1])
     monkeypatch.chdir(elsewhere)
     again = HONE(config=record).fit(read_recorded_graph(record))
     np.testing.assert_array_equal(again.embedding_, first.embedding_)
@@ -194,12 +194,12 @@ def test_messages_name_parameters_and_settings_and_no_options(tmp_path, karate):
 
 
 def test_two_vectors_of_one_node(tmp_path):
-    from hone_embed import load
+    from hone_embed import read_embedding
 
     file = tmp_path / "z.tsv"
     file.write_text("id\tz0\na\t1\nb\t2\na\t3\n")
     with pytest.raises(ValueError, match="node `a` has two vectors, in lines 2 and 4"):
-        load(file)
+        read_embedding(file)
 
 
 def test_tables_of_r_and_indices(tmp_path):

@@ -13,21 +13,31 @@ NetworkX, igraph, rustworkx, PyTorch Geometric or DGL graph, a file, or a :class
 
 from hone_embed._draw import Figure, draw
 from hone_embed._estimator import HONE, presets
-from hone_embed._evaluate import LinkSplit, evaluate_link_prediction, link_split, methods
+from hone_embed._evaluate import (
+    Evaluation,
+    LinkSplit,
+    evaluate_link_prediction,
+    evaluate_nodes,
+    link_split,
+    methods,
+)
 from hone_embed._explore import Neighbours, layout, most_similar, neighbours
-from hone_embed._factors import Factors, JointFactors, LocalFactors, load_factors
+from hone_embed._factors import Factors, JointFactors, LocalFactors, read_factors
+from hone_embed._features import features
 from hone_embed._graph import Graph, generate, read_graph, read_recorded_graph
-from hone_embed._map import Map, map
+from hone_embed._map import Map, draw_map
 from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif_matrix, update_orbits
 from hone_embed._native import VERSION as __version__
+from hone_embed._nodes import NodeVectors
 from hone_embed._roles import Roles, roles
-from hone_embed._store import Embedding, load, save
+from hone_embed._store import Embedding, read_embedding, write_embedding
 from hone_embed._tune import Tuning, tune
 from hone_embed._warnings import HoneWarning
 
 __all__ = [
     "HONE",
     "Embedding",
+    "Evaluation",
     "Factors",
     "Figure",
     "Graph",
@@ -37,29 +47,32 @@ __all__ = [
     "LocalFactors",
     "Map",
     "Neighbours",
+    "NodeVectors",
     "OrbitCounts",
     "Roles",
     "Tuning",
     "__version__",
     "count_orbits",
     "draw",
+    "draw_map",
     "evaluate_link_prediction",
+    "evaluate_nodes",
+    "features",
     "generate",
     "layout",
     "link_split",
-    "load",
-    "load_factors",
-    "map",
     "methods",
     "most_similar",
     "motif_adjacency",
     "motif_matrix",
     "neighbours",
     "presets",
+    "read_embedding",
+    "read_factors",
     "read_graph",
     "read_recorded_graph",
     "roles",
-    "save",
     "tune",
     "update_orbits",
+    "write_embedding",
 ]

@@ -1,4 +1,4 @@
-"""What an array given for ``X`` or as attributes is: a matrix, edges, rows of new nodes, columns."""
+"""What an array given for ``X`` is: a matrix, edges, rows of new nodes."""
 
 from __future__ import annotations
 
@@ -6,22 +6,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn import get_config
-
-from hone_embed._inputs import comes_from
-
-
-def attribute_columns(values: Any) -> tuple[np.ndarray, list[str]]:
-    """Attributes as numbers, one row per node, with the names of their columns."""
-    names = [str(name) for name in getattr(values, "columns", [])]
-    array = np.asarray(values, dtype=np.float32)
-    if array.ndim == 1:
-        array = array.reshape(-1, 1)
-    if array.ndim != 2:
-        raise ValueError(f"attributes: {array.ndim} dimensions; one row per node, one column per attribute is expected")
-    if not np.isfinite(array).all():
-        raise ValueError("attributes: not all values are finite; fill or drop what is missing")
-    return np.ascontiguousarray(array), names or [f"x{k}" for k in range(array.shape[1])]
 
 
 def is_matrix(X: Any) -> bool:
@@ -39,10 +23,3 @@ def is_rows(X: Any, fitted: int, of_matrix: bool) -> bool:
     if not is_matrix(X) or X.shape[1] != fitted or X.dtype.kind in "US":
         return False
     return of_matrix or (X.shape[0] != fitted and not is_edges(X))
-
-
-def as_frame(output: str, given: Any) -> bool:
-    """Whether a result is a pandas DataFrame: as asked, else if ``given`` is one or scikit-learn is set to return them."""
-    if output != "auto":
-        return output == "pandas"
-    return comes_from("pandas")(given) or get_config().get("transform_output") == "pandas"

@@ -38,7 +38,7 @@ def changed(graph: Graph, added: Iterable[Any], removed: Iterable[Any]) -> Graph
     return Graph(matrix, nodes=narrow(ids.names), directed=graph.directed, weighted=graph.weighted)
 
 
-def with_rows(graph: Graph, rows: scipy.sparse.csr_array) -> Graph:
+def with_rows(graph: Graph, rows: Any) -> Graph:
     """The graph with one node more for each row, whose entries are the edges to the nodes that it has; of a directed
     graph the arcs to them.
     """

@@ -13,7 +13,16 @@ from hone_embed._progress import jobs, listener
 
 
 class Figure(str):
-    """The text of an SVG file; notebooks show it as a picture."""
+    """The text of an SVG file, as :func:`draw` gives it; notebooks show it as a picture.
+
+    Examples
+    --------
+    >>> draw("builtin:karate", "triangle").startswith("<?xml")
+    True
+    """
+
+    def __repr__(self) -> str:
+        return f"Figure({len(self)} characters of SVG)"
 
     def _repr_svg_(self) -> str:
         return str(self)

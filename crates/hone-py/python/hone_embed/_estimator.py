@@ -11,12 +11,12 @@ from typing import Any, Optional, Union
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from hone_embed import _native
-from hone_embed._arrays import attribute_columns
-from hone_embed._factors import Factors, factor_folder, load_factors
-from hone_embed._graph import USED_BY, _plain, as_graph, compare_attributes
+from hone_embed._attributes import with_attributes
+from hone_embed._factors import Factors, factor_folder, read_factors
+from hone_embed._graph import USED_BY, Column, Graph, _plain, compare_attributes, warn_of_input
 from hone_embed._placing import Placing
 from hone_embed._progress import jobs, listener
 from hone_embed._settings import refuse_contradictions, warn_idle, warn_of_result
@@ -51,8 +51,10 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     motifs
         ``"all"`` (13 edge orbits), ``"graphlets"`` (9), ``"size3"``, or a list of names.
     weights
-        Whether edge weights multiply the motif counts. By default those of a :class:`Graph` do, and those of other
-        objects are left out, with a warning.
+        Whether edge weights multiply the motif counts. By default those of a :class:`Graph` and those that ``weight`` names
+        do, and others are left out, with a warning.
+    weight
+        The column of a table or file, or the edge attribute, that has the weights.
     directed
         Whether edges have a direction; by default the graph decides (see :class:`Graph`).
     random_state
@@ -77,9 +79,6 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         Any setting of the library, on top of the preset: a dictionary of dotted names
         (``{"local.solver.iterations": 4}``), a TOML file or the record of a run (``OUT.run.json``). Parameters that are not
         None take precedence over a file; contradictions are refused.
-    graph
-        The graph, if ``X`` is an array of node ids: ``fit`` embeds all of it, ``transform`` looks up nodes, so that a node
-        classifier can be cross-validated.
     verbose
         Whether to show progress.
 
@@ -115,19 +114,6 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     (34, 16)
     >>> sorted(hone.motif_importance_)
     ['edge', 'triangle']
-
-    A node classifier, cross-validated over the nodes of one graph:
-
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from hone_embed import generate
-    >>> graph = generate("sbm", nodes=120, degree=12, communities=3, mixing=0.1)
-    >>> labels = graph.node_ids // 40
-    >>> model = make_pipeline(HONE(graph=graph), LogisticRegression(max_iter=500))
-    >>> search = GridSearchCV(model, {"hone__n_components": [24, 32]}, cv=3)
-    >>> bool(search.fit(graph.node_ids, labels).best_score_ > 0.9)
-    True
     """
 
     embedding_: np.ndarray
@@ -148,6 +134,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         n_steps: Union[int, str, None] = None,
         motifs: Union[str, list[str], None] = None,
         weights: Optional[bool] = None,
+        weight: Optional[Column] = None,
         directed: Optional[bool] = None,
         random_state: Any = 0,
         n_jobs: Optional[int] = None,
@@ -157,7 +144,6 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         factors: Union[bool, str, os.PathLike[str]] = False,
         keep_model: Optional[bool] = None,
         config: Union[dict[str, Any], str, os.PathLike[str], None] = None,
-        graph: Any = None,
         verbose: bool = False,
     ) -> None:
         self.preset = preset
@@ -166,6 +152,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         self.n_steps = n_steps
         self.motifs = motifs
         self.weights = weights
+        self.weight = weight
         self.directed = directed
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -175,7 +162,6 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         self.factors = factors
         self.keep_model = keep_model
         self.config = config
-        self.graph = graph
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, attributes: Any = None) -> HONE:
@@ -184,20 +170,20 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         Parameters
         ----------
         X
-            The graph, in any form that :class:`Graph` accepts; with ``graph``, the ids of nodes.
+            The graph, in any form that :class:`Graph` accepts.
         y
             Ignored, except by the preset ``"auto"``: labels of the nodes, which are then predicted too.
         attributes
-            Further columns for each node, in the graph's order: an array or a DataFrame.
+            Further columns for each node: an array of numbers or a table, in the graph's order, or a mapping of names to
+            columns, each in that order or a mapping of ids to values. Text, categories and missing values are treated as in
+            a file of attributes; ``config`` says how (``{"attributes.table.categories": 10}``).
         """
         self._embed(X, attributes, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, attributes: Any = None) -> Any:
-        """Embed a graph and return the vectors; with ``graph``, those of the nodes ``X``."""
+    def fit_transform(self, X: Any, y: Any = None, *, attributes: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Embed a graph and return the vectors of its nodes."""
         self._embed(X, attributes, y)
-        if self.graph is not None:
-            return self.transform(X)
         return self._output(X, self.embedding_, self.node_ids_)
 
     def most_similar(
@@ -221,37 +207,41 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         """Does all the work, and then changes the object: a fit that fails leaves it as it was."""
         auto, tuning = self.preset == "auto", None
         config = self._resolve("hone" if auto else None)
-        data = X if self.graph is None else self.graph
-        weights = json.loads(config)["weights"]
-        unused = None if weights is False else USED_BY
-        graph = as_graph(data, directed=self.directed, weighted=weights is True, unused=unused)
+        graph = self._graph_of(X, json.loads(config)["weights"])
         if graph.n_nodes == 0:
             raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
-        columns = None if attributes is None else attribute_columns(attributes)
         if auto:
-            tuning, config = self._tune(graph, attributes, self._labels(X, y))
+            tuning, config = self._tune(graph, attributes, y)
         file = json.loads(config)["attributes"].get("file")
         keep = False if self.keep_model is None and self.checkpoint is not None else self.keep_model
-        native = graph._native if keep is False and not file else graph._named()
         if file and not isinstance(self.config, (dict, type(None))):
             compare_attributes(os.fspath(self.config), file)
-        warn_idle(*self._choices(), _native.idle(native, config, columns is not None))
-        with listener(self.verbose) as listen, factor_folder(self.factors) as folder:
-            result = _native.embed(
-                native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder, self.device, keep
-            )
-            factors = None if folder is None else load_factors(folder, mmap=self.factors is not True)
-        self._set_results(*result[:3])
+        with with_attributes(attributes, graph.node_ids, config) as (columns, full), factor_folder(self.factors) as folder:
+            by_id = keep is not False or json.loads(full)["attributes"].get("file")
+            native = graph._named() if by_id else graph._native
+            warn_idle(*self._choices(), _native.idle(native, full, columns is not None))
+            with listener(self.verbose) as listen:
+                result = _native.embed(
+                    native, full, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder, self.device, keep
+                )
+            factors = None if folder is None else read_factors(folder, mmap=self.factors is not True)
+        self._set_results(json.loads(config)["attributes"], *result[:3])
         self._set_or_forget(factors_=factors, tuning_=tuning)
         self._set_model(graph, *result[3:])
         self._note_features(X)
         warn_of_result(self.report_)
 
-    def _set_results(self, vectors: np.ndarray, names: list[str], report: str) -> None:
+    def _graph_of(self, X: Any, weights: Optional[bool]) -> Graph:
+        graph = self._as_graph(X, weights)
+        warn_of_input(graph, X, None if weights is False else USED_BY)
+        return graph
+
+    def _set_results(self, attributes: Any, vectors: np.ndarray, names: list[str], report: str) -> None:
         self.embedding_, self._columns = vectors, names
         self.report_ = json.loads(report)
         self.config_ = self.report_["config"]
+        self.config_["attributes"] = attributes
         self.motif_importance_ = _importance(self.report_)
         structure = self.report_.get("structure") or {"motifs": []}
         self.structure_importance_ = {entry["motif"]: entry["share"] for entry in structure["motifs"]}
@@ -264,13 +254,6 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
             elif hasattr(self, name):
                 delattr(self, name)
 
-    def _labels(self, X: Any, y: Any) -> Any:
-        """The labels that are given, by id where ``X`` is a list of ids."""
-        if y is None or self.graph is None:
-            return y
-        check_consistent_length(X, y)
-        return dict(zip(self._ids_of(X), y))
-
     def _tune(self, graph: Any, attributes: Any, labels: Any) -> tuple[Tuning, str]:
         """What was compared, and the settings that suit the graph best, as JSON."""
         refused = ("n_local_components", "n_steps", "motifs", "config", "memory_limit")
@@ -281,9 +264,9 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
             raise ValueError(f"{given[0]}: {message}")
         weights = "" if self.weights is None else f"weights={str(self.weights).lower()}"
         candidates = [with_option(candidate, weights) for candidate in _native.tuned_candidates()]
-        seed = {"random_state": 100_001 + self._seed().get("seed", 0)}
-        shared = {"n_components": self.n_components, "n_jobs": self.n_jobs, "verbose": self.verbose, **seed}
-        tuning = tune(graph, labels, candidates=candidates, **shared)
+        first = 100_001 + self._seed().get("seed", 0)
+        shared: dict[str, Any] = {"n_components": self.n_components, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        tuning = tune(graph, labels, candidates=candidates, random_state=first, **shared)
         return tuning, self._resolve(*candidate_settings(tuning.chosen))
 
     def _choices(self) -> tuple[dict[str, Any], dict[str, Any]]:

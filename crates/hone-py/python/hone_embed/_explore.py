@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional
+from dataclasses import dataclass
+from typing import Any, Optional
 
 import numpy as np
 
 from hone_embed import _native
 from hone_embed._progress import jobs, listener
+from hone_embed._results import Table
 from hone_embed._store import _parts
 
 
-class Neighbours(NamedTuple):
-    """The most similar nodes of every node."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Neighbours(Table):
+    """The most similar nodes of every node, as :func:`neighbours` gives them.
+
+    Examples
+    --------
+    >>> from hone_embed import HONE
+    >>> neighbours(HONE().fit("builtin:karate"), 3)
+    Neighbours(102 rows: node, neighbour, similarity)
+    """
 
     node_ids: np.ndarray
     """The id of each row."""
@@ -24,6 +34,10 @@ class Neighbours(NamedTuple):
     """float32, in the same places."""
     recall: Optional[float]
     """The part of the true neighbours that an approximate search found, by a sample; None where it was exact."""
+
+    def _columns(self) -> dict[str, Any]:
+        nodes = np.repeat(self.node_ids, self.rows.shape[1])
+        return {"node": nodes, "neighbour": self.node_ids[self.rows.ravel()], "similarity": self.similarities.ravel()}
 
 
 def most_similar(
@@ -40,7 +54,7 @@ def most_similar(
     Parameters
     ----------
     embedding
-        A fitted :class:`HONE`, what :func:`load` returns, a DataFrame, or a pair of ids and vectors.
+        A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, or a pair of ids and vectors.
     node
         The id of a node.
     positive, negative
@@ -50,7 +64,7 @@ def most_similar(
     by
         ``"proximity"``: nodes in the same part of the graph, by cosine; ``"structure"``: nodes with similar motif
         counts, by distance; ``"all"``: proximity, with structure to break near-ties. Vectors without columns called
-        ``structure.…`` have proximity only.
+        ``structure_…`` have proximity only.
 
     Examples
     --------

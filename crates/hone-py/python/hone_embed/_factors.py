@@ -7,16 +7,27 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
 import numpy as np
 
+from hone_embed._results import Parts
 
-@dataclass(frozen=True)
-class LocalFactors:
-    """The factors of one motif matrix: ``S[np.ix_(rows, rows)]`` is about ``U * sigma @ V.T``."""
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalFactors(Parts):
+    """The factors of one motif matrix: ``S[np.ix_(rows, rows)]`` is about ``U * sigma @ V.T``.
+
+    Examples
+    --------
+    >>> from hone_embed import HONE
+    >>> hone = HONE("hone-p", n_components=8, motifs=["edge"], n_steps=1, factors=True).fit("builtin:karate")
+    >>> edge = hone.factors_.local["edge", 1]
+    >>> edge.formula, edge.U.shape
+    ('diag(d^-1)·W', (34, 16))
+    """
 
     motif: str
     step: int
@@ -36,9 +47,17 @@ class LocalFactors:
     """One row per node of ``rows``; None where a solver has none."""
 
 
-@dataclass(frozen=True)
-class JointFactors:
-    """The factors of a joint model; ``model`` says how a slice follows from them."""
+@dataclass(frozen=True, eq=False, repr=False)
+class JointFactors(Parts):
+    """The factors of a joint model; ``model`` says how a slice follows from them.
+
+    Examples
+    --------
+    >>> from hone_embed import HONE
+    >>> hone = HONE("hone-p", n_components=8, motifs=["edge", "triangle"], config={"model": "cp"}, factors=True)
+    >>> hone.fit("builtin:karate").factors_.joint.left.shape
+    (34, 8)
+    """
 
     model: str
     slices: list[dict[str, Any]]
@@ -51,9 +70,16 @@ class JointFactors:
     """Of a Tucker decomposition, one matrix per motif factor."""
 
 
-@dataclass(frozen=True)
-class Factors:
-    """The factors of a run, as :attr:`HONE.factors_` and :func:`load_factors` give them."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Factors(Parts):
+    """The factors of a run, as :attr:`HONE.factors_` and :func:`read_factors` give them.
+
+    Examples
+    --------
+    >>> from hone_embed import HONE
+    >>> HONE("hone-p", n_components=8, motifs=["edge"], n_steps=1, factors=True).fit("builtin:karate").factors_
+    Factors(node_ids=34, local=1, Z=34 × 8, H=8 × 16, columns=16, joint=None)
+    """
 
     node_ids: np.ndarray
     local: dict[tuple[str, int], LocalFactors]
@@ -67,7 +93,7 @@ class Factors:
     joint: Optional[JointFactors]
 
 
-def load_factors(folder: Union[str, os.PathLike[str]], *, mmap: bool = True) -> Factors:
+def read_factors(folder: Union[str, os.PathLike[str]], *, mmap: bool = True) -> Factors:
     """Read a folder that ``hone embed --factors`` or ``HONE(factors=folder)`` wrote.
 
     Parameters
@@ -84,7 +110,7 @@ def load_factors(folder: Union[str, os.PathLike[str]], *, mmap: bool = True) -> 
     >>> from hone_embed import HONE
     >>> folder = os.path.join(tempfile.mkdtemp(), "factors")
     >>> hone = HONE("hone-p", n_components=8, motifs=["edge"], factors=folder).fit("builtin:karate")
-    >>> edge = load_factors(folder).local["edge", 1]
+    >>> edge = read_factors(folder).local["edge", 1]
     >>> edge.U.shape, edge.sigma.shape, edge.V.shape
     ((34, 16), (16,), (34, 16))
     """
@@ -115,7 +141,8 @@ def load_factors(folder: Union[str, os.PathLike[str]], *, mmap: bool = True) -> 
             raise ValueError(f"{folder}: {entry['file']} has shape {found.shape}, not {tuple(entry['shape'])}")
         return found
 
-    joint, whole = manifest["joint"], manifest["global"] or {"Z": None, "H": None, "columns": []}
+    joint = manifest["joint"]
+    whole: dict[str, Any] = manifest["global"] or {"Z": None, "H": None, "columns": []}
     return Factors(
         node_ids=np.load(check(manifest["ids"])),
         local={(entry["motif"], entry["step"]): _local(entry, array, manifest["nodes"]) for entry in manifest["local"]},
@@ -146,7 +173,7 @@ def _joint(entry: dict[str, Any], array: Any) -> JointFactors:
 
 
 @contextlib.contextmanager
-def factor_folder(factors: Union[bool, str, os.PathLike[str], None]) -> Iterator[Optional[str]]:
+def factor_folder(factors: Union[bool, str, os.PathLike[str], None]) -> Generator[Optional[str]]:
     """Where a run is to write its factors: the folder that is named, one that vanishes afterwards for True, or none."""
     if factors is False or factors is None:
         yield None

@@ -32,7 +32,8 @@ class Graph:
         * an integer array of shape (2, M) or (M, 2), or a list of pairs: the edges, between integer
           ids or names (an array of shape (2, 2) is read as one edge per row);
         * a graph of NetworkX, igraph, rustworkx, PyTorch Geometric (``Data``) or DGL;
-        * a table of pandas, polars or pyarrow with one edge per row, or a pandas adjacency whose index equals its columns;
+        * a table of pandas, polars or pyarrow with one edge per row, or anything else that is an Arrow stream, such as a
+          relation of DuckDB or a reader of record batches; a pandas adjacency whose index equals its columns;
         * the name of a file, or ``"builtin:karate"`` and the like (see :func:`read_graph`);
         * a :class:`Graph`, used unchanged.
     directed
@@ -146,6 +147,43 @@ class Graph:
         shape = (self.n_nodes, self.n_nodes)
         return scipy.sparse.csr_array((weights, indices, indptr.astype(indices.dtype)), shape=shape)
 
+    def to_networkx(self) -> Any:
+        """The graph as a NetworkX graph, with the same ids and weights.
+
+        >>> Graph([("ann", "bob"), ("bob", "cid")]).to_networkx().edges
+        EdgeView([('ann', 'bob'), ('bob', 'cid')])
+        """
+        import networkx
+
+        graph = networkx.DiGraph() if self.directed else networkx.Graph()
+        graph.add_nodes_from(self.node_ids.tolist())
+        columns = (values.tolist() for values in self._edges().values())
+        if self.weighted:
+            graph.add_weighted_edges_from(zip(*columns))
+        else:
+            graph.add_edges_from(zip(*columns))
+        return graph
+
+    def to_pandas(self) -> Any:
+        """The edges as a pandas DataFrame, undirected ones once.
+
+        >>> Graph([("ann", "bob"), ("bob", "cid")]).to_pandas()
+          source target
+        0    ann    bob
+        1    bob    cid
+        """
+        import pandas
+
+        return pandas.DataFrame(self._edges())
+
+    def _edges(self) -> dict[str, np.ndarray]:
+        """The ids of the ends of each edge, and the weights if there are some."""
+        matrix = self.adjacency()
+        matrix = (matrix if self.directed else scipy.sparse.triu(matrix)).tocoo()
+        ids = self.node_ids
+        edges = {"source": ids[matrix.row], "target": ids[matrix.col]}
+        return {**edges, "weight": matrix.data} if self.weighted else edges
+
     def __repr__(self) -> str:
         kind = "".join(f", {word}=True" for word in ("directed", "weighted") if getattr(self, word))
         return f"Graph(nodes={self.n_nodes}, edges={self.n_edges}{kind})"
@@ -193,14 +231,14 @@ def as_graph(
 
     ``unused`` says what about weights that are left out; None if nobody wants them.
     """
-    graph = as_quiet_graph(data, directed=directed, weighted=weighted)
+    graph = as_quiet_graph(data, Options(directed, weighted))
     warn_of_input(graph, data, unused)
     return graph
 
 
-def as_quiet_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = False) -> Graph:
+def as_quiet_graph(data: Any, options: Options) -> Graph:
     """:func:`as_graph` without warnings, for data that may be something else; :func:`warn_of_input` gives them."""
-    return Graph._of(*_converted(data, Options(directed, weighted)))
+    return Graph._of(*_converted(data, options))
 
 
 def warn_of_input(graph: Graph, data: Any, unused: Optional[str]) -> None:
@@ -305,17 +343,17 @@ def read_recorded_graph(
     Parameters
     ----------
     record
-        The ``OUT.run.json`` that the command ``hone`` or :func:`save` wrote.
+        The ``OUT.run.json`` that the command ``hone`` or :func:`write_embedding` wrote.
     changed
         What to do if the graph has changed since: ``"refuse"`` it, or ``"warn"`` and return it.
 
     Examples
     --------
     >>> import os, tempfile
-    >>> from hone_embed import HONE, save
+    >>> from hone_embed import HONE, write_embedding
     >>> file = os.path.join(tempfile.mkdtemp(), "z.npy")
     >>> first = HONE(n_components=24, random_state=7).fit("builtin:karate")
-    >>> files = save(file, first)
+    >>> files = write_embedding(file, first)
     >>> again = HONE(config=file + ".run.json").fit(read_recorded_graph(file + ".run.json"))
     >>> bool((first.embedding_ == again.embedding_).all())
     True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,29 @@ def narrow(ids: list[Any]) -> np.ndarray:
     return array
 
 
+def per_node(values: Any, ids: np.ndarray, name: str) -> list[Any]:
+    """One value per node: as many as there are nodes, in their order, or a mapping of ids to values; None where there is none.
+
+    >>> per_node({"b": 2}, np.array(["a", "b"]), "labels")
+    [None, 2]
+    """
+    if isinstance(values, Mapping):
+        row_of = {id: row for row, id in enumerate(ids.tolist())}
+        unknown = [id for id in values if id not in row_of]
+        if unknown:
+            more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+            raise ValueError(f"{name}: {unknown[0]!r} is not a node of the graph{more}")
+        found: list[Any] = [None] * len(ids)
+        for id, value in values.items():
+            found[row_of[id]] = value
+        return found
+    found = values.tolist() if hasattr(values, "tolist") else list(values)
+    if len(found) != len(ids):
+        s = "" if len(found) == 1 else "s"
+        raise ValueError(f"{name}: {len(found)} value{s} for {len(ids)} nodes; give one per node, or a mapping of ids to values")
+    return found
+
+
 def node_list(nodes: Any) -> np.ndarray:
     if isinstance(nodes, (int, np.integer)):
         return np.arange(int(nodes))
@@ -77,7 +101,7 @@ def positions(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 def integers(values: Any) -> np.ndarray:
     """As int32 or int64, without a copy where it is one of them."""
     array: np.ndarray = _even(np.asarray(values))
-    if array.dtype in (np.int32, np.int64):
+    if array.dtype == np.int32 or array.dtype == np.int64:
         return array
     if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
         raise ValueError("ids: beyond 2⁶³; use names instead")

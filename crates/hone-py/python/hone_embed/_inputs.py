@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import numbers
 import os
+from collections.abc import Iterable
 from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 import scipy.sparse
 
 from hone_embed import _native
+from hone_embed._arrow import Batches, edge_columns, is_stream, node_ids
 from hone_embed._ids import id_array, integers, is_missing, narrow, node_list, positions, weight_array
 from hone_embed._warnings import warn
 
@@ -51,7 +53,7 @@ def convert(data: Any, options: Options) -> Converted:
             return converter(data, options)
     kind = f"{type(data).__module__}.{type(data).__qualname__}"
     raise TypeError(
-        f"graph: a {kind} is not a graph; pass a SciPy matrix, an edge array or table, a graph of NetworkX, igraph, "
+        f"graph: a {kind} is not a graph; pass a SciPy matrix, an edge array or table, an Arrow stream, a graph of NetworkX, igraph, "
         "rustworkx, PyTorch Geometric or DGL, a file name, or a hone_embed.Graph"
     )
 
@@ -104,10 +106,15 @@ def _from_dense(data: np.ndarray, options: Options) -> Converted:
     return _from_sparse(scipy.sparse.csr_array(data), options)
 
 
+def _node_list(nodes: Any) -> np.ndarray:
+    """Ids of all nodes: a number of them, a list, or a table that is an Arrow stream."""
+    return node_list(node_ids(nodes) if is_stream(nodes) and hasattr(nodes, "schema") else nodes)
+
+
 def _matrix_ids(nodes: Any, count: int) -> Optional[np.ndarray]:
     if nodes is None:
         return None
-    ids = node_list(nodes)
+    ids = _node_list(nodes)
     if len(ids) != count:
         raise ValueError(f"nodes: {len(ids)} ids for {count} rows; give one per row")
     return ids
@@ -177,7 +184,7 @@ def _from_columns(
             for side, ids in ((left, sources), (right, targets))
         )
     if options.nodes is not None:
-        ids = node_list(options.nodes)
+        ids = _node_list(options.nodes)
         sources, targets = positions(ids, sources), positions(ids, targets)
         return _native.Graph.from_edges(len(ids), sources, targets, weights, directed), ids
     kinds = sources.dtype.kind + targets.dtype.kind
@@ -315,28 +322,52 @@ def _from_polars(data: Any, options: Options) -> Converted:
     return _from_table(list(data.columns), data.height, lambda k, first: data[:first, k].to_numpy(), options)
 
 
-def _from_pyarrow(data: Any, options: Options) -> Converted:
-    names = list(data.schema.names)
-    return _from_table(names, data.num_rows, lambda k, first: _arrow_column(data.column(k)[:first]), options)
+def _from_arrow(data: Any, options: Options) -> Converted:
+    batches = Batches(data)
+    places = _columns_of(batches.names, batches.head, options)
+    sides = (batches.names[places.source], batches.names[places.target])
+    sources, targets, weights, names = edge_columns(batches, (places.source, places.target), places.weight)
+    if names is None or options.bipartite or options.nodes is not None:
+        ends = (sources, targets) if names is None else (names[sources], names[targets])
+        native, ids = _from_columns(*ends, weights, options, sides)
+    else:
+        ids, directed = names, bool(options.directed)
+        native = _native.Graph.from_edges(len(ids), sources, targets, weights, directed)
+    native = native.read_as(places.reading)
+    return native.without_weights(len(sources)) if places.ignored else native, ids
 
 
-def _arrow_column(column: Any) -> np.ndarray:
-    return np.asarray(column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy())
+class Places(NamedTuple):
+    """Where a table has what."""
+
+    source: int
+    target: int
+    weight: Optional[int]
+    ignored: bool
+    """Whether there are weights that are not kept."""
+    reading: str
+    """How the columns were understood, for the native half."""
+
+
+def _columns_of(names: list[Any], head: Callable[[int, int], Iterable[Any]], options: Options) -> Places:
+    """The columns of a table, found by the rules for files; ``head`` gives the first cells of one."""
+    options.refuse("a table", "edge_weight")
+    asked = {name: _place(names, getattr(options, name)) for name in ("source", "target", "weight")}
+    # Columns that are numbered have no names.
+    heads = [] if all(isinstance(name, numbers.Integral) for name in names) else [str(name) for name in names]
+    cells = [[_text(value) for value in head(k, SAMPLE)] for k in range(len(names))]
+    asked.update(directed=bool(options.directed), weighted=options.weighted, bipartite=options.bipartite)
+    source, target, weight, ignored, reading = _native.table_columns(
+        heads, [list(row) for row in zip(*cells)], json.dumps(asked)
+    )
+    return Places(source, target, weight, ignored, reading)
 
 
 def _from_table(
     names: list[Any], rows: int, column: Callable[[int, Optional[int]], Any], options: Options
 ) -> Converted:
     """A table of one edge per row, whose columns are found by the rules for files; ``column`` gives the first cells of one, or all."""
-    options.refuse("a table", "edge_weight")
-    asked = {name: _place(names, getattr(options, name)) for name in ("source", "target", "weight")}
-    # Columns that are numbered have no names.
-    heads = [] if all(isinstance(name, numbers.Integral) for name in names) else [str(name) for name in names]
-    cells = [[_text(value) for value in column(k, SAMPLE)] for k in range(len(names))]
-    asked.update(directed=bool(options.directed), weighted=options.weighted, bipartite=options.bipartite)
-    source, target, weight, ignored, reading = _native.table_columns(
-        heads, [list(row) for row in zip(*cells)], json.dumps(asked)
-    )
+    source, target, weight, ignored, reading = _columns_of(names, column, options)
     sources, targets = id_array(column(source, None), "source"), id_array(column(target, None), "target")
     sides = (str(names[source]), str(names[target]))
     weights = None if weight is None else column(weight, None)
@@ -382,6 +413,6 @@ CONVERTERS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Options], Converte
     (comes_from("dgl"), _from_dgl),
     (comes_from("pandas"), _from_pandas),
     (comes_from("polars"), _from_polars),
-    (comes_from("pyarrow"), _from_pyarrow),
+    (is_stream, _from_arrow),
     (lambda data: isinstance(data, (np.ndarray, list, tuple)) or hasattr(data, "__array__"), _from_array),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse
 
@@ -40,7 +42,7 @@ class KnownRows:
             for twin in (self._order[:-1][twins], self._order[1:][twins]):
                 self._alone[twin] = False
 
-    def find(self, rows: scipy.sparse.csr_array) -> np.ndarray:
+    def find(self, rows: Any) -> np.ndarray:
         """For each row the node that has exactly these edges, a loop not counted; -1 for rows that no node has."""
         known = self._sums
         sums, mixtures, values = self._marks(rows, len(known))
@@ -69,7 +71,7 @@ class KnownRows:
         node = self._order[np.where(distance(below) < distance(above), below, above)]
         return np.where(self._sums[node] == sums, node, -1)
 
-    def _marks(self, matrix: scipy.sparse.csr_array, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _marks(self, matrix: Any, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The sum of each row, a mixture of its weights, and what each entry adds to the sum."""
         rng = np.random.default_rng(0)
         values = rng.integers(1, 2**63, size=columns, dtype=np.uint64)[matrix.indices]

@@ -14,15 +14,24 @@ from hone_embed import _native
 from hone_embed._estimator import HONE
 from hone_embed._explore import _space, layout_settings
 from hone_embed._graph import as_graph
+from hone_embed._ids import per_node
 from hone_embed._progress import jobs, listener
 
 _FORMATS = {".html": "html", ".svg": "svg", ".png": "png"}
 
 
 class Map:
-    """A map of a graph; notebooks show it, and :meth:`save` writes it."""
+    """A map of a graph, as :func:`draw_map` gives it; notebooks show it, and :meth:`save` writes it.
 
-    def __init__(self, make: Any) -> None:
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> karate = draw_map("builtin:karate", layout="pca")
+    >>> karate.save(os.path.join(tempfile.mkdtemp(), "karate.html"))
+    """
+
+    def __init__(self, title: str, make: Any) -> None:
+        self._title = title
         self._make = make
         self._html: Optional[str] = None
 
@@ -30,7 +39,7 @@ class Map:
     def html(self) -> str:
         """The page: one self-contained file that loads nothing from a network."""
         if self._html is None:
-            self._html = self._make("html").decode()
+            self._html = str(self._make("html"), "utf-8")
         return self._html
 
     def save(self, path: Union[str, os.PathLike[str]], *, overwrite: bool = False) -> None:
@@ -41,11 +50,14 @@ class Map:
         content = self.html.encode() if kind == "html" else self._make(kind)
         _native.write(os.fspath(path), content, overwrite)
 
+    def __repr__(self) -> str:
+        return f"Map({self._title!r})"
+
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{html.escape(self.html)}" width="100%" height="620" style="border:0"></iframe>'
 
 
-def map(
+def draw_map(
     graph: Any,
     embedding: Any = None,
     *,
@@ -76,9 +88,10 @@ def map(
         Vectors of its nodes, in its order: a fitted :class:`HONE`, an :class:`Embedding` or an array; by default
         computed now.
     labels
-        One label per node, in the graph's order, to colour by; None, NaN or an empty text for nodes without one.
+        One label per node to colour by, in the graph's order, or a mapping of ids to labels; None, NaN or an empty text for
+        nodes without one.
     attributes
-        Further columns to colour by: a DataFrame, or a dictionary of names and values.
+        Further columns to colour by: a DataFrame, or a dictionary of names and values, each as for ``labels``.
     layout
         ``"neighbours"`` or ``"pca"``; see :func:`layout`.
     n_roles, by
@@ -99,7 +112,7 @@ def map(
 
     Examples
     --------
-    >>> page = map("builtin:karate", title="Karate club")
+    >>> page = draw_map("builtin:karate", title="Karate club")
     >>> page.html.startswith("<!doctype html>")
     True
     """
@@ -114,7 +127,7 @@ def map(
     spaces = [space] if beside is None else [space, _space(embedding, beside)[1]]
     looks = {"palette": palette, "scale": scale, "point-size": point_size, "names": names, "shapes": shapes}
     style = json.dumps({**looks, **({} if colour is None else {"colour": colour})})
-    colours = _colours(graph.n_nodes, labels, attributes)
+    colours = _colours(graph.node_ids, labels, attributes)
     options = "{}" if n_roles is None else f'{{"roles": {int(n_roles)}}}'
     settings = layout_settings(layout, 15, None, random_state)
     with listener(verbose) as listen:
@@ -124,29 +137,28 @@ def map(
         with listener(verbose) as listen:
             return bytes(found.map(spaces, settings, title, colours, style, kind, jobs(n_jobs), listen))
 
-    return Map(make)
+    return Map(title, make)
 
 
-def _colours(nodes: int, labels: Any, attributes: Any) -> list[tuple[str, Optional[list[str]], list[float]]]:
-    columns: dict[str, Any] = {}
+def _colours(ids: np.ndarray, labels: Any, attributes: Any) -> list[tuple[str, Optional[list[str]], list[float]]]:
+    columns: dict[str, list[Any]] = {}
     if labels is not None:
-        columns["label"] = np.asarray(labels).astype(object)
+        columns["label"] = per_node(labels, ids, "labels")
     if attributes is not None:
-        columns.update({str(name): np.asarray(attributes[name]) for name in attributes})
+        columns.update({str(name): per_node(attributes[name], ids, f"attributes: {name}") for name in attributes})
     colours: list[tuple[str, Optional[list[str]], list[float]]] = []
     for name, values in columns.items():
-        if len(values) != nodes:
-            parameter = "labels" if labels is not None and name == "label" else f"attributes: {name}"
-            s = "" if len(values) == 1 else "s"
-            raise ValueError(f"{parameter}: {len(values)} value{s} for {nodes} nodes; give one per node")
-        if values.dtype.kind in "biuf":
-            colours.append((name, None, np.where(np.isfinite(values), values, np.nan).astype(np.float32).tolist()))
+        numbers = [value for value in values if not _missing(value)]
+        if name != "label" and all(isinstance(value, (int, float)) for value in numbers):
+            known = np.asarray([np.nan if _missing(value) else value for value in values], dtype=np.float32)
+            colours.append((name, None, np.where(np.isfinite(known), known, np.nan).tolist()))
         else:
-            given = np.array([not _missing(value) for value in values.tolist()], dtype=bool)
-            names, codes = np.unique(values[given].astype(str), return_inverse=True)
+            given = np.array([not _missing(value) for value in values], dtype=bool)
+            texts = [str(value) for value in values if not _missing(value)]
+            names, codes = np.unique(np.asarray(texts, dtype=np.str_), return_inverse=True)
             if len(names) > 1000:
                 raise ValueError(f"{name}: {len(names)} categories; at most 1000 can be coloured")
-            places = np.full(nodes, np.nan, dtype=np.float32)
+            places = np.full(len(ids), np.nan, dtype=np.float32)
             places[given] = codes
             colours.append((name, names.tolist(), places.tolist()))
     return colours

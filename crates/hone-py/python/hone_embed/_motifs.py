@@ -4,28 +4,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional, Union
+from dataclasses import dataclass
+from typing import Any, Optional, Union
 
 import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import LinearOperator
 
 from hone_embed import _native
-from hone_embed._arrays import as_frame
 from hone_embed._graph import USED_BY, as_graph
 from hone_embed._progress import jobs, listener
+from hone_embed._results import Table
 from hone_embed._warnings import warn
 
 
-class OrbitCounts(NamedTuple):
-    """Counts as plain arrays."""
+@dataclass(frozen=True, eq=False, repr=False)
+class OrbitCounts(Table):
+    """Motif counts of edges or nodes, as :func:`count_orbits` gives them.
+
+    Examples
+    --------
+    >>> counts = count_orbits([(0, 1), (1, 2), (2, 0)], motifs=["edge", "triangle"])
+    >>> counts
+    OrbitCounts(3 rows: source, target, edge, triangle)
+    >>> counts.to_pandas()
+       source  target  edge  triangle
+    0       0       1     1         1
+    1       0       2     1         1
+    2       1       2     1         1
+    """
 
     keys: np.ndarray
-    """Ids: one row of two per edge, or one per node."""
+    """Ids: one row of two per edge, or one per node; ``"total"`` for the whole graph."""
     counts: np.ndarray
     """uint64, one row per edge or node, one column per motif."""
     names: list[str]
     """Names of the columns."""
+
+    def _columns(self) -> dict[str, Any]:
+        by_edge = self.keys.ndim == 2
+        ids = {"source": self.keys[:, 0], "target": self.keys[:, 1]} if by_edge else {"id": self.keys}
+        return {**ids, **{name: self.counts[:, k] for k, name in enumerate(self.names)}}
 
 
 def count_orbits(
@@ -34,10 +53,9 @@ def count_orbits(
     *,
     motifs: Union[str, Sequence[str]] = "all",
     subgraph: bool = False,
-    output: str = "auto",
     n_jobs: Optional[int] = None,
     verbose: bool = False,
-) -> Any:
+) -> OrbitCounts:
     """Count motifs exactly, per edge or per node.
 
     Occurrences are induced subgraphs of 2 to 4 nodes. Directions are ignored, except for the motifs of directed
@@ -49,21 +67,19 @@ def count_orbits(
         Anything :class:`Graph` takes.
     by
         ``"edge"``: the 13 edge orbits, or the ``motifs`` given, one row per edge (undirected edges
-        once); ``"node"``: the 15 node orbits in ORCA's numbering, one row per node.
+        once); ``"node"``: the 15 node orbits in ORCA's numbering, one row per node; ``"total"``: how often each of the
+        ``motifs`` occurs in the graph, in one row. Counts of directed motifs per node are features; see :func:`features`.
     motifs
         ``"all"``, ``"graphlets"``, ``"size3"``, for directed graphs ``"triads"`` (13 triads and two dyads) or
-        ``"triad-orbits"`` (the positions of an arc in them), or a list of names; for edges only.
+        ``"triad-orbits"`` (the positions of an arc in them), or a list of names; not by node.
     subgraph
         Whether to count all triples of nodes whose arcs contain those of a directed motif; otherwise
         occurrences are induced.
-    output
-        ``"pandas"``, ``"numpy"`` (an :class:`OrbitCounts`), or ``"auto"``: pandas if ``graph`` is a pandas table or
-        ``sklearn.set_config(transform_output="pandas")`` was called, else NumPy.
 
     Examples
     --------
     >>> tailed_triangle = [(0, 1), (1, 2), (2, 0), (2, 3)]
-    >>> count_orbits(tailed_triangle, output="pandas")[["source", "target", "path3", "triangle"]]
+    >>> count_orbits(tailed_triangle, motifs=["path3", "triangle"]).to_pandas()
        source  target  path3  triangle
     0       0       1      0         1
     1       0       2      1         1
@@ -75,46 +91,35 @@ def count_orbits(
     array([[1, 0, 0],
            [0, 0, 1],
            [0, 1, 0]], dtype=uint64)
+    >>> count_orbits(tailed_triangle, by="total", motifs="graphlets").to_pandas().loc["total", "tailed-triangle"].item()
+    1
     >>> counts = count_orbits(tailed_triangle, by="node")
     >>> counts.counts[:, counts.names.index("triangle")]
     array([1, 1, 1, 0], dtype=uint64)
     """
-    if by not in ("edge", "node"):
-        raise ValueError(f"by: {by!r} is neither 'edge' nor 'node'")
+    if by not in ("edge", "node", "total"):
+        raise ValueError(f"by: {by!r} is not one of 'edge', 'node', 'total'")
     if by == "node" and motifs != "all":
         raise ValueError("motifs: cannot be chosen with by='node', which always returns the 15 node orbits")
     if by == "node" and subgraph:
         raise ValueError("subgraph: such counts are of edges; leave it out")
-    if output not in ("auto", "pandas", "numpy"):
-        raise ValueError(f"output: {output!r} is not one of 'auto', 'pandas', 'numpy'")
-    given, graph = graph, as_graph(graph)
-    ids = graph.node_ids
+    graph = as_graph(graph)
+    ids, native, wanted = graph.node_ids, graph._native, motifs if isinstance(motifs, str) else ",".join(motifs)
+    names = _native.node_orbit_names() if by == "node" else _native.motif_names(wanted)
+    directed = {*_native.motif_names("triads"), *_native.motif_names("triad-orbits")}
+    if graph.directed and directed.isdisjoint(names):
+        more = 'motifs="triads" counts directed ones; per node: features(graph, motifs="triads", depth=0)'
+        warn(f"these motifs ignore the directions of arcs; {more}")
     with listener(verbose) as listen:
         if by == "node":
-            counts = _native.count_nodes(graph._native, jobs(n_jobs), listen)
-            keys, names = ids, _native.node_orbit_names()
+            keys, counts = ids, _native.count_nodes(native, jobs(n_jobs), listen)
+        elif by == "total":
+            found = _native.count_totals(native, wanted, subgraph, jobs(n_jobs), listen)
+            keys, counts = np.asarray(["total"]), np.asarray([found], dtype=np.uint64)
         else:
-            wanted = motifs if isinstance(motifs, str) else ",".join(motifs)
-            names = _native.motif_names(wanted)
-            sources, targets, counts = _native.count_edges(
-                graph._native, wanted, subgraph, jobs(n_jobs), listen
-            )
+            sources, targets, counts = _native.count_edges(native, wanted, subgraph, jobs(n_jobs), listen)
             keys = np.stack([ids[sources], ids[targets]], axis=1)
-    return _table(OrbitCounts(keys, counts, list(names)), as_frame(output, given))
-
-
-def _table(table: OrbitCounts, frame: bool) -> Any:
-    if not frame:
-        return table
-    import pandas
-
-    counts = pandas.DataFrame(table.counts, columns=table.names)
-    if table.keys.ndim == 2:
-        counts.insert(0, "target", table.keys[:, 1])
-        counts.insert(0, "source", table.keys[:, 0])
-    else:
-        counts.index = pandas.Index(table.keys, name="id")
-    return counts
+    return OrbitCounts(keys, counts, names)
 
 
 def update_orbits(
@@ -123,10 +128,9 @@ def update_orbits(
     *,
     added: Any = None,
     removed: Any = None,
-    output: str = "auto",
     n_jobs: Optional[int] = None,
     verbose: bool = False,
-) -> Any:
+) -> OrbitCounts:
     """Exact motif counts per edge after edges have changed, from the counts before.
 
     Only what changes is counted again. Each edge has the counts that :func:`count_orbits` gives it in the
@@ -137,26 +141,22 @@ def update_orbits(
     graph
         The undirected graph before the change: anything :class:`Graph` takes.
     counts
-        The result of :func:`count_orbits` for it, by edge and with all orbits.
+        The result of :func:`count_orbits` for it, by edge and with all orbits, or its data frame.
     added, removed
         Edges between ids, which may be new: lists of pairs, or anything :class:`Graph` accepts. Added edges that
         already exist are ignored with a warning; removing edges that do not exist is an error.
-    output
-        As for :func:`count_orbits`; ``"auto"``: as ``counts``.
 
     Examples
     --------
     >>> path = [(0, 1), (1, 2)]
-    >>> counts = count_orbits(path, output="pandas")
-    >>> update_orbits(path, counts, added=[(2, 0), (2, 3)])[["source", "target", "path3", "triangle"]]
+    >>> counts = update_orbits(path, count_orbits(path), added=[(2, 0), (2, 3)])
+    >>> counts.to_pandas()[["source", "target", "path3", "triangle"]]
        source  target  path3  triangle
     0       0       1      0         1
     1       0       2      1         1
     2       1       2      1         1
     3       2       3      2         0
     """
-    if output not in ("auto", "pandas", "numpy"):
-        raise ValueError(f"output: {output!r} is not one of 'auto', 'pandas', 'numpy'")
     graph, table = as_graph(graph), _orbit_counts(counts)
     if graph.directed:
         raise ValueError("graph: counts of a directed graph cannot be updated; count the changed graph")
@@ -190,7 +190,7 @@ def update_orbits(
         )  # fmt: skip
     names = np.asarray(ids)
     keys = np.stack([names[sources], names[targets]], axis=1)
-    return _table(OrbitCounts(keys, values, table.names), as_frame(output, counts))
+    return OrbitCounts(keys, values, table.names)
 
 
 def _orbit_counts(counts: Any) -> OrbitCounts:
@@ -205,7 +205,7 @@ def _orbit_counts(counts: Any) -> OrbitCounts:
     else:
         raise ValueError("counts: give what count_orbits returned, by edge")
     if table.keys.ndim != 2:
-        raise ValueError("counts: these are counts by node; give those by edge")
+        raise ValueError("counts: these are counts by node or in total; give those by edge")
     return table
 
 
@@ -305,7 +305,8 @@ class _Matrix(LinearOperator):
     def _adjoint(self) -> Any:
         if self._native.symmetric:
             return self
-        return LinearOperator(
+        operator: Any = LinearOperator  # what it returns is not of this class
+        return operator(
             self.shape, matvec=self._rmatvec, rmatvec=self._matvec, matmat=self._rmatmat, rmatmat=self._matmat,
             dtype=self.dtype,
         )  # fmt: skip

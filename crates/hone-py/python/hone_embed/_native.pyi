@@ -160,6 +160,14 @@ def embed(
     device: str | None = None,
     model: Optional[bool] = False,
 ) -> tuple[NDArray[np.float32], list[str], str, Optional[Model], Optional[str]]: ...
+def features(
+    graph: Graph,
+    config: str,
+    jobs: int = 0,
+    memory: Optional[int] = None,
+    attributes: Optional[tuple[NDArray[np.float32], list[str]]] = None,
+    listener: _Listener = None,
+) -> tuple[NDArray[np.float32], list[str], str]: ...
 def motif_names(set: str) -> list[str]: ...
 def node_orbit_names() -> list[str]: ...
 def count_edges(
@@ -175,6 +183,9 @@ def update_edges(
     jobs: int = 0,
     listener: _Listener = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]: ...
+def count_totals(
+    graph: Graph, motifs: str, subgraph: bool = False, jobs: int = 0, listener: _Listener = None
+) -> list[int]: ...
 def count_nodes(graph: Graph, jobs: int = 0, listener: _Listener = None) -> NDArray[np.uint64]: ...
 def motif_graph(
     graph: Graph,
@@ -190,6 +201,15 @@ def methods() -> list[tuple[str, str]]: ...
 def evaluate_link(
     graph: Graph,
     contestants: list[tuple[str, Optional[str]]],
+    settings: dict[str, Any],
+    jobs: int,
+    listener: _Listener,
+) -> str: ...
+def evaluate_labels(
+    graph: Graph,
+    labels: list[tuple[int, list[str]]],
+    contestants: list[tuple[str, Optional[str]]],
+    shares: list[float],
     settings: dict[str, Any],
     jobs: int,
     listener: _Listener,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 import scipy.sparse
@@ -13,13 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from hone_embed import _native
 from hone_embed._arrays import is_rows
+from hone_embed._arrow import vector_table
 from hone_embed._changes import changed, with_rows
-from hone_embed._graph import Graph, as_quiet_graph, ids_to_array, warn_of_input
+from hone_embed._graph import Column, Graph, as_quiet_graph, ids_to_array, warn_of_input
+from hone_embed._inputs import Options
 from hone_embed._known import KnownRows
 from hone_embed._progress import jobs, listener
 from hone_embed._protocol import SklearnProtocol
 from hone_embed._settings import warn_of_result
 from hone_embed._warnings import warn
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Why there is no graph next to a model.
 NO_EDGES = "a model that was read from a file knows no edges; transform a graph instead"
@@ -33,6 +38,7 @@ class Placing(SklearnProtocol):
     memory_limit: Union[int, str, None]
     keep_model: Optional[bool]
     directed: Optional[bool]
+    weight: Optional[Column]
     n_jobs: Optional[int]
     verbose: bool
     _model: Optional[_native.Model]
@@ -44,14 +50,13 @@ class Placing(SklearnProtocol):
     def transform(self, X: Any, *, structure_only: bool = False, new_only: bool = False) -> Any:
         """Vectors of nodes, in the space of the fit.
 
-        With ``graph``, of the nodes whose ids are in ``X``. Otherwise ``X`` is one of
+        ``X`` is a graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their
+        proximity columns, others are placed by their edges. Structure columns are those of ``X``, in the units of the fit.
+        So the graph of the fit gets its own vectors, bit for bit.
 
-        * the graph that was fitted: its vectors, bit for bit;
-        * another graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their
-          proximity columns, others are placed by their edges. Structure columns are those of ``X``, in the units of the fit;
-        * a matrix with one row per node and one column per fitted node: the edges between them, or the arcs to fitted
-          nodes. A row that is the row of a fitted node stands for that node. A square matrix is rows of nodes if a matrix
-          was fitted, and another graph if not: pass other graphs as :class:`Graph`.
+        A matrix with one column per fitted node has the edges of one node per row, or its arcs to fitted nodes; a row
+        that is the row of a fitted node stands for that node. A square matrix is rows of nodes if a matrix
+        was fitted, and another graph if not: pass other graphs as :class:`Graph`.
 
         New nodes of one call join the fitted graph together, without edges between them. Motifs are counted with all of
         them, so two new nodes with a common neighbour change each other's structure columns; where this matters, pass rows
@@ -77,27 +82,21 @@ class Placing(SklearnProtocol):
         """
         check_is_fitted(self)
         first = self._first_column(structure_only)
-        if new_only and self.graph is not None:
-            raise ValueError("new_only: with graph, transform takes ids of fitted nodes, of which none is new")
-        if self.graph is not None:
-            rows = self._rows_of(X)
-            return self._output(X, self.embedding_[rows, first:], self.node_ids_[rows], self._columns[first:])
         self._check_features(X)
         fitted = len(self.embedding_)
         are_rows = is_rows(X, fitted, hasattr(self, "n_features_in_"))
-        if not are_rows or X.shape[0] == fitted:
-            graph = as_quiet_graph(X, directed=self.directed, weighted=self.config_["weights"] is True)
-            if not new_only and graph._named().fingerprint() == self._fingerprint:
-                return self._output(X, self.embedding_[:, first:].copy(), self.node_ids_, self._columns[first:])
+        graph = None if are_rows and X.shape[0] != fitted else self._as_graph(X, self.config_["weights"])
+        if graph is not None and not new_only and graph._named().fingerprint() == self._fingerprint:
+            return self._output(X, self.embedding_[:, first:].copy(), self.node_ids_, self._columns[first:])
         if are_rows and new_only:
             raise ValueError("new_only: the rows of a matrix are all returned; pass another graph as a Graph")
-        if are_rows:
+        if are_rows or graph is None:
             return self._output(X, *self._of_rows(X, structure_only))
         warn_of_input(graph, X, "the fit has none")
         vectors, nodes, columns, _ = self._place(graph, structure_only, new_only)
         return self._output(X, vectors, graph.node_ids[nodes], columns)
 
-    def update(self, *, added: Iterable[Any] = (), removed: Iterable[Any] = ()) -> Any:
+    def update(self, *, added: Iterable[Any] = (), removed: Iterable[Any] = ()) -> Self:
         """Change edges of the graph, and the vectors with them, in the space of the fit.
 
         New nodes come last. ``embedding_``, ``node_ids_`` and ``report_`` are then of the changed graph. The model stays
@@ -142,8 +141,24 @@ class Placing(SklearnProtocol):
         check_is_fitted(self)
         self._kept_model("save").save(os.fspath(path), overwrite)
 
+    def to_arrow(self) -> Any:
+        """The ids of the nodes, and their vectors as one column of lists of one length, as a pyarrow table.
+
+        Examples
+        --------
+        >>> from hone_embed import HONE
+        >>> HONE(n_components=24).fit("builtin:karate").to_arrow().schema.field("vector").type
+        FixedSizeListType(fixed_size_list<item: float>[24])
+        """
+        check_is_fitted(self)
+        return vector_table(self.node_ids_, self.embedding_)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The same for any library that takes Arrow streams."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     @classmethod
-    def load(cls, path: Union[str, os.PathLike[str]]) -> Any:
+    def load(cls, path: Union[str, os.PathLike[str]]) -> Self:
         """Read a model that :meth:`save` or ``hone embed --save-model`` wrote.
 
         The result is fitted. It knows no edges, so ``transform`` takes graphs, and ``update`` is refused.
@@ -156,6 +171,12 @@ class Placing(SklearnProtocol):
         hone.config_, hone._fingerprint = facts["config"], facts["fingerprint"]
         hone._model, hone._no_model, hone._graph, hone._known = model, None, None, None
         return hone
+
+    def _as_graph(self, X: Any, weights: Optional[bool]) -> Graph:
+        """``X`` as a graph, with the weights that the fit needs."""
+        if weights is False and self.weight is not None:
+            raise ValueError("weight: it names weights and weights=False leaves them out; give one of the two")
+        return as_quiet_graph(X, Options(self.directed, weights is True or self.weight is not None, weight=self.weight))
 
     def _set_model(self, graph: Graph, model: Optional[_native.Model], why_not: Optional[str]) -> None:
         """Keeps the model of a fit and its graph, or why there is none."""
@@ -200,7 +221,7 @@ class Placing(SklearnProtocol):
         if not structure_only:
             return 0
         for k, name in enumerate(self._columns):
-            if name.startswith("structure."):
+            if name.startswith("structure_"):
                 return k
         raise ValueError("structure_only: the vectors have no structure columns; fit with the preset hone")
 

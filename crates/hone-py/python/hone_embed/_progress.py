@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, Callable, Optional
 
 Listener = Callable[[str, str, int], None]
 
 
 @contextlib.contextmanager
-def listener(verbose: bool) -> Iterator[Optional[Listener]]:
+def listener(verbose: bool) -> Generator[Optional[Listener]]:
     """What the native half reports of its progress; nothing when there is no listener."""
     if not verbose:
         yield None

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of a transformer: kinds of output, names of columns, the width of ``X``, clones and tags."""
+"""What scikit-learn asks of a transformer: kinds of output, names of columns, the width of ``X`` and tags."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from typing import Any, Optional
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from hone_embed._arrays import is_edges, is_matrix
-from hone_embed._ids import narrow
 
 
 class SklearnProtocol:
@@ -19,7 +17,6 @@ class SklearnProtocol:
     embedding_: np.ndarray
     node_ids_: np.ndarray
     n_features_in_: int
-    graph: Any
     _columns: list[str]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -31,8 +28,7 @@ class SklearnProtocol:
         """Have vectors returned as ``"pandas"``, ``"polars"`` or ``"default"`` arrays.
 
         Data frames of pandas are indexed by node id. Those of polars have no index: their first column is ``id``, to be dropped
-        before the vectors go into another estimator, unless ``X`` gives the ids itself: a matrix, whose rows are nodes, or
-        with ``graph`` a list of ids.
+        before the vectors go into another estimator, unless ``X`` is a matrix, whose rows are the nodes.
         """
         if transform is not None:
             if transform not in ("default", "pandas", "polars"):
@@ -56,7 +52,7 @@ class SklearnProtocol:
             import polars
 
             frame = polars.DataFrame(vectors, schema=names, orient="row")
-            if ids is None or self.graph is not None or (is_matrix(X) and not is_edges(X)):
+            if ids is None or (is_matrix(X) and not is_edges(X)):
                 return frame
             kind = polars.Object if ids.dtype.kind == "O" else None
             return frame.insert_column(0, polars.Series("id", ids.tolist(), dtype=kind))
@@ -65,7 +61,7 @@ class SklearnProtocol:
     def _note_features(self, X: Any) -> None:
         if hasattr(self, "n_features_in_"):
             del self.n_features_in_
-        if self.graph is None and is_matrix(X):
+        if is_matrix(X):
             self.n_features_in_ = len(self.embedding_)
 
     def _check_features(self, X: Any) -> None:
@@ -79,43 +75,14 @@ class SklearnProtocol:
             name, fitted = type(self).__name__, len(self.embedding_)
             raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {fitted} features as input.")
 
-    def _ids_of(self, X: Any) -> list[Any]:
-        # NumPy makes names of numbers among names, and rows of tuples.
-        single = isinstance(X, (list, tuple)) and not any(isinstance(id, (list, np.ndarray)) for id in X)
-        ids = narrow(list(X)) if single else np.asarray(X)
-        if ids.ndim != 1 and ids.shape[1:] != (1,):
-            raise ValueError(f"X: shape {ids.shape}; a list of node ids is expected")
-        return ids.reshape(-1).tolist()
-
-    def _rows_of(self, X: Any) -> np.ndarray:
-        """Rows of the nodes whose ids are in ``X``."""
-        wanted = self._ids_of(X)
-        index = {id: row for row, id in enumerate(self.node_ids_.tolist())}
-        try:
-            return np.asarray([index[id] for id in wanted], dtype=np.int64)
-        except KeyError as error:
-            raise ValueError(f"X: {error.args[0]!r} is not a node of the graph") from None
-
-    def __sklearn_clone__(self) -> Any:
-        """A copy without results; the graph, which may be large, is shared and not copied."""
-        parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
-        new = type(self)(**{name: _copy(name, value) for name, value in parameters.items()})
-        if hasattr(self, "_sklearn_output_config"):
-            new._sklearn_output_config = dict(self._sklearn_output_config)
-        return new
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         # Cross-validation then takes rows and columns of an adjacency, not rows only.
-        tags.input_tags.pairwise = self.graph is None
+        tags.input_tags.pairwise = True
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []  # vectors are always float32
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
         """The same for scikit-learn before 1.6."""
-        return {"pairwise": self.graph is None, "preserves_dtype": []}
-
-
-def _copy(name: str, value: Any) -> Any:
-    return value if name == "graph" else clone(value, safe=False)
+        return {"pairwise": True, "preserves_dtype": []}

@@ -11,10 +11,11 @@ from hone_embed import _native
 from hone_embed._explore import _rows
 from hone_embed._graph import as_graph
 from hone_embed._progress import jobs, listener
+from hone_embed._results import Table
 
 
-class Roles:
-    """The roles of the nodes of a graph; see :func:`roles`.
+class Roles(Table):
+    """The roles of the nodes of a graph, as :func:`roles` gives them.
 
     Attributes
     ----------
@@ -33,6 +34,16 @@ class Roles:
     affinity : ndarray of float64
         How often roles are linked, relative to what their degrees alone would give; for a directed graph, arcs from
         the role of the row.
+
+    Examples
+    --------
+    >>> star = roles([(0, 1), (0, 2), (0, 3), (0, 4)], 2)
+    >>> star
+    Roles(star leaf (4), star centre (1))
+    >>> star.to_pandas()["role"].tolist()
+    ['star centre', 'star leaf', 'star leaf', 'star leaf', 'star leaf']
+    >>> star.reasons(0)["role"]
+    'star centre'
     """
 
     def __init__(self, native: _native.Roles, node_ids: np.ndarray) -> None:
@@ -58,13 +69,9 @@ class Roles:
         reasons: dict[str, Any] = json.loads(self._native.explain(row, str(node)))
         return reasons
 
-    def to_frame(self) -> Any:
-        """The roles and memberships of all nodes as a pandas DataFrame, indexed by node id."""
-        import pandas
-
-        frame = pandas.DataFrame(self.memberships, columns=self.names, index=pandas.Index(self.node_ids, name="id"))
-        frame.insert(0, "role", [self.names[role] for role in self.assignments])
-        return frame
+    def _columns(self) -> dict[str, Any]:
+        columns = {"id": self.node_ids, "role": np.asarray(self.names)[self.assignments]}
+        return {**columns, **{name: self.memberships[:, k] for k, name in enumerate(self.names)}}
 
     def __repr__(self) -> str:
         parts = (f"{role['name']} ({role['nodes']})" for role in self.roles)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, NamedTuple, Optional, Union
+from dataclasses import dataclass
+from typing import Any, Optional, Union
 
 import numpy as np
 
 from hone_embed import _native
+from hone_embed._arrow import vector_table
 from hone_embed._graph import ids_to_array, ids_to_native
+from hone_embed._results import Table
 
 Path = Union[str, os.PathLike[str]]
 
 
-class Embedding(NamedTuple):
-    """Node vectors with the names of their rows and columns."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Embedding(Table):
+    """Node vectors with the names of their rows and columns, as :func:`read_embedding` gives them.
+
+    Examples
+    --------
+    >>> Embedding(np.array(["ann", "bob"]), np.eye(2, dtype=np.float32), ["z0", "z1"]).to_pandas().loc["bob"].tolist()
+    [0.0, 1.0]
+    """
 
     node_ids: np.ndarray
     """The id of each row."""
@@ -24,8 +34,15 @@ class Embedding(NamedTuple):
     columns: list[str]
     """The name of each column."""
 
+    def to_arrow(self) -> Any:
+        """Ids, and the vectors as one column of lists of one length, which shares their memory."""
+        return vector_table(self.node_ids, self.vectors)
 
-def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite: bool = False) -> list[str]:
+    def _columns(self) -> dict[str, Any]:
+        return {"id": self.node_ids, **{name: self.vectors[:, k] for k, name in enumerate(self.columns)}}
+
+
+def write_embedding(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite: bool = False) -> list[str]:
     """Write an embedding; the files appear together or not at all.
 
     The report of a fitted :class:`HONE` is written next to its vectors, as ``PATH.run.json``, for
@@ -54,8 +71,8 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
     >>> import os, tempfile
     >>> from hone_embed import HONE
     >>> file = os.path.join(tempfile.mkdtemp(), "karate.npz")
-    >>> files = save(file, HONE(n_components=24).fit("builtin:karate"))
-    >>> load(file).vectors.shape
+    >>> files = write_embedding(file, HONE(n_components=24).fit("builtin:karate"))
+    >>> read_embedding(file).vectors.shape
     (34, 24)
     """
     ids, vectors, columns = _parts(embedding)
@@ -69,11 +86,19 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
     return [os.fspath(file) for file in written]
 
 
-def load(path: Path, *, format: Optional[str] = None) -> Embedding:
-    """Read an embedding that :func:`save`, the command ``hone`` or a compatible tool wrote.
+def read_embedding(path: Path, *, format: Optional[str] = None) -> Embedding:
+    """Read an embedding that :func:`write_embedding`, the command ``hone`` or a compatible tool wrote.
 
     If there is a report of the run next to it, the files must match it: vectors of one run with ids of another
     are refused.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> file = os.path.join(tempfile.mkdtemp(), "two.csv")
+    >>> files = write_embedding(file, ([7, 9], [[0.5, 1.0], [1.5, 2.0]]))
+    >>> read_embedding(file).node_ids
+    array([7, 9])
     """
     ids, vectors, columns = _native.read_embedding(os.fspath(path), format)
     return Embedding(ids_to_array(ids, len(vectors)), vectors, columns)
@@ -85,7 +110,7 @@ def _parts(embedding: Any) -> tuple[Any, Any, Any]:
     if hasattr(embedding, "get_params"):
         raise ValueError("embedding: the estimator is not fitted; call fit first")
     if isinstance(embedding, Embedding):
-        return embedding
+        return embedding.node_ids, embedding.vectors, embedding.columns
     if hasattr(embedding, "index") and hasattr(embedding, "columns"):
         return embedding.index.to_numpy(), embedding.to_numpy(), list(embedding.columns)
     ids, vectors = embedding

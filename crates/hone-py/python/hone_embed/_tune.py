@@ -5,20 +5,30 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Optional
+from dataclasses import dataclass
+from typing import Any, Optional
 
 import numpy as np
 import scipy.sparse
 
 from hone_embed import _native
 from hone_embed._graph import KEPT_BY, Graph, as_graph
-from hone_embed._ids import is_missing
+from hone_embed._ids import is_missing, per_node
 from hone_embed._progress import jobs, listener
+from hone_embed._results import Table, columns_of
 from hone_embed._warnings import warn
 
 
-class Tuning(NamedTuple):
-    """The result of comparing settings."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning(Table):
+    """The result of comparing settings, as :func:`tune` gives it.
+
+    Examples
+    --------
+    >>> tuned = tune("builtin:karate", candidates=["hone", "hone-w"], n_components=8, rounds=1)
+    >>> tuned.chosen, tuned.to_pandas()["name"].tolist()
+    ('hone', ['hone', 'hone-w'])
+    """
 
     rows: list[dict[str, Any]]
     """One entry per candidate: ``name``, ``links`` and ``labels`` round by round, ``seconds`` per embedding,
@@ -36,6 +46,9 @@ class Tuning(NamedTuple):
     """Rounds that were completed."""
     level: float
     """A rival needs a ``p`` below this."""
+
+    def _columns(self) -> dict[str, Any]:
+        return columns_of(self.rows)
 
 
 def tune(
@@ -95,7 +108,7 @@ def tune(
     options["dim"] = None if n_components is None else _whole("n_components", n_components)
     if candidates is not None:
         options["candidates"] = [candidates] if isinstance(candidates, str) else list(candidates)
-    rows = None if labels is None else _labelled(graph, labels)
+    rows = None if labels is None else labelled(graph, labels)
     with listener(verbose) as listen:
         text = _native.tune(graph._native, json.dumps(options), rows, time_limit, jobs(n_jobs), listen)
     found = json.loads(text)
@@ -129,21 +142,10 @@ def _whole(name: str, value: Any) -> int:
     return number
 
 
-def _labelled(graph: Graph, labels: Any) -> list[tuple[int, list[str]]]:
+def labelled(graph: Graph, labels: Any) -> list[tuple[int, list[str]]]:
     """Numbers of the labelled nodes and their labels, as text."""
-    if isinstance(labels, Mapping):
-        node_of = {id: node for node, id in enumerate(graph.node_ids.tolist())}
-        unknown = [id for id in labels if id not in node_of]
-        if unknown:
-            more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
-            raise ValueError(f"labels: {unknown[0]!r} is not a node of the graph{more}")
-        pairs = [(node_of[id], label) for id, label in labels.items()]
-    else:
-        values = _values(labels)
-        if len(values) != graph.n_nodes:
-            raise ValueError(f"labels: {len(values)} for {graph.n_nodes} nodes; give one per node")
-        pairs = list(enumerate(values))
-    found = [(node, _texts(label)) for node, label in pairs if not _is_missing(label)]
+    values = per_node(labels if isinstance(labels, Mapping) else _values(labels), graph.node_ids, "labels")
+    found = [(node, _texts(label)) for node, label in enumerate(values) if not _is_missing(label)]
     return [(node, texts) for node, texts in found if texts]
 
 

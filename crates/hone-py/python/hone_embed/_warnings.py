@@ -10,7 +10,18 @@ from hone_embed import _native
 
 
 class HoneWarning(UserWarning):
-    """A note about the input or the result: odd ids, dropped edges, zero vectors, parameters without effect."""
+    """A note about the input or the result: odd ids, dropped edges, zero vectors, parameters without effect.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from hone_embed import Graph
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     graph = Graph([(0, 0), (0, 1)])
+    >>> caught[0].category.__name__, str(caught[0].message)
+    ('HoneWarning', 'dropped 1 self-loop')
+    """
 
 
 def warn(message: str) -> None:
