@@ -327,8 +327,8 @@ const FORMER: [(&[&str], &str); 13] = [
         "it takes no value: --no-directed, --no-weighted, --no-bipartite and --no-header are the opposites",
     ),
     (
-        &["--html", "--svg"],
-        "-o FILE, whose extension sets the format: .json, .csv, .md, .html or .svg",
+        &["--html", "--svg", "--png"],
+        "-o FILE, whose extension sets the format; it may be repeated",
     ),
     (&["--labels"], "the number of labelled nodes is --labelled"),
 ];
