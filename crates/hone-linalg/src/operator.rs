@@ -1,7 +1,7 @@
 //! [`Operator`]: a matrix as an expression that is only ever multiplied, never formed (sec. 2.4).
 //!
 //! Leaves are sparse or tall dense matrices, shared; nodes are diag(shift) + scale·diag(left)·A·diag(right),
-//! powers and sums. W^k x is k sparse products, so no k-step matrix is stored. An operator is plain
+//! powers, products and sums. W^k x is k sparse products, so no k-step matrix is stored. An operator is plain
 //! data: it prints as a formula, knows its cost and memory, and is multiplied in any [`Space`].
 
 mod entries;
@@ -31,6 +31,8 @@ pub enum Operator {
     Scaled(Scaled),
     /// inner^k, k ≥ 1.
     Power(Arc<Operator>, usize),
+    /// left · right.
+    Product(Arc<Operator>, Arc<Operator>),
     /// Σ coefficient · term, of equal shapes.
     Sum(Vec<(f64, Operator)>),
 }
@@ -144,6 +146,19 @@ impl Operator {
         }
     }
 
+    /// left · right.
+    ///
+    /// # Panics
+    /// When the shapes do not fit.
+    pub fn times(left: Operator, right: Operator) -> Self {
+        assert_eq!(
+            left.cols(),
+            right.rows(),
+            "shapes of the factors of a product"
+        );
+        Operator::Product(Arc::new(left), Arc::new(right))
+    }
+
     /// scale · inner.
     pub fn multiple(scale: f64, inner: impl Into<Arc<Operator>>) -> Self {
         Operator::Scaled(Scaled {
@@ -181,6 +196,7 @@ impl Operator {
             Operator::Sparse(leaf) => (leaf.matrix.rows(), leaf.matrix.cols()),
             Operator::Dense(leaf) => (leaf.columns.rows(), leaf.columns.cols()),
             Operator::Scaled(Scaled { inner, .. }) | Operator::Power(inner, _) => inner.shape(),
+            Operator::Product(left, right) => (left.rows(), right.cols()),
             Operator::Sum(terms) => terms.first().map_or((0, 0), |(_, term)| term.shape()),
         }
     }
@@ -189,7 +205,7 @@ impl Operator {
     pub fn is_symmetric(&self) -> bool {
         match self {
             Operator::Sparse(leaf) => leaf.symmetric,
-            Operator::Dense(_) => false,
+            Operator::Dense(_) | Operator::Product(..) => false,
             Operator::Scaled(scaled) => {
                 scaled.inner.is_symmetric() && Diagonal::same(&scaled.left, &scaled.right)
             }
@@ -247,6 +263,7 @@ impl Operator {
                 scaled.inner.cost() + (given * scaled.inner.rows()) as u64
             }
             Operator::Power(inner, k) => inner.cost() * *k as u64,
+            Operator::Product(left, right) => left.cost() + right.cost(),
             Operator::Sum(terms) => terms.iter().map(|(_, term)| term.cost()).sum(),
         }
     }
@@ -255,7 +272,7 @@ impl Operator {
     pub fn walked(&self) -> Option<&Pattern> {
         match self {
             Operator::Sparse(leaf) => Some(&**leaf.matrix.pattern()).filter(|_| leaf.symmetric),
-            Operator::Dense(_) => None,
+            Operator::Dense(_) | Operator::Product(..) => None,
             Operator::Scaled(scaled) => scaled.inner.walked(),
             Operator::Power(inner, _) => inner.walked(),
             Operator::Sum(terms) => {
@@ -328,6 +345,15 @@ impl Operator {
                 inner.product(space, transpose, from, y, then, work);
                 work.give_all(last);
             }
+            Operator::Product(left, right) => {
+                let (first, last) = match transpose {
+                    true => (left, right),
+                    false => (right, left),
+                };
+                let between = first.image(space, transpose, x, work);
+                last.product(space, transpose, &between, y, then, work);
+                work.give(between);
+            }
             Operator::Sum(terms) => {
                 for (at, (coefficient, term)) in terms.iter().enumerate() {
                     let then = Fused {
@@ -365,6 +391,9 @@ impl Operator {
                 const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
                 let digits = k.to_string().into_bytes().into_iter();
                 base + &String::from_iter(digits.map(|d| SUPERSCRIPTS[usize::from(d - b'0')]))
+            }
+            Operator::Product(left, right) => {
+                format!("{}·{}", left.formula_of_factor(), right.formula_of_factor())
             }
             Operator::Sum(terms) => {
                 let mut out = String::new();

@@ -57,6 +57,13 @@ impl Sums {
         }
     }
 
+    /// A spare one, or a new one, for vectors of this length.
+    fn take(spare: &mut Vec<Sums>, size: usize) -> Self {
+        let mut sums = spare.pop().unwrap_or_else(|| Sums::new(size));
+        sums.values.resize(size.max(sums.values.len()), 0.0);
+        sums
+    }
+
     fn add(&mut self, j: u32, value: f64) {
         let sum = &mut self.values[j as usize];
         if *sum == 0.0 {
@@ -193,6 +200,7 @@ impl Operator {
                 sums
             }
             Operator::Power(inner, k) => (0..*k).fold(x.to_vec(), |x, _| inner.reach(&x)),
+            Operator::Product(left, right) => left.reach(&right.reach(x)),
             Operator::Sum(terms) => {
                 let mut sums = vec![0.0; self.rows()];
                 for (_, term) in terms {
@@ -251,6 +259,7 @@ impl Operator {
                 };
                 (1..*k).fold(base.clone(), times_base)
             }
+            Operator::Product(left, right) => left.explicit().times(&right.explicit()),
             Operator::Sum(terms) => {
                 let mut out = Small::zeros(self.rows(), self.cols());
                 for (coefficient, term) in terms {
@@ -300,7 +309,7 @@ impl Operator {
                 match right {
                     None => scaled.inner.add_row(i, transpose, factor, out, spare),
                     Some(right) => {
-                        let mut inner = spare.pop().unwrap_or_else(|| Sums::new(out.values.len()));
+                        let mut inner = Sums::take(spare, out.values.len());
                         scaled
                             .inner
                             .add_row(i, transpose, factor, &mut inner, spare);
@@ -310,8 +319,8 @@ impl Operator {
                 }
             }
             Operator::Power(inner, k) => {
-                let mut walks = spare.pop().unwrap_or_else(|| Sums::new(out.values.len()));
-                let mut longer = spare.pop().unwrap_or_else(|| Sums::new(out.values.len()));
+                let mut walks = Sums::take(spare, out.values.len());
+                let mut longer = Sums::take(spare, out.values.len());
                 inner.add_row(i, transpose, scale, &mut walks, spare);
                 for _ in 1..*k {
                     walks.drain(|j, value| {
@@ -321,6 +330,16 @@ impl Operator {
                 }
                 walks.drain(|j, value| out.add(j, value));
                 spare.extend([walks, longer]);
+            }
+            Operator::Product(left, right) => {
+                let (first, last) = match transpose {
+                    true => (right, left),
+                    false => (left, right),
+                };
+                let mut walks = Sums::take(spare, out.values.len().max(left.cols()));
+                first.add_row(i, transpose, scale, &mut walks, spare);
+                walks.drain(|j, value| last.add_row(j as usize, transpose, value, out, spare));
+                spare.push(walks);
             }
             Operator::Sum(terms) => {
                 terms.iter().for_each(|(factor, term)| {

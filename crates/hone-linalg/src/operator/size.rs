@@ -112,6 +112,7 @@ impl Operator {
                 scaled.shift.is_some() && scaled.scale < 0.0 || scaled.inner.cancels()
             }
             Operator::Power(inner, _) => inner.cancels(),
+            Operator::Product(left, right) => left.cancels() || right.cancels(),
             Operator::Sum(terms) => terms
                 .iter()
                 .any(|(factor, term)| *factor < 0.0 || term.cancels()),
@@ -176,6 +177,13 @@ impl Operator {
             Operator::Power(inner, k) => {
                 (0..*k).fold(x.to_vec(), |x, _| inner.times_vector(&x, transpose, of))
             }
+            Operator::Product(left, right) => {
+                let (first, last) = match transpose {
+                    true => (left, right),
+                    false => (right, left),
+                };
+                last.times_vector(&first.times_vector(x, transpose, of), transpose, of)
+            }
             Operator::Sum(terms) => {
                 let mut sum = vec![0.0; if transpose { self.cols() } else { self.rows() }];
                 for (factor, term) in terms {
@@ -208,6 +216,7 @@ impl Operator {
                     + scale.abs() * most(left, 1.0) * most(right, 1.0) * inner.norm_bound()
             }
             Operator::Power(inner, k) => inner.norm_bound().powi(*k as i32),
+            Operator::Product(left, right) => left.norm_bound() * right.norm_bound(),
             Operator::Sum(terms) => terms
                 .iter()
                 .map(|(factor, term)| factor.abs() * term.norm_bound())

@@ -231,6 +231,13 @@ fn expressions_nest() {
                 &scaled(sum.clone(), s, -1.0, l, r),
                 &scaled_dense(&sum_dense, s, -1.0, l, r),
             );
+            let product = Operator::times(one.clone(), sum.clone());
+            let product_dense = times(&one_dense, &sum_dense);
+            check(&product, &product_dense);
+            check(
+                &scaled(product, s, 0.5, l, None),
+                &scaled_dense(&product_dense, s, 0.5, l, None),
+            );
             check(&Operator::power(sum, 2), &power(&sum_dense, 2));
         }
     }
