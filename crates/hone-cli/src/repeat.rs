@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use hone::attributes::content;
+use hone::attributes::{Facts, content};
 use hone::graph::{Graph, GraphFacts, Input, RecordedFile};
 use hone::output::Batch;
 use hone::report::{Likeness, Stage, Start};
@@ -173,6 +173,8 @@ pub(crate) struct PlacedFacts {
     pub(crate) like: Likeness,
     /// The folder of the run, relative to that of the record.
     folder: Option<PathBuf>,
+    /// The file of attributes.
+    attributes: Option<Facts>,
     /// The settings of the model.
     pub(crate) config: serde_json::Value,
 }
@@ -193,6 +195,14 @@ impl Placed {
         })?;
         let record = record.to_path_buf();
         Ok(Placed { record, facts })
+    }
+
+    /// Where its attributes are now.
+    pub(crate) fn attributes(&self) -> Result<Option<String>, Error> {
+        let folder = self.facts.folder.as_deref();
+        let file = self.facts.attributes.as_ref();
+        file.map(|facts| record::locate(&self.record, folder, &facts.file))
+            .transpose()
     }
 
     /// Where its model is now.

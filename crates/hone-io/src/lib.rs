@@ -12,7 +12,7 @@ pub mod record;
 pub mod store;
 
 use hone_base::{
-    communicator, error, hashing, memory, message, parallel, progress, storage, terminal,
+    communicator, error, hashing, memory, message, parallel, progress, sparse, storage, terminal,
 };
 use hone_graph::motif;
 use hone_linalg::dense;

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hone::attributes::{self, Given, Loaded, Table};
 use hone::config::{DEFAULT_PRESET, Layers, PRESETS};
-use hone::features::{Named, Origin};
+use hone::graph::NodeIds;
 use hone::message::Message;
 use hone::output::Existing;
 use hone::{Config, Hone};
 use hone_gpu::{Device, Opened};
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
@@ -78,23 +79,43 @@ pub(crate) fn parse(config: &str) -> PyResult<Config> {
     serde_json::from_str(config).map_err(unread("config"))
 }
 
-/// Further columns of the nodes, with their names.
-type Attributes<'py> = (PyReadonlyArray2<'py, f32>, Vec<String>);
+/// Columns of attributes with their names: an array of numbers, texts, or nodes and numbers where others are zero.
+pub(crate) type Columns<'py> = Vec<(String, Bound<'py, PyAny>)>;
 
-fn with_attributes(hone: Hone, attributes: Option<Attributes<'_>>) -> PyResult<Hone> {
-    let Some((values, names)) = attributes else {
-        return Ok(hone);
+/// Attributes from columns.
+pub(crate) fn attributes_of(
+    columns: Columns<'_>,
+    table: &Table,
+    ids: &NodeIds,
+) -> PyResult<Loaded> {
+    let column = |(name, values): (String, Bound<'_, PyAny>)| {
+        let values = if let Ok(numbers) = values.extract::<PyReadonlyArray1<'_, f32>>() {
+            Given::Numbers(numbers.as_array().to_vec())
+        } else if let Ok((nodes, numbers)) =
+            values.extract::<(PyReadonlyArray1<'_, u32>, PyReadonlyArray1<'_, f32>)>()
+        {
+            let (nodes, numbers) = (nodes.as_array(), numbers.as_array());
+            Given::Sparse(nodes.iter().copied().zip(numbers.iter().copied()).collect())
+        } else {
+            Given::Texts(values.extract()?)
+        };
+        Ok((name, values))
     };
-    let block = memory::block(&values);
-    if names.len() != block.cols() {
-        let message = format!("{} names for {} columns", names.len(), block.cols());
-        return Err(refuse("attributes", message));
-    }
-    Ok(hone.with_attributes(Named {
-        origins: vec![Origin::default(); names.len()],
-        names,
-        block,
-    }))
+    let columns = columns.into_iter().map(column).collect::<PyResult<_>>()?;
+    attributes::given(columns, table, ids).map_err(raise)
+}
+
+/// The method with attributes, and notes on them.
+fn with_attributes(
+    hone: Hone,
+    (table, ids): (&Table, &NodeIds),
+    attributes: Option<Columns<'_>>,
+) -> PyResult<(Hone, Vec<String>)> {
+    let Some(columns) = attributes else {
+        return Ok((hone, Vec::new()));
+    };
+    let Loaded { attributes, facts } = attributes_of(columns, table, ids)?;
+    Ok((hone.with_attributes(attributes), facts.notes))
 }
 
 /// Features of nodes, names of their columns, and the report as JSON.
@@ -109,18 +130,22 @@ pub(crate) fn features<'py>(
     config: &str,
     jobs: usize,
     memory: Option<u64>,
-    attributes: Option<Attributes<'py>>,
+    attributes: Option<Columns<'py>>,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Features<'py>> {
-    let mut hone = Hone::new(parse(config)?).map_err(raise)?;
+    let config = parse(config)?;
+    let table = config.attributes.table.clone();
+    let mut hone = Hone::new(config).map_err(raise)?;
     if let Some(bytes) = memory {
         hone = hone.memory_limit(bytes);
     }
-    let hone = with_attributes(hone, attributes)?;
     let graph = graph.get().inner.clone();
-    let result = run(py, jobs, listener, move |progress| {
+    let (hone, notes) = with_attributes(hone, (&table, graph.ids()), attributes)?;
+    let mut result = run(py, jobs, listener, move |progress| {
         hone.features(&graph, progress)
     })?;
+    let notes = notes.into_iter().map(Message::from);
+    result.report.notes.extend(notes);
     let report = result.report.said(&Parameters).to_json();
     Ok((
         memory::array(py, result.embedding.vectors)?,
@@ -151,7 +176,7 @@ pub(crate) fn embed<'py>(
     config: &str,
     jobs: usize,
     memory: Option<u64>,
-    attributes: Option<Attributes<'py>>,
+    attributes: Option<Columns<'py>>,
     listener: Option<Py<PyAny>>,
     checkpoint: Option<PathBuf>,
     factors: Option<PathBuf>,
@@ -168,6 +193,7 @@ pub(crate) fn embed<'py>(
         }
     };
     let note = opened.note.clone();
+    let table = config.attributes.table.clone();
     let mut hone = opened.place(Hone::new(config).map_err(raise)?);
     if let Some(bytes) = memory {
         hone = hone.memory_limit(bytes);
@@ -178,8 +204,8 @@ pub(crate) fn embed<'py>(
     if let Some(folder) = factors {
         hone = hone.factors(folder, Existing::Replace);
     }
-    hone = with_attributes(hone, attributes)?;
     let Graph { inner, input, .. } = graph.get();
+    let (hone, notes) = with_attributes(hone, (&table, inner.ids()), attributes)?;
     let (graph, input) = (inner.clone(), input.clone());
     let why_not = match model {
         Some(false) => None,
@@ -199,7 +225,8 @@ pub(crate) fn embed<'py>(
         false => hone.embed(&graph, progress).map(|run| (run, None)),
     })?;
     result.report.input = input;
-    result.report.notes.extend(note.map(Message::from));
+    let notes = notes.into_iter().chain(note).map(Message::from);
+    result.report.notes.extend(notes);
     let report = result.report.said(&Parameters).to_json();
     let model = model.map(|model| Model {
         inner: Arc::new(model),

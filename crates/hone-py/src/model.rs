@@ -9,6 +9,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::embed::{Columns, attributes_of};
 use crate::error::{Parameters, raise, refuse};
 use crate::graph::{Graph, ids_to_python};
 use crate::memory;
@@ -94,13 +95,14 @@ impl Model {
 
     /// Places a graph.
     #[expect(clippy::too_many_arguments, reason = "called from one place")]
-    #[pyo3(signature = (graph, structure_only=false, new_only=false, jobs=0, memory=None, listener=None))]
+    #[pyo3(signature = (graph, structure_only=false, new_only=false, attributes=None, jobs=0, memory=None, listener=None))]
     fn embed<'py>(
         &self,
         py: Python<'py>,
         graph: &Bound<'py, Graph>,
         structure_only: bool,
         new_only: bool,
+        attributes: Option<Columns<'py>>,
         jobs: usize,
         memory: Option<u64>,
         listener: Option<Py<PyAny>>,
@@ -108,12 +110,17 @@ impl Model {
         let Graph { inner, input, .. } = graph.get();
         let (graph, input, model) = (inner.clone(), input.clone(), self.inner.clone());
         let placed = graph.clone();
-        let like = Like {
-            structure_only,
-            new_only,
-            memory_limit: memory,
-        };
+        let table = &model.facts().config.attributes.table;
+        let attributes = attributes
+            .map(|columns| attributes_of(columns, table, graph.ids()))
+            .transpose()?;
         let mut result = run(py, jobs, listener, move |progress| {
+            let like = Like {
+                attributes: attributes.as_ref().map(|loaded| &loaded.attributes),
+                structure_only,
+                new_only,
+                memory_limit: memory,
+            };
             model.embed(&graph, &like, progress)
         })?;
         result.report.input = input;

@@ -157,10 +157,42 @@ def test_attributes(karate):
     without = HONE("hone-p", n_components=8).fit(karate)
     assert not np.array_equal(with_attributes.embedding_, without.embedding_)
     assert any(name.startswith("attributes") for name in with_attributes.motif_importance_)
-    with pytest.raises(ValueError, match="attributes: 3 rows for 34 nodes"):
+    with pytest.raises(ValueError, match="attributes: column `x0` has 3 values for 34 nodes"):
         HONE().fit(karate, attributes=np.ones((3, 2)))
     with pytest.raises(ValueError, match="finite"):
         HONE().fit(karate, attributes=np.full((34, 2), np.nan))
+
+
+def test_attributes_of_any_kind_have_columns_of_their_own(karate):
+    """Numbers and words of a table; sparse words as dense ones."""
+    table = pandas.DataFrame(
+        {
+            "age": np.where(np.arange(34) == 4, np.nan, np.arange(34.0) % 7),
+            "club": pandas.Categorical(["red", "blue"] * 17),
+            "about": ["a graph of motifs", "the motifs", None, "a graph"] * 8 + ["one", "two"],
+        }
+    )
+    hone = HONE(n_components=32, config={"attributes.table.text": ["about"]})
+    hone.fit(karate, attributes=table)
+    assert any("values are missing" in note for note in hone.report_["notes"])
+    blocks = {block["name"]: block["count"] for block in hone.report_["blocks"]}
+    assert blocks["attributes"] == 7 and sum(blocks.values()) == 32, blocks
+    words = scipy.sparse.random(34, 60, density=0.2, random_state=0, data_rvs=lambda n: np.ones(n))
+    sparse, dense = (HONE(n_components=32).fit(karate, attributes=x) for x in (words, words.toarray()))
+    np.testing.assert_array_equal(sparse.embedding_, dense.embedding_)
+
+
+def test_models_place_new_nodes_by_their_attributes():
+    graph = generate("sbm", nodes=60, degree=8, communities=3, mixing=0.1)
+    topics = np.repeat(np.arange(3), 20)
+    numbers = np.eye(3)[topics] + 0.1 * np.random.default_rng(0).normal(size=(60, 3))
+    hone = HONE(n_components=24).fit(graph, attributes=numbers)
+    before = hone.embedding_
+    hone.update(added=[(60, 0)], attributes=np.vstack([numbers, numbers[25:26]]))
+    own = [k for k, name in enumerate(hone.report_["columns"]) if name.startswith("attributes")]
+    new, old = hone.embedding_[60, own], before[:, own]
+    closest = topics[np.argsort(((old - new) ** 2).sum(axis=1))[:5]]
+    assert set(closest) == {1}, "the attributes of topic 1, and one edge to topic 0"
 
 
 def test_attributes_of_any_kind_are_those_of_a_file(tmp_path):

@@ -176,8 +176,6 @@ def test_models_that_cannot_be_are_refused_before_the_work(blocks, tmp_path):
     with pytest.raises(ValueError, match="keep_model: psi"):
         new.fit(blocks)
     assert not hasattr(new, "embedding_")
-    with pytest.raises(ValueError, match="keep_model: attributes"):
-        HONE(keep_model=True).fit(blocks, attributes=np.ones((200, 1)))
 
 
 def test_wrong_ids_are_refused(fitted, blocks):

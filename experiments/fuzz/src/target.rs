@@ -260,12 +260,13 @@ fn read_attributes(path: &Path) -> Result<String> {
         Some(ALLOWED),
         &Silent,
     )?;
-    let finite = read.block.as_slice().iter().all(|value| value.is_finite());
+    let block = read.attributes.block();
+    let finite = block.as_slice().iter().all(|value| value.is_finite());
     assert!(
-        finite && read.block.rows() == karate().nodes(),
+        finite && block.rows() == karate().nodes(),
         "attributes of every node, all finite"
     );
-    Ok(format!("{} columns", read.names.len().min(9)))
+    Ok(format!("{} columns", block.cols().min(9)))
 }
 
 fn embedding(path: &Path, format: Format) -> Result<String> {

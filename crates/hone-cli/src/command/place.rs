@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use hone::attributes::Loaded;
 use hone::engine::Cpu;
 use hone::memory::Allowance;
+use hone::message::Message;
 use hone::report::{Stage, Start};
 use hone::store::Embedding;
 use hone::{Error, Like, Model};
@@ -22,6 +24,9 @@ pub(crate) struct Args {
     /// The model, which `hone embed --save-model` wrote; all settings are its own.
     #[arg(long, value_name = "FILE", required_unless_present = "config")]
     model: Option<PathBuf>,
+    /// Attributes of nodes of this graph, read like those of the model: of new nodes, and of others that have changed.
+    #[arg(long, value_name = "FILE")]
+    attributes: Option<String>,
     /// File for the vectors; the extension sets the format (.tsv .csv .npy .npz .parquet .w2v .emb .safetensors). `-`
     /// for standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -40,6 +45,7 @@ const EXAMPLES: &str = "\
 Examples:
   hone place graph.tsv --model graph.hone -o placed.npy
   hone place graph.tsv --model graph.hone -o new.npy --new-only
+  hone place graph.tsv --model graph.hone --attributes people.csv -o people.npy
   hone place -o again.npy --config placed.npy.run.json
 
 Give the whole new graph, not only what changed. Use the model of the first day throughout: placing each day in a model of the
@@ -84,8 +90,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let earlier = args.input.config.as_deref().map(Placed::read).transpose()?;
     let (model, structure_only, new_only) = args.choices(earlier.as_ref())?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
+    let attributes = match (&args.attributes, &earlier) {
+        (None, Some(earlier)) => earlier.attributes()?,
+        (given, _) => given.clone(),
+    };
     let (source, inputs) = args.input.resolve()?;
     let outputs = inputs.read("--model", [&model]);
+    let outputs = outputs.read_vectors("--attributes", &attributes);
     let outputs = outputs.write_recorded(&files, &args.output);
     let leads = context.engine().leads();
     let mut batch = outputs.check_by(leads, args.table.force)?;
@@ -99,11 +110,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(earlier) = &earlier {
         compare(&fit, (&model, earlier), source.changed, context)?;
     }
+    source.check_attributes(attributes.as_deref(), context)?;
     let opened = Stage::since("read model", &start);
     let reading = Start::now();
     let graph = source.open(true, context)?;
     let read = Stage::since("read", &reading);
+    let read_attributes = |file| fit.read_attributes(file, &graph, memory, context.progress());
+    let attributes = attributes.as_ref().map(read_attributes).transpose()?;
     let like = Like {
+        attributes: attributes.as_ref().map(|loaded| &loaded.attributes),
         structure_only,
         new_only,
         memory_limit: memory,
@@ -115,6 +130,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     drop((graph, fit));
     let report = &mut run.report;
+    if let Some(Loaded { facts, .. }) = attributes {
+        let notes = facts.notes.iter().map(Message::from);
+        report.notes.splice(0..0, notes);
+        report.attributes = Some(facts);
+    }
     report.input = Some(source.input);
     report.stages.splice(0..0, [opened, read]);
     if let Some(like) = &mut report.like {

@@ -490,3 +490,50 @@ fn changed_attributes_and_node_lists_are_not_repeated_in_silence() {
         .code(2)
         .stderr(contains("own.ids.txt has different content"));
 }
+
+/// A model places a node without edges by its attributes; the record of that repeats it, with the same attributes only.
+#[test]
+fn models_take_attributes_of_new_nodes() {
+    let folder = folder();
+    attributed_ring(folder.path());
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text);
+    let nodes: String = (0..RING).map(|i| format!("n{i}\n")).collect();
+    write("nodes.txt", &format!("{nodes}new\n")).expect("writable");
+    let new = "id,size,age,colour\nnew,2.1,40,blue\n";
+    write("new.csv", new).expect("writable");
+    let run = |args: &str| {
+        hone()
+            .current_dir(folder.path())
+            .args(args.split(' '))
+            .assert()
+    };
+    run("-q embed ring.tsv -o a.tsv --dim 16 --attributes people.csv --save-model m.hone")
+        .success();
+    let like = "-q place ring.tsv --nodes nodes.txt --model m.hone";
+    run(&format!("{like} -o b.tsv --attributes new.csv")).success();
+    let text = fs::read_to_string(folder.path().join("b.tsv")).expect("written");
+    let names: Vec<&str> = text.lines().next().expect("a header").split('\t').collect();
+    let rows = vectors(&folder.path().join("b.tsv"));
+    let is_zero = |start: &str| {
+        let columns = names.iter().skip(1).zip(&rows[RING]);
+        let mut some = columns.filter(|(name, _)| name.starts_with(start));
+        some.all(|(_, &x)| x == 0.0)
+    };
+    assert!(is_zero("z") && !is_zero("attributes"), "{:?}", rows[RING]);
+    run("-q place -o c.tsv --config b.tsv.run.json").success();
+    let bytes = |name: &str| fs::read(folder.path().join(name)).expect("written");
+    assert_eq!(bytes("b.tsv"), bytes("c.tsv"));
+    write("new.csv", &new.replace("blue", "red")).expect("writable");
+    run("-q place -o d.tsv --config b.tsv.run.json")
+        .code(2)
+        .stderr(contains("not the attributes of b.tsv.run.json"));
+    run(&format!(
+        "{like} -o d.tsv --attributes new.csv --attribute-id id"
+    ))
+    .code(2)
+    .stderr(contains("--attribute-id"));
+    run("-q embed ring.tsv -o e.tsv --dim 16 --save-model plain.hone").success();
+    run("place ring.tsv -o d.tsv --model plain.hone --attributes people.csv")
+        .code(2)
+        .stderr(contains("fitted without attributes"));
+}

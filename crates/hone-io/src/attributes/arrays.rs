@@ -1,7 +1,7 @@
 //! Attributes from arrays (NumPy files, and the archives that `hone features` and `hone embed` write) and from Parquet tables:
 //! an id column of integers or text, others of numbers, booleans or text.
 
-use super::columns::{Refusal, Values, is_missing};
+use super::columns::{Reading, Refusal, Values, is_missing};
 use super::text::{ID_NAMES, NEEDS};
 use super::{Raw, Request, Rows};
 use crate::columnar::{Column as Stored, Nullable, TableReader};
@@ -15,7 +15,7 @@ use crate::store::{self, Embedding};
 /// Reads a `.npy` array: rows in node order, or of the ids in `NAME.ids.txt`; columns named by `NAME.npy.columns.txt`.
 pub(super) fn read_npy(mut source: Source, request: &Request) -> Result<Raw> {
     let (block, ids) = store::read_npy_array(request.path, &mut source, request.allowance)?;
-    let numbered = request.numbered(block.cols() as u64)?;
+    let numbered = request.numbered(0..block.cols() as u64)?;
     let names = store::read_names(request.path, block.cols())?.unwrap_or(numbered);
     columns(&block, &names, ids.as_ref(), request)
 }
@@ -109,7 +109,6 @@ pub(super) fn read_parquet(request: &Request) -> Result<Raw> {
     if ids.is_empty() {
         return Err(request.fail("the table has no rows", NEEDS));
     }
-    request.check_size(used.len() as u64)?;
     let (kept, rows) = matched(&ids, request);
     let bytes = kept.len() as u64 * 4 * used.len() as u64;
     request.allowance.check(request.path, bytes)?;
@@ -159,7 +158,8 @@ fn ids(column: Nullable, name: &str, request: &Request) -> Result<NodeIds> {
 
 /// The values of the rows that are kept.
 fn values(column: &Nullable, kept: &[usize], name: &String, request: &Request) -> Result<Values> {
-    let words = request.is_categorical(name);
+    let reading = request.reading(name);
+    let words = reading != Reading::Detected;
     // Where the value of each row is among those present.
     let mut places = Vec::new();
     if let Some(present) = &column.present {
@@ -176,16 +176,19 @@ fn values(column: &Nullable, kept: &[usize], name: &String, request: &Request) -
             &column.values,
         ) {
             (None, _) => values.push_number(f64::NAN),
-            (Some(at), Stored::Texts(texts)) => match is_missing(texts[at].trim()) {
-                true => values.push_number(f64::NAN),
-                false => values.push_category(&texts[at]),
+            (Some(at), Stored::Texts(texts)) => match (is_missing(texts[at].trim()), reading) {
+                (true, _) => values.push_number(f64::NAN),
+                (false, Reading::Texts) => values.push_text(&texts[at], reading),
+                (false, _) => values.push_category(&texts[at]),
             },
-            (Some(at), Stored::Integers(v)) if words => values.push_category(&v[at].to_string()),
+            (Some(at), Stored::Integers(v)) if words => {
+                values.push_text(&v[at].to_string(), reading)
+            }
             (Some(at), Stored::Integers(v)) => values.push_number(v[at] as f64),
-            (Some(at), Stored::Counts(v)) if words => values.push_category(&v[at].to_string()),
+            (Some(at), Stored::Counts(v)) if words => values.push_text(&v[at].to_string(), reading),
             (Some(at), Stored::Counts(v)) => values.push_number(v[at] as f64),
             (Some(at), Stored::Floats(v)) if words && !v[at].is_nan() => {
-                values.push_category(&v[at].to_string())
+                values.push_text(&v[at].to_string(), reading)
             }
             (Some(at), Stored::Floats(v)) => values.push_number(f64::from(v[at])),
             (_, Stored::Nodes(_)) => unreachable!("only for writing"),

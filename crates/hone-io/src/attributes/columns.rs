@@ -7,6 +7,17 @@
 use crate::graph::Names;
 use crate::message::{Message, message, setting};
 
+/// How the values of a column are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As numbers if they are numbers, else as categories.
+    Detected,
+    /// As categories.
+    Categories,
+    /// As texts: words without their order.
+    Texts,
+}
+
 /// The code of a missing category.
 pub(super) const NO_CATEGORY: u32 = u32::MAX;
 
@@ -22,6 +33,10 @@ pub(super) enum Values {
     Numbers(Vec<f32>),
     /// Numbers of the categories in order of appearance; [`NO_CATEGORY`] if there is none.
     Categories(Vec<u32>, Names),
+    /// Numbers of the words of each row, where they end, and the words in order of appearance.
+    Texts(Vec<u32>, Vec<usize>, Names),
+    /// Rows and values of a sparse format; zero elsewhere.
+    Sparse(Vec<(u32, f32)>),
 }
 
 /// The first few names of columns.
@@ -88,20 +103,44 @@ impl Values {
             Values::Nothing(_) => false,
             Values::Numbers(values) => !values[row as usize].is_nan(),
             Values::Categories(codes, _) => codes[row as usize] != NO_CATEGORY,
+            Values::Texts(_, ends, _) => {
+                let row = row as usize;
+                ends[row] > row.checked_sub(1).map_or(0, |before| ends[before])
+            }
+            Values::Sparse(_) => true,
         }
     }
 
-    /// Adds the value that a field has; `words` when numbers are words too.
-    pub(super) fn push_text(&mut self, text: &str, words: bool) -> Result<(), Refusal> {
+    /// Adds the value that a field has.
+    pub(super) fn push_text(&mut self, text: &str, reading: Reading) -> Result<(), Refusal> {
         let text = text.trim();
         if is_missing(text) {
             self.push_missing();
             return Ok(());
         }
-        match text.parse::<f64>().ok().filter(|_| !words) {
-            Some(number) => self.push_number(number),
-            None => self.push_category(text),
+        match (reading, text.parse::<f64>()) {
+            (Reading::Detected, Ok(number)) => self.push_number(number),
+            (Reading::Texts, _) => self.push_words(text),
+            _ => self.push_category(text),
         }
+    }
+
+    /// Adds a text: its words of two letters or digits and more, in lower case.
+    fn push_words(&mut self, text: &str) -> Result<(), Refusal> {
+        if let Values::Nothing(rows) = *self {
+            *self = Values::Texts(Vec::new(), vec![0; rows], Names::new());
+        }
+        let Values::Texts(codes, ends, known) = self else {
+            return Err(Refusal::Word);
+        };
+        let text = text.to_lowercase();
+        for word in text.split(|c: char| !c.is_alphanumeric()) {
+            if word.chars().nth(1).is_some() {
+                codes.push(known.intern(word).ok_or(Refusal::Categories)?);
+            }
+        }
+        ends.push(codes.len());
+        Ok(())
     }
 
     /// Adds a number; NaN is a missing one.
@@ -143,6 +182,8 @@ impl Values {
             Values::Nothing(rows) => *rows += 1,
             Values::Numbers(values) => values.push(f32::NAN),
             Values::Categories(codes, _) => codes.push(NO_CATEGORY),
+            Values::Texts(codes, ends, _) => ends.push(codes.len()),
+            Values::Sparse(_) => {}
         }
     }
 
@@ -158,17 +199,30 @@ impl Values {
                 let missing = std::iter::repeat_n(NO_CATEGORY, *rows);
                 *self = Values::Categories(missing.chain(codes).collect(), names);
             }
+            (Values::Nothing(rows), Values::Texts(codes, ends, names)) => {
+                let ends = std::iter::repeat_n(0, *rows).chain(ends).collect();
+                *self = Values::Texts(codes, ends, names);
+            }
             (Values::Numbers(all), Values::Numbers(values)) => all.extend(values),
             (Values::Categories(all, known), Values::Categories(codes, names)) => {
-                let here = |code| known.intern(names.get(code)).ok_or(Refusal::Categories);
-                let renumbered = (0..names.len() as u32).map(here);
-                let renumbered: Vec<u32> = renumbered.collect::<Result<_, _>>()?;
-                let here = |&code: &u32| *renumbered.get(code as usize).unwrap_or(&NO_CATEGORY);
-                all.extend(codes.iter().map(here));
+                all.extend(renumbered(&codes, &names, known)?);
+            }
+            (Values::Texts(all, all_ends, known), Values::Texts(codes, ends, names)) => {
+                all_ends.extend(ends.iter().map(|end| all.len() + end));
+                all.extend(renumbered(&codes, &names, known)?);
             }
             (Values::Numbers(_), _) => return Err(Refusal::Word),
             _ => return Err(Refusal::Number),
         }
         Ok(())
     }
+}
+
+/// Numbers of words among those that are known, to which they are added.
+fn renumbered(codes: &[u32], names: &Names, known: &mut Names) -> Result<Vec<u32>, Refusal> {
+    let here = |code| known.intern(names.get(code)).ok_or(Refusal::Categories);
+    let numbers = (0..names.len() as u32).map(here);
+    let numbers: Vec<u32> = numbers.collect::<Result<_, _>>()?;
+    let here = |&code: &u32| *numbers.get(code as usize).unwrap_or(&NO_CATEGORY);
+    Ok(codes.iter().map(here).collect())
 }

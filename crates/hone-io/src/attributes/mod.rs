@@ -1,4 +1,4 @@
-//! Node attributes of the user: a file becomes named columns, one row per node of the graph.
+//! Node attributes of the user: a file becomes named columns of a sparse matrix, one row per node of the graph.
 //!
 //! | file | rows | content |
 //! |---|---|---|
@@ -10,10 +10,11 @@
 //! | `.svm`, `.svmlight`, `.libsvm` | in node order | a label, which is not used, and `index:value` pairs |
 //!
 //! Numbers are not changed; a column of words becomes one 0/1 column per category ([`Table::categories`]
-//! of them at most). A missing value is filled by the rule [`Missing`]; for a node that is not in the
-//! file, all values are missing. What is missing, unknown or left out is counted in [`Facts`].
+//! of them at most), a column of [texts](Table::text) one per word, with its number in each text. Many
+//! numbers that are mostly zero are words too, see [`Kind::Word`]. A missing value is filled by the rule [`Missing`]; for a
+//! node that is not in the file, all values are missing. What is missing, unknown or left out is counted in [`Facts`].
 //!
-//! Cost: one parallel pass over the file, O(N F) memory for F columns. Needs only the ids of the graph.
+//! Cost: one parallel pass over the file; memory for the values that are there. Needs only the ids of the graph.
 
 mod arrays;
 mod columns;
@@ -21,6 +22,7 @@ mod encode;
 mod sparse;
 mod text;
 
+use std::ops::Range;
 use std::path::Path;
 
 use hone_base::settings::Auto;
@@ -34,9 +36,10 @@ use crate::memory::Allowance;
 use crate::message::{Message, message, set, setting};
 use crate::output::{Written, companions, parts};
 use crate::progress::Progress;
-use columns::{Values, listed};
+use crate::sparse::Csr;
+use columns::{Reading, Values, listed};
 
-pub use encode::{Shown, shown};
+pub use encode::{Given, Shown, given, shown};
 
 hone_base::settings! {
     /// How an attribute file is read.
@@ -54,6 +57,8 @@ hone_base::settings! {
         pub columns: Vec<String> = Vec::new(),
         /// Columns whose values are categories even if they are numbers.
         pub categorical: Vec<String> = Vec::new(),
+        /// Columns of texts, such as titles: each word has a column of its own, with its number in the text.
+        pub text: Vec<String> = Vec::new(),
         /// Maximum number of categories with their own 0/1 column; the others share one.
         pub categories: usize = 32,
         /// What replaces a missing number: mean (of the column), zero, or refuse.
@@ -89,6 +94,19 @@ impl Table {
             let message = message!["a name needs a header; give a position, or drop ", no];
             return Err(Error::config(format!("{field}.id"), message));
         }
+        if let Some(name) = self
+            .text
+            .iter()
+            .find(|name| self.categorical.contains(name))
+        {
+            let too = setting(format!("{field}.categorical"));
+            let message = message![
+                format!("{name:?} is in "),
+                too,
+                " too; name it in one of them"
+            ];
+            return Err(Error::config(format!("{field}.text"), message));
+        }
         Ok(())
     }
 }
@@ -122,15 +140,83 @@ pub struct Facts {
 }
 
 /// Attributes of the nodes of a graph.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
+pub struct Attributes {
+    /// One per column.
+    pub columns: Vec<Attribute>,
+    /// The values, one row per node, in the graph's order; what is not stored is [absent](Attribute::absent).
+    pub values: Csr,
+}
+
+/// An attribute: a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// What its values are.
+    pub kind: Kind,
+    /// The value of nodes for which none is stored: 0, or the mean of a number.
+    pub absent: f32,
+}
+
+/// What the values of an attribute are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Numbers.
+    Number,
+    /// 1 for nodes of a category, else 0.
+    Category,
+    /// How often a node has a word, or how much: columns of texts; and numbers, where these are many and mostly zero: at
+    /// least 32 columns, and three quarters of all values.
+    Word,
+}
+
+impl Attributes {
+    /// Numbers, one row per node; NaN where one is missing.
+    ///
+    /// # Errors
+    /// When a value is infinite, or no column has one.
+    pub fn numbers(names: Vec<String>, block: &Block) -> Result<Attributes> {
+        let column = |j: usize| (0..block.rows()).map(|i| block.row(i)[j]).collect();
+        let columns = names.into_iter().enumerate();
+        let columns = columns.map(|(j, name)| (name, Given::Numbers(column(j))));
+        let ids = NodeIds::Sequential(block.rows());
+        Ok(given(columns.collect(), &Table::default(), &ids)?.attributes)
+    }
+
+    /// All values, those that are absent too.
+    pub fn block(&self) -> Block {
+        let absent: Vec<f32> = self.columns.iter().map(|column| column.absent).collect();
+        let mut block = Block::zeros(self.values.rows(), absent.len());
+        block.update_rows(|i, row| {
+            row.copy_from_slice(&absent);
+            let (columns, values) = self.values.row(i);
+            for (&j, &value) in columns.iter().zip(values) {
+                row[j as usize] = value;
+            }
+        });
+        block
+    }
+
+    /// The name of each column.
+    pub fn names(&self) -> Vec<String> {
+        self.columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect()
+    }
+}
+
+/// Attributes of the nodes of a graph, and what was read.
+#[derive(Debug, Clone)]
 pub struct Loaded {
-    /// One name per column.
-    pub names: Vec<String>,
-    /// The values, one row per node, in the graph's order.
-    pub block: Block,
+    /// The attributes.
+    pub attributes: Attributes,
     /// What was read.
     pub facts: Facts,
 }
+
 /// Reads a file of attributes of the nodes called `ids`; the process may hold `memory` bytes, or what the machine has
 /// free.
 ///
@@ -141,9 +227,10 @@ pub struct Loaded {
 /// std::fs::write(&file, "id,age,city\nann,30,Rome\nbob,,Oslo\n").unwrap();
 /// let ids = hone_io::graph::NodeIds::from_texts(&["bob", "ann", "cid"]);
 /// let read = attributes::read(&file, &Table::default(), &ids, None, &hone_base::Silent)?;
-/// assert_eq!(read.names, ["age", "city=Oslo", "city=Rome"]);
-/// assert_eq!(read.block.row(1), [30.0, 0.0, 1.0]);
-/// assert_eq!(read.block.row(2), [30.0, 0.0, 0.0], "the mean where nothing is known");
+/// assert_eq!(read.attributes.names(), ["age", "city=Oslo", "city=Rome"]);
+/// let values = read.attributes.block();
+/// assert_eq!(values.row(1), [30.0, 0.0, 1.0]);
+/// assert_eq!(values.row(2), [30.0, 0.0, 0.0], "the mean where nothing is known");
 /// assert_eq!((read.facts.absent_nodes, read.facts.missing_values), (1, 1));
 /// # Ok::<(), hone_base::Error>(())
 /// ```
@@ -293,13 +380,8 @@ impl Request<'_> {
         Error::input(self.path, message, remedy)
     }
 
-    /// Refuses what does not fit: `columns` for all nodes.
-    fn check_size(&self, columns: u64) -> Result<()> {
-        self.check_size_beside(columns, 0)
-    }
-
-    /// Refuses what does not fit: `columns` for all nodes, and `beside` bytes that are needed meanwhile.
-    fn check_size_beside(&self, columns: u64, beside: u64) -> Result<()> {
+    /// Refuses what does not fit: a value of so many columns for each node, and `beside` bytes that are needed meanwhile.
+    fn check_size(&self, columns: u64, beside: u64) -> Result<()> {
         let nodes = self.ids.len() as u64;
         let values = nodes.saturating_mul(columns).saturating_mul(4);
         let more = values.saturating_add(beside);
@@ -340,9 +422,15 @@ impl Request<'_> {
         Err(self.fail(message, remedy))
     }
 
-    /// Whether all values of a column are categories.
-    fn is_categorical(&self, name: &String) -> bool {
-        self.words || self.options.categorical.contains(name)
+    /// How the values of a column are understood.
+    fn reading(&self, name: &String) -> Reading {
+        if self.options.text.contains(name) {
+            Reading::Texts
+        } else if self.words || self.options.categorical.contains(name) {
+            Reading::Categories
+        } else {
+            Reading::Detected
+        }
     }
 
     /// The column of the ids where one is named, of those called `names`; else a message and a remedy.
@@ -375,7 +463,7 @@ impl Request<'_> {
             let remedy = || format!("the columns are {}", listed(names));
             found.ok_or_else(|| self.fail(message(), remedy()))
         };
-        for name in &self.options.categorical {
+        for name in self.options.categorical.iter().chain(&self.options.text) {
             find(name)?;
         }
         if self.options.columns.is_empty() {
@@ -399,28 +487,29 @@ impl Request<'_> {
 
     /// Refuses a format that has numbers only where categories are requested.
     fn refuse_categories(&self) -> Result<()> {
-        if self.options.categorical.is_empty() {
-            return Ok(());
-        }
-        let message = "the columns of this format are numbers, not categories";
+        let (what, field) = match self.options {
+            Table { categorical, .. } if !categorical.is_empty() => ("categories", "categorical"),
+            Table { text, .. } if !text.is_empty() => ("texts", "text"),
+            _ => return Ok(()),
+        };
+        let message = format!("the columns of this format are numbers, not {what}");
         let remedy = message![
             "use a table (.csv, .tsv, .parquet), or leave ",
-            setting("attributes.table.categorical"),
+            setting(format!("attributes.table.{field}")),
             " out"
         ];
         Err(self.fail(message, remedy))
     }
 
     /// Names of columns that have none: `x0`, `x1`, …; refuses what does not fit before they are made.
-    fn numbered(&self, columns: u64) -> Result<Vec<String>> {
-        let all = self.options.columns.is_empty();
-        let used = if all { columns } else { 0 };
-        self.check_size_beside(used, columns.saturating_mul(NUMBERED))?;
-        if columns > MOST_COLUMNS {
+    fn numbered(&self, columns: Range<u64>) -> Result<Vec<String>> {
+        let count = columns.end - columns.start;
+        self.check_size(0, count.saturating_mul(NUMBERED))?;
+        if count > MOST_COLUMNS {
             let remedy = format!("at most {MOST_COLUMNS} can be read");
-            return Err(self.fail(format!("{columns} columns"), remedy));
+            return Err(self.fail(format!("{count} columns"), remedy));
         }
-        Ok((0..columns).map(|j| format!("x{j}")).collect())
+        Ok(columns.map(|j| format!("x{j}")).collect())
     }
 }
 

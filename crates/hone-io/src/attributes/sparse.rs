@@ -4,7 +4,7 @@
 //!
 //! And from SVMlight files (<https://www.cs.cornell.edu/people/tj/svm_light/>): line i is node i of the graph,
 //! `label index:value index:value … # comment`. The label is the prediction target, so it is not an attribute. Indices ascend
-//! within a line and count from 1, or from 0 if one is 0.
+//! within a line and count from 1, or from 0 if one is 0; they are in the names of the columns, `x1` or `x0` being the first.
 
 use std::str;
 
@@ -34,36 +34,23 @@ pub(super) fn read_matrix(mut source: Source, request: &Request) -> Result<Raw> 
     source.check_text("it needs one row per node")?;
     let head = head(&mut source)?;
     let rows = request.in_order(head.rows)?;
-    let names = request.numbered(head.columns)?;
+    let names = request.numbered(0..head.columns)?;
     let used = request.used(&names, None)?;
     if used.is_empty() {
         return Err(request.fail("the matrix has no columns", "give at least one attribute"));
     }
     let columns = values(source, &head, request)?;
-    raw(&names, &used, columns, rows, request)
+    Ok(raw(&names, &used, columns, rows))
 }
 
-/// The columns that are used; entries of one place add up.
-fn raw(
-    names: &[String],
-    used: &[usize],
-    mut columns: Vec<Vec<(u32, f32)>>,
-    rows: Rows,
-    request: &Request,
-) -> Result<Raw> {
-    request.check_size(used.len() as u64)?;
-    let column = |&j: &usize| {
-        let mut values = vec![0.0; request.ids.len()];
-        for (row, value) in std::mem::take(&mut columns[j]) {
-            values[row as usize] += value;
-        }
-        Values::Numbers(values)
-    };
-    Ok(Raw {
+/// The columns that are used.
+fn raw(names: &[String], used: &[usize], mut columns: Vec<Vec<(u32, f32)>>, rows: Rows) -> Raw {
+    let column = |&j: &usize| Values::Sparse(std::mem::take(&mut columns[j]));
+    Raw {
         names: used.iter().map(|&j| names[j].clone()).collect(),
         columns: used.iter().map(column).collect(),
         rows,
-    })
+    }
 }
 
 /// (row, value) of every column.
@@ -263,7 +250,7 @@ pub(super) fn read_svmlight(mut source: Source, request: &Request) -> Result<Raw
         return Err(request.fail("no line has a value", "give at least one attribute"));
     };
     let first = least.min(1);
-    let names = request.numbered(u64::from(most - first) + 1)?;
+    let names = request.numbered(u64::from(first)..u64::from(most) + 1)?;
     let used = request.used(&names, None)?;
     let mut columns = vec![Vec::new(); names.len()];
     let mut start = 0;
@@ -273,7 +260,7 @@ pub(super) fn read_svmlight(mut source: Source, request: &Request) -> Result<Raw
         }
         start += chunk.rows;
     }
-    raw(&names, &used, columns, rows, request)
+    Ok(raw(&names, &used, columns, rows))
 }
 
 fn parse_svmlight(lines: &[u8]) -> Result<Chunk, Fault> {

@@ -8,7 +8,7 @@ use std::str;
 
 use hone_base::settings::Auto;
 
-use super::columns::Values;
+use super::columns::{Reading, Values};
 use super::{Raw, Request, Rows};
 use crate::error::{Error, Result};
 use crate::graph::read::blocks::{self, Fault};
@@ -47,7 +47,7 @@ pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
     let ids = request.ids.index();
     let layout = Layout::detect(&mut source, request, &ids)?;
     let columns = layout.used.len() as u64;
-    request.check_size_beside(columns, columns.saturating_mul(COLUMN_BYTES))?;
+    request.check_size(columns, columns.saturating_mul(COLUMN_BYTES))?;
     let before = source.lines();
     let chunks = blocks::parse(source, request.progress, |lines| {
         Chunk::parse(lines, &layout, &ids)
@@ -121,7 +121,7 @@ impl Chunk {
         for (c, &j) in layout.used.iter().enumerate() {
             let field = fields[j].text();
             let value = text(line, &field)?;
-            let pushed = self.columns[c].push_text(value, layout.categorical[c]);
+            let pushed = self.columns[c].push_text(value, layout.readings[c]);
             pushed.map_err(|refusal| {
                 let (message, remedy) = refusal.explain(&layout.names[c]);
                 Fault::new(value.as_bytes(), message, remedy)
@@ -219,8 +219,8 @@ struct Layout {
     used: Vec<usize>,
     /// Their names.
     names: Vec<String>,
-    /// Whether their numbers are categories.
-    categorical: Vec<bool>,
+    /// How their values are understood.
+    readings: Vec<Reading>,
 }
 
 impl Layout {
@@ -231,7 +231,7 @@ impl Layout {
         // Every other byte of the first line may separate two columns.
         let separators = source.ahead()[..first].iter();
         let separators = separators.filter(|byte| !byte.is_ascii_alphanumeric());
-        request.check_size_beside(0, (separators.count() as u64).saturating_mul(COLUMN_BYTES))?;
+        request.check_size(0, (separators.count() as u64).saturating_mul(COLUMN_BYTES))?;
         source.fill(SAMPLE_BYTES.max(8 * first))?;
         let lines = sample(source, COMMENTS);
         let Some(head) = lines.first() else {
@@ -262,13 +262,13 @@ impl Layout {
         }
         let used = request.used(&all, Some(id))?;
         let names: Vec<String> = used.iter().map(|&j| all[j].clone()).collect();
-        let categorical = names.iter().map(|name| request.is_categorical(name));
+        let readings = names.iter().map(|name| request.reading(name));
         Ok(Layout {
             delimiter,
             fields: all.len(),
             id,
             used,
-            categorical: categorical.collect(),
+            readings: readings.collect(),
             names,
         })
     }

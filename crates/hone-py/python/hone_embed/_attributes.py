@@ -1,41 +1,40 @@
-"""Attributes of nodes: columns of numbers, or tables with text and categories too, which the library reads by its rules for files."""
+"""Attributes of nodes: columns of numbers, sparse matrices, or tables with text and categories too."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import json
-import os
-import tempfile
 from collections.abc import Generator, Mapping
 from typing import Any, Optional
 
 import numpy as np
+import scipy.sparse
 
 from hone_embed._ids import is_missing, per_node
 
-#: What the column of ids is called in a table that is handed over as a file.
-ID = "node id"
-
-Columns = tuple[np.ndarray, list[str]]
+#: Columns with their names: numbers, texts, or nodes and numbers of a sparse matrix.
+Columns = list[tuple[str, Any]]
 
 
 @contextlib.contextmanager
 def with_attributes(values: Any, ids: np.ndarray, config: str) -> Generator[tuple[Optional[Columns], str]]:
-    """Attributes as the library takes them: columns of numbers beside a configuration, or a file that the configuration names."""
-    numbers = None if values is None or isinstance(values, Mapping) else _numbers(values)
-    if values is None or numbers is not None:
-        yield numbers, config
-        return
-    settings = json.loads(config)
-    if settings["attributes"].get("file"):
-        raise ValueError("attributes: config names a file of attributes too; leave one of the two out")
-    with tempfile.TemporaryDirectory() as folder:
-        file = os.path.join(folder, "attributes.csv")
-        _write(file, _table(values, ids), ids)
-        settings["attributes"]["file"] = file
-        settings["attributes"]["table"].update(id=ID, header=True, delimiter=",")
-        yield None, json.dumps(settings)
+    """Attributes as the library takes them, beside a configuration."""
+    yield attribute_columns(values, ids), config
+
+
+def attribute_columns(values: Any, ids: np.ndarray) -> Optional[Columns]:
+    """Attributes as the library takes them."""
+    if values is None:
+        return None
+    if scipy.sparse.issparse(values):
+        columns = scipy.sparse.csc_array(values, dtype=np.float32)
+        columns.sum_duplicates()
+        ends, rows = columns.indptr, columns.indices.astype(np.uint32)
+        parts = [slice(ends[k], ends[k + 1]) for k in range(columns.shape[1])]
+        return [(f"x{k}", (rows[part], columns.data[part])) for k, part in enumerate(parts)]
+    numbers = None if isinstance(values, Mapping) else _numbers(values)
+    if numbers is not None:
+        return numbers
+    return [(name, _texts(column)) for name, column in _table(values, ids).items()]
 
 
 def _numbers(values: Any) -> Optional[Columns]:
@@ -55,7 +54,12 @@ def _numbers(values: Any) -> Optional[Columns]:
         if names:
             return None
         raise ValueError("attributes: not all values are finite; fill or drop what is missing")
-    return np.ascontiguousarray(array), names or [f"x{k}" for k in range(array.shape[1])]
+    names = names or [f"x{k}" for k in range(array.shape[1])]
+    return [(name, np.ascontiguousarray(array[:, k])) for k, name in enumerate(names)]
+
+
+def _texts(column: Any) -> list[Optional[str]]:
+    return [None if is_missing(value) else str(value) for value in column]
 
 
 def _names(values: Any) -> list[Any]:
@@ -70,11 +74,3 @@ def _table(values: Any, ids: np.ndarray) -> dict[str, list[Any]]:
 
 def _column(values: Any) -> Any:
     return values.to_pylist() if hasattr(values, "to_pylist") else values
-
-
-def _write(file: str, columns: dict[str, list[Any]], ids: np.ndarray) -> None:
-    with open(file, "w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out)
-        writer.writerow([ID, *columns])
-        for id, *row in zip(ids.tolist(), *columns.values()):
-            writer.writerow([id, *("" if is_missing(value) else value for value in row)])

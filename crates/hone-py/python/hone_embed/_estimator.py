@@ -174,9 +174,10 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         y
             Ignored, except by the preset ``"auto"``: labels of the nodes, which are then predicted too.
         attributes
-            Further columns for each node: an array of numbers or a table, in the graph's order, or a mapping of names to
-            columns, each in that order or a mapping of ids to values. Text, categories and missing values are treated as in
-            a file of attributes; ``config`` says how (``{"attributes.table.categories": 10}``).
+            Further columns for each node: an array of numbers, a SciPy sparse matrix or a table, in the graph's order, or a
+            mapping of names to columns, each in that order or a mapping of ids to values. Text, categories and missing values
+            are treated as in a file of attributes; ``config`` says how (``{"attributes.table.text": ["title"]}``). See
+            docs/attributes.md for what becomes of them.
         """
         self._embed(X, attributes, y)
         return self

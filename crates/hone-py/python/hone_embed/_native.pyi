@@ -75,6 +75,8 @@ class MotifOperator:
     @property
     def symmetric(self) -> bool: ...
 
+_Column = Union[NDArray[np.float32], list[Optional[str]], tuple[NDArray[np.uint32], NDArray[np.float32]]]
+
 class Model:
     @staticmethod
     def load(path: Union[str, os.PathLike[str]]) -> Model: ...
@@ -90,6 +92,7 @@ class Model:
         graph: Graph,
         structure_only: bool = False,
         new_only: bool = False,
+        attributes: Optional[list[tuple[str, _Column]]] = None,
         jobs: int = 0,
         memory: Optional[int] = None,
         listener: _Listener = None,
@@ -153,7 +156,7 @@ def embed(
     config: str,
     jobs: int = 0,
     memory: Optional[int] = None,
-    attributes: Optional[tuple[NDArray[np.float32], list[str]]] = None,
+    attributes: Optional[list[tuple[str, _Column]]] = None,
     listener: _Listener = None,
     checkpoint: Union[str, os.PathLike[str], None] = None,
     factors: Optional[str] = None,
@@ -165,7 +168,7 @@ def features(
     config: str,
     jobs: int = 0,
     memory: Optional[int] = None,
-    attributes: Optional[tuple[NDArray[np.float32], list[str]]] = None,
+    attributes: Optional[list[tuple[str, _Column]]] = None,
     listener: _Listener = None,
 ) -> tuple[NDArray[np.float32], list[str], str]: ...
 def motif_names(set: str) -> list[str]: ...

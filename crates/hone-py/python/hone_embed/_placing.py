@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hone_embed import _native
 from hone_embed._arrays import is_rows
 from hone_embed._arrow import vector_table
+from hone_embed._attributes import attribute_columns
 from hone_embed._changes import changed, with_rows
 from hone_embed._graph import Column, Graph, as_quiet_graph, ids_to_array, warn_of_input
 from hone_embed._inputs import Options
@@ -47,7 +48,9 @@ class Placing(SklearnProtocol):
     _known: Optional[KnownRows]
     _fingerprint: str
 
-    def transform(self, X: Any, *, structure_only: bool = False, new_only: bool = False) -> Any:
+    def transform(
+        self, X: Any, *, structure_only: bool = False, new_only: bool = False, attributes: Any = None
+    ) -> Any:
         """Vectors of nodes, in the space of the fit.
 
         ``X`` is a graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their
@@ -64,6 +67,9 @@ class Placing(SklearnProtocol):
 
         ``structure_only`` returns structure columns alone, for graphs without shared nodes. ``new_only`` returns rows for
         nodes that the model does not have: the same vectors as among all rows, at a fraction of the cost.
+
+        ``attributes``, one row per node of ``X`` as in ``fit``, place nodes by what they are, even without edges. Rows of
+        fitted nodes replace their attributes; rows without a value leave them as they were.
 
         See docs/models.md for how nodes are placed, and how well.
 
@@ -86,17 +92,20 @@ class Placing(SklearnProtocol):
         fitted = len(self.embedding_)
         are_rows = is_rows(X, fitted, hasattr(self, "n_features_in_"))
         graph = None if are_rows and X.shape[0] != fitted else self._as_graph(X, self.config_["weights"])
-        if graph is not None and not new_only and graph._named().fingerprint() == self._fingerprint:
+        known = graph is not None and not new_only and attributes is None
+        if known and graph._named().fingerprint() == self._fingerprint:
             return self._output(X, self.embedding_[:, first:].copy(), self.node_ids_, self._columns[first:])
         if are_rows and new_only:
             raise ValueError("new_only: the rows of a matrix are all returned; pass another graph as a Graph")
+        if are_rows and attributes is not None:
+            raise ValueError("attributes: rows of a matrix have none; pass another graph as a Graph")
         if are_rows or graph is None:
             return self._output(X, *self._of_rows(X, structure_only))
         warn_of_input(graph, X, "the fit has none")
-        vectors, nodes, columns, _ = self._place(graph, structure_only, new_only)
+        vectors, nodes, columns, _ = self._place(graph, structure_only, new_only, attributes)
         return self._output(X, vectors, graph.node_ids[nodes], columns)
 
-    def update(self, *, added: Iterable[Any] = (), removed: Iterable[Any] = ()) -> Self:
+    def update(self, *, added: Iterable[Any] = (), removed: Iterable[Any] = (), attributes: Any = None) -> Self:
         """Change edges of the graph, and the vectors with them, in the space of the fit.
 
         New nodes come last. ``embedding_``, ``node_ids_`` and ``report_`` are then of the changed graph. The model stays
@@ -107,6 +116,8 @@ class Placing(SklearnProtocol):
         added, removed
             Edges: pairs of ids, with a weight where the graph has weights, or a table of these. Edges are removed first, and
             must be there. An added edge that is there takes the new weight.
+        attributes
+            Attributes of all nodes of the changed graph, new ones last; as in :meth:`transform`.
 
         Examples
         --------
@@ -118,7 +129,7 @@ class Placing(SklearnProtocol):
         check_is_fitted(self)
         self._kept_model("update")
         graph = changed(self._kept_graph("update"), added, removed)
-        self.embedding_, _, _, report = self._place(graph)
+        self.embedding_, _, _, report = self._place(graph, attributes=attributes)
         self.report_ = json.loads(report)
         self._set_graph(graph)
         if hasattr(self, "n_features_in_"):
@@ -203,13 +214,14 @@ class Placing(SklearnProtocol):
         return self._graph
 
     def _place(
-        self, graph: Graph, structure_only: bool = False, new_only: bool = False
+        self, graph: Graph, structure_only: bool = False, new_only: bool = False, attributes: Any = None
     ) -> tuple[np.ndarray, np.ndarray, list[str], str]:
         """Vectors, the node of each row, names of their columns, and the report."""
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
         model = self._kept_model("transform")
         with listener(self.verbose) as listen:
-            placed = model.embed(graph._named(), structure_only, new_only, jobs(self.n_jobs), memory, listen)
+            columns = attribute_columns(attributes, graph.node_ids)
+            placed = model.embed(graph._named(), structure_only, new_only, columns, jobs(self.n_jobs), memory, listen)
         report = json.loads(placed[3])
         warn_of_result(report)
         for note in report["notes"]:

@@ -2,16 +2,18 @@
 //!
 //! A result of D columns contains Z and, if attributes are added after the global stage as components, these. The
 //! components get one column in eight, rounded, but at least 2 and at most 16, and never more than half: 16 of 128, 8
-//! of 64, 2 of 8, 1 of 2, none of 1. Each local embedding gets 16 columns, or as many as Z needs when there are few
+//! of 64, 2 of 8, 1 of 2, none of 1. Attributes of the user get half of the columns, which Z goes without. Each local embedding gets 16 columns, or as many as Z needs when there are few
 //! motifs and steps. A log window has half of its motif's share of columns, at least 8; the global stage reduces both
 //! to Z.
 
 use std::borrow::Cow;
 
 use super::{Auto, Combine, Config, Direction, Form, Model};
+use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::graph::Graph;
 use crate::matrix::{Accumulate, Degree, Order, Psi};
+use crate::message::{message, setting};
 use crate::motif::MotifSet;
 
 /// Columns of a local embedding and of attributes in the paper's and our own experiments.
@@ -31,7 +33,9 @@ impl Config {
         if window > 0 {
             self.local.log_window.dim = Auto::Given(window);
         }
-        if let Form::Components(form) = &mut self.features.form {
+        if let Form::Components(form) = &mut self.features.form
+            && self.structure.enabled
+        {
             form.dim = Auto::Given(components);
         }
         self
@@ -83,11 +87,14 @@ impl Config {
             .map(|(_, why)| why)
     }
 
-    /// Components of attributes; 0 where they stay columns.
+    /// Components of structure; 0 where it stays columns.
     pub fn components_dim(&self) -> usize {
         let Form::Components(components) = self.features.form else {
             return 0;
         };
+        if !self.structure.enabled {
+            return 0;
+        }
         let share = match self.features.combine {
             Combine::Before => USUAL,
             Combine::After => {
@@ -98,17 +105,33 @@ impl Config {
         components.dim.or(share)
     }
 
-    /// Columns of Z: all of the result but the components of node features, if there are any.
+    /// Columns of Z where there are no attributes: all of the result but the components of structure, if there are any.
     pub fn z_dim(&self) -> usize {
-        self.z_columns(self.has_features())
+        match self.features.combine {
+            Combine::After => self.global.dim.saturating_sub(self.components_dim()),
+            Combine::Before => self.global.dim,
+        }
     }
 
-    /// The same with node features or without, whatever the settings say of them.
-    pub(crate) fn z_columns(&self, features: bool) -> usize {
-        match (features, self.features.combine) {
-            (true, Combine::After) => self.global.dim.saturating_sub(self.components_dim()),
-            _ => self.global.dim,
+    /// Columns of the result for so many attributes of the user, which leave at least one for Z; 0 where they stay columns.
+    pub(crate) fn attributes_dim(&self, attributes: usize) -> Result<usize> {
+        if self.features.form == Form::Columns || attributes == 0 {
+            return Ok(0);
         }
+        let (dim, room) = match self.features.combine {
+            Combine::Before => (USUAL, self.global.dim),
+            Combine::After => (self.global.dim / 2, self.z_dim().saturating_sub(1)),
+        };
+        let wanted = self.attributes.dim.or(dim.min(room)).min(attributes);
+        if wanted > 0 && wanted <= room {
+            return Ok(wanted);
+        }
+        let message = message![
+            self.global.dim.to_string(),
+            " leaves no room for columns of attributes and proximity; raise it, or lower ",
+            setting("attributes.dim")
+        ];
+        Err(Error::config("global.dim", message))
     }
 
     /// Steps that are kept of each motif, at least.

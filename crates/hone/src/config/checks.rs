@@ -30,6 +30,7 @@ impl Config {
         self.local.log_window.check_ranges("local.log-window.")?;
         self.global.check_ranges("global.")?;
         self.joint.check_ranges("joint.")?;
+        self.attributes.check_ranges("attributes.")?;
         self.features.check_ranges("features.")?;
         if let Form::Components(components) = self.features.form {
             components.check_ranges("features.form.components.")?;
@@ -58,7 +59,7 @@ impl Config {
         }
     }
 
-    /// Refuses node features that leave no column for motifs.
+    /// Refuses structure that leaves no column for motifs.
     fn check_room(&self) -> Result<()> {
         if self.z_dim() > 0 {
             return Ok(());

@@ -195,12 +195,24 @@ settings! {
 }
 
 settings! {
-    /// Node attributes of the user (sec. 2.6).
+    /// Node attributes of the user (sec. 2.6): columns of their own, unless features.form = "columns".
     pub struct Attributes {
         /// The file that has them; see [`crate::attributes`].
         #[serde(skip_serializing_if = "Option::is_none")]
         pub file: Option<String> = None,
-        /// How a table of your own attributes is read; attributes.file = "FILE" names it. See docs/formats.md.
+        /// Columns of the attributes in the result, or "auto": half of global.dim, but no more than there are attributes.
+        #[range(1..=MAX_DIM)]
+        pub dim: Auto<usize> = Auto::Auto,
+        /// Squared norm of these columns relative to that of proximity.
+        #[range(SMALLEST..=LARGEST)]
+        pub weight: f64 = 4.0,
+        /// Squared norm of words relative to that of numbers and categories, where there are both.
+        #[range(SMALLEST..=LARGEST)]
+        pub words: f64 = 1.0,
+        /// Attributes are averaged over walks of 0 to this many steps; 0 for those of the node alone.
+        #[range(0..=MAX_STEPS)]
+        pub steps: usize = 4,
+        /// How a table of your own attributes is read; attributes.file = "FILE" names it. See docs/attributes.md.
         pub table: Table = Table::default(),
     }
 }
@@ -213,10 +225,10 @@ settings! {
         pub form: Form = Form::Components(Components::default()),
         /// before: next to the local embeddings; after: next to the global embedding.
         pub combine: Combine = Combine::After,
-        /// Squared norm of these columns relative to that of the embeddings next to them; a quarter of it with directed motifs;
-        /// "unit" for no scaling.
+        /// Squared norm of these columns relative to that of the columns next to them; a quarter of it with directed motifs;
+        /// "unit" for no scaling; "auto": 20, or 1 next to columns of attributes.
         #[range(SMALLEST..=LARGEST)]
-        pub weight: Balance = Balance::Times(20.0),
+        pub weight: Balance = Balance::Auto,
         /// How features are diffused over each motif graph.
         pub diffusion: Diffusion = Diffusion::default(),
     }
@@ -369,10 +381,12 @@ impl fmt::Display for Output {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(
     rename_all = "kebab-case",
-    expecting = "a weight is a number or \"unit\""
+    expecting = "a weight is a number, \"unit\" or \"auto\""
 )]
 #[non_exhaustive]
 pub enum Balance {
+    /// 20 times that of the embeddings, or as much as that of embeddings and attributes together.
+    Auto,
     /// As in the paper: each column keeps the length one that the normalisation gave it.
     Unit,
     /// The squared Frobenius norm is this many times that of the embeddings.
@@ -381,10 +395,10 @@ pub enum Balance {
 }
 
 impl Number<f64> for Balance {
-    const OR: &'static str = ", nor \"unit\"";
+    const OR: &'static str = ", nor \"unit\" or \"auto\"";
     fn number(&self) -> Option<f64> {
         match *self {
-            Balance::Unit => None,
+            Balance::Unit | Balance::Auto => None,
             Balance::Times(times) => Some(times),
         }
     }

@@ -4,7 +4,7 @@
 //! how many columns they have. Groups stand for all their members.
 
 use super::automatic::USUAL;
-use super::{Auto, Config, Direction, Model, Output};
+use super::{Auto, Config, Direction, Form, Model, Output};
 use crate::graph::Graph;
 use crate::motif::{Motif, Pairs, Sample};
 
@@ -82,6 +82,12 @@ impl Config {
             "features.combine",
             "features.weight",
         ];
+        let of_profiles = [
+            "attributes.dim",
+            "attributes.weight",
+            "attributes.words",
+            "attributes.steps",
+        ];
         let of_counts = ["structure.motifs", "structure.log", "structure.depth"];
         let of_levels = [
             "structure.sum",
@@ -96,6 +102,16 @@ impl Config {
                 self.attributes.file.is_none(),
                 &["attributes.table"],
                 "there is no file of attributes",
+            ),
+            if_so(
+                self.attributes.file.is_none() && !own,
+                &of_profiles,
+                "there are no attributes",
+            ),
+            if_so(
+                (self.attributes.file.is_some() || own) && self.features.form == Form::Columns,
+                &of_profiles,
+                "features.form is columns",
             ),
             if_so(
                 !features && !own,

@@ -1,4 +1,4 @@
-//! Node features X in the embedding: computed, normalised, diffused, weighted (sec. 2.6, 4.3).
+//! Node features X in the embedding: computed, normalised, diffused, weighted (sec. 2.6, 4.3); and the user's attributes.
 
 use std::sync::Arc;
 
@@ -6,52 +6,75 @@ use super::components::{Principal, principal};
 use super::context::Context;
 use super::part::{Label, Part};
 use super::plan;
+use super::profiles::{self, ATTRIBUTES};
 use super::weighted::Weighted;
-use crate::attributes;
+use crate::attributes::{self, Attributes};
 use crate::config::{Balance, Config, Form};
 use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
-use crate::features::{Named, NamedColumns, Origin, side_by_side};
+use crate::features::{Named, Origin, side_by_side};
 use crate::graph::Graph;
 use crate::hashing::SeededMap;
+use crate::memory::Allowance;
 use crate::message::{Message, message, set};
 use crate::motif::{Counts, Motif};
 
 /// The user's attributes: those of the file and those of the caller.
 #[derive(Default)]
 pub(super) struct UserAttributes<'a> {
-    read: Option<Named>,
-    given: Option<&'a Named>,
+    read: Option<Attributes>,
+    given: Option<&'a Attributes>,
 }
 
 impl UserAttributes<'_> {
     /// Their number.
     pub(super) fn columns(&self) -> usize {
-        self.all().map(|named| named.block.cols()).sum()
+        self.all().map(|own| own.columns.len()).sum()
+    }
+
+    /// Bytes that profiles with so many columns take while they are made, for so many nodes.
+    pub(super) fn profile_bytes(&self, nodes: usize, columns: usize) -> u64 {
+        let stored: usize = self.all().map(|own| own.values.nnz()).sum();
+        profiles::memory(stored, nodes + self.columns(), columns)
     }
 
     /// A fingerprint of names and values.
     pub(super) fn fingerprint(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
-        for named in self.all() {
-            named
-                .names
-                .iter()
-                .for_each(|name| hasher.update(format!("{name}\n").as_bytes()));
-            for piece in named.block.as_slice().chunks(1 << 14) {
+        for own in self.all() {
+            for column in &own.columns {
                 hasher.update(
-                    &piece
-                        .iter()
-                        .flat_map(|value| value.to_le_bytes())
-                        .collect::<Vec<u8>>(),
+                    format!("{} {:?} {}\n", column.name, column.kind, column.absent).as_bytes(),
                 );
             }
+            let pattern = own.values.pattern();
+            hasher.update(bytemuck::cast_slice(pattern.offsets()));
+            hasher.update(bytemuck::cast_slice(pattern.columns()));
+            hasher.update(bytemuck::cast_slice(own.values.values()));
         }
         hasher.finalize()
     }
 
-    fn all(&self) -> impl Iterator<Item = &Named> {
+    fn all(&self) -> impl Iterator<Item = &Attributes> {
         self.read.iter().chain(self.given)
+    }
+
+    /// The columns as they are.
+    fn named(&self, memory: Option<u64>) -> Result<Vec<Named>> {
+        let named = |own: &Attributes| {
+            let (rows, cols) = (own.values.rows(), own.columns.len());
+            let form = set("features.form", "{ components = {} }");
+            let remedy = message![form, " needs no dense columns; or raise the memory limit"];
+            let stage = format!("{cols} columns of attributes for {rows} nodes");
+            let bytes = 4 * (rows as u64).saturating_mul(cols as u64);
+            Allowance::new(memory).check_work(&stage, bytes, remedy)?;
+            Ok(Named {
+                origins: vec![Origin::default(); cols],
+                names: own.names(),
+                block: own.block(),
+            })
+        };
+        self.all().map(named).collect()
     }
 }
 
@@ -82,109 +105,109 @@ impl From<X> for Part {
 
 /// Reads the file of attributes, if there is one, and checks those of the caller.
 pub(super) fn read<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<UserAttributes<'a>> {
-    let given = run.given;
-    if let Some(given) = given.filter(|named| named.block.rows() != graph.nodes()) {
-        let message = format!("{} rows for {} nodes", given.block.rows(), graph.nodes());
+    let mut own = UserAttributes {
+        read: None,
+        given: run.given,
+    };
+    if let Some(given) = own.given.filter(|own| own.values.rows() != graph.nodes()) {
+        let message = format!("{} rows for {} nodes", given.values.rows(), graph.nodes());
         return Err(Error::config("attributes", message));
     }
     let config = &run.config.attributes;
-    let Some(file) = &config.file else {
-        return Ok(UserAttributes { read: None, given });
-    };
-    let loaded = run.time("read attributes", |run| {
-        let read = attributes::read(
-            file,
-            &config.table,
-            graph.ids(),
-            run.memory_limit,
-            run.progress,
-        );
-        read.map_err(|error| plan::naming_all_with_attributes(run, error, graph))
-    })?;
-    let notes = loaded.facts.notes.iter().map(Message::from);
-    run.report.notes.extend(notes);
-    run.report.attributes = Some(loaded.facts);
-    Ok(UserAttributes {
-        read: Some(Named {
-            origins: vec![Origin::default(); loaded.names.len()],
-            names: loaded.names,
-            block: loaded.block,
-        }),
-        given,
-    })
+    if let Some(file) = &config.file {
+        let loaded = run.time("read attributes", |run| {
+            let read = attributes::read(
+                file,
+                &config.table,
+                graph.ids(),
+                run.memory_limit,
+                run.progress,
+            );
+            read.map_err(|error| plan::naming_all_with_attributes(run, error, graph))
+        })?;
+        let notes = loaded.facts.notes.iter().map(Message::from);
+        run.report.notes.extend(notes);
+        run.report.attributes = Some(loaded.facts);
+        own.read = Some(loaded.attributes);
+    }
+    run.attributes = run.config.attributes_dim(own.columns())?;
+    Ok(own)
 }
 
-/// X, if there is any: structure features, then the user's own attributes.
+/// X, if there is any: columns of structure features and of the user's own attributes; or profiles of the attributes, and
+/// components of structure.
 pub(super) fn x(
     run: &mut Context,
+    graph: &Graph,
     counts: Option<&Counts>,
     own: &UserAttributes,
-) -> Result<Option<X>> {
-    let (config, form) = (run.config, run.config.features.form);
-    if matches!(form, Form::Components(_)) && config.components_dim() == 0 {
-        return Ok(None);
-    }
+) -> Result<Vec<X>> {
+    let config = run.config;
     let counts = counts.filter(|_| config.structure.enabled);
-    if counts.is_none() && own.columns() == 0 {
-        return Ok(None);
+    let Form::Components(components) = config.features.form else {
+        return Ok(columns(run, counts, own)?.into_iter().collect());
+    };
+    let mut all = Vec::new();
+    if run.attributes > 0 {
+        let block = profiles::make(run, graph, &own.all().collect::<Vec<_>>())?;
+        all.push(X::new(ATTRIBUTES, Arc::default(), block));
     }
-    let kind = match (&counts, own.columns()) {
+    let Some(counts) = counts.filter(|_| config.components_dim() > 0) else {
+        return Ok(all);
+    };
+    let structure = run.engine.features(&config.structure, counts)?;
+    let Principal {
+        block,
+        structure,
+        features,
+        matrix,
+    } = principal(
+        run.engine,
+        vec![structure],
+        &components,
+        config.components_dim(),
+    )?;
+    run.report.structure = Some(structure);
+    if let Some(draft) = &mut run.draft {
+        let wide = || {
+            Error::config(
+                "features",
+                "there are too many for a model; choose fewer, or make no model",
+            )
+        };
+        draft.structure = Some((features, matrix.ok_or_else(wide)?));
+    }
+    let last = if components.has_extremes(block.cols()) {
+        block.cols() - 1
+    } else {
+        block.cols()
+    };
+    let name = |j| match j < last {
+        true => format!("pc{j}"),
+        false => "extremes".into(),
+    };
+    let names = (0..block.cols()).map(name).collect();
+    all.push(X::new("structure", names, block));
+    Ok(all)
+}
+
+/// Structure features and attributes as they are, each column normalised.
+fn columns(run: &Context, counts: Option<&Counts>, own: &UserAttributes) -> Result<Option<X>> {
+    let kind = match (counts, own.columns()) {
+        (None, 0) => return Ok(None),
         (Some(_), 0) => "structure",
-        (None, _) => "attributes",
+        (None, _) => ATTRIBUTES,
         _ => "features",
     };
-    Ok(Some(match form {
-        Form::Columns => {
-            let structure = counts
-                .map(|counts| config.structure.of(counts))
-                .transpose()?;
-            let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
-            let mut block = side_by_side(&named).block;
-            block.normalize_columns(config.local.norm);
-            let names = unique(named.iter().flat_map(|named| &named.names));
-            X::new(kind, names, block)
-        }
-        Form::Components(components) => {
-            let structure = counts
-                .map(|counts| run.engine.features(&config.structure, counts))
-                .transpose()?;
-            let named = structure
-                .into_iter()
-                .chain(own.all().map(centred))
-                .collect();
-            let Principal {
-                block,
-                structure,
-                features,
-                matrix,
-            } = principal(run.engine, named, &components, config.components_dim())?;
-            run.report.structure = Some(structure);
-            if let Some(draft) = &mut run.draft {
-                let wide = || {
-                    Error::config(
-                        "features",
-                        "there are too many for a model; choose fewer, or make no model",
-                    )
-                };
-                draft.structure = Some((features, matrix.ok_or_else(wide)?));
-            }
-            let last = if components.has_extremes(block.cols()) {
-                block.cols() - 1
-            } else {
-                block.cols()
-            };
-            let names = (0..block.cols())
-                .map(|j| {
-                    if j < last {
-                        format!("pc{j}")
-                    } else {
-                        "extremes".into()
-                    }
-                })
-                .collect();
-            X::new(kind, names, block)
-        }
-    }))
+    let structure = counts
+        .map(|counts| run.config.structure.of(counts))
+        .transpose()?;
+    let own = own.named(run.memory_limit)?;
+    let named: Vec<&Named> = structure.iter().chain(&own).collect();
+    let mut block = side_by_side(&named).block;
+    block.normalize_columns(run.config.local.norm);
+    let names = unique(named.iter().flat_map(|named| &named.names));
+    Ok(Some(X::new(kind, names, block)))
 }
 
 /// The parts of X diffused over the graph of a motif, one per step.
@@ -245,43 +268,59 @@ pub(super) fn diffused(
 /// they outweighed proximity if labels were few (docs/directed.md).
 const OF_ARCS: f64 = 0.25;
 
-/// The factor that scales the squared norm of features to `weight` times `other`; none if columns keep their length.
-fn balance(config: &Config, parts: &[Part], other: f64) -> Option<f64> {
-    let Balance::Times(weight) = config.features.weight else {
-        return None;
+/// Structure beside proximity, and beside proximity and attributes, has this many times their squared norm.
+const BESIDE_PROXIMITY: f64 = 20.0;
+const BESIDE_ATTRIBUTES: f64 = 1.0;
+
+/// What profiles of attributes, and other features, are multiplied with; 1 where they keep their length.
+pub(super) struct Factors {
+    pub(super) attributes: f64,
+    pub(super) features: f64,
+}
+
+/// The parts of features, scaled relative to the squared norm of other columns as the settings say, and the factors.
+pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> (Vec<Part>, Factors) {
+    let components = matches!(config.features.form, Form::Components(_));
+    let is_profile =
+        |part: &Part| components && part.label.name.split(':').next() == Some(ATTRIBUTES);
+    let energy = |profiles: bool| -> f64 {
+        let some = parts.iter().filter(|part| is_profile(part) == profiles);
+        some.map(|part| part.group.energy()).sum()
     };
-    let of_arcs = config.structure.enabled
-        && config
-            .structure
-            .motifs
-            .motifs()
-            .iter()
-            .any(|motif| motif.is_directed());
+    let factor = |own: f64, wanted: f64| match own > 0.0 && wanted > 0.0 {
+        true => (wanted / own).sqrt(),
+        false => 1.0,
+    };
+    let (of_profiles, of_features) = (energy(true), energy(false));
+    let profiles = match of_profiles > 0.0 {
+        true => config.attributes.weight * other,
+        false => 0.0,
+    };
+    let weight = match config.features.weight {
+        Balance::Unit => 0.0,
+        Balance::Times(weight) => weight,
+        Balance::Auto if of_profiles > 0.0 => BESIDE_ATTRIBUTES,
+        Balance::Auto => BESIDE_PROXIMITY,
+    };
+    let motifs = config.structure.motifs.motifs();
+    let of_arcs = config.structure.enabled && motifs.iter().any(|motif| motif.is_directed());
     let weight = if of_arcs { OF_ARCS * weight } else { weight };
-    let own: f64 = parts.iter().map(|part| part.group.energy()).sum();
-    (own > 0.0 && other > 0.0).then(|| (weight * other / own).sqrt())
-}
-
-/// Features scaled relative to `other` as the settings say, and the factor.
-pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> (Vec<Part>, f64) {
-    let Some(factor) = balance(config, &parts, other) else {
-        return (parts, 1.0);
+    let factors = Factors {
+        attributes: factor(of_profiles, profiles),
+        features: factor(of_features, weight * (other + profiles)),
     };
-    let scaled = parts.into_iter().map(|part| part.scaled(factor));
-    (scaled.collect(), factor)
-}
-
-/// The user's columns without their means: values such as years and times may be far from zero, and later stages use 32
-/// bits.
-fn centred(named: &Named) -> NamedColumns {
-    let mut named = named.clone();
-    let means = named.block.column_means();
-    named.block.update_rows(|_, row| {
-        row.iter_mut()
-            .zip(&means)
-            .for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32);
+    let scaled = parts.into_iter().map(|part| {
+        let factor = match is_profile(&part) {
+            true => factors.attributes,
+            false => factors.features,
+        };
+        if factor == 1.0 {
+            part
+        } else {
+            part.scaled(factor)
+        }
     });
-    named.into()
+    (scaled.collect(), factors)
 }
 
 /// The names, with `_2`, `_3`, … appended to repeated ones.

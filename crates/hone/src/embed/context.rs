@@ -9,12 +9,12 @@ use super::checkpoint::Checkpoint;
 use super::model::Draft;
 use super::plan::Files;
 use super::uncovered::Uncovered;
+use crate::attributes::Attributes;
 use crate::config::{Combine, Config, Direction, Model};
 use crate::dense::panels::Own;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::factor::Solver;
-use crate::features::Named;
 use crate::graph::Graph;
 use crate::message::Message;
 use crate::parallel;
@@ -47,7 +47,9 @@ pub(super) struct Context<'a> {
     /// Rows of Y and Z that this process holds.
     pub(super) own: Own,
     /// Attributes given by the caller.
-    pub(super) given: Option<&'a Named>,
+    pub(super) given: Option<&'a Attributes>,
+    /// Columns of the result that attributes have for themselves.
+    pub(super) attributes: usize,
     /// Whether factors are written, so that right factors are needed; and where, in the process that writes.
     pub(super) factors: bool,
     pub(super) writer: Option<Writer>,
@@ -86,6 +88,7 @@ impl Hone {
             engine: &*self.engine,
             own: Own::all(graph.nodes()),
             given: self.attributes.as_deref(),
+            attributes: 0,
             factors: self.factors.is_some(),
             writer: None,
             written: self.written,
@@ -147,9 +150,12 @@ impl Context<'_> {
             && !local.solver.is_code()
     }
 
-    /// Columns of Z, taking the caller's attributes into account.
+    /// Columns of Z.
     pub(super) fn z_dim(&self) -> usize {
-        self.config.z_columns(self.has_attributes())
+        match self.config.features.combine {
+            Combine::After => self.config.z_dim() - self.attributes,
+            Combine::Before => self.config.z_dim(),
+        }
     }
 
     /// Components of node features next to Z.

@@ -34,7 +34,7 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     } else {
         Vec::new()
     };
-    let demand = Demand::new(run, graph, &motifs, own.columns());
+    let demand = Demand::new(run, graph, &motifs, &own);
     let mut demand = demand.only_features();
     let needed = config.structure.enabled || !motifs.is_empty();
     if needed {
@@ -43,30 +43,35 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     let counts = needed.then(|| count(run, graph)).transpose();
     let counts = counts.map_err(|error| plan::naming_all(run, error, &demand))?;
     plan::make(run, &mut demand, counts.as_ref())?;
-    let x = run.time("features", |run| attributes::x(run, counts.as_ref(), &own))?;
+    let xs = run.time("features", |run| {
+        attributes::x(run, graph, counts.as_ref(), &own)
+    })?;
     drop(own);
-    let Some(x) = x else {
+    if xs.is_empty() {
         let columns = set("features.form", "columns");
         let message = message!["0 components leave no column; give a number, or ", columns];
         return Err(Error::config("features.form.components.dim", message));
-    };
-    let (mut names, mut groups) = (x.label.columns.to_vec(), Vec::new());
+    }
+    let names = xs.iter().flat_map(|x| x.label.own_names());
+    let (mut names, mut diffused): (Vec<String>, Vec<Group>) = (names.collect(), Vec::new());
     if let Some(counts) = counts.filter(|_| !motifs.is_empty()) {
         run.progress
             .stage("diffusing features", motifs.len() as u64);
         for &motif in &motifs {
             run.progress.check()?;
             let w = weighted(config, graph, &counts, motif)?;
-            for Part { label, group } in attributes::diffused(run, &x, motif, Some(&w))? {
-                let step = label.step;
-                let columns = label.columns.iter();
-                names.extend(columns.map(|name| format!("{motif}_k{step}_{name}")));
-                groups.push(group);
+            for x in &xs {
+                for Part { label, group } in attributes::diffused(run, x, motif, Some(&w))? {
+                    let (step, columns) = (label.step, label.own_names());
+                    names.extend(columns.map(|name| format!("{motif}_k{step}_{name}")));
+                    diffused.push(group);
+                }
             }
             run.progress.advance(1);
         }
     }
-    groups.insert(0, Group::full(x.block));
+    let own = xs.into_iter().map(|x| Group::full(x.block));
+    let groups = own.chain(diffused).collect();
     let vectors = Columns::new(graph.nodes(), groups).to_block();
     run.report.columns.clone_from(&names);
     Ok(Embedding::with_columns(graph.ids().clone(), vectors, names))

@@ -221,8 +221,8 @@ pub(super) fn append(
         scales.z = (nodes / size).sqrt();
         z = z.into_iter().map(|part| part.scaled(scales.z)).collect();
     }
-    let (weighed, factor) = weigh(run.config, beside, if size > 0.0 { nodes } else { 0.0 });
-    scales.x = factor;
+    let (weighed, factors) = weigh(run.config, beside, if size > 0.0 { nodes } else { 0.0 });
+    (scales.attributes, scales.x) = (factors.attributes, factors.features);
     z.extend(weighed);
     Ok((z, scales))
 }

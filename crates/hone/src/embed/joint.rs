@@ -113,9 +113,9 @@ impl Slices for Sources<'_> {
 }
 
 /// The whole of a joint embedding, from counts to vectors.
-pub(super) fn embed(run: &mut Context, sources: &Sources, x: Option<X>) -> Result<Embedding> {
+pub(super) fn embed(run: &mut Context, sources: &Sources, xs: Vec<X>) -> Result<Embedding> {
     let config = run.config;
-    if x.is_some() && config.features.combine == Combine::Before {
+    if !xs.is_empty() && config.features.combine == Combine::Before {
         return Err(combine_before());
     }
     if [&config.local.solver, &config.global.solver]
@@ -134,7 +134,7 @@ pub(super) fn embed(run: &mut Context, sources: &Sources, x: Option<X>) -> Resul
             " have no effect"
         ]);
     }
-    let beside = x.map_or_else(|| Ok(Vec::new()), |x| beside(run, sources, x))?;
+    let beside = beside(run, sources, xs)?;
     let z = decompose(run, sources)?;
     let (labels, z) = run.joined(vec![run.part_of_z(z)]);
     notes::zero_rows(run, sources.graph, &z, None);
@@ -143,17 +143,23 @@ pub(super) fn embed(run: &mut Context, sources: &Sources, x: Option<X>) -> Resul
 }
 
 /// Attributes, diffused over every motif graph if requested.
-fn beside(run: &mut Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
+fn beside(run: &mut Context, sources: &Sources, xs: Vec<X>) -> Result<Vec<Part>> {
     let Diffusion {
         steps, original, ..
     } = run.config.features.diffusion;
     let mut parts = Vec::new();
-    for &motif in sources.motifs.iter().filter(|_| steps > 0) {
+    let diffused = sources
+        .motifs
+        .iter()
+        .filter(|_| steps > 0 && !xs.is_empty());
+    for &motif in diffused {
         let w = weighted(run.config, sources.graph, sources.counts, motif)?;
-        parts.extend(attributes::diffused(run, &x, motif, Some(&w))?);
+        for x in &xs {
+            parts.extend(attributes::diffused(run, x, motif, Some(&w))?);
+        }
     }
     if original || steps == 0 {
-        parts.push(x.into());
+        parts.extend(xs.into_iter().map(Part::from));
     }
     Ok(parts)
 }

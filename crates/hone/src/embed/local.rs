@@ -33,28 +33,34 @@ pub(super) fn all(
     graph: &Graph,
     counts: Arc<Counts>,
     motifs: &[Motif],
-    x: Option<X>,
+    xs: Vec<X>,
 ) -> Result<(Vec<Part>, Vec<Part>)> {
     let (steps, diffusion) = (steps::computed(run.config), &run.config.features.diffusion);
     let count = motifs.len() * steps.clone().count();
     run.progress.stage("local embeddings", count as u64);
     let (mut locals, mut attributes) = (Vec::new(), Vec::new());
     // Nothing but the result needs X if it is not diffused.
-    let (x, undiffused) = match x {
-        Some(x) if diffusion.steps == 0 => (None, Some(run.own_rows(x.into()))),
-        x => (x, None),
+    let (xs, undiffused) = match diffusion.steps {
+        0 => (Vec::new(), xs),
+        _ => (xs, Vec::new()),
     };
-    let undiffused = match undiffused {
-        Some(part) if run.files == Files::Factors => Some(run.in_file(part)?),
-        part => part,
-    };
+    let undiffused = undiffused.into_iter().map(|x| {
+        let part = run.own_rows(x.into());
+        if run.files == Files::Factors {
+            run.in_file(part)
+        } else {
+            Ok(part)
+        }
+    });
+    let undiffused = undiffused.collect::<Result<Vec<Part>>>()?;
     let mut counts = Some(counts);
     for (number, &motif) in motifs.iter().enumerate() {
         let labels = steps.clone().map(|step| labels(run, graph, motif, step));
         let labels: Vec<Vec<Label>> = labels.collect();
-        let of_x = x
-            .as_ref()
+        let of_x = xs
+            .iter()
             .map(|x| attributes::diffused_labels(run, x, motif));
+        let of_x: Vec<Vec<Label>> = of_x.collect();
         // A checkpoint has rows that are already scaled, and no right factors.
         let anew = run.factors || run.draft.is_some();
         let complete = labels
@@ -96,15 +102,12 @@ pub(super) fn all(
             }
             run.progress.advance(1);
         }
-        if let Some(x) = &x {
+        for x in &xs {
             attributes.extend(attributes::diffused(run, x, motif, w.as_ref())?);
         }
     }
-    attributes.extend(
-        x.filter(|_| diffusion.original)
-            .map(Part::from)
-            .or(undiffused),
-    );
+    let original = xs.into_iter().filter(|_| diffusion.original);
+    attributes.extend(original.map(Part::from).chain(undiffused));
     // Eq. 16: step by step, motif by motif; statistics and columns in the same order.
     locals.sort_by_key(|part| part.label.step);
     run.report.local.sort_by_key(|facts| facts.step);

@@ -28,6 +28,7 @@ mod notes;
 mod part;
 mod place;
 mod plan;
+mod profiles;
 mod rounding;
 mod steps;
 mod uncovered;
@@ -38,10 +39,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::attributes::Attributes;
 use crate::config::{self, Config};
 use crate::engine::{Cpu, Engine};
-use crate::error::{Error, Result};
-use crate::features::Named;
+use crate::error::Result;
 use crate::graph::Graph;
 use crate::memory::{self, Allowance};
 use crate::output::{Batch, Existing};
@@ -71,7 +72,7 @@ use plan::Demand;
 pub struct Hone {
     config: Config,
     memory_limit: Option<u64>,
-    attributes: Option<Arc<Named>>,
+    attributes: Option<Arc<Attributes>>,
     temp_dir: Option<PathBuf>,
     checkpoint: Option<(PathBuf, Begin)>,
     factors: Option<(PathBuf, Existing)>,
@@ -191,7 +192,7 @@ impl Hone {
 
     /// Adds the user's own attributes, one row per node in the graph's order.
     #[must_use]
-    pub fn with_attributes(mut self, attributes: Named) -> Self {
+    pub fn with_attributes(mut self, attributes: Attributes) -> Self {
         self.attributes = Some(Arc::new(attributes));
         self
     }
@@ -242,11 +243,7 @@ impl Hone {
 
     /// Refuses settings, attributes and graphs for which a [`Model`] cannot be made.
     pub fn check_model(&self, graph: &Graph) -> Result<()> {
-        model::check_support(&self.config)?;
-        if self.attributes.is_some() {
-            let message = "a model does not know attributes of other graphs; fit without them, or make no model";
-            return Err(Error::config("attributes", message));
-        }
+        model::check_support(&self.config, self.attributes.is_some())?;
         if graph.is_directed() {
             model::check_directed(&self.config.of(graph), graph)
         } else {
@@ -287,13 +284,13 @@ impl Hone {
         let mut run = self.begin(whole, progress);
         run.draft = draft;
         let given = attributes::read(&mut run, whole)?;
-        notes::no_room(&mut run, given.columns());
+        notes::no_room(&mut run);
         let graph = &*notes::as_chosen(&mut run, whole, true);
         notes::no_log_window(&mut run);
         let motifs = self.config.motifs.motifs();
         run.checkpoint = checkpoint::open(&run, self.checkpoint.as_ref(), graph, &given)?;
         run.writer = self.writer(graph)?;
-        let mut demand = Demand::new(&run, graph, &motifs, given.columns());
+        let mut demand = Demand::new(&run, graph, &motifs, &given);
         self.engine.plan(&demand.largest())?;
         if let Some(shared) = demand.shared_by(self.engine.processes()) {
             demand = shared;
@@ -304,7 +301,9 @@ impl Hone {
         let counts = counts.map_err(|error| plan::naming_all(&run, error, &demand))?;
         plan::make(&mut run, &mut demand, Some(&counts))?;
         local::check_rows(&self.config, &counts, &motifs)?;
-        let x = run.time("features", |run| attributes::x(run, Some(&counts), &given))?;
+        let x = run.time("features", |run| {
+            attributes::x(run, graph, Some(&counts), &given)
+        })?;
         drop(given);
         let mut embedding = if self.config.model == config::Model::Separate {
             let counts = Arc::new(counts);

@@ -172,11 +172,10 @@ fn unconverged(run: &mut Context) {
 }
 
 /// Says that D leaves no room for node features.
-pub(super) fn no_room(run: &mut Context, own: usize) {
+pub(super) fn no_room(run: &mut Context) {
     let config = run.config;
     let components = matches!(config.features.form, Form::Components(_));
-    let any = config.structure.enabled || own > 0;
-    if any && components && config.components_dim() == 0 {
+    if config.structure.enabled && components && config.components_dim() == 0 {
         run.note(message![
             set("global.dim", config.global.dim),
             " leaves no column for structure, which is left out; a larger ",
@@ -330,15 +329,10 @@ fn zero_columns(
     if empty + lacking == 0 {
         return;
     }
-    let kind = if report.config.structure.enabled {
-        "structure"
-    } else {
-        "attribute"
-    };
     let structure = match (lacking, components) {
         (0, _) => None,
-        (1, 1) => Some(format!("the {kind} column")),
-        _ => Some(format!("{lacking} of {components} {kind} columns")),
+        (1, 1) => Some("the structure column".to_owned()),
+        _ => Some(format!("{lacking} of {components} structure columns")),
     };
     let parts: Vec<String> = z_columns(empty, wanted)
         .into_iter()

@@ -52,6 +52,15 @@ impl Label {
         })
     }
 
+    /// The names of the columns alone: `pc0`, or `attributes0` where they have numbers.
+    pub(super) fn own_names(&self) -> impl Iterator<Item = String> {
+        let name = self.name.split(':').next().unwrap_or_default();
+        (0..self.width).map(move |j| match self.columns.get(j) {
+            Some(column) => column.clone(),
+            None => format!("{name}{j}"),
+        })
+    }
+
     /// Its file in a checkpoint: `structure:edge` at step 2 is `structure-edge.k2.part`.
     fn file(&self) -> String {
         format!("{}.k{}.part", self.plain_name(), self.step)

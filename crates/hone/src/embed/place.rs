@@ -6,13 +6,15 @@ mod rows;
 mod structure;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use self::rows::{Comparison, PlacedView, TOGETHER};
 use self::structure::{structure_columns, witnesses};
 use super::context::Context;
-use super::model::{Model, Rows, names, numbers};
+use super::model::{KnownProfiles, Model, Rows, names, numbers};
 use super::weighted::{is_of_edges, of_edges, weighted};
 use super::{Hone, Run, notes};
+use crate::attributes::{self, Attributes, Loaded};
 use crate::config::{Auto, Direction};
 use crate::dense::panels::pick;
 use crate::dense::{Block, Small, rows_times};
@@ -28,8 +30,11 @@ use crate::storage::Pages;
 use crate::store::Embedding;
 
 /// How a graph is placed in the space of a model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Like {
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Like<'a> {
+    /// Attributes of nodes, for a model that has such: of new nodes, and of others whose attributes have changed. Nodes of the
+    /// fit without any keep theirs. See [`Model::read_attributes`].
+    pub attributes: Option<&'a Attributes>,
     /// Whether only structure columns are wanted, which need no shared nodes.
     pub structure_only: bool,
     /// Whether only nodes are wanted that the model does not have: the same rows, with motifs counted around them alone.
@@ -66,7 +71,7 @@ impl Model {
         let same = likeness.same;
         run.report.like = Some(likeness);
         let first = if like.structure_only {
-            self.z_columns()
+            self.before_structure()
         } else {
             0
         };
@@ -79,7 +84,7 @@ impl Model {
                 run.note("all nodes of this graph are in the model: no node is new, and the result has no rows");
                 Block::zeros(0, columns.len())
             }
-            _ if same => self.vectors()?.columns(columns),
+            _ if same && like.attributes.is_none() => self.vectors()?.columns(columns),
             new => {
                 let matrices = !like.structure_only;
                 let graph = &*notes::undirected_as_chosen(run.config, graph, matrices);
@@ -97,6 +102,21 @@ impl Model {
             embedding,
             report: run.report,
         })
+    }
+
+    /// Reads attributes of the nodes of a graph as those of the fit were read.
+    ///
+    /// # Errors
+    /// As [`attributes::read`].
+    pub fn read_attributes(
+        &self,
+        file: impl AsRef<Path>,
+        graph: &Graph,
+        memory: Option<u64>,
+        progress: &dyn Progress,
+    ) -> Result<Loaded> {
+        let table = &self.facts().config.attributes.table;
+        attributes::read(file, table, graph.ids(), memory, progress)
     }
 
     /// What can be said before anything is placed.
@@ -125,7 +145,21 @@ impl Model {
         let other_arcs =
             directed != facts.graph.directed && facts.config.direction != Direction::Ignore;
         let use_weights = facts.config.weights != Auto::Given(false) && !like.structure_only;
-        let refused: [(bool, &str, Message); 5] = [
+        let rows = like
+            .attributes
+            .map_or(graph.nodes(), |own| own.values.rows());
+        let refused: [(bool, &str, Message); 7] = [
+            (
+                rows != graph.nodes(),
+                "attributes",
+                format!("{rows} rows for {} nodes", graph.nodes()).into(),
+            ),
+            (
+                like.attributes.is_some() && self.profiles.is_none(),
+                "attributes",
+                "the model was fitted without attributes; fit one with them, or leave them out"
+                    .into(),
+            ),
             (
                 like.structure_only && self.structure.is_none(),
                 "structure-only",
@@ -213,7 +247,7 @@ impl Model {
 struct Placement<'a> {
     model: &'a Model,
     graph: &'a Graph,
-    like: Like,
+    like: Like<'a>,
     /// The number of each node in the model.
     of_fit: Vec<Option<u32>>,
     /// A number for each id.
@@ -270,7 +304,16 @@ impl Placement<'_> {
         }
         let needs_counts = motifs || x_cols > 0 && structure.is_none();
         let counts = needs_counts.then(|| self.count(run)).transpose()?;
-        let mut out = Block::zeros(self.nodes.len(), z_cols + x_cols);
+        let of_attributes = match self.like.structure_only {
+            true => 0,
+            false => self.model.attribute_columns(),
+        };
+        let mut out = Block::zeros(self.nodes.len(), z_cols + of_attributes + x_cols);
+        if of_attributes > 0 {
+            run.time("attributes", |run| {
+                self.write_profiles(run, z_cols, &mut out)
+            })?;
+        }
         if near {
             run.time("proximity", |run| {
                 let compared = match compared {
@@ -318,10 +361,55 @@ impl Placement<'_> {
         let placed = 4 * rows * (columns + 6 * views * widest) + 20 * views * slots;
         let around = (AROUND + AROUND_OF_THREAD * rayon::current_num_threads()) * nodes
             + IN_TRIANGLES * slots;
-        let bytes = placed + if few { around } else { 0 };
+        let of_attributes = match self.model.attribute_columns() {
+            0 => 0,
+            columns => 24 * nodes * columns + 12 * slots,
+        };
+        let bytes = placed + of_attributes + if few { around } else { 0 };
         let allowance = Allowance::new(run.memory_limit);
         let remedy = message!["raise ", setting("memory_limit")];
         allowance.check_work("placing nodes", bytes as u64, remedy)
+    }
+
+    /// Writes the columns of attributes from one on: those of all nodes of the graph have a part in them.
+    fn write_profiles(&self, run: &mut Context, first: usize, out: &mut Block) -> Result<()> {
+        let Some(KnownProfiles { profiles, rows }) = &self.model.profiles else {
+            return Ok(());
+        };
+        let fit = rows.whole()?;
+        let given = self.like.attributes;
+        match given.map_or(0, |own| profiles.unknown(own)) {
+            0 => {}
+            1 => run.note("attributes: 1 column is not in the model and has no effect"),
+            many => run.note(format!(
+                "attributes: {many} columns are not in the model and have no effect"
+            )),
+        }
+        let rows_given = given.map(|own| profiles.rows(own));
+        let is_given = |i: usize| given.is_some_and(|own| !own.values.pattern().row(i).is_empty());
+        let mut rows = Block::zeros(self.of_fit.len(), profiles.cols());
+        rows.update_rows(|i, row| match (&rows_given, self.of_fit[i]) {
+            (Some(given), _) if is_given(i) => row.copy_from_slice(given.row(i)),
+            (_, Some(model)) => row.copy_from_slice(fit.row(model as usize)),
+            _ => {}
+        });
+        let without = |i: usize| self.of_fit[i].is_none() && !is_given(i);
+        match parallel::count(self.of_fit.len(), without) {
+            0 => {}
+            1 => run.note(
+                "attributes: 1 new node has none: its columns are those of the nodes around it",
+            ),
+            many => run.note(format!(
+                "attributes: {many} new nodes have none: their columns are those of the nodes around them"
+            )),
+        }
+        let mut made = profiles.of(run.config, self.graph, &rows);
+        made.scale_columns(&vec![self.model.scales.attributes; made.cols()]);
+        let last = first + made.cols();
+        out.update_rows(|k, row| {
+            row[first..last].copy_from_slice(made.row(self.nodes[k] as usize));
+        });
+        Ok(())
     }
 
     /// The motif graph of each view next to that of the fit; counts are there unless motif graphs need none.

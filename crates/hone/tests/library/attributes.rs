@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod diffusion;
+mod profiles;
 
+use hone::attributes::Attributes;
 use hone::config::Layers;
 use hone::dense::Block;
-use hone::features::{Named, Origin, Structure};
+use hone::features::Structure;
 use hone::graph::{Graph, GraphBuilder, builtin};
 use hone::motif;
 use hone::{Config, Error, Hone, Silent};
@@ -268,10 +270,9 @@ fn relabelling_permutes_the_features() {
 #[test]
 fn attributes_of_the_users_own_are_used_and_checked() {
     let graph = builtin("karate").unwrap();
-    let own = |rows: usize| Named {
-        names: vec!["age".into()],
-        origins: vec![Origin::default()],
-        block: Block::from_vec(rows, 1, (0..rows).map(|i| i as f32).collect()),
+    let own = |rows: usize| {
+        let ages = Block::from_vec(rows, 1, (0..rows).map(|i| i as f32).collect());
+        Attributes::numbers(vec!["age".into()], &ages).unwrap()
     };
     let config = preset(
         "hone-p",
@@ -327,7 +328,7 @@ fn with(settings: &[(&str, &str)]) -> Config {
 fn by_id(
     graph: &Graph,
     settings: &[(&str, &str)],
-    own: Named,
+    own: Attributes,
 ) -> std::collections::BTreeMap<String, Vec<f32>> {
     let run = Hone::new(with(settings))
         .unwrap()

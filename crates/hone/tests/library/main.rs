@@ -3,7 +3,6 @@
 mod attribute_files;
 mod attributes;
 mod columns;
-mod components;
 mod dense;
 mod divergences;
 mod embed;

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hone::attributes::Attributes;
 use hone::config::Layers;
 use hone::dense::Block;
-use hone::features::{Named, Origin};
 use hone::graph::{Generator, Graph, GraphBuilder, NodeIds};
 use hone::random::Key;
 use hone::{Config, Error, Hone, Progress, Run, Shortage, Silent};
@@ -447,11 +447,8 @@ fn foreign_checkpoints_are_refused_with_the_difference() {
     assert!(text.contains("another graph"), "{text}");
     let names = vec!["age".to_owned()];
     let block = Block::random(300, 1, Key::new(1));
-    let attributed = hone.clone().with_attributes(Named {
-        origins: vec![Origin::default()],
-        names,
-        block,
-    });
+    let own = Attributes::numbers(names, &block).unwrap();
+    let attributed = hone.clone().with_attributes(own);
     let text = refusal(&attributed, &mine, true);
     assert!(text.contains("other attributes"), "{text}");
     let lock = fs::File::open(folder.path().join("lock")).unwrap();

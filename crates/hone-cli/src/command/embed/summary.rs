@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hone::report::{ColumnBlock, Dimension, Report, Structure};
+use hone::report::{Dimension, Report, Structure};
 
 use crate::context::Context;
 use crate::files;
@@ -76,12 +76,12 @@ fn findings(report: &Report) -> Vec<String> {
         ));
     }
     let structure = report.structure.as_ref();
-    out.extend(structure.and_then(|found| components(found, report)));
+    out.extend(structure.and_then(components));
     out
 }
 
 /// What the leading components of the node features follow, by the names of their columns.
-fn components(found: &Structure, report: &Report) -> Option<String> {
+fn components(found: &Structure) -> Option<String> {
     let dimensions = found.dimensions.iter().zip(&found.explained).enumerate();
     let described = dimensions.filter(|(_, (_, part))| **part >= WORTH);
     let described = described.map(|(j, (dimension, part))| {
@@ -90,12 +90,7 @@ fn components(found: &Structure, report: &Report) -> Option<String> {
         format!("pc{j} ({percent:.0} %{variance}) {followed}")
     });
     let described = described.collect::<Vec<_>>().join("; ");
-    let kinds = report.blocks.iter().map(ColumnBlock::kind);
-    let mut kinds = kinds.filter_map(|kind| kind.split(':').next());
-    let kind = kinds
-        .find(|kind| KINDS.contains(kind))
-        .unwrap_or("structure");
-    (!described.is_empty()).then(|| format!("{kind}: {described}"))
+    (!described.is_empty()).then(|| format!("structure: {described}"))
 }
 
 /// The features with which a component rises and falls; the weaker of the two only if it is nearly as strong.
@@ -112,9 +107,6 @@ const WORTH: f64 = 0.01;
 
 /// The smaller of two opposite correlations is named if it is more than this part of the larger.
 const CONTRAST: f64 = 0.5;
-
-/// Blocks of columns that can be components.
-const KINDS: [&str; 3] = ["structure", "attributes", "features"];
 
 /// Shares below this would be shown as 0.0 %.
 const VISIBLE: f64 = 0.0005;

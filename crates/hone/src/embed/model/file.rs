@@ -6,6 +6,7 @@
 //! | `vectors.sums` `view0.x.sums` | uint32, a CRC-32 of every 16 kB of the largest tensors, in whole rows, to read some of these |
 //! | `ids` | int64; or UTF-8 text, with `ids.offsets` (uint64) saying where each begins |
 //! | `h`, `structure` | what Y, and what features and a column of ones are multiplied with |
+//! | `attributes.v` `.rows` `.units` | V, X V of the nodes of the fit; means and factors, length of words, scale of the columns |
 //! | `triangles` | uint64, those of each node, where motifs of undirected edges were counted |
 //! | `scales` | what Z and structure columns were multiplied with |
 //! | `view0.log` `.log.turn` `.log.scales` | landmarks of its log window, with its size behind the scales |
@@ -24,9 +25,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::tall::{Tall, piece};
-use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, check_support};
+use super::{
+    Basis, KnownProfiles, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, check_support,
+};
+use crate::attributes::Kind;
 use crate::config::{Direction, MAX_STEPS};
 use crate::dense::{Block, Small};
+use crate::embed::profiles::{Profiles, Unit};
 use crate::error::{Error, Result};
 use crate::factor::log_window::Landmarks;
 use crate::graph::NodeIds;
@@ -53,6 +58,9 @@ const NO_MODEL: &str = "not a model, or truncated";
 struct Head {
     layout: u32,
     facts: ModelFacts,
+    /// Names and kinds of attributes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attributes: Vec<(String, Kind)>,
     /// CRC-32 of each tensor.
     checksums: BTreeMap<String, u32>,
 }
@@ -97,10 +105,16 @@ impl Model {
         let factors = factors
             .collect::<Result<Vec<_>>>()
             .map_err(io::Error::other)?;
-        let tensors = self.tensors(&vectors, &factors);
+        let known = self.profiles.as_ref();
+        let rows = known.map(|known| known.rows.whole()).transpose();
+        let rows = rows.map_err(io::Error::other)?;
+        let profiles = known.map(|known| &known.profiles).zip(rows.as_deref());
+        let tensors = self.tensors(&vectors, &factors, profiles);
+        let units = known.iter().flat_map(|known| &known.profiles.units);
         let head = serde_json::to_string(&Head {
             layout: LAYOUT,
             facts: self.facts.clone(),
+            attributes: units.map(|unit| (unit.name.clone(), unit.kind)).collect(),
             checksums: tensors.checksums(),
         })?;
         let sum = crc32fast::hash(head.as_bytes()).to_string();
@@ -108,7 +122,12 @@ impl Model {
         tensors.write(&metadata, out)
     }
 
-    fn tensors<'a>(&'a self, vectors: &'a Block, factors: &'a [Cow<'a, Block>]) -> Writer<'a> {
+    fn tensors<'a>(
+        &'a self,
+        vectors: &'a Block,
+        factors: &'a [Cow<'a, Block>],
+        profiles: Option<(&'a Profiles, &'a Block)>,
+    ) -> Writer<'a> {
         let mut out = Writer::default();
         out.block(VECTORS, vectors);
         out.sums(piece(vectors.cols()));
@@ -128,6 +147,15 @@ impl Model {
             out.small(STRUCTURE, matrix);
         }
         out.values("scales", vec![self.scales.z, self.scales.x]);
+        if let Some((profiles, rows)) = profiles {
+            out.block("attributes.rows", rows);
+            out.sums(piece(rows.cols()));
+            out.block("attributes.v", &profiles.directions);
+            let units = profiles.units.iter();
+            let units = units.flat_map(|unit| [unit.mean, unit.factor]);
+            let last = [profiles.words, self.scales.attributes];
+            out.values("attributes.units", units.chain(last).collect::<Vec<f64>>());
+        }
         if let Some(triangles) = &self.triangles {
             out.values("triangles", triangles);
         }
@@ -211,18 +239,18 @@ impl Model {
     ) -> Result<Self> {
         let wrong = |message: String| Error::input(path, message, REMEDY);
         let mut tensors = tensors.map_err(|_| wrong(NO_MODEL.into()))?;
-        let facts = facts(&mut tensors).map_err(wrong)?;
+        let (facts, attributes) = facts(&mut tensors).map_err(wrong)?;
         let parts = Parts {
             tensors,
             path,
             file,
         };
-        parts.model(facts).map_err(wrong)
+        parts.model(facts, attributes).map_err(wrong)
     }
 }
 
 /// What a file says of itself; checksums of all tensors are expected from here on.
-fn facts(tensors: &mut Tensors) -> Result<ModelFacts, String> {
+fn facts(tensors: &mut Tensors) -> Result<(ModelFacts, Vec<(String, Kind)>), String> {
     #[derive(Deserialize)]
     struct Layout {
         layout: u32,
@@ -246,10 +274,10 @@ fn facts(tensors: &mut Tensors) -> Result<ModelFacts, String> {
     let config = &head.facts.config;
     config
         .check()
-        .and_then(|()| check_support(config))
+        .and_then(|()| check_support(config, !head.attributes.is_empty()))
         .map_err(|e| e.to_string())?;
     tensors.expect(head.checksums)?;
-    Ok(head.facts)
+    Ok((head.facts, head.attributes))
 }
 
 /// Refuses numbers that no fit gives. Vectors may have the largest finite ones; factors are orthonormal but for a scale.
@@ -323,7 +351,7 @@ impl Parts<'_> {
     }
 
     /// The model, whose parts must fit together.
-    fn model(&self, facts: ModelFacts) -> Result<Model, String> {
+    fn model(&self, facts: ModelFacts, attributes: Vec<(String, Kind)>) -> Result<Model, String> {
         let vectors = self.tall(VECTORS)?;
         let (nodes, cols) = (vectors.rows(), vectors.cols());
         let ids = self.ids()?;
@@ -354,23 +382,36 @@ impl Parts<'_> {
         fits(views.iter().all(sides), "directions")?;
         let h = self.optional("h", |name| self.block(name))?;
         let width: usize = views.iter().map(View::cols).sum();
-        let z = cols - of_structure;
+        let scales = self.numbers("scales", 2)?;
+        let mut scales = Scales {
+            z: scales[0],
+            x: scales[1],
+            ..Scales::default()
+        };
+        let profiles = match attributes.is_empty() {
+            true => None,
+            false => {
+                let (known, scale) = self.profiles(attributes, nodes)?;
+                scales.attributes = scale;
+                Some(known)
+            }
+        };
+        let of_attributes = profiles.as_ref().map_or(0, |known| known.profiles.cols());
+        fits(of_structure + of_attributes <= cols, "attributes")?;
+        let z = cols - of_structure - of_attributes;
         let of_z = match &h {
             Some(h) => h.rows() == width && h.cols() <= z,
             None => width == z,
         };
         fits(of_z, "local embeddings")?;
-        let scales = self.numbers("scales", 2)?;
         Ok(Model {
             ids,
             vectors,
             views,
             h,
             structure,
-            scales: Scales {
-                z: scales[0],
-                x: scales[1],
-            },
+            scales,
+            profiles,
             triangles: self.optional("triangles", |name| self.values(name, nodes))?,
             counts: None,
             facts,
@@ -431,6 +472,35 @@ impl Parts<'_> {
             log: self.optional(&name("log"), |name| self.log(name, r))?,
             x,
         })
+    }
+
+    /// What makes columns of attributes, and their scale.
+    fn profiles(
+        &self,
+        attributes: Vec<(String, Kind)>,
+        nodes: usize,
+    ) -> Result<(KnownProfiles, f64), String> {
+        let directions = self.block("attributes.v")?;
+        let rows = self.tall("attributes.rows")?;
+        let numbers = self.numbers("attributes.units", 2 * attributes.len() + 2)?;
+        let shapes = (directions.rows(), rows.rows(), rows.cols());
+        fits(
+            shapes == (attributes.len(), nodes, directions.cols()),
+            "attributes",
+        )?;
+        let units = attributes.into_iter().zip(numbers.chunks_exact(2));
+        let units = units.map(|((name, kind), numbers)| Unit {
+            name,
+            kind,
+            mean: numbers[0],
+            factor: numbers[1],
+        });
+        let profiles = Profiles {
+            units: units.collect(),
+            words: numbers[numbers.len() - 2],
+            directions,
+        };
+        Ok((KnownProfiles { profiles, rows }, numbers[numbers.len() - 1]))
     }
 
     fn log(&self, name: &str, r: usize) -> Result<Log, String> {

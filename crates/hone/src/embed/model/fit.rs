@@ -13,9 +13,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::matching::{marks, names, node};
-use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide};
+use super::{Basis, KnownProfiles, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide};
+use crate::config::Config;
 use crate::dense::{Block, Eigen, Panels, Small};
 use crate::embed::context::Context;
+use crate::embed::profiles::Profiles;
 use crate::embed::weighted::is_of_edges;
 use crate::engine::Shape;
 use crate::error::Result;
@@ -44,6 +46,7 @@ pub(in crate::embed) struct Draft {
     /// Features, and what they and a column of ones are multiplied with.
     pub(in crate::embed) structure: Option<(Vec<String>, Small)>,
     pub(in crate::embed) scales: Scales,
+    pub(in crate::embed) profiles: Option<(Profiles, Block)>,
     counts: Option<Arc<Counts>>,
 }
 
@@ -181,6 +184,7 @@ impl Draft {
             h,
             structure,
             scales,
+            profiles,
             counts,
         } = self;
         let (features, structure) = structure.unzip();
@@ -205,7 +209,7 @@ impl Draft {
         };
         let facts = ModelFacts {
             version: report.version.clone(),
-            config: report.config.clone(),
+            config: without_folder(report.config.clone()),
             graph: without_folders(report.graph.clone()),
             fingerprint: graph.fingerprint(),
             columns: embedding.columns.clone(),
@@ -221,6 +225,10 @@ impl Draft {
             h,
             structure,
             scales,
+            profiles: profiles.map(|(profiles, rows)| KnownProfiles {
+                profiles,
+                rows: rows.into(),
+            }),
             triangles,
             counts,
         }
@@ -237,6 +245,14 @@ fn without_folders(mut graph: GraphFacts) -> GraphFacts {
         }
     }
     graph
+}
+
+/// The same for the file of attributes.
+fn without_folder(mut config: Config) -> Config {
+    let file = config.attributes.file.as_deref().map(Path::new);
+    let name = file.and_then(Path::file_name);
+    config.attributes.file = name.map(|name| name.to_string_lossy().into_owned());
+    config
 }
 
 /// A function of a symmetric matrix: of each of its eigenvalues, given with the largest one.

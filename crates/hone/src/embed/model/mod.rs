@@ -18,6 +18,9 @@
 //! That algebra needs a symmetric matrix whose power is taken last. `support` says by name which settings have it; the
 //! preset `hone` does. A directed graph has a view for each side of its factors, made of other products (`fit`).
 //!
+//! Profiles of attributes are a fixed function of the attributes, which are kept for nodes of the fit as rows of X V, and of the
+//! graph that is placed (`profiles`).
+//!
 //! Cost: a fit takes one more product with A for C. Placing n new nodes takes O(edges of these) products of the width of a
 //! view; structure columns take the motif counts of the graph, which are updated from those of the fit or made.
 
@@ -30,14 +33,14 @@ mod tall;
 pub(super) use fit::{Draft, degrees, keep_factors, normalized, product, relative_residual, root};
 pub(super) use matching::{marks, names, neighbours, node, numbers};
 pub(super) use support::{check as check_support, check_directed};
-pub(super) use tall::Rows;
+pub(super) use tall::{Rows, Tall};
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use self::tall::Tall;
+use super::profiles::Profiles;
 use crate::config::Config;
 use crate::dense::{Block, Small};
 use crate::error::Result;
@@ -67,6 +70,8 @@ pub struct Model {
     /// What features and a column of ones are multiplied with; nothing where there is no structure.
     pub(super) structure: Option<Small>,
     pub(super) scales: Scales,
+    /// What makes columns of attributes; nothing where there are none.
+    pub(super) profiles: Option<KnownProfiles>,
     /// Triangles of each node of the fit; nothing where motifs of undirected edges were not counted.
     pub(super) triangles: Option<Vec<u64>>,
     /// Exact counts without directions, while the model is in memory. A file has none: with them goes the adjacency of the fit,
@@ -84,6 +89,7 @@ impl PartialEq for Model {
             && self.h == other.h
             && self.structure == other.structure
             && self.scales == other.scales
+            && self.profiles == other.profiles
             && self.triangles == other.triangles
     }
 }
@@ -137,16 +143,28 @@ pub enum ViewSide {
     Target,
 }
 
+/// What makes profiles of nodes, and what the attributes of those of the fit are then: the rows of X V.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct KnownProfiles {
+    pub(super) profiles: Profiles,
+    pub(super) rows: Tall,
+}
+
 /// What Z and columns of features are multiplied with in the last stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scales {
     pub(super) z: f64,
+    pub(super) attributes: f64,
     pub(super) x: f64,
 }
 
 impl Default for Scales {
     fn default() -> Self {
-        Scales { z: 1.0, x: 1.0 }
+        Scales {
+            z: 1.0,
+            attributes: 1.0,
+            x: 1.0,
+        }
     }
 }
 
@@ -208,14 +226,26 @@ impl Model {
         self.vectors.whole()
     }
 
+    /// Columns of attributes, which come between those of proximity and of structure.
+    pub(super) fn attribute_columns(&self) -> usize {
+        self.profiles
+            .as_ref()
+            .map_or(0, |known| known.profiles.cols())
+    }
+
     /// Columns of structure, which come last.
     pub(super) fn structure_columns(&self) -> usize {
         self.structure.as_ref().map_or(0, Small::cols)
     }
 
     /// Columns before those of structure.
-    pub(super) fn z_columns(&self) -> usize {
+    pub(super) fn before_structure(&self) -> usize {
         self.vectors.cols() - self.structure_columns()
+    }
+
+    /// Columns of proximity, which come first.
+    pub(super) fn z_columns(&self) -> usize {
+        self.before_structure() - self.attribute_columns()
     }
 
     /// Bytes held.
@@ -236,6 +266,10 @@ impl Model {
         self.vectors.memory()
             + self.counts.as_ref().map_or(0, counts)
             + self.triangles.as_ref().map_or(0, |of| 8 * of.len())
+            + self
+                .profiles
+                .as_ref()
+                .map_or(0, |known| known.rows.memory())
             + ids
             + views
     }

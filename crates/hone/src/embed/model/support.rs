@@ -8,8 +8,8 @@ use crate::matrix::{Accumulate, Degree, Order, Psi};
 use crate::message::{message, set};
 use crate::motif::{Pairs, Sample};
 
-/// Refuses settings whose vectors a model cannot extend, naming the first.
-pub(in crate::embed) fn check(config: &Config) -> Result<()> {
+/// Refuses settings whose vectors a model cannot extend, naming the first; `given` says that the caller gives attributes.
+pub(in crate::embed) fn check(config: &Config, given: bool) -> Result<()> {
     let Config {
         local,
         global,
@@ -17,6 +17,7 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
         ..
     } = config;
     let structure = &config.structure;
+    let any = config.has_features() || given;
     let to_z = global.output == Output::Global;
     let components = matches!(features.form, Form::Components(_));
     let needs = [
@@ -57,17 +58,12 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
             "exact counts, since estimates differ from graph to graph".into(),
         ),
         (
-            config.attributes.file.is_some(),
-            "attributes.file",
-            "no attributes of nodes, which it does not know of other graphs".into(),
-        ),
-        (
-            structure.enabled && features.diffusion.steps > 0,
+            any && features.diffusion.steps > 0,
             "features.diffusion.steps",
             set("features.diffusion.steps", 0),
         ),
         (
-            structure.enabled && (features.combine != Combine::After || !components),
+            any && (features.combine != Combine::After || !components),
             "features.combine",
             message![
                 set("features.form", "components"),

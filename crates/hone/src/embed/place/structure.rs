@@ -82,7 +82,7 @@ impl Placement<'_> {
 
     /// For each column the median of fit − now over the witnesses; zeros where there are none.
     fn drift(&self, witnesses: &[(u32, u32)], now: &Rows) -> Result<Vec<f32>> {
-        let first = self.model.z_columns();
+        let first = self.model.before_structure();
         let mut rows: Vec<u32> = witnesses.iter().map(|&(_, model)| model).collect();
         rows.sort_unstable();
         let fit = self.model.vectors.some(rows)?;

@@ -6,6 +6,7 @@
 use super::Files;
 use crate::config::{Auto, Combine, Config, Form, Model, Output};
 use crate::dense::{gram_memory, lane_rows};
+use crate::embed::attributes::UserAttributes;
 use crate::embed::context::Context;
 use crate::embed::{steps, weighted::is_of_edges};
 use crate::engine::Largest;
@@ -48,6 +49,8 @@ pub(in crate::embed) struct Demand<'a> {
     features: u64,
     x: u64,
     diffused: u64,
+    /// Bytes that profiles take while they are computed.
+    profiles: u64,
     /// Columns of Y, of Z, and of what is next to Z.
     y: u64,
     z: u64,
@@ -83,21 +86,24 @@ pub(super) struct Needs {
 }
 
 impl<'a> Demand<'a> {
-    /// The embedding of a graph with so many attribute columns of the user.
+    /// The embedding of a graph with some attributes of the user.
     pub(in crate::embed) fn new(
         run: &Context<'a>,
         graph: &'a Graph,
         motifs: &'a [Motif],
-        attributes: usize,
+        attributes: &UserAttributes,
     ) -> Self {
         let config = run.config;
         let (structure, diffusion) = (&config.structure, &config.features.diffusion);
         let (both_sides, model) = (run.both_sides(graph), run.draft.is_some());
         let counted = structure.enabled.then(|| structure.columns());
-        let features = attributes + counted.unwrap_or(0);
-        let x = match config.features.form {
-            Form::Components(_) if features > 0 => config.components_dim(),
-            _ => features,
+        let counted = counted.unwrap_or(0);
+        let (features, x) = match config.features.form {
+            Form::Components(_) => (counted, config.components_dim() + run.attributes),
+            Form::Columns => {
+                let columns = counted + attributes.columns();
+                (columns, columns)
+            }
         };
         let diffused = x * diffusion.steps * motifs.len();
         let plain = diffusion.steps == 0 || diffusion.original;
@@ -129,7 +135,8 @@ impl<'a> Demand<'a> {
             x: x as u64,
             diffused: diffused as u64,
             y: y as u64,
-            z: config.z_columns(config.has_features() || attributes > 0) as u64,
+            profiles: attributes.profile_bytes(graph.nodes(), run.attributes),
+            z: run.z_dim() as u64,
             beside: beside as u64,
             right: run.factors || both_sides,
             model,
@@ -353,7 +360,9 @@ impl<'a> Demand<'a> {
             true => dense_memory(self.n, self.features, self.x),
             false => 0,
         };
-        (self.n * columns * FLOAT).saturating_add(reducing)
+        (self.n * columns * FLOAT)
+            .saturating_add(reducing)
+            .max(self.profiles)
     }
 
     /// Bytes of the global stage.

@@ -9,6 +9,7 @@ mod demand;
 
 pub(super) use demand::Demand;
 
+use super::attributes::UserAttributes;
 use super::context::{Context, Shortage};
 use crate::config::Form;
 use crate::error::{Error, Result, beside, human_bytes};
@@ -243,12 +244,9 @@ fn counted_at_most(run: &Context, demand: &Demand) -> u64 {
 
 /// A refusal of attributes that names a limit that is also enough for the work that follows.
 pub(super) fn naming_all_with_attributes(run: &Context, error: Error, graph: &Graph) -> Error {
-    let Error::Memory { need, .. } = error else {
-        return error;
-    };
-    let columns = need.div_ceil(4 * graph.nodes().max(1) as u64) as usize;
     let motifs = run.config.motifs.motifs();
-    naming_all(run, error, &Demand::new(run, graph, &motifs, columns))
+    let demand = Demand::new(run, graph, &motifs, &UserAttributes::default());
+    naming_all(run, error, &demand)
 }
 
 /// A refusal that names a limit that is also enough for the work that follows.
@@ -330,7 +328,7 @@ mod tests {
         let graph = crate::graph::builtin("karate").expect("built in");
         let hone = Hone::new(crate::Config::preset("hone-p").expect("a preset")).expect("valid");
         let (run, motifs) = (hone.begin(&graph, &Silent), hone.config.motifs.motifs());
-        let demand = Demand::new(&run, &graph, &motifs, 0);
+        let demand = Demand::new(&run, &graph, &motifs, &UserAttributes::default());
         let enough = (0..40).map(|power| 1 << power);
         let enough: Vec<u64> = enough.filter(|&free| demand.holds_slices(free)).collect();
         let [least, most] = [enough[0], enough[enough.len() - 1]];
@@ -350,7 +348,7 @@ mod tests {
         let layers = layers.and_then(|layers| layers.set_all(settings));
         let hone = Hone::new(layers.and_then(Layers::build).expect("settings")).expect("valid");
         let (mut run, motifs) = (hone.begin(&graph, &Silent), hone.config.motifs.motifs());
-        let demand = Demand::new(&run, &graph, &motifs, 0);
+        let demand = Demand::new(&run, &graph, &motifs, &UserAttributes::default());
         let counted = Counted {
             bytes: 0,
             in_use: true,

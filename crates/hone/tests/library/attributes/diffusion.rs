@@ -1,8 +1,8 @@
 //! Attributes spread over motif graphs.
 
+use hone::attributes::Attributes;
 use hone::dense::Block;
 use hone::diffuse::{Diffusion, Process};
-use hone::features::{Named, Origin};
 use hone::graph::{Graph, GraphBuilder, builtin};
 use hone::matrix::{MotifMatrix, Order, Psi};
 use hone::motif::{self, Motif, MotifSet, Orbit, Weighting};
@@ -188,16 +188,11 @@ fn relabelling_permutes_the_diffused_attributes() {
         .edges(edges)
         .build()
         .unwrap();
-    let own = |ids: &[i64]| Named {
-        names: vec!["a".into(), "b".into()],
-        origins: vec![Origin::default(); 2],
-        block: Block::from_vec(
-            34,
-            2,
-            ids.iter()
-                .flat_map(|&i| [(i * 7 % 11) as f32, (i % 2) as f32])
-                .collect(),
-        ),
+    let own = |ids: &[i64]| {
+        let values = ids.iter();
+        let values = values.flat_map(|&i| [(i * 7 % 11) as f32, (i % 2) as f32]);
+        let block = Block::from_vec(34, 2, values.collect());
+        Attributes::numbers(vec!["a".into(), "b".into()], &block).unwrap()
     };
     let straight: Vec<i64> = (0..34).collect();
     for psi in ["w", "p", "l", "l-norm", "l-rw"] {
@@ -227,11 +222,7 @@ fn nodes_without_the_motif_keep_their_part_of_x() {
     let graph = builtin("karate").unwrap();
     let n = graph.nodes();
     let block = Block::from_vec(n, 2, (0..n).flat_map(|i| [1.0, i as f32]).collect());
-    let named = Named {
-        names: vec!["one".into(), "number".into()],
-        origins: vec![Origin::default(); 2],
-        block,
-    };
+    let named = Attributes::numbers(vec!["one".into(), "number".into()], &block).unwrap();
     for (motif, theta) in [
         ("clique4", 1.0),
         ("clique4", 0.25),
@@ -291,11 +282,7 @@ fn the_laplacian_process_keeps_the_size_of_x() {
     let graph = builtin("karate").unwrap();
     for size in [2e9f32, 1e-12] {
         let block = Block::from_vec(graph.nodes(), 1, vec![size; graph.nodes()]);
-        let named = Named {
-            names: vec!["size".into()],
-            origins: vec![Origin::default()],
-            block,
-        };
+        let named = Attributes::numbers(vec!["size".into()], &block).unwrap();
         let config = preset(
             "hone-p",
             &[
@@ -323,11 +310,7 @@ fn diffusion_over_counts_sees_the_counts() {
         .collect();
     let graph = GraphBuilder::undirected(60).edges(edges).build().unwrap();
     let block = Block::from_vec(60, 1, vec![1.0; 60]);
-    let named = Named {
-        names: vec!["one".into()],
-        origins: vec![Origin::default()],
-        block,
-    };
+    let named = Attributes::numbers(vec!["one".into()], &block).unwrap();
     let run = |steps: &str, norm: &str| {
         let settings = [
             ("structure.enabled", "false"),

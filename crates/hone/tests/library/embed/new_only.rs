@@ -13,6 +13,7 @@ const NEW_ONLY: Like = Like {
     structure_only: false,
     new_only: true,
     memory_limit: None,
+    attributes: None,
 };
 
 fn new_only(model: &Model, graph: &Graph) -> Run {

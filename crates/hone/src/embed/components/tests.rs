@@ -1,14 +1,14 @@
-//! Principal components of attributes.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! Principal components of any columns, against the covariance matrix.
+#![allow(clippy::unwrap_used)]
 
-use hone::config::Layers;
-use hone::dense::{Block, Small};
-use hone::features::{Named, Origin};
-use hone::graph::GraphBuilder;
-use hone::motif::{Motif, Orbit};
-use hone::random::Key;
-use hone::report::Structure;
-use hone::{Hone, Silent};
+use super::{principal, sign};
+use crate::config::{Auto, Components};
+use crate::dense::{Block, Small};
+use crate::engine::Cpu;
+use crate::features::{Named, Origin};
+use crate::motif::{Motif, Orbit};
+use crate::random::Key;
+use crate::report::Structure;
 
 /// Features f0, f1, … that count nothing.
 fn named(block: &Block) -> Named {
@@ -19,25 +19,16 @@ fn named(block: &Block) -> Named {
     }
 }
 
-/// So many components of attributes, with a column of extremes of this size and an offset.
+/// So many components of columns, with a column of extremes of this size and an offset.
 fn components(named: Named, dim: usize, (extremes, offset): (f64, f64)) -> (Block, Structure) {
-    let form = |key: &str| format!("features.form.components.{key}");
-    let settings = [
-        ("structure.enabled".to_owned(), "false".to_owned()),
-        (form("dim"), dim.to_string()),
-        (form("extremes"), extremes.to_string()),
-        (form("offset"), offset.to_string()),
-    ];
-    let set = |layers: Layers, (key, value): (String, String)| layers.set(&key, &value).unwrap();
-    let config = settings
-        .into_iter()
-        .fold(Layers::new(), set)
-        .build()
-        .unwrap();
-    let graph = GraphBuilder::undirected(named.block.rows()).edges(vec![(0, 1)]);
-    let hone = Hone::new(config).unwrap().with_attributes(named);
-    let run = hone.features(&graph.build().unwrap(), &Silent).unwrap();
-    (run.embedding.vectors, run.report.structure.unwrap())
+    let options = Components {
+        dim: Auto::Given(dim),
+        extremes,
+        offset,
+        ..Components::default()
+    };
+    let found = principal(&Cpu, vec![named.into()], &options, dim).unwrap();
+    (found.block, found.structure)
 }
 
 /// Columns with mean 0 and equal variances, of sum 1.
@@ -225,4 +216,15 @@ fn the_last_column_says_how_far_a_node_is_from_the_middle() {
             );
         }
     }
+}
+
+/// The sign of a component does not hang on rounding where its entries cancel.
+#[test]
+fn signs_do_not_depend_on_rounding() {
+    for noise in [-1e-12, 0.0, 1e-12] {
+        assert_eq!(sign([1e-9, 0.5, -0.5 + noise].into_iter()), 1.0);
+        assert_eq!(sign([-0.5, 0.5 + noise].into_iter()), -1.0);
+    }
+    assert_eq!(sign([0.1, -0.9, 0.3].into_iter()), -1.0);
+    assert_eq!(sign([0.0, 0.0].into_iter()), 1.0);
 }
