@@ -93,7 +93,8 @@ def test_search_finds_any_id_and_shows_it_as_text(chrome, page, id):
     chrome.open(page)
     chrome.run(f"document.getElementById('query').value = {id!r}; document.getElementById('search').requestSubmit()")
     assert chrome.run("document.getElementById('node-id').textContent") == id
-    assert chrome.run("document.querySelectorAll('#details script, #details b:not(.share b), #details i:not(.share i)').length") == 0
+    markup = "#details script, #details b:not(.share b), #details i:not(.share i)"
+    assert chrome.run(f"document.querySelectorAll('{markup}').length") == 0
     assert chrome.run("document.querySelectorAll('#near tr').length") == 10
     reasons = chrome.run("document.getElementById('reasons').textContent")
     assert "because" in reasons and ("It would have been" in reasons or "would have given it another role" in reasons)
@@ -150,11 +151,12 @@ def test_two_layouts_are_in_one_page(chrome, page):
     chrome.open(page)
     places = "JSON.stringify(Array.from({length: 34}, (_, i) => hone.at(i)))"
     near = "document.getElementById('near').textContent"
-    chrome.run("document.getElementById('query').value = 'member 33'; document.getElementById('search').requestSubmit()")
+    chrome.run("document.getElementById('query').value = 'member 33'")
+    chrome.run("document.getElementById('search').requestSubmit()")
     before, like = chrome.run(places), chrome.run(near)
     names = "Array.from(document.getElementById('layout').options, (option) => option.textContent)"
     assert chrome.run(names) == ["proximity", "structure"]
-    choose = "document.getElementById('layout').value = {}; document.getElementById('layout').dispatchEvent(new Event('change'))"
+    choose = "layout.value = {}; layout.dispatchEvent(new Event('change'))"
     chrome.run(choose.format(1))
     assert chrome.run(places) != before and chrome.run(near) != like
     assert chrome.run("document.querySelector('#near').getAttribute('aria-label')") == "Most similar by structure"
@@ -167,11 +169,13 @@ def test_two_layouts_are_in_one_page(chrome, page):
 def test_nodes_without_a_value_are_grey_small_and_below(chrome, tmp_path):
     graph = networkx.karate_club_graph()
     labels = [None if node > 3 else "fraud" for node in graph]
-    made = hone_embed.draw_map(graph, labels=labels, attributes={"sum": [10.0**k if k > 5 else np.nan for k in range(34)]})
+    sums = [10.0**k if k > 5 else np.nan for k in range(34)]
+    made = hone_embed.draw_map(graph, labels=labels, attributes={"sum": sums})
     made.save(tmp_path / "few.html")
     made.save(tmp_path / "few.svg")
     chrome.open(tmp_path / "few.html")
-    assert chrome.run("Array.from(document.querySelectorAll('.key .name'), (name) => name.textContent)") == ["fraud", "(none)"]
+    named = "Array.from(document.querySelectorAll('.key .name'), (name) => name.textContent)"
+    assert chrome.run(named) == ["fraud", "(none)"]
     scheme = chrome.run("hone.state.scheme")
     first = scheme["groups"][scheme["order"][0]]
     assert (first["name"], first["nodes"], first["muted"], first["colour"]) == ("(none)", 30, True, "#b4b4b4")
@@ -241,7 +245,8 @@ def test_axe_finds_nothing(chrome, page, width, theme):
     for fragment in ("", "node=member 33", "tab=graph&colour=own-1", "tab=selection&shapes=true&layout=structure"):
         chrome.open(page, f"theme={theme}&{fragment}")
         chrome.run(axe.read_text(encoding="utf-8") + "; 0")
-        found = chrome.run("axe.run().then((found) => found.violations.map((one) => one.id + ': ' + one.nodes[0].html))")
+        listed = "found.violations.map((one) => one.id + ': ' + one.nodes[0].html)"
+        found = chrome.run(f"axe.run().then((found) => {listed})")
         assert found == [], (fragment, found)
         assert chrome.run("document.documentElement.scrollWidth") <= width
     chrome.call("Emulation.clearDeviceMetricsOverride")
@@ -250,7 +255,7 @@ def test_axe_finds_nothing(chrome, page, width, theme):
 def test_box_and_lasso_select(chrome, page):
     chrome.open(page)
     left, top, right, bottom = chrome.run(
-        "(() => { const b = document.getElementById('points').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom] })()"
+        "(({ left, top, right, bottom }) => [left, top, right, bottom])(points.getBoundingClientRect())"
     )
     chrome.run("document.getElementById('tool-box').click()")
     chrome.drag((left + 3, top + 3), (left + 300, top + 300), (right - 3, bottom - 3))
@@ -328,7 +333,8 @@ def test_the_page_names_no_other_place(page):
 def test_the_policy_has_the_hashes_of_style_and_script():
     """HONE_WRITE_DOCS=1 writes them."""
     page = (PAGE / "page.html").read_text(encoding="utf-8")
-    modules = [(PAGE / f"{name}.js").read_text(encoding="utf-8") for name in ("data", "plot", "colour", "panels", "main")]
+    names = ("data", "plot", "colour", "panels", "main")
+    modules = [(PAGE / f"{name}.js").read_text(encoding="utf-8") for name in names]
     lines = [line for module in modules for line in module.splitlines()]
     lines = [line.removeprefix("export ") for line in lines if not line.startswith(("import ", "// @ts-check"))]
     expected = page
