@@ -28,37 +28,50 @@
 //! sweeps over nodes ranked by degree (`ranked`), `around` for chosen nodes alone, `estimate/` estimates them from a bounded
 //! number of neighbours of each node, and [`Sample`] chooses. [`Counts`] holds either, and [`Counts::update`] updates
 //! exact counts when edges are added or removed (`update/`). W_t of edges is built in `motif_graph`, that of all pairs
-//! in `pairs`.
+//! in `pairs`. From the counts follow clustering and closure coefficients (`coefficients`), comparisons of graphs (`compare`),
+//! and whether a motif is more frequent than in random graphs (`null_model`, `significance`); `names` has all names.
 
 mod around;
+mod coefficients;
 mod column;
+mod compare;
 mod counts;
 mod estimate;
 mod exact;
 mod formula;
 mod motif_graph;
+mod names;
+mod null_model;
 mod orbit;
 pub mod pairs;
 mod ranked;
 mod sample;
 mod saved;
 mod set;
+mod significance;
 mod table;
 pub mod triad;
 pub mod update;
 
 pub use crate::communicator::{Communicator, SingleProcess};
 pub use around::{Triangles, sums_of_nodes, with_neighbours};
+pub use coefficients::{COEFFICIENTS, Coefficient, Coefficients};
 pub use column::{Column, Sizes};
+pub use compare::{
+    Agreement, Comparison, NOT_REDUNDANT, NodeOrbits, correlation_distance, correlations,
+};
 pub use counts::{Counts, Totals};
 pub use formula::Primitives;
 pub use motif_graph::{
     MotifGraph, MotifRows, Weighting, overflow, shares_pattern, unit_of_weights,
 };
+pub use names::{NODE_ORBIT_NUMBERS, Named, catalogue};
+pub use null_model::{NullModel, Randomiser, Switching};
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;
 pub use sample::{COUNTING, COUNTING_AT_MOST, Sample, Sampled, counting_at_most};
 pub use set::{Delta, Motif, MotifSet};
+pub use significance::{MOST_RANDOM, MotifSignificance, Significance};
 pub use table::OrbitTable;
 
 use crate::Graph;

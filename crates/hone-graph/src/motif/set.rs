@@ -138,21 +138,17 @@ impl Display for Motif {
 impl FromStr for Motif {
     type Err = Error;
 
-    /// By name, triads also by M1 to M13; where an orbit and a graphlet share a name they are the same, and the orbit is meant.
-    fn from_str(name: &str) -> Result<Motif> {
-        let called = |motif: &Motif| match motif.triad() {
-            None => motif.name() == name,
-            Some(triad) => {
-                let alias = triad
-                    .alias()
-                    .filter(|_| motif.arc_orbits() == triad.orbits());
-                let mut names = [Some(motif.name()), alias].into_iter().flatten();
-                names.any(|known| known.eq_ignore_ascii_case(name))
-            }
+    /// By name, or by number in the literature; where an orbit and a graphlet share a name they are the same, and the orbit is
+    /// meant.
+    fn from_str(given: &str) -> Result<Motif> {
+        let name = Motif::numbered(given).unwrap_or(given);
+        let called = |motif: &Motif| match motif.is_directed() {
+            true => motif.name().eq_ignore_ascii_case(name),
+            false => motif.name() == name,
         };
         Motif::all()
             .find(called)
-            .ok_or_else(|| Error::config("motifs", unknown(name)))
+            .ok_or_else(|| Error::config("motifs", unknown(given)))
     }
 }
 
@@ -185,7 +181,7 @@ fn unknown(name: &str) -> String {
     format!(
         "`{name}` is not a motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
          (orbits of at most that many nodes), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \
-         {}, the graphlets {}, and the directed motifs {} (also M1 to M13) and \
+         {}, the graphlets {} (also G0 to G8), and the directed motifs {} (also M1 to M13) and \
          positions of arcs in them, such as 030T-first",
         list(&|motif| matches!(motif, Motif::Orbit(_))),
         list(&|motif| matches!(motif, Motif::Graphlet(_))),

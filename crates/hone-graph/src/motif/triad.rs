@@ -17,6 +17,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::column::{Column, Rank};
+use super::names::UNCONNECTED;
 use super::ranked::{Ranked, balanced, ranges, sweep};
 use super::set::Motif;
 use crate::Graph;
@@ -108,6 +109,33 @@ impl TriadTotals {
     pub fn weight(&self, motif: Motif) -> u128 {
         let orbits = motif.arc_orbits().iter();
         orbits.map(|orbit| self.orbits[orbit.index()]).sum()
+    }
+
+    /// The census of a graph of so many nodes: how many sets of three nodes are of each of the 16 classes, by MAN code.
+    /// The totals must be of induced occurrences.
+    pub fn census(&self, nodes: usize) -> [(&'static str, u128); 16] {
+        let (n, triads) = (
+            nodes as u128,
+            Triad::ALL.into_iter().zip(self.triads).skip(2),
+        );
+        // Each pair of linked nodes is in n − 2 sets; those that are connected hold as many as their code says.
+        let alone = |kind: Triad, digit: usize| {
+            let connected = triads
+                .clone()
+                .map(|(triad, count)| count * u128::from(triad.name().as_bytes()[digit] - b'0'));
+            self.triads[kind.index()] * n.saturating_sub(2) - connected.sum::<u128>()
+        };
+        let (one_way, mutual) = (alone(Triad::OneWay, 1), alone(Triad::Mutual, 0));
+        let sets = n * n.saturating_sub(1) / 2 * n.saturating_sub(2) / 3;
+        let linked = one_way + mutual + triads.clone().map(|(_, count)| count).sum::<u128>();
+        let [none, asymmetric, symmetric] = UNCONNECTED.map(|(name, _)| name);
+        let mut census = [(none, sets - linked); 16];
+        census[1] = (asymmetric, one_way);
+        census[2] = (symmetric, mutual);
+        for (class, (triad, count)) in census[3..].iter_mut().zip(triads) {
+            *class = (triad.name(), count);
+        }
+        census
     }
 }
 

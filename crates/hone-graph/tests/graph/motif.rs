@@ -3,11 +3,15 @@
 mod oracle;
 
 mod around;
+mod coefficients;
+mod compare;
 mod estimates;
 mod laws;
 mod named;
+mod names;
 mod pairs;
 mod sets;
+mod significance;
 mod sums;
 mod triads;
 mod update;
