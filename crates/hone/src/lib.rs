@@ -29,6 +29,7 @@
 //! [`output`], [`record`], [`store`]) are crates of their own, which are re-exported here. The method is [`config`] <
 //! [`features`], [`diffuse`] < [`report`] < [`engine`] < [`embed`].
 
+pub mod cluster;
 pub mod config;
 pub mod diffuse;
 pub mod embed;

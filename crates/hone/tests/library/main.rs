@@ -2,6 +2,7 @@
 
 mod attribute_files;
 mod attributes;
+mod cluster;
 mod columns;
 mod dense;
 mod divergences;
