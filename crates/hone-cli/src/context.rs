@@ -183,6 +183,11 @@ fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
     })
 }
 
+/// A number with so many decimals; – where there is none.
+pub(crate) fn decimals(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| "–".to_owned(), |number| format!("{number:.decimals$}"))
+}
+
 /// Columns side by side, those of `right` to the right.
 pub(crate) fn aligned(lines: &[Vec<String>], right: Range<usize>) -> String {
     let columns = lines.first().map_or(0, Vec::len);

@@ -26,8 +26,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use command::{
-    completions, config, count, draw, embed, eval, features, generate, info, layout, list, man,
-    map, place, roles, similar, tune,
+    cluster, coefficients, compare, completions, config, count, draw, embed, eval, features,
+    generate, info, layout, list, man, map, place, roles, significance, similar, tune,
 };
 use context::{CommonArgs, Context};
 use options::Options;
@@ -54,8 +54,16 @@ run ends by the signal.";
 
 /// What the commands are for; a command in no group is listed at the end.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("make", &["embed", "count", "significance", "features"]),
-    ("ask", &["similar", "roles", "map", "layout", "draw"]),
+    (
+        "make",
+        &["embed", "count", "coefficients", "significance", "features"],
+    ),
+    (
+        "ask",
+        &[
+            "similar", "roles", "cluster", "compare", "map", "layout", "draw",
+        ],
+    ),
     ("keep", &["place"]),
     ("judge", &["eval", "tune"]),
     ("about", &["info", "list", "config", "generate"]),
@@ -101,6 +109,10 @@ enum Command {
     Place(Box<place::Args>),
     Info(info::Args),
     Count(count::Args),
+    Coefficients(coefficients::Args),
+    Significance(significance::Args),
+    Compare(compare::Args),
+    Cluster(cluster::Args),
     Features(features::Args),
     Draw(draw::Args),
     Similar(similar::Args),
@@ -127,6 +139,10 @@ fn run(cli: &Cli, options: &Options) -> anyhow::Result<()> {
         Command::Place(args) => place::run(args, &context),
         Command::Info(args) => info::run(args, &context),
         Command::Count(args) => count::run(args, &context),
+        Command::Coefficients(args) => coefficients::run(args, &context),
+        Command::Significance(args) => significance::run(args, &context),
+        Command::Compare(args) => compare::run(args, &context),
+        Command::Cluster(args) => cluster::run(args, &context),
         Command::Features(args) => features::run(args, &context),
         Command::Draw(args) => draw::run(args, &context),
         Command::Similar(args) => similar::run(args, &context),

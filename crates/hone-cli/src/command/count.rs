@@ -10,7 +10,7 @@ use hone::graph::Graph;
 use hone::memory::Allowance;
 use hone::message::{message, setting};
 use hone::motif::triad::Occurrence;
-use hone::motif::{Counts, Motif, MotifSet, NODE_ORBITS, Sample, Sampled};
+use hone::motif::{Counts, Motif, MotifSet, NODE_ORBIT_NUMBERS, NODE_ORBITS, Sample, Sampled};
 use hone::output::{Batch, is_stream};
 use hone::store::{CountTable, CountsBy};
 use hone::{Error, Progress, Silent, memory};
@@ -43,6 +43,11 @@ pub(crate) struct Args {
     /// Leave out motifs with more nodes than this.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
+    /// Call motifs by their numbers in the literature (`hone list motifs --table`), not by name.
+    #[arg(long, overrides_with = "no_numbers")]
+    numbers: bool,
+    #[arg(long, hide = true, overrides_with = "numbers")]
+    no_numbers: bool,
     /// For directed motifs: count all triads that contain the motif, not only induced ones.
     #[arg(long, overrides_with = "no_subgraph")]
     subgraph: bool,
@@ -94,7 +99,7 @@ Examples:
 OUT.run.json, next to OUT, records what was counted, of which graph, and whether it was estimated; --config repeats it.
 Occurrences are induced subgraphs. Edge weights are ignored, and so are directions, except \
 for directed motifs: by edge a pair of opposite edges has two lines, in total it counts once.
-Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by commas:
+Sets: all (or orbits), graphlets, size2, size3, size4, or names or numbers separated by commas (`hone list motifs --table`):
   edge path3 triangle path4-end path4-mid star4 cycle4 tailed-tail tailed-near tailed-far
   diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond
 Directed motifs: triads, triad-orbits (positions of an arc in them), or names:
@@ -109,6 +114,8 @@ struct Choices {
     seed: u64,
     #[serde(default)]
     occurrence: Occurrence,
+    #[serde(default)]
+    numbers: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     update: Option<Update>,
 }
@@ -141,9 +148,19 @@ impl Choices {
     /// The names of the columns of counts, or of totals.
     fn columns(&self) -> Vec<&'static str> {
         match self.by {
-            By::Edge => self.motifs.motifs().into_iter().map(Motif::name).collect(),
+            By::Edge => self.motifs.motifs().into_iter().map(self.name()).collect(),
+            By::Node if self.numbers => NODE_ORBIT_NUMBERS.to_vec(),
             By::Node => NODE_ORBITS.to_vec(),
             By::Total => TOTALS.to_vec(),
+        }
+    }
+
+    /// What motifs are called.
+    fn name(&self) -> fn(Motif) -> &'static str {
+        if self.numbers {
+            Motif::number
+        } else {
+            Motif::name
         }
     }
 
@@ -237,6 +254,7 @@ impl Args {
                 Some(false) => Occurrence::Induced,
                 None => before.occurrence,
             },
+            numbers: said(self.numbers, self.no_numbers).unwrap_or(before.numbers),
             update: self.update.over(before.update)?,
         };
         choices.check()?;
@@ -309,8 +327,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         } else if choices.sample != Sample::Exact {
             context.note("note: motifs were counted exactly: no estimate meets the target, or no node is large enough");
         }
-        let mut table =
-            |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
+        let mut table = |table: CountTable<'_>| {
+            table
+                .with_numbers(choices.numbers)
+                .add_to(&mut batch, &args.output, context.progress())
+        };
         match choices.by {
             By::Edge => {
                 let occurrence = choices.occurrence;
@@ -318,7 +339,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             }
             By::Node => table(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
             By::Total => {
-                let lines = totals(&counts, &motifs, choices.occurrence);
+                let lines = totals(&graph, &counts, &choices);
                 write_totals(args, &mut batch, context, &lines)?;
             }
         }
@@ -347,8 +368,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How often the motifs occur in the whole graph, and the sums of their counts over its edges.
-fn totals(counts: &Counts, motifs: &[Motif], occurrence: Occurrence) -> Vec<Vec<String>> {
+/// How often the motifs occur in the whole graph, and the sums of their counts over its edges. The set of all triads is
+/// complete: it has those that are not connected.
+fn totals(graph: &Graph, counts: &Counts, choices: &Choices) -> Vec<Vec<String>> {
+    let (motifs, occurrence) = (choices.motifs.motifs(), choices.occurrence);
     let arcs = counts.triads().map(|triads| triads.totals(occurrence));
     let edges = counts.totals();
     let of = |motif: Motif| match (&arcs, motif.triad(), motif.graphlet()) {
@@ -356,15 +379,22 @@ fn totals(counts: &Counts, motifs: &[Motif], occurrence: Occurrence) -> Vec<Vec<
         (_, _, Some(graphlet)) => (edges.graphlets[graphlet.index()], edges.weight(motif)),
         _ => (0, 0),
     };
-    let line = |&motif: &Motif| {
-        let (occurrences, weight) = of(motif);
-        let numbers = [occurrences, weight].map(|number| number.to_string());
-        [&[motif.to_string()][..], &numbers].concat()
+    let line = |name: &str, (occurrences, weight): (u128, u128)| {
+        vec![name.to_owned(), occurrences.to_string(), weight.to_string()]
     };
-    let names = TOTALS.map(|name| name.replace('_', " ")).to_vec();
-    std::iter::once(names)
-        .chain(motifs.iter().map(line))
-        .collect()
+    let mut lines = vec![TOTALS.map(|name| name.replace('_', " ")).to_vec()];
+    lines.extend(
+        motifs
+            .iter()
+            .map(|&motif| line(choices.name()(motif), of(motif))),
+    );
+    let whole = choices.motifs == MotifSet::Triads && occurrence == Occurrence::Induced;
+    if let Some(arcs) = arcs.filter(|_| whole) {
+        let unconnected = arcs.census(graph.nodes()).into_iter().take(3);
+        let unconnected = (0..).zip(unconnected);
+        lines.extend(unconnected.map(|(arcs, (name, sets))| line(name, (sets, arcs * sets))));
+    }
+    lines
 }
 
 fn write_totals(

@@ -1,10 +1,11 @@
 //! `hone list WHAT`: the names that options take.
 
 use clap::ValueEnum;
+use hone::Error;
 use hone::config::{MODELS, PRESETS};
 use hone::factor::SOLVERS;
 use hone::graph::{GraphFormat, InputFormat};
-use hone::motif::{Motif, MotifSet};
+use hone::motif::{Motif, MotifSet, catalogue};
 use hone::store::Format;
 use hone_eval::method;
 use serde::Serialize;
@@ -18,6 +19,9 @@ pub(crate) struct Args {
     /// What to list.
     #[arg(value_enum, value_name = "WHAT")]
     what: What,
+    /// Motifs with their numbers in the literature, mfinder's identifiers, drawings, and the nodes or edges of a position.
+    #[arg(long)]
+    table: bool,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -40,6 +44,7 @@ enum What {
 const EXAMPLES: &str = "\
 Examples:
   hone list presets
+  hone list motifs --table
   hone list solvers --json
   hone embed graph.tsv -o vectors.npy --solver als";
 
@@ -58,6 +63,9 @@ impl Entry {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    if args.table {
+        return catalogued(args, context);
+    }
     let entries = entries(args.what);
     if args.json {
         return context.print_json(&entries);
@@ -66,6 +74,31 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         .into_iter()
         .map(|entry| vec![entry.name, entry.meaning]);
     Ok(context.print(aligned(&lines.collect::<Vec<_>>(), 0..0))?)
+}
+
+/// The table of motifs, which no other names have.
+fn catalogued(args: &Args, context: &Context) -> anyhow::Result<()> {
+    if !matches!(args.what, What::Motifs) {
+        let message = "only motifs have numbers and drawings; leave it out";
+        return Err(Error::config("table", message).into());
+    }
+    let all = catalogue();
+    if args.json {
+        return context.print_json(&all);
+    }
+    let head = ["kind", "name", "number", "mfinder", "drawing", "position"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    lines.extend(all.into_iter().map(|named| {
+        let texts = [named.kind, named.name, named.number].map(str::to_owned);
+        let mfinder = named.mfinder.map(|number| number.to_string());
+        let rest = [
+            mfinder.unwrap_or_default(),
+            named.drawing.to_owned(),
+            named.position,
+        ];
+        [texts, rest].concat()
+    }));
+    Ok(context.print(aligned(&lines, 0..0))?)
 }
 
 fn entries(what: What) -> Vec<Entry> {

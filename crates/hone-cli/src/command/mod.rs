@@ -1,5 +1,8 @@
 //! One subcommand per file.
 
+pub(crate) mod cluster;
+pub(crate) mod coefficients;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod count;
@@ -15,5 +18,6 @@ pub(crate) mod man;
 pub(crate) mod map;
 pub(crate) mod place;
 pub(crate) mod roles;
+pub(crate) mod significance;
 pub(crate) mod similar;
 pub(crate) mod tune;

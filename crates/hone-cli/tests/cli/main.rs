@@ -12,4 +12,5 @@ mod input;
 mod scale;
 #[path = "../../../hone/tests/library/skip.rs"]
 mod skip;
+mod statistics;
 mod terminal;

@@ -27,7 +27,7 @@ use crate::graph::{Graph, IdIndex, NodeId};
 use crate::memory::Allowance;
 use crate::message::{message, setting};
 use crate::motif::triad::Occurrence;
-use crate::motif::{Counts, Motif, NODE_ORBITS, OrbitTable};
+use crate::motif::{Counts, Motif, NODE_ORBIT_NUMBERS, NODE_ORBITS, OrbitTable};
 use crate::output::Batch;
 use crate::progress::Progress;
 use crate::record;
@@ -38,6 +38,7 @@ pub struct CountTable<'a> {
     graph: &'a Graph,
     counts: &'a Counts,
     rows: Entries<'a>,
+    numbers: bool,
 }
 
 /// The meaning of a row of a table of counts.
@@ -80,6 +81,7 @@ impl<'a> CountTable<'a> {
             graph,
             counts,
             rows: Entries::Edges(motifs, occurrence),
+            numbers: false,
         }
     }
 
@@ -97,7 +99,14 @@ impl<'a> CountTable<'a> {
             graph,
             counts,
             rows: Entries::Nodes(orbits),
+            numbers: false,
         }
+    }
+
+    /// The same with columns that are called by the numbers of motifs in the literature, or by their names.
+    #[must_use]
+    pub fn with_numbers(self, numbers: bool) -> Self {
+        CountTable { numbers, ..self }
     }
 
     /// Bytes that writing a table of this many columns takes, at most.
@@ -134,9 +143,15 @@ impl<'a> CountTable<'a> {
     pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let (keys, names): (&[&str], Vec<&str>) = match self.rows {
             Entries::Edges(motifs, _) => {
-                let names = motifs.iter().map(|motif| motif.name());
+                let name = if self.numbers {
+                    Motif::number
+                } else {
+                    Motif::name
+                };
+                let names = motifs.iter().map(|&motif| name(motif));
                 (&["source", "target"], names.collect())
             }
+            Entries::Nodes(_) if self.numbers => (&["id"], NODE_ORBIT_NUMBERS.to_vec()),
             Entries::Nodes(_) => (&["id"], NODE_ORBITS.to_vec()),
         };
         let keyed = keys.iter().map(|&key| (key, Kind::Node));
