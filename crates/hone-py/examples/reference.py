@@ -20,6 +20,10 @@ GROUPS = {
     "Embedding": ["HONE", "NodeVectors", "presets", "tune", "Tuning"],
     "Graphs": ["Graph", "read_graph", "read_recorded_graph", "generate"],
     "Motifs": ["count_orbits", "features", "update_orbits", "OrbitCounts", "motif_adjacency", "motif_matrix", "draw", "Figure"],
+    "Motif statistics": [
+        "significance", "Significance", "coefficients", "Coefficients", "triad_census", "compare", "Comparison",
+        "motif_cluster", "MotifCluster", "list_motifs",
+    ],
     "Similar nodes": ["most_similar", "neighbours", "Neighbours"],
     "Roles and maps": ["roles", "Roles", "layout", "draw_map", "Map"],
     "Evaluation": ["evaluate_link_prediction", "evaluate_nodes", "Evaluation", "link_split", "LinkSplit", "methods"],

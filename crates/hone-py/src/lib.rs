@@ -13,6 +13,7 @@
 //! | `embed` | configurations and the embedding |
 //! | `model` | other graphs in the space of a fit |
 //! | `motif` | counts, weighted motif graphs, motif matrices as operators |
+//! | `statistics` | census, coefficients, significance, comparisons, clusters |
 //! | `draw` | pictures of motif graphs |
 //! | `evaluate` | link prediction, settings that suit a graph |
 //! | `explore` | similar nodes, roles, layouts, maps |
@@ -27,6 +28,7 @@ mod graph;
 mod memory;
 mod model;
 mod motif;
+mod statistics;
 mod store;
 mod work;
 
@@ -59,6 +61,10 @@ mod _native {
     use crate::motif::{
         MotifOperator, count_edges, count_nodes, count_totals, motif_graph, motif_names,
         node_orbit_names, update_edges,
+    };
+    #[pymodule_export]
+    use crate::statistics::{
+        coefficients, compare, motif_catalogue, motif_cluster, significance, triad_census,
     };
     #[pymodule_export]
     use crate::store::{read_embedding, write, write_embedding};

@@ -6,7 +6,9 @@ use hone::graph::{Graph as Inner, NodeIds};
 use hone::matrix::MotifMatrix;
 use hone::memory::Allowance;
 use hone::motif::triad::Occurrence;
-use hone::motif::{self, Counts, Motif, MotifSet, NODE_ORBITS, OrbitTable, Sample, Weighting};
+use hone::motif::{
+    self, Counts, Motif, MotifSet, NODE_ORBIT_NUMBERS, NODE_ORBITS, OrbitTable, Sample, Weighting,
+};
 use hone::operator::Operator;
 use hone::parallel;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
@@ -16,16 +18,23 @@ use crate::error::{raise, refuse, unread};
 use crate::graph::Graph;
 use crate::work::{run, run_short};
 
-/// The names of a set of motifs: `all`, `graphlets`, `size3`, or names separated by commas.
+/// The names, or numbers, of a set of motifs: `all`, `graphlets`, `size3`, or names separated by commas.
 #[pyfunction]
-pub(crate) fn motif_names(set: &str) -> PyResult<Vec<&'static str>> {
-    Ok(parse(set)?.into_iter().map(Motif::name).collect())
+#[pyo3(signature = (set, numbers=false))]
+pub(crate) fn motif_names(set: &str, numbers: bool) -> PyResult<Vec<&'static str>> {
+    let name = if numbers { Motif::number } else { Motif::name };
+    Ok(parse(set)?.into_iter().map(name).collect())
 }
 
-/// The names of the 15 node orbits.
+/// The names, or numbers, of the 15 node orbits.
 #[pyfunction]
-pub(crate) fn node_orbit_names() -> Vec<&'static str> {
-    NODE_ORBITS.to_vec()
+#[pyo3(signature = (numbers=false))]
+pub(crate) fn node_orbit_names(numbers: bool) -> Vec<&'static str> {
+    if numbers {
+        NODE_ORBIT_NUMBERS.to_vec()
+    } else {
+        NODE_ORBITS.to_vec()
+    }
 }
 
 fn parse(set: &str) -> PyResult<Vec<Motif>> {

@@ -30,12 +30,26 @@ from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif
 from hone_embed._native import VERSION as __version__
 from hone_embed._nodes import NodeVectors
 from hone_embed._roles import Roles, roles
+from hone_embed._statistics import (
+    Coefficients,
+    Comparison,
+    MotifCluster,
+    Significance,
+    coefficients,
+    compare,
+    list_motifs,
+    motif_cluster,
+    significance,
+    triad_census,
+)
 from hone_embed._store import Embedding, read_embedding, write_embedding
 from hone_embed._tune import Tuning, tune
 from hone_embed._warnings import HoneWarning
 
 __all__ = [
     "HONE",
+    "Coefficients",
+    "Comparison",
     "Embedding",
     "Evaluation",
     "Factors",
@@ -46,12 +60,16 @@ __all__ = [
     "LinkSplit",
     "LocalFactors",
     "Map",
+    "MotifCluster",
     "Neighbours",
     "NodeVectors",
     "OrbitCounts",
     "Roles",
+    "Significance",
     "Tuning",
     "__version__",
+    "coefficients",
+    "compare",
     "count_orbits",
     "draw",
     "draw_map",
@@ -61,9 +79,11 @@ __all__ = [
     "generate",
     "layout",
     "link_split",
+    "list_motifs",
     "methods",
     "most_similar",
     "motif_adjacency",
+    "motif_cluster",
     "motif_matrix",
     "neighbours",
     "presets",
@@ -72,6 +92,8 @@ __all__ = [
     "read_graph",
     "read_recorded_graph",
     "roles",
+    "significance",
+    "triad_census",
     "tune",
     "update_orbits",
     "write_embedding",

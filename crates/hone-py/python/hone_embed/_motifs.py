@@ -53,6 +53,7 @@ def count_orbits(
     *,
     motifs: Union[str, Sequence[str]] = "all",
     subgraph: bool = False,
+    numbers: bool = False,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> OrbitCounts:
@@ -75,6 +76,8 @@ def count_orbits(
     subgraph
         Whether to count all triples of nodes whose arcs contain those of a directed motif; otherwise
         occurrences are induced.
+    numbers
+        Whether columns have the numbers of the literature (:func:`list_motifs`), not names.
 
     Examples
     --------
@@ -119,6 +122,8 @@ def count_orbits(
         else:
             sources, targets, counts = _native.count_edges(native, wanted, subgraph, jobs(n_jobs), listen)
             keys = np.stack([ids[sources], ids[targets]], axis=1)
+    if numbers:
+        names = _native.node_orbit_names(True) if by == "node" else _native.motif_names(wanted, True)
     return OrbitCounts(keys, counts, names)
 
 
