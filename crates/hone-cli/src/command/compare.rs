@@ -23,7 +23,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   hone compare builtin:karate builtin:florentine
-  hone compare a.tsv b.tsv --json
+  hone compare builtin:karate builtin:grid --json
 
 The distance is 0 for graphs whose orbits are correlated alike; the agreement, a mean over the 15 node orbits, is 1 for equal \
 distributions. Directions and weights are ignored.";

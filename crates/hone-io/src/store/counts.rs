@@ -350,7 +350,7 @@ fn read_parquet(path: &Path, graph: &Graph, allowance: Allowance) -> Result<Orbi
             _ => Err(wrong("the ids are neither integers nor text".into())),
         }
     };
-    let counts = |motif: Motif| match table.column(motif.name())? {
+    let counts = |(name, motif): (&String, Motif)| match table.column(name)? {
         Column::Counts(counts) => Ok((motif, counts)),
         Column::Integers(counts) => {
             let counts = counts.into_iter().map(u64::try_from);
@@ -362,7 +362,11 @@ fn read_parquet(path: &Path, graph: &Graph, allowance: Allowance) -> Result<Orbi
     };
     Ok(OrbitTable {
         edges: nodes("source")?.into_iter().zip(nodes("target")?).collect(),
-        columns: motifs.into_iter().map(counts).collect::<Result<_>>()?,
+        columns: table.columns()[2..]
+            .iter()
+            .zip(motifs)
+            .map(counts)
+            .collect::<Result<_>>()?,
     })
 }
 
