@@ -92,10 +92,8 @@ pub(crate) fn compare(
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let graphs: Vec<_> = graphs
-        .iter()
-        .map(|graph| graph.get().inner.clone())
-        .collect();
+    let graphs = graphs.into_iter().map(|graph| graph.get().inner.clone());
+    let graphs: Vec<_> = graphs.collect();
     let found = run(py, jobs, listener, move |progress| {
         let orbits = graphs
             .iter()
