@@ -36,7 +36,7 @@ pub struct Svd {
     /// Maximum number of iterations.
     pub iterations: Iterations,
     /// If iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that sharpens the space, at
-    /// one product per degree; where iterations are automatic, up to three times that if products are cheap; 0 for none.
+    /// one product per degree; where iterations are automatic, in up to three rounds if products are cheap; 0 for none.
     pub filter: usize,
 }
 
@@ -221,8 +221,8 @@ const BUDGET: u64 = 1_500_000_000;
 /// Automatic iterations before a filter.
 const BEFORE_FILTER: usize = 2;
 
-/// How many times its degree a filter has if products are cheap.
-const STEEPER: usize = 3;
+/// How many times a filter is applied if products are cheap.
+const MOST_ROUNDS: usize = 3;
 
 /// Dense matrices with more rows and columns are decomposed iteratively, like lazy ones: their Gram matrix
 /// would be too large.
@@ -447,12 +447,12 @@ impl Svd {
     fn plan(&self, cost: u64, (rows, width): (u64, u64), symmetric: bool) -> Plan {
         let filters = symmetric && self.filter > 0;
         let affordable = |work: u64| (BUDGET / (work * width).max(1)) as usize;
-        let (iterations, degree) = match self.iterations {
-            Iterations::AtMost(count) => (count, self.filter),
-            Iterations::Auto if filters => (
-                BEFORE_FILTER,
-                affordable(cost).clamp(self.filter, STEEPER * self.filter),
-            ),
+        let (iterations, rounds) = match self.iterations {
+            Iterations::AtMost(count) => (count, 1),
+            Iterations::Auto if filters => {
+                let rounds = affordable(cost) / self.filter;
+                (BEFORE_FILTER, rounds.clamp(1, MOST_ROUNDS))
+            }
             Iterations::Auto => {
                 let orthonormalizing = rows * width * DEPTH as u64;
                 (affordable(cost + orthonormalizing).clamp(2, 400), 0)
@@ -460,7 +460,7 @@ impl Svd {
         };
         match iterations {
             MANY.. => Plan::Basis(iterations),
-            _ if filters => Plan::Filter(iterations, degree),
+            _ if filters => Plan::Filter(iterations, self.filter, rounds),
             _ => Plan::Powers(iterations),
         }
     }
