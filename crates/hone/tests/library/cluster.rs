@@ -132,7 +132,7 @@ fn cuts_are_as_good_as_the_best_of_all() {
             optimal += u32::from(found.conductance == least);
             all += 1;
             let everything = vec![true; n as usize];
-            for node in 0..n as u32 {
+            for node in 0..n {
                 match clusters.local(node, &Silent) {
                     Ok(found) => check(&found, &list, &everything),
                     Err(_) => assert!(list.iter().all(|nodes| !nodes.contains(&(node as usize)))),
