@@ -228,8 +228,10 @@ fn positions(drawing: &str, orbit: ArcOrbit) -> String {
     let relation =
         |from: usize, to: usize| usize::from(arcs[from][to]) + 2 * usize::from(arcs[to][from]);
     let looks = |&(s, t): &(usize, usize)| {
-        let w = 3 - s - t;
-        s != t && arcs[s][t] && (arcs[t][s], relation(s, w), relation(t, w)) == orbit.view()
+        let third = (0..3).find(|&node| node != s && node != t);
+        s != t
+            && arcs[s][t]
+            && third.is_some_and(|w| (arcs[t][s], relation(s, w), relation(t, w)) == orbit.view())
     };
     let pairs = (0..3).flat_map(|s| (0..3).map(move |t| (s, t)));
     let letter = |node: usize| ["A", "B", "C"][node];

@@ -271,7 +271,7 @@ fn one(case: u64) {
             .filter(|facts| facts.motif == motif.name())
         {
             let s = explicit(&w, &config.matrix(), facts.step, directed);
-            let prefix = format!("{}.k{}.", motif.name(), facts.step);
+            let prefix = format!("{}_k{}_", motif.name(), facts.step);
             let own = run
                 .embedding
                 .columns
