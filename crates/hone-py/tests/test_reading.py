@@ -87,16 +87,14 @@ def test_first_lines_unlike_the_others(tmp_path):
         ("4 3\n0 1\n1 2\n2 3\n", "no header", 5, {"header": True}),
         ("10 20\na b\nb c\n", "no header", 5, {"header": True}),
         ("// hi\na b\nb c\n", "a header", 3, {"comment": "/"}),
+        ("a b\nc d\n", "no header", 4, {"header": True}),
     ):
         file.write_text(text)
         with warnings.catch_warnings():
             warnings.simplefilter("error", HoneWarning)
             graph = read_graph(file)
             assert graph.n_nodes == nodes and how in graph.reading
-            assert read_graph(file, **decided).n_nodes == {"4": 4, "1": 3, "/": 3}[text[0]]
-    file.write_text("a b\nc d\n")
-    with pytest.raises(ValueError, match="this line may name the columns, or be an edge.*header=True"):
-        read_graph(file)
+            assert read_graph(file, **decided).n_nodes == {"4": 4, "1": 3, "/": 3, "a": 2}[text[0]]
     file.write_text("a b\n# c\n")
     with pytest.raises(ValueError, match="begins with # below the first line of data.*comment=\"none\""):
         read_graph(file)

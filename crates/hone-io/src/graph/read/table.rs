@@ -324,7 +324,7 @@ impl<'a> Table<'a> {
     ///
     /// It is an edge if one of its fields is a number or one of its ids comes again below. Else it is a header if a column
     /// has only numbers below it, or if all other lines have an id that comes again, as those of a graph do.
-    fn is_headed(rows: &[Vec<String>], options: &ReadOptions) -> Result<bool, Refusal> {
+    fn is_headed(rows: &[Vec<String>], options: &ReadOptions) -> bool {
         let names = &rows[0];
         let others = |row: &&Vec<String>| row.len() == names.len() && *row != names;
         let body: Vec<Vec<String>> = rows[1..].iter().filter(others).cloned().collect();
@@ -335,7 +335,7 @@ impl<'a> Table<'a> {
             columns,
         };
         if find(names, "source").is_some() && find(names, "target").is_some() {
-            return Ok(true);
+            return true;
         }
         let ends = table.ends(table.asked(options).unwrap_or_default());
         let (u, v) = ends.unwrap_or((0, 1));
@@ -346,7 +346,7 @@ impl<'a> Table<'a> {
         let comes_again = |column: usize| ids.contains_key(&*names[column]);
         let is_edge = names.iter().any(|name| is_number(name)) || names[u] == names[v];
         if body.is_empty() || is_edge || comes_again(u) || comes_again(v) {
-            return Ok(false);
+            return false;
         }
         let has_numbers = |c: usize| {
             table.fields(c).any(is_number)
@@ -355,13 +355,7 @@ impl<'a> Table<'a> {
                     .all(|field| field.is_empty() || is_number(field))
         };
         let is_linked = |row: &Vec<String>| ids[&*row[u]] > 1 || ids[&*row[v]] > 1;
-        if (0..columns).any(has_numbers) || body.iter().all(is_linked) {
-            return Ok(true);
-        }
-        let message = "this line may name the columns, or be an edge".to_owned();
-        let (names, edge) = (set("header", true), set("header", false));
-        let remedy = message![names, " reads it as names, ", edge, " as an edge"];
-        Err((message, remedy))
+        (0..columns).any(has_numbers) || body.iter().all(is_linked)
     }
 }
 
@@ -493,8 +487,7 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     }
     let said = if named { Some(true) } else { options.header };
     fit_first(&mut rows, said, head, delimiter).map_err(refuse)?;
-    let decided = said.map_or_else(|| Table::is_headed(&rows, options), Ok);
-    let header = decided.map_err(wrong)?;
+    let header = said.unwrap_or_else(|| Table::is_headed(&rows, options));
     let (names, body) = rows.split_at(usize::from(header));
     let names = names.first().map_or(&[][..], |names| names);
     // Where several files were put into one, the header comes again.

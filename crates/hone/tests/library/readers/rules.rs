@@ -105,24 +105,18 @@ fn a_header_has_no_number_and_no_id_that_comes_again() {
     ] {
         assert_eq!(headed(content), Some(header), "{content}");
     }
+    // Where nothing tells names from ids, there is no header.
     for undecided in [
         "ann,bob\ncid,dee\n",
         "node1,node2\nnode3,node4\n",
         "x,y\na,b\n",
     ] {
-        let error = refusal("a.csv", undecided, &default());
-        assert!(
-            error.contains("a.csv, line 1: this line may name the columns, or be an edge")
-                && error.contains("header = true reads it as names, header = false as an edge"),
-            "{error}"
-        );
-        for (header, edges) in [(true, 1), (false, 2)] {
-            let options = ReadOptions {
-                header: Some(header),
-                ..default()
-            };
-            assert_eq!(text("a.csv", undecided, &options).edges(), edges);
-        }
+        assert_eq!(headed(undecided), Some(false), "{undecided}");
+        let options = ReadOptions {
+            header: Some(true),
+            ..default()
+        };
+        assert_eq!(text("a.csv", undecided, &options).edges(), 1);
     }
 }
 
