@@ -279,8 +279,11 @@ fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Res
         }
         rows.push(row);
     }
-    // A header, by whatever name.
-    if rows.first().is_some_and(|row| !is_node(&row.0)) {
+    // A header, by whatever name: it is above nodes, and is none.
+    if let [first, below @ ..] = &rows[..]
+        && !is_node(&first.0)
+        && below.iter().any(|row| is_node(&row.0))
+    {
         rows.remove(0);
     }
     if rows.is_empty() {

@@ -213,7 +213,7 @@ fn the_report_tells_of_the_file_and_repeats_the_run() {
     ]);
     let header = fs::read_to_string(folder.path().join("x.csv")).expect("written");
     assert!(
-        header.starts_with("id,edge,") && header.contains(",colour=red,"),
+        header.starts_with("id,edge_degree,") && header.contains(",colour=red,"),
         "{}",
         &header[..100]
     );

@@ -123,7 +123,7 @@ fn what_was_meant_is_suggested() {
     for (command, said) in [
         (
             "embed builtin:karate -o - --set dimm=3",
-            "dimm: there is no such setting; did you mean --dim or --local-dim?",
+            "dimm: there is no such setting; did you mean attributes.dim or --dim?",
         ),
         (
             "embed builtin:karate -o - --set global.dmi=3",

@@ -35,7 +35,7 @@ fn the_census_is_complete() {
         "--directed",
         "--motifs",
         "triads",
-        "--by",
+        "--per",
         "total",
     ];
     let census = printed(folder.path(), &args);
@@ -192,7 +192,7 @@ fn graphs_are_like_themselves() {
         (&Value::from(0.0), &Value::from(1.0))
     );
     assert!(found["gcd11"][0][1].as_f64() > Some(0.5));
-    assert_eq!(found["graphs"][1], "grid");
+    assert_eq!(found["graphs"][1], "builtin:grid");
 }
 
 #[test]
@@ -244,11 +244,11 @@ fn motifs_have_numbers_everywhere() {
     let count = ["count", "builtin:karate", "--numbers"];
     let edges = first(&[&count[..], &["--motifs", "triangle,path4,edge,E5"]].concat());
     assert_eq!(edges.as_deref(), Some("source\ttarget\tE1\tG3\tedge\tE5"));
-    let nodes = first(&[&count[..], &["--by", "node"]].concat()).expect("a line");
+    let nodes = first(&[&count[..], &["--per", "node"]].concat()).expect("a line");
     assert!(nodes.starts_with("id\t0\t1\t2\t") && nodes.ends_with("\t14"));
     let totals = printed(
         folder.path(),
-        &[&count[..], &["--by", "total", "--motifs", "graphlets"]].concat(),
+        &[&count[..], &["--per", "total", "--motifs", "graphlets"]].concat(),
     );
     assert!(totals.contains("\nG8 "));
     let args = [
@@ -269,7 +269,7 @@ fn motifs_have_numbers_everywhere() {
         "c.tsv",
         "--add",
         "new.tsv",
-        "--by",
+        "--per",
         "total",
     ];
     hone(folder.path(), &update)

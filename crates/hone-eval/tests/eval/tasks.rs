@@ -458,7 +458,7 @@ fn vectors_that_have_seen_the_removed_edges_are_refused() {
     assert!(judge(Some(split(2).graph())).unwrap()[0].notes.is_empty());
     let refused = judge(Some(&whole)).unwrap_err().to_string();
     assert!(
-        refused.contains("whole graph") && refused.contains("the split of seed 2"),
+        refused.contains("whole graph") && refused.contains("split.seed = 2"),
         "{refused}"
     );
     assert!(

@@ -337,7 +337,7 @@ fn entries_outside_the_domain_are_refused_by_name() {
     let message = refused(Divergence::GammaLog, Psi::W, Entries::Sampled);
     assert_eq!(
         message,
-        "solver.loss: Gamma needs positive entries: matrix W has zeros; use entries = \"observed\""
+        "solver.loss: Gamma needs positive entries: matrix W has zeros; let it fit observed entries alone"
     );
     let y = dense(&vec![vec![1.0, -1.0], vec![0.5, 2.0]]);
     let error = solve(
