@@ -173,9 +173,9 @@ fn degrees_ratios_scores_and_affinity_are_those_of_the_arcs() {
                 .find(|score| score.motif == name)
                 .map(|score| score.mean)
         };
-        assert!(close(of("one-way.out"), mean(&one_way)), "{role:?}");
+        assert!(close(of("one-way_out_degree"), mean(&one_way)), "{role:?}");
         assert!(
-            close(of("mutual"), mean(&|i| out(i) - one_way(i))),
+            close(of("mutual_degree"), mean(&|i| out(i) - one_way(i))),
             "{role:?}"
         );
         assert_eq!(role.motifs.len(), 15 + 27);
