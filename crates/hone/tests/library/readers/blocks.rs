@@ -124,9 +124,13 @@ fn weighted_lines_on_the_fast_path_equal_those_off_it() {
         weighted: true,
         ..default()
     };
+    let blanks = ReadOptions {
+        delimiter: Some(" ".into()),
+        ..weighted.clone()
+    };
     let (plain_graph, odd_graph) = (
         text("a.txt", &plain, &weighted),
-        text("a.txt", &odd, &weighted),
+        text("a.txt", &odd, &blanks),
     );
     assert_same(&plain_graph, &odd_graph, "weighted");
     assert_eq!(plain_graph.weights(), odd_graph.weights());
