@@ -45,7 +45,7 @@ const EXAMPLES: &str = "\
 Examples:
   hone place graph.tsv --model graph.hone -o placed.npy
   hone place graph.tsv --model graph.hone -o new.npy --new-only
-  hone place graph.tsv --model graph.hone --attributes people.csv -o people.npy
+  hone place graph.tsv --model people.hone --attributes people.csv -o people.npy
   hone place -o again.npy --config placed.npy.run.json
 
 Give the whole new graph, not only what changed. Use the model of the first day throughout: placing each day in a model of the

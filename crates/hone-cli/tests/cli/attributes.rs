@@ -475,7 +475,7 @@ fn changed_attributes_and_node_lists_are_not_repeated_in_silence() {
         .code(2)
         .stderr(contains("another order of nodes"));
     // Arrays have their ids beside them.
-    run("-q features ring.tsv -o own.npy --depth 0").success();
+    run("-q features ring.tsv -o own.npy --depth 0 --attributes people.csv").success();
     fs::remove_file(folder.path().join("own.npy.run.json")).expect("there");
     run("-q embed ring.tsv -o f.npy --dim 8 --attributes own.npy").success();
     let ids = fs::read_to_string(folder.path().join("own.ids.txt")).expect("text");
@@ -509,7 +509,7 @@ fn models_take_attributes_of_new_nodes() {
     };
     run("-q embed ring.tsv -o a.tsv --dim 16 --attributes people.csv --save-model m.hone")
         .success();
-    let like = "-q place ring.tsv --nodes nodes.txt --model m.hone";
+    let like = "-q place ring.tsv --node-list nodes.txt --model m.hone";
     run(&format!("{like} -o b.tsv --attributes new.csv")).success();
     let text = fs::read_to_string(folder.path().join("b.tsv")).expect("written");
     let names: Vec<&str> = text.lines().next().expect("a header").split('\t').collect();

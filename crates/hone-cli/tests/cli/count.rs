@@ -298,7 +298,7 @@ fn a_record_beside_the_counts_says_what_they_are() {
         serde_json::from_str(&read(folder.path(), "x.csv.run.json")).expect("JSON");
     assert_eq!(
         (&record["columns"][0], &record["graph"]["nodes"]),
-        (&"edge".into(), &34.into())
+        (&"edge_degree".into(), &34.into())
     );
     hone(
         folder.path(),

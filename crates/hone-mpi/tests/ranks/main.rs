@@ -227,19 +227,20 @@ fn a_large_file_is_read_with_the_notes_and_errors_of_one_process() {
             "-q", "generate", "er", "--nodes", "120000", "--degree", "14", "-o", "er.tsv",
         ],
     );
-    let lines = fs::read_to_string(folder.join("er.tsv")).unwrap();
+    let text = fs::read_to_string(folder.join("er.tsv")).unwrap();
+    let (_comment, lines) = text.split_once('\n').unwrap();
     assert!(lines.len() > 8 << 20, "{}", lines.len());
     let count = [
         "count",
         "er.tsv",
-        "--by",
+        "--per",
         "total",
         "--motifs",
         "edge,triangle",
     ];
     let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
-    // Lines that have a note: a comment like an edge, and a duplicate.
-    fs::write(folder.join("er.tsv"), format!("{lines}#1\t2\n{lines}")).unwrap();
+    // What has a note: a comment like an edge, and duplicates.
+    fs::write(folder.join("er.tsv"), format!("#1\t2\n{lines}{lines}")).unwrap();
     let one = alone(folder, &count);
     for processes in [2, 3] {
         let some = job(processes, folder, &count);
@@ -447,7 +448,7 @@ fn other_work_has_the_bits_of_one_process() {
     }
     for count in [
         &["count", "graph.tsv"][..],
-        &["count", "graph.tsv", "--by", "node", "--sample", "cap=8"],
+        &["count", "graph.tsv", "--per", "node", "--sample", "cap=8"],
         &[
             "count",
             "graph.tsv",
@@ -495,8 +496,8 @@ fn other_work_has_the_bits_of_one_process() {
         fs::rename(folder.join("w.tsv"), folder.join(format!("{name}.tsv"))).unwrap();
     }
     same(folder, "c.tsv", "d.tsv");
-    let by_all = job(2, folder, &["-q", "count", "graph.tsv", "--by", "total"]);
-    let by_one = alone(folder, &["-q", "count", "graph.tsv", "--by", "total"]);
+    let by_all = job(2, folder, &["-q", "count", "graph.tsv", "--per", "total"]);
+    let by_one = alone(folder, &["-q", "count", "graph.tsv", "--per", "total"]);
     assert_eq!(by_all.stdout, by_one.stdout);
 }
 

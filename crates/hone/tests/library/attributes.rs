@@ -215,7 +215,8 @@ fn motifs_of_the_structure_columns_are_told_by_correlation() {
                     }
                 };
                 let own = x.iter().zip(&features.columns).filter(|(_, name)| {
-                    name.trim_end_matches(')').rsplit('(').next() == Some(&entry.motif)
+                    let named = name.trim_end_matches("_degree").rsplit('_').next();
+                    named == Some(&entry.motif)
                 });
                 let own: f64 = own.map(|(x, _)| squared(x)).sum();
                 share += dot(z, z) / total * own / x.iter().map(squared).sum::<f64>();
@@ -415,7 +416,7 @@ fn chosen_motifs_are_the_only_columns_and_graphlets_sum_their_orbits() {
     let (orbits, path) = (plain("path4-end,path4-mid"), plain("path4"));
     assert_eq!(
         (orbits.names.len(), path.names.as_slice()),
-        (2, &["path4".to_owned()][..])
+        (2, &["path4_degree".to_owned()][..])
     );
     for i in 0..9 {
         assert_eq!(

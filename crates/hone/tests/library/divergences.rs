@@ -351,7 +351,9 @@ fn entries_outside_the_domain_are_refused_by_name() {
     )
     .expect_err("negative");
     assert!(
-        error.to_string().contains("use local.solver.method = nmf"),
+        error
+            .to_string()
+            .contains("use local.solver.method = \"nmf\""),
         "{error}"
     );
     // Positive entries alone suit every loss.

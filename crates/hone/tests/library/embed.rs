@@ -303,7 +303,7 @@ fn columns_are_shared_by_a_rule() {
         of("hone", &[("motifs", "[\"edge\", \"triangle\"]")]),
         (56, 28, 16)
     );
-    assert_eq!(of("hone", &[("structure.enabled", "false")]), (128, 64, 16));
+    assert_eq!(of("hone", &[("structure.enabled", "false")]), (128, 64, 0));
     assert_eq!(of("hone-p", &[]), (16, 0, 0));
     assert_eq!(of("hone-p", &[("global.dim", "1024")]), (40, 0, 0));
     assert_eq!(
@@ -350,7 +350,7 @@ fn a_log_window_needs_the_normalised_matrix() {
         (
             "features.weight",
             "heavy",
-            "a weight is a number or \"unit\"",
+            "a weight is a number, \"unit\" or \"auto\"",
         ),
         ("weights", "3", "expected true or false or \"auto\""),
     ] {
@@ -471,7 +471,8 @@ fn what_is_left_out_is_as_in_the_default() {
         assert_eq!(layers.build().unwrap(), preset, "{name}");
     }
     // A group may stand where a word was.
-    let set = paper().set("features.form.components.dim", "8").unwrap();
+    let set = paper().set("structure.enabled", "true").unwrap();
+    let set = set.set("features.form.components.dim", "8").unwrap();
     assert_eq!(set.build().unwrap().components_dim(), 8);
 }
 

@@ -371,7 +371,7 @@ fn errors_of_solvers_name_field_stage_and_motif() {
         ("local.solver.loss", "gamma-log"),
     ]);
     assert!(
-        gamma.contains("motif edge, step 1") && gamma.contains("entries = \"observed\""),
+        gamma.contains("motif edge, step 1") && gamma.contains("observed entries alone"),
         "{gamma}"
     );
     for (method, option, value) in [

@@ -219,6 +219,18 @@ fn stand_ins(folder: &Path, example: &str) {
     if example.contains("--config best.toml") && !example.contains("run.json") {
         make(&[&TUNE[..], &["best.toml"]].concat());
     }
+    if example.contains("--model people.hone") {
+        make(&[
+            "embed",
+            "graph.tsv",
+            "-o",
+            "fit.npy",
+            "--attributes",
+            "people.csv",
+            "--save-model",
+            "people.hone",
+        ]);
+    }
     if example.contains("--model graph.hone") || example.starts_with("hone info graph.hone") {
         make(&[&SBM[..], &["graph.tsv", "--force"]].concat());
         make(&[

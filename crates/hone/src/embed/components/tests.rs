@@ -110,7 +110,7 @@ fn dimensions_follow_the_features_that_they_correlate_with() {
             let high = all.iter().copied().fold(f64::MIN, f64::max);
             let low = all.iter().copied().fold(f64::MAX, f64::min);
             for (loading, expected) in [(&found.most, high), (&found.least, low)] {
-                let name = loading.feature.strip_prefix('f').unwrap();
+                let name = loading.feature.strip_prefix("attributes.f").unwrap();
                 let at: usize = name.parse().unwrap();
                 assert!(
                     (loading.correlation - expected).abs() < 1e-3,

@@ -49,7 +49,7 @@ fn local_embeddings_have_one_order_everywhere() {
         (&local, &shares, &blocks),
         (&expected, &expected, &expected)
     );
-    let named = |(motif, step): &(String, usize)| [0, 1].map(|j| format!("{motif}.k{step}.{j}"));
+    let named = |(motif, step): &(String, usize)| [0, 1].map(|j| format!("{motif}_k{step}_{j}"));
     assert_eq!(
         found.embedding.columns,
         expected.iter().flat_map(named).collect::<Vec<_>>()
@@ -172,7 +172,7 @@ fn an_empty_motif_graph_is_explained() {
         let whole = with("[\"edge\", \"triangle\", \"clique4\"]", "1000");
         assert!(
             whole.len() == 1
-                && whole[0].contains("no edge has any motif as often as delta requires"),
+                && whole[0].contains("no edge has any motif as often as `delta` requires"),
             "{whole:?}"
         );
         let parts = with(
@@ -512,7 +512,7 @@ fn counts_are_scaled_only_where_a_solver_cannot_take_them() {
     ] {
         let error = embed(exponent, steps, solver).unwrap_err().to_string();
         assert!(
-            error.contains(said) && error.contains("regularization = 0"),
+            error.contains(said) && error.contains("without regularization"),
             "{error}"
         );
     }
