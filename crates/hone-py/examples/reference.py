@@ -11,8 +11,8 @@ import hone_embed
 
 HEAD = """# Python reference
 
-Which functions there are, and what their parameters mean: the first sentence on each, from its docstring. `help(hone_embed.roles)` has
-the whole text, with examples; the [tutorial](python.md) shows the functions at work.
+Which functions there are, what they do, and their parameters, from the docstrings. `help(hone_embed.roles)` says what each parameter of
+a function means, with examples; the [tutorial](python.md) shows the functions at work.
 
 {index}
 
@@ -55,9 +55,11 @@ def first(text):
 
 
 def text(documented):
-    """What a docstring says: its first sentence, and that of each parameter and attribute."""
+    """What a docstring says: its first sentence; of a class also that of each parameter and attribute."""
     head, *sections = re.split(r"^(\w[\w ]*)\n-{3,}\n", plain(documented), flags=re.MULTILINE)
     out = [first(head)]
+    if not inspect.isclass(documented):
+        return out[0]
     for title, body in zip(sections[::2], sections[1::2]):
         entries = re.findall(r"^(\S.*)\n((?:(?: +.*)?(?:\n|$))+)", body, flags=re.MULTILINE)
         lines = []
