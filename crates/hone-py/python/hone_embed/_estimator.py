@@ -58,7 +58,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     directed
         Whether edges have a direction; by default the graph decides (see :class:`Graph`).
     random_state
-        Seed; the same bits for any ``n_jobs``. None draws one; 0 does not override a seed in ``config``.
+        Seed; results are bit-identical for any ``n_jobs``. None draws one; 0 does not override a seed in ``config``.
     n_jobs
         Threads; None or -1 for all cores.
     memory_limit

@@ -27,7 +27,9 @@ class Graph:
     Parameters
     ----------
     data
-        * a SciPy sparse matrix or array, or a dense square array: the adjacency. A CSR or CSC matrix may be used in
+        A matrix, an edge array, a list of pairs, a graph of another library, a table, an Arrow stream or the name of a file.
+
+        * A SciPy sparse matrix or array, or a dense square array: the adjacency. A CSR or CSC matrix may be used in
           place: do not change it while the graph is in use;
         * an integer array of shape (2, M) or (M, 2), or a list of pairs: the edges, between integer
           ids or names (an array of shape (2, 2) is read as one edge per row);

@@ -55,7 +55,7 @@ class Placing(SklearnProtocol):
 
         ``X`` is a graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their
         proximity columns, others are placed by their edges. Structure columns are those of ``X``, in the units of the fit.
-        So the graph of the fit gets its own vectors, bit for bit.
+        So the graph of the fit gets bit-identical vectors.
 
         A matrix with one column per fitted node has the edges of one node per row, or its arcs to fitted nodes; a row
         that is the row of a fitted node stands for that node. A square matrix is rows of nodes if a matrix

@@ -1,4 +1,4 @@
-"""All columns of the default preset, for one graph (docs/quality.md#what-it-is)."""
+"""All columns of the default preset, for one graph (reports/quality.md#what-the-default-is)."""
 
 import numpy as np
 

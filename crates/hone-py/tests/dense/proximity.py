@@ -1,4 +1,4 @@
-"""The proximity columns (docs/quality.md#what-it-is, docs/research.md, docs/directed.md#the-default)."""
+"""The proximity columns (reports/quality.md#what-the-default-is, reports/research.md, reports/directed.md#the-default)."""
 
 import numpy as np
 

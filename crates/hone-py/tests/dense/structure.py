@@ -1,4 +1,4 @@
-"""Node features from motif counts, and structure columns (docs/quality.md#what-it-is, docs/directed.md#the-default)."""
+"""Node features from motif counts, and structure columns (reports/quality.md#what-the-default-is, reports/directed.md#the-default)."""
 
 import numpy as np
 

@@ -58,39 +58,35 @@ settings! {
     /// # Ok::<(), hone::Error>(())
     /// ```
     pub struct Config {
-        /// Seed of every random number: the same seed gives the same bits for any number of threads.
+        /// Seed of all random numbers: the same seed gives bit-identical results for any number of threads.
         pub seed: u64 = 0,
-        /// "all" (the 13 edge orbits), "graphlets" (9 whole graphlets), "triads" or "triad-orbits" (directed graphs), or a list
-        /// of names.
+        /// "all" (13 edge orbits), "graphlets" (9), "triads" or "triad-orbits" (directed graphs), or a list of names.
         pub motifs: MotifSet = MotifSet::List(vec![Motif::Orbit(Orbit::Edge)]),
         /// exact, or estimates from at most cap=64 neighbours, or with error=0.1,confidence=0.95.
         pub sample: Sample = Sample::default(),
         /// Edges with fewer occurrences of a motif are left out of its motif graph; also per motif: { triangle = 3 }.
         pub delta: Delta = Delta::default(),
-        /// Pairs linked in a motif graph: edges, or occurrences (all pairs that share an occurrence of a graphlet, adjacent or
-        /// not).
+        /// Pairs linked in a motif graph: edges, or occurrences (all pairs that share one, adjacent or not).
         pub pairs: Pairs = Pairs::Edges,
         /// Directed motifs: induced, or subgraph (all triads that contain the motif).
         pub occurrence: Occurrence = Occurrence::Induced,
-        /// Edge weights multiply the motif counts: auto (if the graph is read with weights), true, or false (ignored).
+        /// Edge weights multiply the motif counts: auto (if the graph has weights), true or false.
         pub weights: Auto<bool> = Auto::Auto,
         /// Motif matrix: w, p (transition), l (Laplacian), l-norm (normalised), l-rw (random walk), a-norm (I − l-norm).
         pub psi: Psi = Psi::ANorm,
         /// psi-of-power: Psi(W^k); power-of-psi: Psi(W)^k; auto: the latter for p and a-norm, else the former.
         pub order: Order = Order::Auto,
-        /// Arcs of directed graphs: auto, keep (vectors of sources and of targets side by side), source (of sources alone), or
-        /// ignore (edges instead of arcs).
+        /// Arcs of directed graphs: auto, keep (vectors of sources and of targets side by side), source, or ignore.
         pub direction: Direction = Direction::Auto,
-        /// Weight of arcs when walked against their direction, from 0 (the paper) to 1, or "auto": 0.5 if arcs keep their
-        /// direction.
+        /// Weight of arcs against their direction, from 0 (the paper) to 1, or "auto": 0.5 if arcs keep their direction.
         #[range(0.0..=1.0)]
         pub reverse: Auto<f64> = Auto::Auto,
         /// Motif degree of directed graphs: out, in, total, or auto (total if arcs keep their direction).
         pub degree: Degree = Degree::Auto,
-        /// Number of steps along the edges of a motif graph, K in the paper: 1 to 16, or "auto".
+        /// Number of steps, K in the paper: 1 to 16, or "auto".
         #[range(1..=MAX_STEPS)]
         pub steps: Auto<usize> = Auto::Given(3),
-        /// The first step that is used, 1 in the paper, or "last" for the last one alone.
+        /// The first step that is used (1 in the paper), or "last": the last alone.
         #[range(1..=MAX_STEPS)]
         pub first_step: FirstStep = FirstStep::Last,
         /// none, mean (of steps 1..k), or { decay = alpha }.
@@ -98,8 +94,8 @@ settings! {
         /// Added to motif degrees before dividing by them, in multiples of their mean; 0 in the paper.
         #[range(0.0..=LARGEST)]
         pub regularize: f64 = 0.5,
-        /// Share of steps in which a walk stays at its node, for psi = p and a-norm: 0 (the paper) to 0.9, or "auto": 0.2 if the
-        /// graph is bipartite.
+        /// Share of steps in which a walk stays, for psi = p and a-norm: 0 (the paper) to 0.9, or "auto": 0.2 if the graph is
+        /// bipartite.
         #[range(0.0..=0.9)]
         pub laziness: Auto<f64> = Auto::Auto,
         /// separate: local embeddings, then a global one; tucker or cp: all motif matrices at once, as a tensor.
@@ -127,13 +123,12 @@ settings! {
         pub dim: Auto<usize> = Auto::Auto,
         /// How columns are normalised: l2, l1, max or none.
         pub norm: Norm = Norm::L2,
-        /// unit: no scaling after the norm; sigma: by the singular value; spectral: by a power of it, lower if the spectrum
-        /// shows no communities.
+        /// unit: none; sigma: by the singular value; spectral: by a power of it, lower if the spectrum shows no communities.
         pub scale: Scale = Scale::Spectral,
         /// Each row is divided by its length to this power; 0 in the paper.
         #[range(0.0..=4.0)]
         pub row_power: f64 = 0.5,
-        /// A second view of each motif: factors of log max(1, window matrix); reports/research.md has its formula.
+        /// A second view of each motif: factors of the logarithm of a window matrix.
         pub log_window: LogWindow = LogWindow::default(),
         /// How the factors are computed; `hone list solvers` lists the methods, docs/solvers.md their options.
         pub solver: Solver = Solver::Svd(Svd { oversampling: 16, filter: 8, ..Svd::default() }),
@@ -153,8 +148,8 @@ settings! {
         /// Columns of the view, or "auto": half of the columns of Z per motif.
         #[range(1..=MAX_DIM)]
         pub dim: Auto<usize> = Auto::Auto,
-        /// Squared norm of the view relative to that of the local embedding, or "auto": larger the more clearly the spectrum
-        /// shows communities.
+        /// Squared norm relative to that of the local embedding, or "auto": larger the more clearly the spectrum shows
+        /// communities.
         #[range(SMALLEST..=LARGEST)]
         pub weight: Auto<f64> = Auto::Auto,
     }
@@ -168,8 +163,7 @@ settings! {
         pub dim: usize = 128,
         /// Vectors to return: global (Z), or local (Y, all local embeddings side by side).
         pub output: Output = Output::Global,
-        /// How Z and H are computed: the same methods (svd is exact, from the Gram matrix of Y), or autoencoder, a neural
-        /// network.
+        /// How Z and H are computed: the same methods, or autoencoder.
         pub solver: Solver = Solver::default(),
     }
 }
@@ -200,7 +194,7 @@ settings! {
         /// The file that has them; see [`crate::attributes`].
         #[serde(skip_serializing_if = "Option::is_none")]
         pub file: Option<String> = None,
-        /// Columns of the attributes in the result, or "auto": half of global.dim, but no more than there are attributes.
+        /// Columns of the attributes in the result, or "auto": at most half of global.dim.
         #[range(1..=MAX_DIM)]
         pub dim: Auto<usize> = Auto::Auto,
         /// Squared norm of these columns relative to that of proximity.
@@ -209,10 +203,10 @@ settings! {
         /// Squared norm of words relative to that of numbers and categories, where there are both.
         #[range(SMALLEST..=LARGEST)]
         pub words: f64 = 1.0,
-        /// Attributes are averaged over walks of 0 to this many steps; 0 for those of the node alone.
+        /// Attributes are averaged over walks of up to this many steps; 0: those of the node alone.
         #[range(0..=MAX_STEPS)]
         pub steps: usize = 4,
-        /// How a table of your own attributes is read; attributes.file = "FILE" names it. See docs/attributes.md.
+        /// How a table of attributes is read; attributes.file = "FILE" names it.
         pub table: Table = Table::default(),
     }
 }
@@ -225,8 +219,8 @@ settings! {
         pub form: Form = Form::Components(Components::default()),
         /// before: next to the local embeddings; after: next to the global embedding.
         pub combine: Combine = Combine::After,
-        /// Squared norm of these columns relative to that of the columns next to them; a quarter of it with directed motifs;
-        /// "unit" for no scaling; "auto": 20, or 1 next to columns of attributes.
+        /// Squared norm relative to that of the columns next to them; a quarter of it with directed motifs; "unit": no scaling;
+        /// "auto": 20, or 1 next to columns of attributes.
         #[range(SMALLEST..=LARGEST)]
         pub weight: Balance = Balance::Auto,
         /// How features are diffused over each motif graph.
@@ -250,7 +244,7 @@ settings! {
         /// Added to each component, in standard deviations.
         #[range(-LARGEST..=LARGEST)]
         pub offset: f64 = 3.0,
-        /// Scale of the last column, x²/(1 + x²) of the first component x: how far a node is from the middle; 0 for none.
+        /// Scale of the last column, x²/(1 + x²) of the first component x; 0 for none.
         #[range(0.0..=LARGEST)]
         pub extremes: f64 = 1.0,
     }

@@ -211,6 +211,42 @@ fn every_console_example_of_the_pages_runs() {
     }
 }
 
+/// The pages in docs/ can be read in an afternoon: 25 000 words, the contents included.
+#[test]
+fn the_pages_are_short() {
+    const MOST: usize = 25_000;
+    let count = |page: &PathBuf| {
+        let text = fs::read_to_string(page).expect("readable");
+        text.split_whitespace().count()
+    };
+    let docs: Vec<PathBuf> = pages()
+        .into_iter()
+        .filter(|page| page.parent().is_some_and(|folder| folder.ends_with("docs")))
+        .collect();
+    let words: usize = docs.iter().map(count).sum();
+    assert!(
+        words <= MOST,
+        "docs/ has {words} words, {MOST} at most: shorten pages, or move experiments to reports/"
+    );
+}
+
+/// A page says what it answers before anything else.
+#[test]
+fn every_page_opens_with_what_it_answers() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).expect("readable");
+        let mut lines = text.lines().filter(|line| !line.is_empty());
+        let title = lines.next().unwrap_or_default();
+        assert!(title.starts_with("# "), "{}: no title", page.display());
+        let opening = lines.next().unwrap_or_default();
+        assert!(
+            page.ends_with("SUMMARY.md") || !opening.starts_with(['#', '`', '|', '$', '!']),
+            "{}: begins with {opening}",
+            page.display()
+        );
+    }
+}
+
 /// Rust in the pages is part of an example that the checks compile and run.
 #[test]
 fn rust_of_the_pages_is_in_the_examples() {
