@@ -15,10 +15,17 @@
 //! Files without such names, of other tools or of the paper's presets, have proximity columns only: plain cosine. All three
 //! are xᵢ·xⱼ − hᵢ − hⱼ with prepared rows x and half squared lengths h, so one search serves them all.
 //! Cost: O(N D) once; memory for one more copy of the vectors.
+//!
+//! [`Space::prepared`] gives these rows to others: by plain distance d they rank as here, for 1 − d²/2 is the similarity. Only
+//! nodes without a direction need a column more. Their cosine with all others is 0, but the distance of zero to a direction
+//! is that of a cosine of ½; with a direction of their own, at a right angle to all others, it is that of 0. Among
+//! themselves their cosine becomes 1: they have equal rows. Names of columns say what they are, so that rows which are read back
+//! make the same space, bit for bit.
 
 use std::ops::Range;
 
 use hone::dense::Block;
+use hone::graph::NodeIds;
 use hone::parallel;
 use hone::store::Embedding;
 use hone::{Error, Result};
@@ -33,6 +40,9 @@ pub(crate) const LARGE: usize = 200_000;
 
 /// Names of columns that are coordinates begin with one of these.
 const PLACED: [&str; 3] = ["structure_", "attributes_", "features_"];
+
+/// Names of prepared columns begin with these: those of directions, of coordinates, and of nodes without a direction.
+const PREPARED: [&str; 3] = ["prepared_direction", "prepared_coordinate", "prepared_none"];
 
 /// Which columns are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +108,10 @@ impl Space {
     /// When a value is not finite, or the columns requested are not there.
     pub fn of(embedding: &Embedding, by: By) -> Result<Space> {
         check_finite(embedding)?;
+        let is_prepared = |name: &String| PREPARED.iter().any(|kind| name.starts_with(kind));
+        if !embedding.columns.is_empty() && embedding.columns.iter().all(is_prepared) {
+            return Space::of_prepared(embedding, by);
+        }
         let (from, names) = (&embedding.vectors, &embedding.columns);
         let is_placed = |j: &usize| PLACED.iter().any(|prefix| names[*j].starts_with(prefix));
         let (mut coordinates, mut directions): (Vec<usize>, Vec<usize>) =
@@ -148,18 +162,74 @@ impl Space {
                 *to = ((f64::from(source[j]) - mean) * scale) as f32;
             }
         });
-        let half = parallel::collect(from.rows(), |i| {
-            let placed = &vectors.row(i)[directions.len()..];
-            (placed.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 2.0) as f32
-        });
         Ok(Space {
+            half: halves(&vectors, directions.len()),
             vectors,
-            half,
             directions: directions.len(),
             by,
             beside: both.then_some(other),
             top,
         })
+    }
+
+    /// Rows that [`Space::prepared`] gave, as they are.
+    fn of_prepared(embedding: &Embedding, by: By) -> Result<Space> {
+        let (from, names) = (&embedding.vectors, &embedding.columns);
+        let kind = |kind: &str| -> Vec<usize> {
+            let all = 0..names.len();
+            all.filter(|&j| names[j].starts_with(kind)).collect()
+        };
+        let (directions, coordinates) = (kind(PREPARED[0]), kind(PREPARED[1]));
+        let others = match by {
+            By::All => 0,
+            By::Proximity => coordinates.len(),
+            By::Structure => directions.len(),
+        };
+        if others > 0 {
+            let message = "these rows are prepared for another comparison; compare by all, or prepare the vectors by what is \
+                           wanted";
+            return Err(Error::config("by", message));
+        }
+        let columns = [&directions[..], &coordinates[..]].concat();
+        let mut vectors = Block::zeros(from.rows(), columns.len());
+        vectors.update_rows(|i, row| {
+            let pairs = row.iter_mut().zip(&columns);
+            pairs.for_each(|(to, &j)| *to = from.get(i, j));
+        });
+        Ok(Space {
+            half: halves(&vectors, directions.len()),
+            vectors,
+            directions: directions.len(),
+            by,
+            beside: None,
+            top: f64::from(u8::from(directions.is_empty())),
+        })
+    }
+
+    /// The prepared rows under these ids, for any index that compares by plain distance: the similarity of two rows at
+    /// distance d is 1 − d²/2, except that rows without a direction are as similar as if they had one, and the same.
+    ///
+    /// # Panics
+    /// When there are not as many ids as rows.
+    pub fn prepared(&self, ids: NodeIds) -> Embedding {
+        let (directions, width) = (self.directions, self.vectors.cols());
+        let lone = usize::from(directions > 0);
+        let name = |j: usize| match j.checked_sub(directions) {
+            None => format!("{}{j}", PREPARED[0]),
+            Some(0) if lone == 1 => PREPARED[2].to_owned(),
+            Some(k) => format!("{}{}", PREPARED[1], k - lone),
+        };
+        let columns = (0..width + lone).map(name).collect();
+        let mut vectors = Block::zeros(self.len(), width + lone);
+        vectors.update_rows(|i, row| {
+            let (from, to) = self.vectors.row(i).split_at(directions);
+            row[..directions].copy_from_slice(from);
+            row[directions + lone..].copy_from_slice(to);
+            if lone == 1 && from.iter().all(|&x| x == 0.0) {
+                row[directions] = 1.0;
+            }
+        });
+        Embedding::with_columns(ids, vectors, columns)
     }
 
     /// What is compared.
@@ -247,6 +317,14 @@ impl Space {
             half,
         })
     }
+}
+
+/// Half the squared length of the coordinates of each row, which follow the directions.
+fn halves(vectors: &Block, directions: usize) -> Vec<f32> {
+    parallel::collect(vectors.rows(), |i| {
+        let placed = &vectors.row(i)[directions..];
+        (placed.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 2.0) as f32
+    })
 }
 
 /// Sums of some columns after `f`, in chunks of fixed size.

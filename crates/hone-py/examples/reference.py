@@ -30,7 +30,7 @@ GROUPS = {
         "significance", "Significance", "coefficients", "Coefficients", "triad_census", "compare", "Comparison",
         "motif_cluster", "MotifCluster", "list_motifs",
     ],
-    "Similar nodes": ["most_similar", "neighbours", "Neighbours"],
+    "Similar nodes": ["most_similar", "neighbours", "Neighbours", "prepared"],
     "Roles and maps": ["roles", "Roles", "layout", "draw_map", "Map"],
     "Evaluation": ["evaluate_link_prediction", "evaluate_nodes", "Evaluation", "link_split", "LinkSplit", "methods"],
     "Files": ["write_embedding", "read_embedding", "Embedding", "read_factors", "Factors", "LocalFactors", "JointFactors"],

@@ -20,6 +20,8 @@ pub(crate) struct Space {
     inner: Arc<hone_explore::Space>,
 }
 
+/// Rows and the names of their columns.
+type Prepared<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>);
 /// Rows and their similarities.
 type Nearest<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 /// The same, one row per node, and the recall of an approximate search.
@@ -56,6 +58,15 @@ impl Space {
     fn beside(&self) -> Option<String> {
         let by = serde_json::to_value(self.inner.beside()?).expect("plain data");
         by.as_str().map(str::to_owned)
+    }
+
+    /// The rows that are compared, and the names of their columns.
+    fn prepared<'py>(&self, py: Python<'py>) -> PyResult<Prepared<'py>> {
+        let space = self.inner.clone();
+        let rows = run(py, 0, None, move |_| {
+            Ok(space.prepared(NodeIds::Sequential(space.len())))
+        })?;
+        Ok((memory::array(py, rows.vectors)?, rows.columns))
     }
 
     /// The rows most similar to what the positive rows have and the negative ones do not, and how similar they are.

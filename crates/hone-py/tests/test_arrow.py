@@ -1,5 +1,6 @@
 """Arrow streams: edges and nodes in, results out, against lists of the same."""
 
+import os
 import subprocess
 import sys
 import uuid
@@ -78,6 +79,10 @@ def test_tables_of_nodes_fix_the_order():
     nodes = pyarrow.table({"age": [1, 2, 3], "id": ["cid", "bob", "ann"]})
     graph = Graph([("ann", "bob")], nodes=nodes)
     assert graph.node_ids.tolist() == ["cid", "bob", "ann"] and graph.n_edges == 1
+    for same in (stream(nodes), polars.DataFrame(nodes), nodes.to_pandas(), nodes.to_reader()):
+        assert Graph([("ann", "bob")], nodes=same).node_ids.tolist() == ["cid", "bob", "ann"]
+    for column in (polars.DataFrame(nodes)["id"], nodes.to_pandas()["id"]):
+        assert Graph([("ann", "bob")], nodes=column).node_ids.tolist() == ["cid", "bob", "ann"]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +97,13 @@ def test_tables_of_nodes_fix_the_order():
 def test_bad_ids(columns, message):
     with pytest.raises(ValueError, match=message):
         Graph(stream(pyarrow.table(columns)), source="source", target="target")
+
+
+def test_bad_weights():
+    table = pyarrow.table({"source": [1, 2, 3, 4], "target": [2, 3, 4, 5], "weight": [1.0, 2.0, 3.0, None]})
+    for rows in (1, 2, 100):
+        with pytest.raises(ValueError, match="weights: row 3 has none"):
+            Graph(stream(table, rows), weighted=True)
 
 
 def test_a_source_that_fails_says_why():
@@ -143,12 +155,13 @@ def test_duckdb_reads_and_is_read():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured through /proc")
 def test_a_stream_takes_little_more_memory_than_an_array():
     """Beyond what is there before: the array of a graph, or a stream that makes its batches when they are asked for."""
-    code = """
+    edges = 10_000_000 if os.environ.get("HONE_EVERY_CASE") else 3_000_000
+    code = f"EDGES = {edges}" + """
 import sys
 import numpy as np, pyarrow
 from hone_embed import Graph
 def batches():
-    for start in range(0, 3_000_000, 100_000):
+    for start in range(0, EDGES, 100_000):
         k = np.arange(start, start + 100_000, dtype=np.int64)
         yield pyarrow.record_batch({"source": k % 500_000, "target": k * 7919 % 500_000})
 def peak():

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use hone::Error;
 use hone::graph::NodeIds;
+use hone::store::{Embedding, Format};
 use hone_explore::{Answer, By, Method, Neighbours, Search, Space, find_node};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,10 @@ pub(crate) struct Args {
     /// Find the neighbours of every node.
     #[arg(long)]
     all: bool,
+    /// Write the rows that are compared, for a database: their plain Euclidean distance d ranks as this command does, and
+    /// 1 - d²/2 is the similarity.
+    #[arg(long)]
+    prepared: bool,
     /// Number of similar nodes [default: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     top: Option<u32>,
@@ -43,11 +48,15 @@ pub(crate) struct Args {
     /// Seed of the approximate search [default: 0].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// File for the result: .tsv, .csv (also .gz, .zst), .parquet; with --all also .npy; - is standard output.
+    /// File for the result: .tsv, .csv (also .gz, .zst), .parquet; with --all also .npy; with --prepared any of vectors; - is
+    /// standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
+    /// With --prepared: format of the output, if the extension does not say it.
+    #[arg(long, value_name = "FORMAT", value_parser = vectors::format(), requires = "prepared")]
+    output_format: Option<Format>,
     /// Print JSON instead of lines.
-    #[arg(long, conflicts_with_all = ["all", "output"])]
+    #[arg(long, conflicts_with_all = ["all", "prepared", "output"])]
     json: bool,
     /// Replace files that exist.
     #[arg(short, long)]
@@ -60,6 +69,7 @@ Examples:
   hone similar vectors.npy --node alice --node bob --top 5 --by structure
   hone similar vectors.npy --positive king --positive woman --negative man
   hone similar vectors.npy --all -o neighbours.parquet --top 20
+  hone similar vectors.npy --prepared -o rows.parquet
   hone similar -o neighbours.tsv --config neighbours.parquet.run.json
 
 Columns called structure_… (of the preset `hone`) are compared by distance, all others by cosine; see docs/explore.md.
@@ -76,6 +86,8 @@ struct Choices {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     negative: Vec<String>,
     all: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    prepared: bool,
     by: By,
     #[serde(flatten)]
     search: Search,
@@ -87,7 +99,7 @@ impl Args {
     /// The choices of the command line over those of an earlier run; a query replaces all earlier ones.
     fn choices(&self, before: Choices) -> Result<Choices, Error> {
         let arithmetic = !self.positive.is_empty() || !self.negative.is_empty();
-        let asked = [self.all, !self.node.is_empty(), arithmetic];
+        let asked = [self.all, self.prepared, !self.node.is_empty(), arithmetic];
         let asked = asked.into_iter().filter(|&asked| asked).count();
         let mut now = before;
         if asked > 0 {
@@ -95,19 +107,24 @@ impl Args {
             now.positive.clone_from(&self.positive);
             now.negative.clone_from(&self.negative);
             now.all = self.all;
+            now.prepared = self.prepared;
         }
         now.by = self.by.unwrap_or(now.by);
         now.search.top = self.top.map_or(now.search.top, |top| top as usize);
         now.search.search = self.search.unwrap_or(now.search.search);
         now.search.seed = self.seed.unwrap_or(now.search.seed);
         let questions = [&now.node, &now.positive, &now.negative];
-        let nothing = !now.all && questions.iter().all(|ids| ids.is_empty());
+        let nothing = !now.all && !now.prepared && questions.iter().all(|ids| ids.is_empty());
         let (option, message) = if asked > 1 {
-            let message = "give only one of --node, --positive (with --negative) and --all";
+            let message =
+                "give only one of --node, --positive (with --negative), --all and --prepared";
             ("--node", message)
         } else if nothing {
-            let message = "give --node ID, --positive ID or --all";
+            let message = "give --node ID, --positive ID, --all or --prepared";
             ("--node", message)
+        } else if now.prepared && self.top.is_some() {
+            let message = "does not apply to --prepared, which writes every row";
+            ("--top", message)
         } else if !now.all && (self.search.is_some() || self.seed.is_some()) {
             let message = "only applies to --all; a single node is always compared with all others";
             (self.search.map_or("--seed", |_| "--search"), message)
@@ -124,9 +141,10 @@ impl Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (source, before) = args.vectors.resolve::<Choices>(COMMAND)?;
     let choices = args.choices(before.unwrap_or_default())?;
-    let outputs = match choices.all {
-        true => Neighbours::files(&args.output)?,
-        false => vec![args.output.clone()],
+    let outputs = match (choices.all, choices.prepared) {
+        (true, _) => Neighbours::files(&args.output)?,
+        (_, true) => Embedding::files(&args.output, args.output_format)?,
+        _ => vec![args.output.clone()],
     };
     let files = source.files().write_recorded(&outputs, &args.output);
     let mut batch = files.check(args.force)?;
@@ -134,7 +152,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (ids, space, mut done) = source.open(choices.by, &choices, context)?;
     stages.end("read");
     let (output, progress) = (&args.output, context.progress());
-    if choices.all {
+    if choices.prepared {
+        let rows = space.prepared(ids);
+        rows.add_to(&mut batch, output, args.output_format)?;
+    } else if choices.all {
         let found = choices.search.all(&space, progress)?;
         stages.end("search");
         vectors::note_recall(found.recall, context);

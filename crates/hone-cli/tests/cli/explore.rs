@@ -488,6 +488,7 @@ fn records_repeat_similar_layout_roles_and_map() {
             "similar z.npy --all --top 3 --search approximate --seed 9 -o all.tsv",
             "all.tsv",
         ),
+        ("similar z.npy --prepared --by all -o rows.npy", "rows.npy"),
         (
             "layout z.npy -o xy.tsv --by proximity --neighbours 5 --steps 50 --layout-seed 3",
             "xy.tsv",
@@ -581,6 +582,51 @@ fn records_repeat_similar_layout_roles_and_map() {
     run_in(&first, &["roles", "g.tsv", "--seed", "1"])
         .code(2)
         .stderr(contains("--seed: only applies to --sample"));
+}
+
+#[test]
+fn prepared_rows_are_compared_as_they_are() {
+    let folder = folder();
+    vectors(folder.path());
+    let run = |line: &str| run_in(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let answer = |file: &str| {
+        let found = run(&format!("similar {file} --node 33 --top 12")).success();
+        String::from_utf8_lossy(&found.get_output().stdout).into_owned()
+    };
+    let expected = answer("karate.npy");
+    for file in ["rows.npy", "rows.tsv", "rows.parquet", "rows.npz"] {
+        run(&format!("similar karate.npy --prepared -o {file}")).success();
+        assert_eq!(answer(file), expected, "{file}");
+        run(&format!("similar {file} --prepared -o again.npy --force")).success();
+        run(&format!("similar {file} --node 3 --by structure"))
+            .code(2)
+            .stderr(contains("prepared for another comparison"));
+    }
+    let same = |name: &str| fs::read(folder.path().join(name)).expect("written");
+    assert_eq!(same("rows.npy"), same("again.npy"));
+    let printed = run("similar karate.npy --prepared --by proximity --output-format csv").success();
+    printed.stdout(predicate::function(|text: &str| {
+        text.starts_with("id,prepared_direction0,") && text.lines().count() == 35
+    }));
+    let wrong = [
+        ("--prepared --all", "--node: give only one of"),
+        ("--prepared --top 3", "--top: does not apply to --prepared"),
+        (
+            "--prepared --search exact",
+            "--search: only applies to --all",
+        ),
+        ("--prepared --json", "cannot be used with"),
+        ("--all --output-format csv", "--prepared"),
+        (
+            "--prepared -o rows.png",
+            "no embedding format has this extension",
+        ),
+    ];
+    for (options, message) in wrong {
+        run(&format!("similar karate.npy {options}"))
+            .code(2)
+            .stderr(contains(message));
+    }
 }
 
 #[test]

@@ -365,3 +365,71 @@ fn tables_hold_what_was_found() {
     assert!(write("knn.npy").is_err(), "existing files stay");
     assert!(write("knn.xyz").is_err());
 }
+
+#[test]
+fn prepared_rows_rank_by_plain_distance() {
+    let embedding = vectors(220, 12, 5);
+    let spread = spread(&embedding);
+    for by in [By::All, By::Proximity, By::Structure] {
+        let space = Space::of(&embedding, by).expect("both kinds of columns");
+        let rows = space.prepared(embedding.ids.clone());
+        let width = [18, 13, 5][by as usize];
+        assert_eq!(rows.vectors.cols(), width, "{by:?}");
+        // Node 5 has no direction.
+        for i in (0..220).filter(|&i| by == By::Structure || i != 5) {
+            for j in (0..220).filter(|&j| j != i) {
+                let pairs = rows.vectors.row(i).iter().zip(rows.vectors.row(j));
+                let square: f64 = pairs
+                    .map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2))
+                    .sum();
+                let similarity = naive(&embedding, spread, by, i, j);
+                assert!(
+                    (1.0 - square / 2.0 - similarity).abs() < 1e-5,
+                    "{by:?} {i} {j}: {square} for {similarity}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn prepared_rows_that_are_read_back_are_not_prepared_again() {
+    let embedding = vectors(60, 12, 5);
+    for (by, other) in [
+        (By::All, By::Structure),
+        (By::Proximity, By::Structure),
+        (By::Structure, By::Proximity),
+    ] {
+        let space = Space::of(&embedding, by).expect("both kinds of columns");
+        let rows = space.prepared(embedding.ids.clone());
+        for by in [By::All, by] {
+            let again = Space::of(&rows, by).expect("prepared by this");
+            assert_eq!(again.prepared(rows.ids.clone()), rows);
+            assert_eq!(again.halves(), space.halves());
+            for i in 0..60 {
+                assert_eq!(again.similarity(i, 7), space.similarity(i, 7));
+            }
+        }
+        let refused = Space::of(&rows, other)
+            .expect_err("prepared by another")
+            .to_string();
+        assert!(
+            refused.contains("prepared for another comparison"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn rows_without_a_direction_are_far_from_all_that_have_one() {
+    let mut block = Block::random(6, 4, Key::new(3));
+    block.row_mut(2).fill(0.0);
+    block.row_mut(4).fill(0.0);
+    let embedding = Embedding::new(NodeIds::Sequential(6), block);
+    let space = Space::of(&embedding, By::All).expect("proximity");
+    let rows = space.prepared(embedding.ids.clone());
+    assert_eq!(rows.columns[4], "prepared_none");
+    let alone: Vec<f32> = (0..6).map(|i| rows.vectors.get(i, 4)).collect();
+    assert_eq!(alone, [0.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(rows.vectors.row(2), rows.vectors.row(4));
+}

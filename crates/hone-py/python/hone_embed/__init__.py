@@ -21,7 +21,7 @@ from hone_embed._evaluate import (
     link_split,
     methods,
 )
-from hone_embed._explore import Neighbours, layout, most_similar, neighbours
+from hone_embed._explore import Neighbours, layout, most_similar, neighbours, prepared
 from hone_embed._factors import Factors, JointFactors, LocalFactors, read_factors
 from hone_embed._features import features
 from hone_embed._graph import Graph, generate, read_graph, read_recorded_graph
@@ -86,6 +86,7 @@ __all__ = [
     "motif_cluster",
     "motif_matrix",
     "neighbours",
+    "prepared",
     "presets",
     "read_embedding",
     "read_factors",

@@ -1,38 +1,43 @@
-"""Streams of Arrow, as databases and data frames give them: columns of edges and of ids, read batch by batch.
+"""Streams of Arrow, as databases and data frames give them: columns of edges, of ids and of vectors, read batch by batch.
 
 Text is numbered batch by batch: of each name one copy is kept, and a number per row.
 """
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any, Optional
 
 import numpy as np
 
+from hone_embed._cursors import is_cursor, pyarrow_for, rows_of_cursor
 from hone_embed._ids import id_array, weight_array
 
 
+#: Where the names of the columns of vectors are, in the metadata of a table and of a Parquet file.
+NAMES = "hone.columns"
+
+
 def is_stream(data: Any) -> bool:
-    """Whether an object gives an Arrow stream of record batches."""
-    return hasattr(data, "__arrow_c_stream__")
+    """Whether an object gives an Arrow stream of record batches, or is a cursor, which gives rows."""
+    return hasattr(data, "__arrow_c_stream__") or is_cursor(data)
 
 
-def pyarrow_for(use: str) -> Any:
-    """The module pyarrow, or an error that says what needs it."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError(f"{use} needs pyarrow: pip install pyarrow") from None
-    return pyarrow
+def is_table(data: Any) -> bool:
+    """Whether it gives rows and not, as a column of a data frame does, values."""
+    return is_stream(data) and (hasattr(data, "schema") or hasattr(data, "columns") or is_cursor(data) or not hasattr(data, "__iter__"))
 
 
 class Batches:
     """The batches of a stream, the first rows of which can be looked at."""
 
     def __init__(self, data: Any) -> None:
-        reader = pyarrow_for("an Arrow stream").RecordBatchReader.from_stream(data)
+        pyarrow = pyarrow_for("an Arrow stream")
+        reader = rows_of_cursor(data) if is_cursor(data) else pyarrow.RecordBatchReader.from_stream(data)
+        self.metadata: dict[bytes, bytes] = reader.schema.metadata or {}
         self.names: list[str] = list(reader.schema.names)
+        self.types: list[Any] = list(reader.schema.types)
         self._reader = reader
         self._head = next((batch for batch in reader if batch.num_rows), None)
 
@@ -61,13 +66,21 @@ class Ids:
             if column.null_count:
                 row = self._row + column.is_null().to_pylist().index(True)
                 raise ValueError(f"{name}: row {row} has no id; drop the rows without one")
-            whole = _value_type(column.type) in ("int", "uint")
+            kind = _value_type(column.type)
+            whole = kind in ("int", "uint")
+            if not whole and not any(word in kind for word in ("string", "binary", "extension")):
+                raise ValueError(f"{name}: ids of type {column.type}; use integers or names")
             self._check_kind("integers" if whole else "names", name)
             pieces.add(id_array(_plain(column).to_numpy(zero_copy_only=False), name) if whole else self._numbered(column, name))
         self._row += batch.num_rows
 
     def columns(self) -> list[np.ndarray]:
         return [pieces.joined(np.int64) for pieces in self._columns.values()]
+
+    def only(self) -> np.ndarray:
+        """The ids of a single column."""
+        numbers = self.columns()[0]
+        return np.asarray(list(self.names), dtype=np.str_)[numbers] if self.are_names() else numbers
 
     def are_names(self) -> bool:
         return self._kind == "names"
@@ -106,11 +119,12 @@ def edge_columns(
 
     Names are in the order in which a reader of rows meets them.
     """
-    ids, weights = Ids("source", "target"), Pieces()
+    ids, weights, row = Ids("source", "target"), Pieces(), 0
     for batch in batches:
         ids.add(batch, places)
         if weight is not None:
-            weights.add(weight_array(batch.column(weight).to_numpy(zero_copy_only=False)))
+            weights.add(_weights(batch.column(weight), row))
+        row += batch.num_rows
     sources, targets = ids.columns()
     found = None if weight is None else weights.joined(np.float32)
     if not ids.are_names():
@@ -132,16 +146,59 @@ def node_ids(data: Any) -> np.ndarray:
     place = batches.names.index("id") if "id" in batches.names else 0
     for batch in batches:
         ids.add(batch, (place,))
-    numbers = ids.columns()[0]
-    return np.asarray(list(ids.names), dtype=np.str_)[numbers] if ids.are_names() else numbers
+    return ids.only()
 
 
-def vector_table(ids: np.ndarray, vectors: np.ndarray) -> Any:
+def vector_table(ids: np.ndarray, vectors: np.ndarray, names: list[str]) -> Any:
     """Ids and vectors, these as one column of lists of one length, which shares the memory of the array."""
     pyarrow = pyarrow_for("to_arrow")
     values = pyarrow.array(np.ascontiguousarray(vectors, dtype=np.float32).reshape(-1))
     column = pyarrow.FixedSizeListArray.from_arrays(values, vectors.shape[1])
-    return pyarrow.table({"id": pyarrow.array(ids.tolist() if ids.dtype.kind == "O" else ids), "vector": column})
+    table = pyarrow.table({"id": pyarrow.array(ids.tolist() if ids.dtype.kind == "O" else ids), "vector": column})
+    return table.replace_schema_metadata({NAMES: json.dumps(names)})
+
+
+def vectors_of(data: Any) -> tuple[np.ndarray, np.ndarray, Optional[list[str]]]:
+    """Ids, vectors and, where the table has them, names of their columns: of a table with one column of lists."""
+    from pyarrow import compute
+
+    batches, ids, pieces = Batches(data), Ids("id"), []
+    place, width = _vector_place(batches), None
+    id_place = batches.names.index("id") if "id" in batches.names else int(place == 0)
+    for batch in batches:
+        row = sum(map(len, pieces))
+        column = batch.column(place)
+        lengths = compute.list_value_length(column).fill_null(-1).to_numpy(zero_copy_only=False)
+        width = int(lengths[0]) if width is None and len(lengths) else width
+        for at in np.flatnonzero(lengths != width)[:1]:
+            found = "no vector" if lengths[at] < 0 else f"{lengths[at]} values"
+            raise ValueError(f"vector: row {row + at} has {found}, those before have {width}; vectors have one length")
+        values = column.flatten()
+        if values.null_count:
+            at = values.is_null().to_pylist().index(True)
+            raise ValueError(f"vector: row {row + at // int(width or 1)} has a null; every value must be a number")
+        ids.add(batch, (id_place,))
+        pieces.append(values.to_numpy(zero_copy_only=False).astype(np.float32, copy=False).reshape(len(lengths), int(width or 0)))
+    names = json.loads(batches.metadata.get(NAMES.encode(), b"null"))
+    vectors = np.concatenate(pieces) if pieces else np.empty((0, 0), dtype=np.float32)
+    return ids.only(), vectors, names if names is not None and len(names) == vectors.shape[1] else None
+
+
+def _vector_place(batches: Batches) -> int:
+    """The column of vectors: the only one of lists."""
+    lists = [place for place, kind in enumerate(batches.types) if "list" in str(kind).split("<")[0]]
+    if len(lists) != 1 or len(batches.names) < 2:
+        known = ", ".join(f"{name} ({kind})" for name, kind in zip(batches.names, batches.types))
+        raise ValueError(f"embedding: a table with an id and one column of lists is expected; columns: {known}")
+    return lists[0]
+
+
+def _weights(column: Any, row: int) -> np.ndarray:
+    """Weights from a batch that begins with this row."""
+    if column.null_count:
+        row += column.is_null().to_pylist().index(True)
+        raise ValueError(f"weights: row {row} has none; drop the rows without one, or set it in the query")
+    return weight_array(column.to_numpy(zero_copy_only=False))
 
 
 def _value_type(kind: Any) -> str:
@@ -169,4 +226,4 @@ def _texts(values: Any, kind: Any, name: str) -> list[str]:
         return found
     if all(isinstance(value, bytes) for value in found):
         return [str(uuid.UUID(bytes=value)) if "uuid" in str(kind) else value.hex() for value in found]
-    raise ValueError(f"{name}: ids of type {kind}; use integers or names")
+    raise ValueError(f"{name}: ids of type {kind}; use integers, text or bytes")

@@ -12,7 +12,7 @@ import numpy as np
 from hone_embed import _native
 from hone_embed._progress import jobs, listener
 from hone_embed._results import Table
-from hone_embed._store import _parts
+from hone_embed._store import Embedding, _parts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,7 +54,8 @@ def most_similar(
     Parameters
     ----------
     embedding
-        A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, or a pair of ids and vectors.
+        A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, a table with an id and a column of lists (anything that is an
+        Arrow stream, or a cursor), or a pair of ids and vectors.
     node
         The id of a node.
     positive, negative
@@ -115,6 +116,32 @@ def neighbours(
     with listener(verbose) as listen:
         rows, similarities, recall = space.all(_top(top), search, int(random_state), jobs(n_jobs), listen)
     return Neighbours(ids, rows, similarities, recall)
+
+
+def prepared(embedding: Any, *, by: str = "all") -> Embedding:
+    """The rows that are compared, for a database: by plain Euclidean distance they rank as :func:`neighbours` does.
+
+    The similarity of two nodes at distance d is 1 - d²/2. Rows that are written and read are not prepared again. Besides
+    the columns that are compared there is one for nodes without a direction (all their proximity columns are zero): it keeps
+    them away from all others, and makes them equal among themselves. By ``"proximity"``, all rows have length one, so cosine
+    and inner product rank in the same way.
+
+    Parameters
+    ----------
+    embedding, by
+        As for :func:`most_similar`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hone_embed import HONE
+    >>> hone = HONE().fit("builtin:karate")
+    >>> distances = np.linalg.norm(prepared(hone).vectors - prepared(hone).vectors[33], axis=1)
+    >>> np.argsort(distances)[1:4].tolist() == [node for node, _ in most_similar(hone, 33, top=3)]
+    True
+    """
+    ids, space = _space(embedding, by)
+    return Embedding(ids, *space.prepared())
 
 
 def layout(

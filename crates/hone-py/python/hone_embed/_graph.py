@@ -149,6 +149,19 @@ class Graph:
         shape = (self.n_nodes, self.n_nodes)
         return scipy.sparse.csr_array((weights, indices, indptr.astype(indices.dtype)), shape=shape)
 
+    @property
+    def edge_index(self) -> np.ndarray:
+        """int64, shape (2, number of arcs): the rows of both ends of each arc, as PyTorch Geometric has them; an undirected edge
+        is two arcs. ``adjacency().data`` has weights in this order.
+
+        >>> Graph([("ann", "bob"), ("bob", "cid")]).edge_index
+        array([[0, 1, 1, 2],
+               [1, 0, 2, 1]])
+        """
+        indptr, indices, _ = self._native.csr()
+        rows = np.repeat(np.arange(self.n_nodes, dtype=np.int64), np.diff(indptr))
+        return np.stack([rows, indices.astype(np.int64)])
+
     def to_networkx(self) -> Any:
         """The graph as a NetworkX graph, with the same ids and weights.
 

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from hone_embed import _native
-from hone_embed._arrow import Batches, edge_columns, is_stream, node_ids
+from hone_embed._arrow import Batches, edge_columns, is_stream, is_table, node_ids
 from hone_embed._ids import id_array, integers, is_missing, narrow, node_list, positions, weight_array
 from hone_embed._warnings import warn
 
@@ -53,7 +53,7 @@ def convert(data: Any, options: Options) -> Converted:
             return converter(data, options)
     kind = f"{type(data).__module__}.{type(data).__qualname__}"
     raise TypeError(
-        f"graph: a {kind} is not a graph; pass a SciPy matrix, an edge array or table, an Arrow stream, a graph of NetworkX, igraph, "
+        f"graph: a {kind} is not a graph; pass a SciPy matrix, an edge array or table, an Arrow stream, a cursor, a graph of NetworkX, igraph, "
         "rustworkx, PyTorch Geometric or DGL, a file name, or a hone_embed.Graph"
     )
 
@@ -107,8 +107,8 @@ def _from_dense(data: np.ndarray, options: Options) -> Converted:
 
 
 def _node_list(nodes: Any) -> np.ndarray:
-    """Ids of all nodes: a number of them, a list, or a table that is an Arrow stream."""
-    return node_list(node_ids(nodes) if is_stream(nodes) and hasattr(nodes, "schema") else nodes)
+    """Ids of all nodes: a number of them, a list, or a table that is an Arrow stream or a cursor."""
+    return node_list(node_ids(nodes) if is_table(nodes) else nodes)
 
 
 def _matrix_ids(nodes: Any, count: int) -> Optional[np.ndarray]:

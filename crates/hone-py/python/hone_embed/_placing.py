@@ -162,7 +162,7 @@ class Placing(SklearnProtocol):
         FixedSizeListType(fixed_size_list<item: float>[24])
         """
         check_is_fitted(self)
-        return vector_table(self.node_ids_, self.embedding_)
+        return vector_table(self.node_ids_, self.embedding_, self._columns)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The same for any library that takes Arrow streams."""

@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from hone_embed import _native
-from hone_embed._arrow import vector_table
+from hone_embed._arrow import is_table, vector_table, vectors_of
 from hone_embed._graph import ids_to_array, ids_to_native
 from hone_embed._results import Table
 
@@ -36,7 +36,7 @@ class Embedding(Table):
 
     def to_arrow(self) -> Any:
         """Ids, and the vectors as one column of lists of one length, which shares their memory."""
-        return vector_table(self.node_ids, self.vectors)
+        return vector_table(self.node_ids, self.vectors, self.columns)
 
     def _columns(self) -> dict[str, Any]:
         return {"id": self.node_ids, **{name: self.vectors[:, k] for k, name in enumerate(self.columns)}}
@@ -56,7 +56,8 @@ def write_embedding(path: Path, embedding: Any, *, format: Optional[str] = None,
         ``.npy`` (ids next to it), ``.npz``, ``.parquet``, ``.w2v`` or ``.safetensors``. ``NAME.parquet/`` is a
         folder of Parquet files.
     embedding
-        A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, or a pair of ids and vectors.
+        A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, a table with an id and a column of lists (anything that is an
+        Arrow stream, or a cursor), or a pair of ids and vectors.
     format
         The extension of another format.
     overwrite
@@ -113,5 +114,7 @@ def _parts(embedding: Any) -> tuple[Any, Any, Any]:
         return embedding.node_ids, embedding.vectors, embedding.columns
     if hasattr(embedding, "index") and hasattr(embedding, "columns"):
         return embedding.index.to_numpy(), embedding.to_numpy(), list(embedding.columns)
+    if is_table(embedding):
+        return vectors_of(embedding)
     ids, vectors = embedding
     return ids, vectors, None
