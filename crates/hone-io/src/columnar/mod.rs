@@ -1,4 +1,4 @@
-//! Parquet tables of flat columns, the only user of the Parquet crate.
+//! Parquet tables of flat columns, and of vectors, the only user of the Parquet crate.
 //!
 //! Edge tables, counts, features and embeddings are all the same thing here: named columns of
 //! integers, counts, floats or text, written and read in row groups. The crate's column interface
@@ -7,6 +7,7 @@
 
 mod reader;
 mod validate;
+mod vectors;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,8 +24,10 @@ use hone_graph::{NodeId, NodeIds};
 
 use crate::error::{Error, Result};
 
-pub use reader::{Data, TableReader, damaged};
+pub(crate) use reader::unchanged;
+pub use reader::{Data, OneOfMany, TableReader, damaged};
 pub use validate::{BEGINNING, LONGEST_HEADER, decoded, is_decoding, may_begin};
+pub use vectors::{VectorWriter, group as rows_of_vectors};
 
 /// Rows that fit one row group comfortably.
 pub const ROW_GROUP: usize = 1 << 17;

@@ -40,8 +40,16 @@ const BATCH: usize = 1 << 16;
 pub enum Data {
     /// A file.
     File(Arc<File>),
+    /// One of many files, opened for each read: a process may hold some hundreds open.
+    OfMany(Arc<OneOfMany>),
     /// All of a stream.
     Memory(Bytes),
+}
+
+/// A file, and what the system said of it first.
+pub struct OneOfMany {
+    path: PathBuf,
+    before: fs::Metadata,
 }
 
 impl Data {
@@ -57,6 +65,35 @@ impl Data {
         };
         allowance.read(path, 1, check).map(Data::from)
     }
+
+    /// One of many files.
+    pub fn of_many(path: &Path) -> Result<Self> {
+        let before = fs::metadata(path).map_err(|error| Error::io(path, error))?;
+        let path = path.to_path_buf();
+        Ok(Data::OfMany(Arc::new(OneOfMany { path, before })))
+    }
+
+    /// Fails for one of many files that has another length or time than at first.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let Data::OfMany(file) = self else {
+            return Ok(());
+        };
+        let now = fs::metadata(&file.path).map_err(|error| Error::io(&file.path, error))?;
+        unchanged(&file.path, &file.before, &now)
+    }
+}
+
+/// Fails for a file that has another length or time than before: what was read is neither the old one nor the new one.
+pub(crate) fn unchanged(path: &Path, before: &fs::Metadata, now: &fs::Metadata) -> Result<()> {
+    if now.len() == before.len() && now.modified().ok() == before.modified().ok() {
+        return Ok(());
+    }
+    let message = "the file changed while it was read";
+    Err(Error::input(
+        path,
+        message,
+        "run the command again once it is complete",
+    ))
 }
 
 impl From<File> for Data {
@@ -75,6 +112,7 @@ impl Length for Data {
     fn len(&self) -> u64 {
         match self {
             Data::File(file) => Length::len(&**file),
+            Data::OfMany(file) => file.before.len(),
             Data::Memory(bytes) => Length::len(bytes),
         }
     }
@@ -86,6 +124,7 @@ impl ChunkReader for Data {
     fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
         Ok(match self {
             Data::File(file) => Box::new(file.get_read(start)?),
+            Data::OfMany(file) => Box::new(File::open(&file.path)?.get_read(start)?),
             Data::Memory(bytes) => Box::new(bytes.get_read(start)?),
         })
     }
@@ -93,6 +132,7 @@ impl ChunkReader for Data {
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
         match self {
             Data::File(file) => file.get_bytes(start, length),
+            Data::OfMany(file) => File::open(&file.path)?.get_bytes(start, length),
             Data::Memory(bytes) => bytes.get_bytes(start, length),
         }
     }
@@ -161,6 +201,18 @@ impl TableReader {
         self.reader.metadata().file_metadata().schema_descr()
     }
 
+    /// The file, as it was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the metadata of the file has under a key.
+    pub(super) fn metadata(&self, key: &str) -> Option<&str> {
+        let all = self.reader.metadata().file_metadata().key_value_metadata();
+        let found = all?.iter().find(|pair| pair.key == key)?;
+        found.value.as_deref()
+    }
+
     /// Names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.names
@@ -180,6 +232,11 @@ impl TableReader {
     /// Rows of group `g`.
     pub fn rows_of(&self, g: usize) -> u64 {
         self.groups()[g].num_rows().cast_unsigned()
+    }
+
+    /// Fails if the table is one of many files, and is not what it was when it was opened.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.data.check_unchanged()
     }
 
     /// Bytes of the file.
@@ -221,7 +278,12 @@ impl TableReader {
             Physical::BYTE_ARRAY => 64,
             _ => 32,
         };
-        self.check_memory(rows.saturating_mul(value).saturating_add(page))?;
+        let all = match descriptor.max_rep_level() {
+            0 => rows.saturating_mul(value),
+            // Lists are decoded a few at a time, but one may have all values: each with its levels.
+            _ => chunk.num_values().cast_unsigned().saturating_mul(8),
+        };
+        self.check_memory(all.saturating_add(page))?;
         // Not by way of the reader's groups: making one takes time for all its columns.
         let pages =
             decoded(|| SerializedPageReader::new(self.data.clone(), chunk, rows as usize, None));
@@ -229,6 +291,7 @@ impl TableReader {
             inner: Box::new(pages.map_err(wrong)?),
             physical: descriptor.physical_type(),
             levels: descriptor.max_def_level(),
+            repeated: descriptor.max_rep_level() > 0,
             left: chunk.num_values().cast_unsigned(),
         };
         decoded(|| Ok(get_column_reader(descriptor, Box::new(pages)))).map_err(wrong)

@@ -238,12 +238,14 @@ fn bytes(
         .map_err(|error| error.to_string())
 }
 
-/// Pages of a flat column, each looked at before it is decoded.
+/// Pages of a column, each looked at before it is decoded.
 pub(super) struct Checked {
     pub(super) inner: Box<dyn PageReader>,
     pub(super) physical: Physical,
     /// The largest definition level, 0 where no value may be missing.
     pub(super) levels: i16,
+    /// Whether there are levels of repetition too, in front.
+    pub(super) repeated: bool,
     /// Values still to come.
     pub(super) left: u64,
 }
@@ -273,8 +275,13 @@ impl Checked {
                 def_level_encoding: Encoding::RLE,
                 ..
             } if self.levels > 0 => {
-                let length = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
-                (4usize.checked_add(length as usize)?, values)
+                let mut start = 0usize;
+                for _ in 0..1 + usize::from(self.repeated) {
+                    let length = bytes.get(start..)?.first_chunk()?;
+                    let length = u32::from_le_bytes(*length) as usize;
+                    start = start.checked_add(4)?.checked_add(length)?;
+                }
+                (start, values)
             }
             // Packed, in as many bits as the largest level takes.
             _ => {

@@ -1,5 +1,6 @@
 //! Readers and writers of graphs.
 
+pub(crate) mod copy;
 mod facts;
 mod quote;
 pub mod read;

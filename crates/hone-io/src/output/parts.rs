@@ -1,4 +1,4 @@
-//! Names of a table that is a folder of Parquet files, one per process: `vectors.parquet/part-00000.parquet`, ….
+//! Names of a table that is a folder of Parquet files, one or more per process: `vectors.parquet/part-00000.parquet`, ….
 //!
 //! A name that ends with `/` stands for such a folder. Readers take the files in the order of their names, as pandas,
 //! Polars and DuckDB do.
@@ -72,7 +72,55 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The name of the part of a process.
-pub fn part_name(rank: usize) -> String {
-    format!("{}{rank:05}{}", PART.0, PART.1)
+/// Folders within one another that are looked into; more are a link to a folder that it is in.
+const DEEPEST: usize = 32;
+
+/// The Parquet files of a data set, in the order of their paths: those in a folder and in the folders within it, such as the
+/// partitions `year=2024`. What begins with `.` or `_` is left out, as other tools write such files beside the data; any other
+/// file is refused.
+pub fn data_set(folder: &Path) -> Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![(folder.to_path_buf(), 0)]);
+    while let Some((folder, depth)) = folders.pop() {
+        if depth > DEEPEST {
+            let message = format!("more than {DEEPEST} folders within one another");
+            return Err(Error::input(folder, message, "remove links to folders"));
+        }
+        let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        for entry in entries.map_err(|e| Error::io(&folder, e))? {
+            let path = entry.path();
+            if let Some(b'.' | b'_') = entry.file_name().as_encoded_bytes().first() {
+                continue;
+            }
+            let found = fs::metadata(&path).map_err(|e| Error::io(&path, e))?;
+            if found.is_dir() {
+                folders.push((path, depth + 1));
+            } else {
+                files.push(path);
+            }
+        }
+    }
+    let is_table = |path: &PathBuf| {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        extension == "parquet" || extension == "pq"
+    };
+    files.sort();
+    if !files.iter().any(is_table) {
+        let message = "there is no .parquet file in this folder";
+        let remedy = "name a folder of Parquet files, or one file of another format";
+        return Err(Error::input(folder, message, remedy));
+    }
+    if let Some(other) = files.iter().find(|path| !is_table(path)) {
+        let message = format!(
+            "this is no .parquet file, as others in the folder {}",
+            folder.display()
+        );
+        let remedy = "move it away; names that begin with _ or . are left out";
+        return Err(Error::input(other, message, remedy));
+    }
+    Ok(files)
+}
+
+/// The name of a part, by its number.
+pub fn part_name(number: usize) -> String {
+    format!("{}{number:05}{}", PART.0, PART.1)
 }

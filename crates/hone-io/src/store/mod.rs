@@ -6,6 +6,8 @@
 //! | `.npy` | N × D float32; ids in `NAME.ids.txt`, names of columns in `NAME.npy.columns.txt`, one per line |
 //! | `.npz` | arrays `ids`, `embedding` and `columns`, the names |
 //! | `.parquet` | column `id` and one float column per dimension; `NAME.parquet/` is a folder of such files ([`parts`](crate::output::parts)) |
+//! | none: format `parquet-vector` | Parquet with columns `id` and `vector`, a list of floats of one length; names of columns in the metadata |
+//! | `.pgvector`, `.pgcopy` | PostgreSQL's COPY, text and binary: the id, a vector of pgvector; names of columns in `NAME.pgcopy.columns.txt` |
 //! | `.w2v`, `.emb`, `.vec` | word2vec text, as gensim reads it; names of columns in `NAME.w2v.columns.txt` |
 //! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text; names of columns in the metadata |
 //!
@@ -16,6 +18,7 @@ mod counts;
 pub mod factors;
 mod npy;
 mod parquet;
+mod pgvector;
 mod shared;
 pub mod table;
 pub mod tensors;
@@ -139,8 +142,10 @@ impl Embedding {
         let embedding = match format {
             Format::Npy => npy::read_npy(path, allowance),
             Format::Npz => npy::read_npz(path, allowance),
-            Format::Parquet => parquet::read(path, allowance),
+            Format::Parquet | Format::ParquetVector => parquet::read(path, allowance),
             Format::Safetensors => tensors::read(path, allowance),
+            Format::Pgvector => pgvector::read_text(path, allowance, &mut lines),
+            Format::Pgcopy | Format::PgcopyHalf => pgvector::read_binary(path, allowance),
             text => text::read(path, text, allowance, &mut lines),
         }?;
         let Some((a, b)) = embedding.ids.repeated() else {
@@ -206,7 +211,7 @@ impl Embedding {
         let path = path.as_ref();
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         if is_folder(path) {
-            return shared::write_parts(self, batch, path, format, writers);
+            return shared::write_parts(self, batch, path, format, usize::MAX, writers);
         }
         let begun = match writers.leads() {
             true => begin(batch, path, format).map(Some),
@@ -227,6 +232,37 @@ impl Embedding {
             }
         });
         writers.agree(path, done)
+    }
+
+    /// The same into a folder of Parquet files of at most so many rows each.
+    ///
+    /// # Errors
+    /// As [`Embedding::check_parts`], and what [`Embedding::add_shared`] refuses.
+    pub fn add_parts(
+        &self,
+        batch: &mut Batch,
+        path: impl AsRef<Path>,
+        format: Option<Format>,
+        rows_per_file: usize,
+        writers: &dyn Communicator,
+    ) -> Result<()> {
+        let path = path.as_ref();
+        let format = format.map_or_else(|| Format::of(path), Ok)?;
+        Self::check_parts(path, rows_per_file)?;
+        shared::write_parts(self, batch, path, format, rows_per_file, writers)
+    }
+
+    /// Refuses parts without rows, and parts of an output that is one file.
+    pub fn check_parts(path: impl AsRef<Path>, rows_per_file: usize) -> Result<()> {
+        let message = match (is_folder(path.as_ref()), rows_per_file) {
+            (true, 1..) => return Ok(()),
+            (true, 0) => "a file needs at least one row".to_owned(),
+            (false, _) => format!(
+                "{} is one file; end its name with `/` for a folder of files",
+                path.as_ref().display()
+            ),
+        };
+        Err(Error::config("rows_per_file", message))
     }
 
     /// Adds the files beside the main one.
@@ -251,7 +287,7 @@ impl Embedding {
         if format == Format::Npy && !is_stream(path) {
             files.push(npy::ids_path(path));
         }
-        if matches!(format, Format::Npy | Format::Word2vec) && !is_stream(path) {
+        if format.names_beside() && !is_stream(path) {
             files.push(names_path(path));
         }
         Ok(files)
@@ -289,7 +325,11 @@ fn write_rows(rows: &RowPieces, path: &Path, format: Format, out: &mut Output) -
         }
         Format::Npz => npy::write_npz(rows, path, out),
         Format::Parquet => parquet::write(rows, path, out),
+        Format::ParquetVector => parquet::write_vectors(rows, path, out),
         Format::Safetensors => tensors::write(rows, path, out),
+        Format::Pgvector => compressed(path, out, |out| pgvector::write_text(rows, path, out)),
+        Format::Pgcopy => pgvector::write_binary(rows, path, pgvector::Float::Single, out),
+        Format::PgcopyHalf => pgvector::write_binary(rows, path, pgvector::Float::Half, out),
     }
 }
 
@@ -306,28 +346,47 @@ pub enum Format {
     Npy,
     /// NumPy archive with ids.
     Npz,
-    /// Parquet table.
+    /// Parquet table with a column for each of the vectors.
     Parquet,
+    /// Parquet table with all vectors in one column, as lists of one length.
+    ParquetVector,
     /// word2vec text, also called `.emb` and `.vec` by other tools.
     #[serde(rename = "w2v")]
     Word2vec,
     /// safetensors file.
     Safetensors,
+    /// PostgreSQL's COPY as text: the id and a vector, which a column of type `vector` or `halfvec` takes.
+    Pgvector,
+    /// PostgreSQL's COPY in binary: the id, `bigint` if all ids are integers, else `text`, and a `vector`.
+    Pgcopy,
+    /// The same with a `halfvec`.
+    PgcopyHalf,
 }
 
 impl Format {
-    /// All formats with the extension that names them.
-    pub const ALL: [(Format, &'static str); 7] = [
+    /// All formats with their names. These are extensions too, but for those with a `-`: which of two such formats a file
+    /// gets must be said.
+    pub const ALL: [(Format, &'static str); 11] = [
         (Format::Tsv, "tsv"),
         (Format::Csv, "csv"),
         (Format::Npy, "npy"),
         (Format::Npz, "npz"),
         (Format::Parquet, "parquet"),
+        (Format::ParquetVector, "parquet-vector"),
         (Format::Word2vec, "w2v"),
         (Format::Safetensors, "safetensors"),
+        (Format::Pgvector, "pgvector"),
+        (Format::Pgcopy, "pgcopy"),
+        (Format::PgcopyHalf, "pgcopy-half"),
     ];
 
-    /// The format that `name` (an extension without dot) stands for.
+    /// The extensions that stand for formats.
+    fn extensions() -> impl Iterator<Item = &'static str> {
+        let names = Format::ALL.into_iter().map(|(_, name)| name);
+        names.filter(|name| !name.contains('-'))
+    }
+
+    /// The format of this name.
     pub fn from_name(name: &str) -> Option<Format> {
         let mut all = Format::ALL.into_iter();
         let (format, _) = all.find(|(_, known)| known.eq_ignore_ascii_case(name))?;
@@ -336,11 +395,22 @@ impl Format {
 
     /// Whether it is text.
     pub fn is_text(self) -> bool {
-        matches!(self, Format::Tsv | Format::Csv | Format::Word2vec)
+        matches!(
+            self,
+            Format::Tsv | Format::Csv | Format::Word2vec | Format::Pgvector
+        )
+    }
+
+    /// Whether names of columns are in a file beside it, `NAME.columns.txt`.
+    pub fn names_beside(self) -> bool {
+        matches!(
+            self,
+            Format::Npy | Format::Word2vec | Format::Pgvector | Format::Pgcopy | Format::PgcopyHalf
+        )
     }
 
     /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for streams
-    /// without one, such as `-`.
+    /// without one, such as `-`; Parquet for other folders.
     pub fn of(path: impl AsRef<Path>) -> Result<Format> {
         let path = path.as_ref();
         if path.extension().is_none() && is_stream(path) {
@@ -349,13 +419,19 @@ impl Format {
         let (extension, compressed) = extension(path);
         let known = match extension.as_str() {
             "emb" | "vec" => Some(Format::Word2vec),
-            name => Format::from_name(name),
+            name if Format::extensions().any(|known| known == name) => Format::from_name(name),
+            _ => None,
         };
         match known {
             Some(format) if !compressed || format.is_text() => Ok(format),
             Some(_) => Err(not_text(path)),
+            // Parts have the extension.
+            None if is_folder(path) || path.is_dir() => Ok(Format::Parquet),
             None => {
-                let known = Format::ALL.map(|(_, name)| format!(".{name}")).join(", ");
+                let known: Vec<String> = Format::extensions()
+                    .map(|name| format!(".{name}"))
+                    .collect();
+                let known = known.join(", ");
                 let message = "no embedding format has this extension";
                 Err(extension_error(
                     path,
@@ -371,7 +447,11 @@ impl Format {
     pub fn memory(self, rows: u64, columns: u64) -> u64 {
         let writer = match self {
             Format::Parquet => parquet::memory(rows, columns),
-            Format::Tsv | Format::Csv | Format::Word2vec => text::memory(columns),
+            Format::ParquetVector => parquet::vector_memory(rows, columns),
+            Format::Tsv | Format::Csv | Format::Word2vec | Format::Pgvector => {
+                text::memory(columns)
+            }
+            Format::Pgcopy | Format::PgcopyHalf => pgvector::memory(columns),
             // Values as they are held, and names of columns in a header.
             Format::Npy | Format::Npz | Format::Safetensors => 64 * columns,
         };

@@ -1,13 +1,14 @@
-//! Embeddings as Parquet tables: column `id`, then one float column per dimension.
+//! Embeddings as Parquet tables: column `id`, then one float column per dimension, or one column of vectors.
 
 use std::io::Write;
 use std::path::Path;
 
 use super::Embedding;
 use super::shared::RowPieces;
-use crate::columnar::{Column, Kind, TableReader, TableWriter};
+use crate::columnar::{Column, Kind, TableReader, TableWriter, VectorWriter};
 use crate::dense::Block;
 use crate::error::{Error, Result};
+use crate::graph::NodeIds;
 use crate::memory::Allowance;
 use crate::output::parts;
 use crate::parallel;
@@ -40,6 +41,22 @@ pub(super) fn write(rows: &RowPieces, path: &Path, out: &mut (impl Write + Send)
             }
         })
     })?;
+    table.finish()
+}
+
+/// The same for a column of vectors.
+pub(super) fn vector_memory(rows: u64, columns: u64) -> u64 {
+    VectorWriter::<std::io::Sink>::memory(rows, columns)
+}
+
+/// Writes rows as one column of vectors, a piece in each row group.
+pub(super) fn write_vectors(
+    rows: &RowPieces,
+    path: &Path,
+    out: &mut (impl Write + Send),
+) -> Result<()> {
+    let mut table = VectorWriter::new(path, out, rows.names(), rows.ids())?;
+    rows.each(|range, values| table.write(range, values))?;
     table.finish()
 }
 
@@ -81,6 +98,9 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
         let message = "column `id` is neither integer nor text";
         Error::input(path, message, "write the ids as integers or text")
     })?;
+    if all.len() == 2 && tables[0].is_vectors(1) {
+        return of_vectors(path, &tables, ids, allowance);
+    }
     let names = all[1..].to_vec();
     let bytes = (ids.len() as u64).saturating_mul(4 * names.len() as u64);
     allowance.check(path, bytes)?;
@@ -98,4 +118,26 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
         first += table.rows() as usize;
     }
     Ok(Embedding::with_columns(ids, vectors, names))
+}
+
+/// The rows of tables with a column of vectors.
+fn of_vectors(
+    path: &Path,
+    tables: &[TableReader],
+    ids: NodeIds,
+    allowance: Allowance,
+) -> Result<Embedding> {
+    let (mut width, mut values) = (None, Vec::new());
+    for table in tables {
+        let mut before = 0;
+        for group in 0..table.groups().len() {
+            table.add_vectors(group, 1, before, &mut width, &mut values)?;
+            before += table.rows_of(group);
+            allowance.check(path, 0)?;
+        }
+    }
+    let names = tables[0].vector_names()?;
+    let width = width.or(names.as_ref().map(Vec::len)).unwrap_or(0);
+    let vectors = Block::from_vec(ids.len(), width, values);
+    Embedding::of_parts(path, ids, vectors, names)
 }

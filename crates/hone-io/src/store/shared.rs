@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::{Embedding, Format, parquet};
-use crate::columnar::ROW_GROUP;
+use crate::columnar::{ROW_GROUP, rows_of_vectors};
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
@@ -26,6 +26,7 @@ impl Format {
     pub(super) fn piece(self, columns: usize) -> usize {
         match self {
             Format::Parquet => ROW_GROUP,
+            Format::ParquetVector => rows_of_vectors(columns),
             _ => (PIECE / columns.max(1)).max(1),
         }
     }
@@ -61,9 +62,8 @@ impl<'a> RowPieces<'a> {
         }
     }
 
-    /// The rows of this process.
-    pub(super) fn own(embedding: &'a Embedding, format: Format) -> Self {
-        let range = embedding.own.range.clone();
+    /// Some rows of this process.
+    fn some(embedding: &'a Embedding, format: Format, range: Range<usize>) -> Self {
         RowPieces {
             embedding,
             writers: None,
@@ -139,15 +139,17 @@ impl<'a> RowPieces<'a> {
     }
 }
 
-/// Writes the rows of this process into a folder of Parquet files, which process 0 adds to its batch.
+/// Writes the rows of this process into a folder of Parquet files, of at most so many rows each, which process 0 adds to its
+/// batch.
 pub(super) fn write_parts(
     embedding: &Embedding,
     batch: &mut Batch,
     path: &Path,
     format: Format,
+    rows_per_file: usize,
     writers: &dyn Communicator,
 ) -> Result<()> {
-    if format != Format::Parquet {
+    if !matches!(format, Format::Parquet | Format::ParquetVector) {
         let message = "only a Parquet table can be a folder of parts";
         let remedy = "leave out the `/` at the end, or use .parquet";
         return Err(Error::input(path, message, remedy));
@@ -162,8 +164,16 @@ pub(super) fn write_parts(
     let folder = writers.agree(path, begun)?;
     let own = folder.as_ref().and_then(|folder| folder.path().file_name());
     let name = &writers.gather_bytes(own.unwrap_or_default().as_encoded_bytes())[0];
-    // If all processes have all rows, one is enough.
-    let writes = writers.leads() || !embedding.own.is_all();
+    // If all processes have all rows, one is enough. Each that writes has a file, if only one without rows.
+    let range = embedding.own.range.clone();
+    let parts = match writers.leads() || !embedding.own.is_all() {
+        true => range.len().div_ceil(rows_per_file).max(1),
+        false => 0,
+    };
+    let counts = writers.gather_bytes(&(parts as u64).to_le_bytes());
+    let before = counts[..writers.rank()].iter();
+    let before = before.filter_map(|count| Some(u64::from_le_bytes(*count.first_chunk()?)));
+    let before = before.sum::<u64>() as usize;
     let write = || {
         let place = target.with_file_name(String::from_utf8_lossy(name).as_ref());
         if !place.is_dir() {
@@ -173,13 +183,19 @@ pub(super) fn write_parts(
                 "write to a folder that all processes share, or to one file (no `/` at the end)";
             return Err(Error::input(target, message, remedy));
         }
-        write_part(embedding, path, &place.join(part_name(writers.rank())))
+        let part = |at: usize| {
+            let start = range.start + at * rows_per_file.min(range.len());
+            let rows = start..range.end.min(start.saturating_add(rows_per_file));
+            let rows = RowPieces::some(embedding, format, rows);
+            write_part(&rows, format, path, &place.join(part_name(before + at)))
+        };
+        (0..parts).map(part).collect::<Result<Vec<_>>>()
     };
-    let part = writers.agree(path, if writes { write() } else { Ok(None) })?;
-    let parts = writers.gather_bytes(&serde_json::to_vec(&part).expect("plain data"));
+    let own = writers.agree(path, if parts > 0 { write() } else { Ok(Vec::new()) })?;
+    let all = writers.gather_bytes(&serde_json::to_vec(&own).expect("plain data"));
     if let Some(folder) = folder {
-        let written = |part: &Vec<u8>| serde_json::from_slice::<Option<Written>>(part).ok()?;
-        let files = parts.iter().filter_map(written).collect();
+        let written = |own: &Vec<u8>| serde_json::from_slice::<Vec<Option<Written>>>(own).ok();
+        let files = all.iter().filter_map(written).flatten().flatten().collect();
         let existing = batch.existing();
         batch.add_folder(folder, target.to_path_buf(), existing, files);
     }
@@ -187,10 +203,18 @@ pub(super) fn write_parts(
 }
 
 /// Writes a part; `path` is what the user calls the folder.
-fn write_part(embedding: &Embedding, path: &Path, part: &Path) -> Result<Option<Written>> {
+fn write_part(
+    rows: &RowPieces,
+    format: Format,
+    path: &Path,
+    part: &Path,
+) -> Result<Option<Written>> {
     let failed = |e| Error::io(path, e);
     let mut out = Output::inside(part).map_err(failed)?;
-    parquet::write(&RowPieces::own(embedding, Format::Parquet), path, &mut out)?;
+    match format {
+        Format::ParquetVector => parquet::write_vectors(rows, path, &mut out)?,
+        _ => parquet::write(rows, path, &mut out)?,
+    }
     let written = out.finish().map_err(failed)?;
     Ok(written.map(|(file, _)| file))
 }

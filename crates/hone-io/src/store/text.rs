@@ -126,7 +126,7 @@ pub(super) fn id_lines(
 }
 
 /// Formats rows `0..n` of `width` values by `row` in parallel and writes them in order.
-fn in_chunks(
+pub(super) fn in_chunks(
     n: usize,
     width: usize,
     out: &mut dyn Write,
@@ -234,7 +234,7 @@ pub(super) fn read(
         lines.push(records.first);
         // Many short rows take far more memory than their text.
         if ids.len().is_multiple_of(1 << 13) {
-            records.reader.get_ref().allowance().check(path, 0)?;
+            records.check_memory(0)?;
         }
     }
     if let Some(promised) = promised.filter(|&promised| promised != ids.len()) {
@@ -269,7 +269,7 @@ impl Records {
             path: path.to_path_buf(),
             reader: BufReader::with_capacity(1 << 16, source),
             separator: separator(format),
-            quotes: format != Format::Word2vec,
+            quotes: !matches!(format, Format::Word2vec | Format::Pgvector),
             line: 0,
             first: 1,
         })
@@ -316,8 +316,7 @@ impl Records {
     pub(super) fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
         let mut line = Vec::new();
         loop {
-            self.first = self.line + 1;
-            if !self.next_line(&mut line, LONGEST_LINE)? {
+            if !self.next_alone(&mut line)? {
                 return Ok(false);
             }
             let text = self.text(&line)?;
@@ -325,6 +324,22 @@ impl Records {
                 return self.split(text.to_owned(), fields).map(|()| true);
             }
         }
+    }
+
+    /// The next line with its end, a record of its own; whether there was one.
+    pub(super) fn next_alone(&mut self, line: &mut Vec<u8>) -> Result<bool> {
+        self.first = self.line + 1;
+        self.next_line(line, LONGEST_LINE)
+    }
+
+    /// Refuses to hold `more` bytes than may be held.
+    pub(super) fn check_memory(&self, more: u64) -> Result<()> {
+        self.reader.get_ref().allowance().check(&self.path, more)
+    }
+
+    /// The line, from 1, that the record begins on.
+    pub(super) fn first_line(&self) -> u64 {
+        self.first
     }
 
     /// The next line with its end, of at most `longest` bytes.

@@ -19,7 +19,7 @@ use super::source::{BINARY, Source};
 use super::survey::{Sizes, Survey};
 use super::table::{self, Detected, Layout};
 use crate::error::{Error, Result};
-use crate::graph::{NodeId, NodeIds};
+use crate::graph::{NodeId, NodeIds, copy};
 use crate::memory::Allowance;
 use crate::message::{message, setting};
 use crate::progress::Progress;
@@ -315,6 +315,7 @@ fn cut<'a>(
     lines::check_width(line, |byte| layout.delimiter.begins_with(byte))?;
     match line.iter().find(|b| !b.is_ascii_whitespace()) {
         None => Ok(false),
+        Some(b'\\') if line == copy::END && layout.delimiter == Delimiter::Copy => Ok(false),
         Some(&mark) if layout.comments.contains(&mark) => match layout.comments_lead {
             false => Ok(false),
             true => Err(lines::late_comment(line, mark)),
@@ -403,6 +404,7 @@ fn gap(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<usize> {
     let mut at = match (delimiter, *bytes.get(at)?) {
         (Delimiter::Blanks, b' ' | b'\t') => at + 1,
         (Delimiter::Byte(wanted), found) if wanted == found => return Some(at + 1),
+        (Delimiter::Copy, b'\t') => return Some(at + 1),
         (Delimiter::Symbols(symbols), _) if delimiter.begins(&bytes[at..]) => {
             return Some(at + symbols.as_bytes().len());
         }
@@ -459,7 +461,11 @@ fn parse_line(
     if fields.len() != layout.columns {
         return Err(wrong_columns(line, fields.len(), layout));
     }
-    let (u, v) = (fields[layout.source].text(), fields[layout.target].text());
+    let ends = [fields[layout.source], fields[layout.target]];
+    for end in ends {
+        lines::check_end(line, end, layout.doubtful)?;
+    }
+    let (u, v) = (ends[0].text(), ends[1].text());
     let (mut u, mut v) = (Cow::Borrowed(id(line, &u)?), Cow::Borrowed(id(line, &v)?));
     if let Some([left, right]) = &layout.kinds {
         (u, v) = (format!("{left}:{u}").into(), format!("{right}:{v}").into());
@@ -483,7 +489,16 @@ fn parse_line(
         }
     }
     if let Some(column) = layout.weight {
-        chunk.weights.push(weight(&fields[column].text())?);
+        let field = fields[column];
+        if field.is_null() {
+            let remedy = "give the edge a weight, or leave it out";
+            return Err(Fault::new(
+                line,
+                "a null (\\N) in place of a weight",
+                remedy,
+            ));
+        }
+        chunk.weights.push(weight(&field.text())?);
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::blocks::{Fault, LONGEST_LINE, long_line};
 use super::source::{BINARY, Source};
 use crate::error::{Error, Result};
+use crate::graph::copy;
 use crate::message::{message, set};
 use hone_graph::canonical_integer;
 
@@ -101,6 +102,8 @@ pub enum Delimiter {
     Byte(u8),
     /// Exactly these symbols, such as `::`, with blanks around them ignored.
     Symbols(Symbols),
+    /// Exactly one tab, as PostgreSQL's COPY writes text: no quotes, blanks belong to the fields, backslashes are decoded.
+    Copy,
 }
 
 /// Two to eight ASCII symbols.
@@ -132,11 +135,13 @@ impl Symbols {
 }
 
 impl Delimiter {
-    /// The delimiter that a text given as `field` stands for: a character, `tab`, `space` (any run of blanks), or symbols.
+    /// The delimiter that a text given as `field` stands for: a character, `tab`, `space` (any run of blanks), `copy`
+    /// (PostgreSQL's text), or symbols.
     pub fn named(asked: &str, field: &str) -> Result<Self> {
         match asked.as_bytes() {
             b" " | b"space" => Ok(Delimiter::Blanks),
             b"tab" => Ok(Delimiter::Byte(b'\t')),
+            b"copy" => Ok(Delimiter::Copy),
             b"\"" | b"\n" | b"\r" => {
                 let message = "a quote or the end of a line cannot separate columns";
                 Err(Error::config(field, message))
@@ -144,7 +149,7 @@ impl Delimiter {
             [byte] if byte.is_ascii() => Ok(Delimiter::Byte(*byte)),
             _ => Symbols::new(asked).map(Delimiter::Symbols).ok_or_else(|| {
                 let message = format!(
-                    "`{asked}` is not one ASCII character, tab, space, or two to eight symbols such as ::"
+                    "`{asked}` is not one ASCII character, tab, space, copy, or two to eight symbols such as ::"
                 );
                 Error::config(field, message)
             }),
@@ -155,7 +160,7 @@ impl Delimiter {
     pub fn name(self) -> String {
         match self {
             Delimiter::Blanks => "spaces".into(),
-            Delimiter::Byte(b'\t') => "tabs".into(),
+            Delimiter::Byte(b'\t') | Delimiter::Copy => "tabs".into(),
             Delimiter::Byte(b',') => "commas".into(),
             Delimiter::Byte(b';') => "semicolons".into(),
             Delimiter::Byte(other) => format!("`{}`", char::from(other)),
@@ -170,6 +175,7 @@ impl Delimiter {
         match self {
             Delimiter::Blanks => byte == b' ' || byte == b'\t',
             Delimiter::Byte(own) => own == byte,
+            Delimiter::Copy => byte == b'\t',
             Delimiter::Symbols(symbols) => symbols.as_bytes()[0] == byte,
         }
     }
@@ -177,13 +183,13 @@ impl Delimiter {
     /// Bytes that one of it takes; of blanks more may follow.
     fn width(self) -> usize {
         match self {
-            Delimiter::Blanks | Delimiter::Byte(_) => 1,
+            Delimiter::Blanks | Delimiter::Byte(_) | Delimiter::Copy => 1,
             Delimiter::Symbols(symbols) => symbols.as_bytes().len(),
         }
     }
 
     fn is_blank(self, byte: u8) -> bool {
-        (byte == b' ' || byte == b'\t') && self != Delimiter::Byte(byte)
+        (byte == b' ' || byte == b'\t') && ![Delimiter::Byte(byte), Delimiter::Copy].contains(&self)
     }
 
     /// Whether it begins a text.
@@ -191,6 +197,7 @@ impl Delimiter {
         match self {
             Delimiter::Blanks => matches!(text.first(), Some(b' ' | b'\t')),
             Delimiter::Byte(delimiter) => text.first() == Some(&delimiter),
+            Delimiter::Copy => text.first() == Some(&b'\t'),
             Delimiter::Symbols(symbols) => text.starts_with(symbols.as_bytes()),
         }
     }
@@ -200,6 +207,7 @@ impl Delimiter {
         let found = match self {
             Delimiter::Blanks => text.iter().position(|&byte| byte == b' ' || byte == b'\t'),
             Delimiter::Byte(delimiter) => text.iter().position(|&byte| byte == delimiter),
+            Delimiter::Copy => memchr::memchr(b'\t', text),
             Delimiter::Symbols(symbols) => memchr::memmem::find(text, symbols.as_bytes()),
         };
         found.unwrap_or(text.len())
@@ -250,11 +258,29 @@ pub struct Field<'a> {
     quoted: bool,
     /// Whether quotes within are doubled.
     doubled: bool,
+    /// Whether backslashes are decoded.
+    escaped: bool,
 }
 
 impl<'a> Field<'a> {
-    /// The text of the field.
+    /// Whether it is a null, as databases write it.
+    pub(super) fn is_null(self) -> bool {
+        !self.quoted && self.raw == copy::NULL
+    }
+
+    /// Whether it has a backslash that a database may have put there, and that is not decoded.
+    pub(super) fn may_be_escaped(self) -> bool {
+        !self.quoted && !self.escaped && copy::may_be_escaped(self.raw)
+    }
+
+    /// The text of the field; none for a null where backslashes are decoded.
     pub fn text(self) -> Cow<'a, [u8]> {
+        if self.escaped {
+            return match self.is_null() {
+                true => Cow::Borrowed(b""),
+                false => copy::unescaped(self.raw),
+            };
+        }
         if !self.doubled {
             return Cow::Borrowed(self.raw);
         }
@@ -300,7 +326,7 @@ pub fn split<'a>(
     };
     let mut at = skip(0);
     while at < line.len() || delimiter != Delimiter::Blanks {
-        let end = if line.get(at) == Some(&b'"') {
+        let end = if line.get(at) == Some(&b'"') && delimiter != Delimiter::Copy {
             let (field, after) = quoted(line, at)?;
             fields.push(field);
             let end = if delimiter == Delimiter::Blanks {
@@ -326,6 +352,7 @@ pub fn split<'a>(
                 raw: &line[at..end - blanks],
                 quoted: false,
                 doubled: false,
+                escaped: delimiter == Delimiter::Copy,
             });
             end
         };
@@ -345,6 +372,31 @@ pub fn row(line: &[u8], delimiter: Delimiter) -> Result<Vec<String>, Fault> {
         .iter()
         .map(|field| String::from_utf8_lossy(&field.text()).into_owned())
         .collect())
+}
+
+/// Refuses an id that a database has put there and that would be misunderstood: a null, or, if `doubtful`, a backslash that may
+/// stand for another character.
+pub(super) fn check_end(line: &[u8], field: Field, doubtful: bool) -> Result<(), Fault> {
+    if field.is_null() {
+        let remedy = "leave such edges out: WHERE … IS NOT NULL";
+        return Err(Fault::new(
+            line,
+            "a null (\\N) in place of a node id",
+            remedy,
+        ));
+    }
+    if doubtful && field.may_be_escaped() {
+        let message = "a backslash in a node id, which databases write before other characters";
+        let (decode, keep) = (set("delimiter", "copy"), set("delimiter", "tab"));
+        let remedy = message![
+            decode,
+            " decodes the text of COPY, ",
+            keep,
+            " reads the id as it is"
+        ];
+        return Err(Fault::new(line, message, remedy));
+    }
+    Ok(())
 }
 
 /// What is wrong with a line in which backslashes stand before quotes, as some programs write them.
@@ -380,6 +432,7 @@ pub(super) fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault
                     raw: &line[begin..end],
                     quoted: true,
                     doubled,
+                    escaped: false,
                 },
                 end + 1,
             ));

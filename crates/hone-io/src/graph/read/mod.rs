@@ -30,6 +30,7 @@ pub use blocks::LONGEST_LINE;
 pub use division::Division;
 use edges::Joined;
 pub use options::{Column, InputFormat, ReadNote, ReadOptions, Reading, TableColumns};
+use parquet::Origin;
 use source::Source;
 pub use source::{check_lines, extension};
 pub use survey::Sizes;
@@ -39,7 +40,7 @@ pub use table::table_columns;
 const OTHERS: &str = "gml graphml gexf json jsonl net dot gv xml mat pkl pickle xlsx xls zip tar bz2 xz lz4 7z rar feather arrow \
                       h5 hdf5 db sqlite";
 
-/// Reads a graph from a file, from standard input when `input` is `-`, or takes a built-in one for
+/// Reads a graph from a file, from a folder of Parquet files, from standard input when `input` is `-`, or takes a built-in one for
 /// `builtin:NAME`; `.gz` and `.zst` are decompressed on the way.
 ///
 /// Ids that are all integers come out in ascending order, other ids in order of first appearance;
@@ -139,20 +140,47 @@ pub fn sizes(
     if input == Path::new("-") || builtin_name(input).is_some() {
         return Ok(None);
     }
-    let (mut source, format) = open(input, options, Allowance::new(options.memory))?;
-    Ok(Some(match format {
-        InputFormat::Edges => edges::sizes(source, options, progress)?,
-        InputFormat::MatrixMarket | InputFormat::Metis => mtx::promised(&mut source)?,
-        InputFormat::Parquet => parquet::sizes(source, options)?,
-    }))
+    let allowance = Allowance::new(options.memory);
+    let sizes = match open(input, options, allowance)? {
+        Opened::File(source, InputFormat::Edges) => edges::sizes(*source, options, progress)?,
+        Opened::File(mut source, InputFormat::MatrixMarket | InputFormat::Metis) => {
+            mtx::promised(&mut source)?
+        }
+        Opened::File(source, InputFormat::Parquet) => {
+            parquet::sizes(Origin::Source(source), options)?
+        }
+        Opened::Folder => parquet::sizes(Origin::Folder(input.to_path_buf(), allowance), options)?,
+    };
+    Ok(Some(sizes))
+}
+
+/// An input whose format is known.
+enum Opened {
+    File(Box<Source>, InputFormat),
+    /// Of Parquet files.
+    Folder,
+}
+
+impl Opened {
+    fn format(&self) -> InputFormat {
+        match self {
+            Opened::File(_, format) => *format,
+            Opened::Folder => InputFormat::Parquet,
+        }
+    }
 }
 
 /// Opens a file and finds out its format.
-fn open(
-    input: &Path,
-    options: &ReadOptions,
-    allowance: Allowance,
-) -> Result<(Source, InputFormat)> {
+fn open(input: &Path, options: &ReadOptions, allowance: Allowance) -> Result<Opened> {
+    if input.is_dir() {
+        return match options.format {
+            None | Some(InputFormat::Parquet) => Ok(Opened::Folder),
+            Some(format) => {
+                let message = format!("this is a folder, which cannot be read as {format}");
+                Err(Error::input(input, message, "name a file in it"))
+            }
+        };
+    }
     let mut source = Source::open(input, allowance)?;
     let format = match options.format {
         Some(format) => format,
@@ -161,7 +189,7 @@ fn open(
     if format != InputFormat::Parquet {
         source.check_text("it needs at least one edge")?;
     }
-    Ok((source, format))
+    Ok(Opened::File(Box::new(source), format))
 }
 
 fn read_file(
@@ -172,14 +200,26 @@ fn read_file(
 ) -> Result<Graph> {
     let allowance = Allowance::new(options.memory);
     let opened = open(input, options, allowance);
-    let (source, format) = division.agree(input, opened, |(source, format)| {
-        format!("{format} {:?}", source.size())
+    let opened = division.agree(input, opened, |opened| match opened {
+        Opened::File(source, format) => format!("{format} {:?}", source.size()),
+        Opened::Folder => "a folder".to_owned(),
     })?;
-    let mut joined = match format {
-        InputFormat::Edges => edges::read(source, options, division, progress)?,
-        InputFormat::MatrixMarket => mtx::read(source, options, division, progress)?,
-        InputFormat::Metis => metis::read(source, options, progress)?,
-        InputFormat::Parquet => parquet::read(source, options, division, progress)?,
+    let format = opened.format();
+    let mut joined = match opened {
+        Opened::File(source, InputFormat::Edges) => {
+            edges::read(*source, options, division, progress)?
+        }
+        Opened::File(source, InputFormat::MatrixMarket) => {
+            mtx::read(*source, options, division, progress)?
+        }
+        Opened::File(source, InputFormat::Metis) => metis::read(*source, options, progress)?,
+        Opened::File(source, InputFormat::Parquet) => {
+            parquet::read(Origin::Source(source), options, division, progress)?
+        }
+        Opened::Folder => {
+            let origin = Origin::Folder(input.to_path_buf(), allowance);
+            parquet::read(origin, options, division, progress)?
+        }
     };
     progress.check()?;
     // Every edge stands in two rows, or in one; a copy of it is sorted, and each node has an offset.

@@ -25,7 +25,8 @@ pub struct ReadOptions {
     /// a header, or the one named by `weight`. Without this they are ignored and counted in [`crate::graph::Dropped`].
     pub weighted: bool,
     /// What separates the columns of an edge list: one character, `tab`, `space` (any run of
-    /// spaces and tabs), or two to eight symbols such as `::`. By default the first of tab, `|`, semicolon, comma, blanks and `::`
+    /// spaces and tabs), `copy` (the text of PostgreSQL's COPY: tabs, no header, backslashes decoded), or two to eight
+    /// symbols such as `::`. By default the first of tab, `|`, semicolon, comma, blanks and `::`
     /// that splits the most lines into equally many columns.
     pub delimiter: Option<String>,
     /// What begins comment lines of an edge list and of a node list, a character or `none`; by default `#` and `%`, at the head

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use super::blocks::LONGEST_LINE;
-use crate::columnar::BEGINNING;
+use crate::columnar::{BEGINNING, unchanged};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 use crate::message::{message, setting};
@@ -204,14 +204,7 @@ impl Source {
         let now = file
             .metadata()
             .map_err(|error| Error::io(&self.path, error))?;
-        if now.len() == before.len() && now.modified().ok() == before.modified().ok() {
-            return Ok(());
-        }
-        Err(Error::input(
-            &self.path,
-            "the file changed while it was read",
-            "run the command again once it is complete",
-        ))
+        unchanged(&self.path, before, &now)
     }
 
     /// Marks the first `bytes` of what is ahead as used.

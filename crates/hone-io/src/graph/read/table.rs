@@ -40,6 +40,8 @@ pub(super) type Refusal = (String, Message);
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     pub(super) delimiter: Delimiter,
+    /// Whether a backslash may have been put there by a database: nobody has said what separates columns.
+    pub(super) doubtful: bool,
     /// Number of columns.
     pub(super) columns: usize,
     pub(super) source: usize,
@@ -63,6 +65,7 @@ impl Layout {
     pub(super) fn fixed(has_value: bool, weighted: bool) -> Self {
         Layout {
             delimiter: Delimiter::Blanks,
+            doubtful: false,
             columns: if has_value { 3 } else { 2 },
             source: 0,
             target: 1,
@@ -442,7 +445,11 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     let asked = asked
         .map(|asked| Delimiter::named(asked, "delimiter"))
         .transpose()?;
-    let marks = options.comments()?;
+    let is_copy = asked == Some(Delimiter::Copy);
+    let marks = match is_copy && options.comment.is_none() {
+        true => Vec::new(),
+        false => options.comments()?,
+    };
     let separates = |mark: &u8| asked.is_some_and(|asked| asked.begins_with(*mark));
     if options.comment.is_some() && marks.iter().any(separates) {
         let message = "the character that separates columns cannot begin comments";
@@ -473,6 +480,7 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
         byte.is_ascii_punctuation() || byte == b' ' || byte == b'\t'
     })
     .map_err(refuse)?;
+    let doubtful = asked.is_none();
     let delimiter = asked.unwrap_or_else(|| lines::detect(&lines));
     let mut rows = vec![row(head, delimiter).map_err(refuse)?];
     // A later line that cannot be cut is reported by the parser, with its own number.
@@ -487,7 +495,7 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     }
     let said = if named { Some(true) } else { options.header };
     fit_first(&mut rows, said, head, delimiter).map_err(refuse)?;
-    let header = said.unwrap_or_else(|| Table::is_headed(&rows, options));
+    let header = said.unwrap_or_else(|| !is_copy && Table::is_headed(&rows, options));
     let (names, body) = rows.split_at(usize::from(header));
     let names = names.first().map_or(&[][..], |names| names);
     // Where several files were put into one, the header comes again.
@@ -499,6 +507,7 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     };
     let mut layout = Layout {
         delimiter,
+        doubtful: doubtful && delimiter == Delimiter::Byte(b'\t'),
         comments: marks,
         comments_lead: options.comment.is_none(),
         ..table.layout(options).map_err(wrong)?
