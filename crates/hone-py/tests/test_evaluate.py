@@ -172,7 +172,7 @@ def test_settings_are_tuned():
               for given in (labels, indicator, scipy.sparse.csr_array(indicator))]
     assert scores[0] == scores[1] == scores[2]
     for wrong, named in [
-        (lambda: tune(graph, labels[:3]), "labels: 3 for 160 nodes"),
+        (lambda: tune(graph, labels[:3]), "labels: 3 values for 160 nodes"),
         (lambda: tune(graph, {"x": 1}), "labels: 'x' is not a node"),
         (lambda: tune(graph, [1] * 160), "labels: all labelled nodes"),
         (lambda: tune(graph, [None, float("nan")] * 80), "labels: no node has a label"),

@@ -334,7 +334,7 @@ def test_columns_of_tables_are_found_as_those_of_files(tmp_path):
         {**rows, "when": [7, 8, 9]},
         {**rows, "amount": [1.5, 2.5, 3.5]},
         {"weight": [1.5, 2.5, 3.5], **rows},
-        {"row": [1, 2, 3], "from": ["x", "y", "z"], "to": ["y", "z", "w"], "kind": ["k", "k", "l"]},
+        {"row": ["r1", "r2", "r3"], "from": ["x", "y", "z"], "to": ["y", "z", "w"], "kind": ["k", "k", "l"]},
         {"Unnamed: 0": [0, 1, 2], **rows, "count": [1, 2, 3]},
         {"user": [1, 2, 3], "item": [1, 2, 3], "rating": [5, 4, 3]},
         {"id": ["a", "b", "c"], "source": [1, 2, 3], "target": [2, 3, 1]},

@@ -247,7 +247,7 @@ def test_local_embeddings_equal_lapack(seed):
         close = 5e-6 if facts["nodes"] <= 256 else 1e-4
         assert (near <= close * most).all(), f"{what}: {found} {sigma[:dim]}"
         assert facts["converged"] == (facts["residual"] <= 1e-4), what
-        own = np.array([columns[f"{motif}.k{k}.{j}"] for j in range(dim)]).T
+        own = np.array([columns[f"{motif}_k{k}_{j}"] for j in range(dim)]).T
         for first, last in apart(sigma, rank) if rank else ():
             overlap = np.linalg.svd(u[:, first:last].T @ own[:, first:last])[1]
             gap = min([abs(sigma[i] - sigma[i + 1]) for i in (first - 1, last - 1) if 0 <= i < nodes - 1], default=most)

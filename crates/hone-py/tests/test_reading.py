@@ -172,7 +172,7 @@ def test_messages_name_parameters_and_settings_and_no_options(tmp_path, karate):
         ("// hi\na,b\nb,c\n", {}, 'comment="/" skips it'),
         ("#a,b\n#c,d\n", {}, 'comment="none" reads them'),
         ("ab\ncd\n", {}, "name it with `delimiter`"),
-        ("a,b\nb,c\nc,d,e\n", {}, "name it with `delimiter`"),
+        ("a,b\nb,c\nc,d,e\n", {}, "name what separates them with `delimiter`"),
         ("source,target,weight\na,b,much\n", {"weighted": True}, "weights with `weight`"),
     ):
         file.write_text(text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator, Mapping
+import json
+from collections.abc import Mapping
 from typing import Any, Optional
 
 import numpy as np
@@ -15,18 +15,14 @@ from hone_embed._ids import is_missing, per_node
 Columns = list[tuple[str, Any]]
 
 
-@contextlib.contextmanager
-def with_attributes(values: Any, ids: np.ndarray, config: str) -> Generator[tuple[Optional[Columns], str]]:
-    """Attributes as the library takes them, beside a configuration."""
-    yield attribute_columns(values, ids), config
-
-
-def attribute_columns(values: Any, ids: np.ndarray) -> Optional[Columns]:
-    """Attributes as the library takes them."""
+def attribute_columns(values: Any, ids: np.ndarray, config: str = "{}") -> Optional[Columns]:
+    """Attributes as the library takes them, unless the configuration names a file of them too."""
     if values is None:
         return None
+    if json.loads(config).get("attributes", {}).get("file"):
+        raise ValueError("attributes: config names a file of attributes too; leave one of the two out")
     if scipy.sparse.issparse(values):
-        columns = scipy.sparse.csc_array(values, dtype=np.float32)
+        columns: Any = scipy.sparse.csc_array(values, dtype=np.float32)
         columns.sum_duplicates()
         ends, rows = columns.indptr, columns.indices.astype(np.uint32)
         parts = [slice(ends[k], ends[k + 1]) for k in range(columns.shape[1])]

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hone_embed import _native
-from hone_embed._attributes import with_attributes
+from hone_embed._attributes import attribute_columns
 from hone_embed._factors import Factors, factor_folder, read_factors
 from hone_embed._graph import USED_BY, Column, Graph, _plain, compare_attributes, warn_of_input
 from hone_embed._placing import Placing
@@ -218,13 +218,13 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         keep = False if self.keep_model is None and self.checkpoint is not None else self.keep_model
         if file and not isinstance(self.config, (dict, type(None))):
             compare_attributes(os.fspath(self.config), file)
-        with with_attributes(attributes, graph.node_ids, config) as (columns, full), factor_folder(self.factors) as folder:
-            by_id = keep is not False or json.loads(full)["attributes"].get("file")
-            native = graph._named() if by_id else graph._native
-            warn_idle(*self._choices(), _native.idle(native, full, columns is not None))
+        columns = attribute_columns(attributes, graph.node_ids, config)
+        native = graph._named() if keep is not False or file else graph._native
+        warn_idle(*self._choices(), _native.idle(native, config, columns is not None))
+        with factor_folder(self.factors) as folder:
             with listener(self.verbose) as listen:
                 result = _native.embed(
-                    native, full, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder, self.device, keep
+                    native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder, self.device, keep
                 )
             factors = None if folder is None else read_factors(folder, mmap=self.factors is not True)
         self._set_results(json.loads(config)["attributes"], *result[:3])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Optional, Union
 
 from hone_embed import _native
-from hone_embed._attributes import with_attributes
+from hone_embed._attributes import attribute_columns
 from hone_embed._graph import USED_BY, _plain, as_graph
 from hone_embed._progress import jobs, listener
 from hone_embed._settings import warn_of_result
@@ -83,7 +83,8 @@ def features(
     graph = as_graph(graph, directed=directed, weighted=settings.get("weights") is True, unused=USED_BY)
     memory = _native.parse_bytes(memory_limit) if isinstance(memory_limit, str) else memory_limit
     resolved = _native.resolve("hone-p", None, json.dumps(settings, default=_plain))
-    with with_attributes(attributes, graph.node_ids, resolved) as (columns, full), listener(verbose) as listen:
-        vectors, names, report = _native.features(graph._named(), full, jobs(n_jobs), memory, columns, listen)
+    columns = attribute_columns(attributes, graph.node_ids, resolved)
+    with listener(verbose) as listen:
+        vectors, names, report = _native.features(graph._named(), resolved, jobs(n_jobs), memory, columns, listen)
     warn_of_result(json.loads(report))
     return Embedding(graph.node_ids, vectors, names)

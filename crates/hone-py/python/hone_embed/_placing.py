@@ -92,8 +92,8 @@ class Placing(SklearnProtocol):
         fitted = len(self.embedding_)
         are_rows = is_rows(X, fitted, hasattr(self, "n_features_in_"))
         graph = None if are_rows and X.shape[0] != fitted else self._as_graph(X, self.config_["weights"])
-        known = graph is not None and not new_only and attributes is None
-        if known and graph._named().fingerprint() == self._fingerprint:
+        as_fitted = not new_only and attributes is None
+        if as_fitted and graph is not None and graph._named().fingerprint() == self._fingerprint:
             return self._output(X, self.embedding_[:, first:].copy(), self.node_ids_, self._columns[first:])
         if are_rows and new_only:
             raise ValueError("new_only: the rows of a matrix are all returned; pass another graph as a Graph")

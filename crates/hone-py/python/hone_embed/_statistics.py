@@ -18,7 +18,14 @@ from hone_embed._results import Table, columns_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coefficients(Table):
-    """Clustering and closure coefficients."""
+    """Clustering and closure coefficients, as :func:`coefficients` gives them.
+
+    Examples
+    --------
+    >>> found = coefficients("builtin:karate")
+    >>> found.nodes.shape == (34, len(found.names))
+    True
+    """
 
     ids: np.ndarray
     """Ids of the nodes."""
@@ -36,7 +43,14 @@ class Coefficients(Table):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Significance(Table):
-    """Motifs beside their counts in random graphs."""
+    """Motifs beside their counts in random graphs, as :func:`significance` gives them.
+
+    Examples
+    --------
+    >>> found = significance("builtin:karate", random=20)
+    >>> next(row["count"] for row in found.motifs if row["motif"] == "triangle")
+    45
+    """
 
     motifs: list[dict[str, Any]]
     """For each ``motif``: ``count``, ``mean``, ``sd``, ``z``, ``p_more``, ``p_fewer``, ``profile``. ``z`` and ``profile``
@@ -53,7 +67,13 @@ class Significance(Table):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Table):
-    """Graphs compared pair by pair."""
+    """Graphs compared pair by pair, as :func:`compare` gives them.
+
+    Examples
+    --------
+    >>> float(compare({"one": "builtin:karate", "two": "builtin:karate"}).gcd11[0, 1])
+    0.0
+    """
 
     graphs: list[Any]
     """Their names, or numbers, in the order of rows and columns."""
@@ -71,7 +91,14 @@ class Comparison(Table):
 
 
 class MotifCluster(NamedTuple):
-    """A set of nodes that few occurrences of a motif leave."""
+    """A set of nodes that few occurrences of a motif leave, as :func:`motif_cluster` gives it.
+
+    Examples
+    --------
+    >>> cliques = [(a, b) for c in (0, 4) for a in range(c, c + 4) for b in range(a)  if b >= c]
+    >>> sorted(motif_cluster([*cliques, (0, 4)], "triangle", 0).nodes)
+    [0, 1, 2, 3]
+    """
 
     nodes: list[Any]
     """Ids of the nodes."""
