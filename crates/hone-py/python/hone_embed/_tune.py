@@ -88,7 +88,7 @@ def tune(
         How many times edges are hidden (fewer than three rounds decide nothing); the share of hidden edges; the seed of
         the first round.
     time_limit
-        Seconds after which it stops; rounds that are complete by then count.
+        Seconds after which it stops; only completed rounds are counted.
 
     Examples
     --------
