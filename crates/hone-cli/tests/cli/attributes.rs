@@ -509,7 +509,7 @@ fn models_take_attributes_of_new_nodes() {
     };
     run("-q embed ring.tsv -o a.tsv --dim 16 --attributes people.csv --save-model m.hone")
         .success();
-    let like = "-q place ring.tsv --nodes nodes.txt --model m.hone";
+    let like = "-q place ring.tsv --node-list nodes.txt --model m.hone";
     run(&format!("{like} -o b.tsv --attributes new.csv")).success();
     let text = fs::read_to_string(folder.path().join("b.tsv")).expect("written");
     let names: Vec<&str> = text.lines().next().expect("a header").split('\t').collect();
