@@ -167,3 +167,21 @@ pub fn for_rows<T: Send>(values: &mut [T], width: usize, change: impl Fn(usize, 
             .for_each(|(row, i)| change(i, row));
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_no_more_than_a_few_per_core() {
+        for (wanted, started) in [
+            (None, 2),
+            (Some(0), 2),
+            (Some(1), 1),
+            (Some(7), 7),
+            (Some(100_000), 8),
+        ] {
+            assert_eq!(threads_of(wanted, 2), started, "{wanted:?}");
+        }
+    }
+}

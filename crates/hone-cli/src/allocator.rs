@@ -2,8 +2,9 @@
 //!
 //! Where an allocation fails, Rust's own answer is to abort: without a word on what helps, and with unfinished files left behind.
 //! Libraries below us allocate too, so this is the one place that sees every request. A thread that waits for this cleans up, because
-//! the one whose request failed may hold locks that this takes. It and small requests get what is left from a reserve of our own. Linux usually promises more memory
-//! than it has, and kills a process later; what is said here is what `ulimit -v` and systems that promise less lead to.
+//! the one whose request failed may hold locks that this takes. It and small requests get what is left from a reserve of our own. Linux
+//! usually promises more memory than it has, and kills a process later; what is said here is what `ulimit -v` and systems that promise
+//! less lead to.
 //!
 //! glibc allocates blocks above a threshold on separate pages, and raises that threshold, up to 32 MB, whenever such a
 //! block is freed. Smaller blocks are then in a heap that cannot shrink below the last block in use: at 10⁶ nodes this

@@ -114,7 +114,7 @@ impl MotifClusters {
         let degrees = weights.row_sums();
         if degrees.iter().all(|&degree| degree == 0.0) {
             let message = format!(
-                "{motif} does not occur in the graph; choose another motif (`hone count --by total` counts all)"
+                "{motif} does not occur in the graph; choose another motif (`hone count --per total` counts all)"
             );
             return Err(Error::config("motifs", message));
         }

@@ -37,6 +37,9 @@ enum Command {
     Runtime(runtime::Args),
     Scaling(scaling::Args),
     Structure(structure::Args),
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    Become(scaling::Become),
 }
 
 /// Files that a report is written to; existing ones are replaced.
@@ -97,5 +100,7 @@ fn main() -> anyhow::Result<()> {
         Command::Runtime(args) => runtime::run(args),
         Command::Scaling(args) => scaling::run(args),
         Command::Structure(args) => structure::run(args),
+        #[cfg(target_os = "linux")]
+        Command::Become(other) => other.run(),
     }
 }

@@ -219,7 +219,7 @@ impl Args {
             "{} is missing: build it with cargo, or name it with --hone",
             program.display()
         );
-        let mut command = Command::new(program);
+        let mut command = ended_with_this(program)?;
         command
             .args([
                 "--quiet",
@@ -228,6 +228,46 @@ impl Args {
             ])
             .stdin(Stdio::null());
         Ok(command)
+    }
+}
+
+/// A program that the system ends when this process ends: a study that is killed would leave it running. This program starts
+/// again, asks for that, and becomes the other one.
+#[cfg(target_os = "linux")]
+fn ended_with_this(program: PathBuf) -> anyhow::Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
+    command.arg("become").arg(std::process::id().to_string());
+    command.arg(program).arg("--");
+    Ok(command)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ended_with_this(program: PathBuf) -> anyhow::Result<Command> {
+    Ok(Command::new(program))
+}
+
+/// Become another program, which ends when the process that has started this one does.
+#[cfg(target_os = "linux")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct Become {
+    parent: i32,
+    program: PathBuf,
+    #[arg(last = true)]
+    arguments: Vec<std::ffi::OsString>,
+}
+
+#[cfg(target_os = "linux")]
+impl Become {
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        use std::os::unix::process::CommandExt;
+
+        use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // It may have ended before.
+        let parent = getppid().map(rustix::process::Pid::as_raw_pid);
+        ensure!(parent == Some(self.parent), "the study has ended");
+        let error = Command::new(&self.program).args(&self.arguments).exec();
+        Err(error).context(self.program.display().to_string())
     }
 }
 

@@ -86,6 +86,50 @@ fn the_scaling_study_writes_json_tables_and_the_figure_and_leaves_nothing() {
     assert_eq!(fs::read_dir(&work).expect("readable").count(), 0);
 }
 
+/// The process of a run ends with the study, even one that cannot clean up.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_study_that_is_killed_leaves_no_process() {
+    use std::time::{Duration, Instant};
+
+    if !has_hone() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut study = std::process::Command::new(assert_cmd::cargo::cargo_bin("hone-tables"))
+        .args(["scaling", "--sizes", "3000000", "--temp-dir"])
+        .arg(folder.path())
+        .spawn()
+        .expect("starts");
+    let status =
+        |process: &str| fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let parent = format!("PPid:\t{}\n", study.id());
+    let child = || {
+        let all = fs::read_dir("/proc").expect("Linux");
+        all.filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .find(|process| {
+                let status = status(process);
+                status.starts_with("Name:\thone\n") && status.contains(&parent)
+            })
+    };
+    let wait = |condition: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !condition() {
+            assert!(start.elapsed() < Duration::from_secs(60), "in vain");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait(&|| child().is_some());
+    let child = child().expect("a run takes a while");
+    study.kill().expect("killed");
+    study.wait().expect("ends");
+    // One that has ended may wait for the process that inherits it.
+    wait(&|| {
+        let status = status(&child);
+        status.is_empty() || status.contains("State:\tZ")
+    });
+}
+
 #[test]
 fn a_run_that_fails_says_why() {
     if has_hone() {
