@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from dense import comparing, exploring, graphs, motifs
+from dense import comparing, exploring, graphs, motifs, proximity, structure
 from dense.embedding import Embedding
 from dense.placing import Placed
 from hone_embed import HONE, Graph, HoneWarning, count_orbits, neighbours, roles, update_orbits
@@ -81,6 +81,42 @@ def test_vectors(case):
 @named([case for case in CASES if EVERY or case.name in ("grid 4 by 5", "random 30", "directed random 20")])
 def test_fewer_columns(case, dim):
     assert disagreements(case, dim) == []
+
+
+@pytest.mark.parametrize("dim", [16, 40])
+@named([case for case in graphs.large() if EVERY or case.name in ("communities 400", "bipartite 420", "arcs 400")])
+def test_iterated_factors(case, dim):
+    """Where the factors are iterated: they are as accurate as the report says and nearly the best, and all else follows from
+    them."""
+    columns = dim - structure.width(dim)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HoneWarning)
+        hone = HONE(n_components=dim, factors=True).fit(graph_of(case))
+    (local,), (report,) = hone.factors_.local.values(), hone.report_["local"]
+    U, sigma, V = (np.asarray(factor, dtype=float) for factor in (local.U, local.sigma, local.V))
+    best = proximity.factors(case.adjacency(), case.directed, columns)
+    if case.directed:
+        S, sizes, vectors = best.S, best.sigma, best.U
+        found = proximity.Directed(case.adjacency(), columns, (U, sigma, V))
+    else:
+        S, sizes, vectors = best.lazy * np.eye(len(U)) + (1 - best.lazy) * best.S, np.abs(best.walk), best.X
+        sigma = np.cbrt(sigma)
+        found = proximity.Undirected(case.adjacency(), columns, (U, sigma))
+    apart = [np.linalg.norm(S @ V - U * sigma, axis=0), np.linalg.norm(S.T @ U - V * sigma, axis=0)]
+    residual = (np.array(apart) / sigma).max()
+    assert abs(report["residual"] - residual) < 1e-6 + 1e-4 * residual
+    assert report["converged"] == (report["residual"] <= 1e-4)
+    # All but a thousandth of what the best factors have, and the second half of these is the less certain one.
+    assert (sigma < sizes * (1 + 1e-6)).all() and (sigma**2).sum() > 0.999 * (sizes**2).sum()
+    inside = np.linalg.norm(U.T @ vectors, axis=0)
+    assert inside[: len(inside) // 2].min() > 0.999
+    if len(found.nodes) > 512:
+        return  # the log window is one of a sample of its columns
+    Z = found.Y @ proximity.reduction(found.Y, columns)
+    Z *= np.sqrt(len(Z)) / np.linalg.norm(Z)
+    ours = hone.embedding_[:, :columns].astype(float)
+    # Leading vectors of the window come from power iterations, which tell close values apart less well.
+    assert comparing.largest(ours @ ours.T, Z @ Z.T) < (0.1 if "bipartite" in case.name else 1e-3)
 
 
 def by_edge(counts, shape):

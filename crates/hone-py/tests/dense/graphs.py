@@ -174,5 +174,34 @@ def directed():
     ]
 
 
+def _links(nodes, probability, seed):
+    """Pairs of nodes, each linked with its probability, and a path through all nodes."""
+    rng = np.random.default_rng(seed)
+    chance = np.broadcast_to(probability, (nodes, nodes))
+    pairs = np.argwhere(rng.random((nodes, nodes)) < chance).tolist()
+    return [(a, b) for a, b in pairs if a < b] + _path(nodes)
+
+
+def _partition(nodes, groups, inside, outside):
+    group = np.arange(nodes) * groups // nodes
+    return np.where(group[:, None] == group, inside, outside)
+
+
+def large():
+    """Graphs too large to be decomposed whole: their factors are iterated."""
+    weights = 3.0 / np.arange(4, 504) ** 0.7
+    sides = np.arange(420) < 140
+    cases = [
+        Case("communities 400", 400, tuple(_links(400, _partition(400, 10, 0.25, 0.005), 1))),
+        Case("random 300", 300, tuple(_links(300, 0.04, 2))),
+        Case("hubs 500", 500, tuple(_links(500, np.minimum(np.outer(weights, weights), 1), 3))),
+        Case("communities 1200", 1200, tuple(_links(1200, _partition(1200, 24, 0.2, 0.002), 4))),
+    ]
+    halves = tuple((a, b) for a, b in _links(420, 0.05, 5)[:-419] if sides[a] != sides[b])
+    arcs = tuple((b, a) if (a * 7 + b) % 3 == 0 else (a, b) for a, b in cases[0].lines)
+    amounts = Case("communities 400, weights amounts", 400, _weigh(cases[0], "amounts"), weighted=True)
+    return [*cases, Case("bipartite 420", 420, halves), amounts, Case("arcs 400", 400, arcs, True)]
+
+
 def everything():
     return undirected() + weighted() + directed()

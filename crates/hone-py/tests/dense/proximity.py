@@ -51,16 +51,22 @@ def gap(sizes, count):
 
 
 class Undirected:
-    """The eigenpairs of S, the factors and the log window of one graph; `Y` has a row per node."""
+    """The eigenpairs of S, the factors and the log window of one graph; `Y` has a row per node.
 
-    def __init__(self, weights, columns):
+    Where singular vectors and values are given, the factors are made of them, and the eigenpairs are those of S within their
+    span.
+    """
+
+    def __init__(self, weights, columns, found=None):
         self.dim = max(16, columns)
         degree = weights.sum(1)
         self.nodes = np.flatnonzero(degree > 0)
         self.degree = degree[self.nodes]
         self.tau = REGULARIZE * self.degree.mean()
         root = np.sqrt(self.degree + self.tau)
-        lam, X = np.linalg.eigh(weights[np.ix_(self.nodes, self.nodes)] / np.outer(root, root))
+        self.S = weights[np.ix_(self.nodes, self.nodes)] / np.outer(root, root)
+        lam, X = np.linalg.eigh(self.S if found is None else found[0].T @ self.S @ found[0])
+        X = X if found is None else found[0] @ X
         self.lazy = LAZINESS if is_bipartite(weights) else 0.0
         walk = self.lazy + (1 - self.lazy) * lam
         kept = leading(walk, self.dim)
@@ -68,8 +74,9 @@ class Undirected:
         self.lam, self.walk, self.X = lam[kept], walk[kept], X[:, kept]
         self.w = clarity(lam[np.argsort(-np.abs(walk), kind="stable")[: self.dim]])
         power = STEPS if self.lazy else 2 + self.w
-        self.scale = np.abs(self.walk / self.walk[0]) ** power
-        factors = shorten(self.X * self.scale)
+        vectors, sizes = found or (self.X, self.walk)
+        self.scale = np.abs(sizes / sizes[0]) ** power
+        factors = shorten(vectors * self.scale)
         self.view_size = 0.0
         view = self._view(factors)
         self.Y = np.zeros((len(weights), factors.shape[1] + view.shape[1]))
@@ -94,9 +101,9 @@ class Undirected:
 
 
 class Directed:
-    """The factors of both sides of S; `Y` has a row per node."""
+    """The factors of both sides of S, or those given; `Y` has a row per node."""
 
-    def __init__(self, weights, columns):
+    def __init__(self, weights, columns, found=None):
         self.dim = max(16, columns)
         both = weights + REVERSE * weights.T
         degree = both.sum(0) + both.sum(1)
@@ -105,7 +112,8 @@ class Directed:
         self.tau = REGULARIZE * self.degree.mean()
         root = np.sqrt(self.degree + self.tau)
         self.A = both[np.ix_(self.nodes, self.nodes)] / np.outer(root, root)
-        U, sigma, Vt = np.linalg.svd(np.linalg.matrix_power(self.A, STEPS))
+        self.S = np.linalg.matrix_power(self.A, STEPS)
+        U, sigma, Vt = np.linalg.svd(self.S) if found is None else (found[0], found[1], found[2].T)
         kept = leading(sigma, self.dim)
         self.cut = gap(sigma, self.dim)
         self.U, self.sigma, self.V = U[:, kept], sigma[kept], Vt[kept].T
