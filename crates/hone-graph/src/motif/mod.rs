@@ -43,6 +43,7 @@ mod motif_graph;
 mod names;
 mod null_model;
 mod orbit;
+mod pair_set;
 pub mod pairs;
 mod ranked;
 mod sample;
