@@ -7,7 +7,7 @@ use hone::matrix::MotifMatrix;
 use hone::memory::Allowance;
 use hone::motif::triad::Occurrence;
 use hone::motif::{
-    self, Counts, Motif, MotifSet, NODE_ORBIT_NUMBERS, NODE_ORBITS, OrbitTable, Sample, Weighting,
+    self, Counts, Motif, MotifSet, NODE_ORBITS, OrbitTable, Sample, Weighting, node_orbits_called,
 };
 use hone::operator::Operator;
 use hone::parallel;
@@ -22,19 +22,15 @@ use crate::work::{run, run_short};
 #[pyfunction]
 #[pyo3(signature = (set, numbers=false))]
 pub(crate) fn motif_names(set: &str, numbers: bool) -> PyResult<Vec<&'static str>> {
-    let name = if numbers { Motif::number } else { Motif::name };
-    Ok(parse(set)?.into_iter().map(name).collect())
+    let motifs = parse(set)?.into_iter();
+    Ok(motifs.map(|motif| motif.called(numbers)).collect())
 }
 
 /// The names, or numbers, of the 15 node orbits.
 #[pyfunction]
 #[pyo3(signature = (numbers=false))]
 pub(crate) fn node_orbit_names(numbers: bool) -> Vec<&'static str> {
-    if numbers {
-        NODE_ORBIT_NUMBERS.to_vec()
-    } else {
-        NODE_ORBITS.to_vec()
-    }
+    node_orbits_called(numbers).to_vec()
 }
 
 fn parse(set: &str) -> PyResult<Vec<Motif>> {

@@ -63,32 +63,34 @@ pub(crate) fn coefficients<'py>(
     Ok((nodes, json(&found.graph)?))
 }
 
-/// Motifs beside their counts in random graphs.
+/// Motifs beside their counts in random graphs of a model, by a seed; called by name or by number.
 #[pyfunction]
-#[pyo3(signature = (graph, random, model=None, seed=0, jobs=0, listener=None))]
+#[pyo3(signature = (graph, random, how, jobs=0, listener=None))]
 pub(crate) fn significance(
     py: Python<'_>,
     graph: &Bound<'_, Graph>,
     random: usize,
-    model: Option<&str>,
-    seed: u64,
+    how: (Option<String>, u64, bool),
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let model: Option<NullModel> = model.map(str::parse).transpose().map_err(raise)?;
+    let (model, seed, numbers) = how;
+    let model = model.as_deref().map(str::parse::<NullModel>);
+    let model = model.transpose().map_err(raise)?;
     let graph = graph.get().inner.clone();
     let found = run(py, jobs, listener, move |progress| {
         Significance::of(&graph, model, random, seed, progress)
     })?;
-    json(&found)
+    json(&if numbers { found.numbered() } else { found })
 }
 
 /// Graphs compared pair by pair.
 #[pyfunction]
-#[pyo3(signature = (graphs, jobs=0, listener=None))]
+#[pyo3(signature = (graphs, numbers=false, jobs=0, listener=None))]
 pub(crate) fn compare(
     py: Python<'_>,
     graphs: Vec<Bound<'_, Graph>>,
+    numbers: bool,
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
@@ -98,7 +100,8 @@ pub(crate) fn compare(
         let orbits = graphs
             .iter()
             .map(|graph| motif::count(graph, progress)?.node_orbits());
-        Ok(Comparison::of(&orbits.collect::<hone::Result<Vec<_>>>()?))
+        let orbits = orbits.collect::<hone::Result<Vec<_>>>()?;
+        Ok(Comparison::of(&orbits, numbers))
     })?;
     json(&found)
 }

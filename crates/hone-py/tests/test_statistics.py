@@ -10,6 +10,7 @@ from hone_embed import (
     coefficients,
     compare,
     count_orbits,
+    features,
     generate,
     list_motifs,
     motif_adjacency,
@@ -69,6 +70,10 @@ def test_significance_of_planted_loops():
     assert found.null_model == "reciprocity" and found.switching["mixed"]
     again = significance(graph, 60, random_state=4, n_jobs=1)
     assert again.motifs == significance(graph, 60, random_state=4, n_jobs=2).motifs
+    two_sided = np.minimum(1, 2 * table[["p_more", "p_fewer"]].min(axis=1))
+    # Benjamini and Hochberg: of all p-values from this one on, the least times their number over how many are as small.
+    rates = [min(p * 13 / (two_sided <= p).sum() for p in two_sided if p >= own) for own in two_sided]
+    np.testing.assert_allclose(table["q"], rates)
     for model in ("degrees", "configuration", "er"):
         assert significance(graph, 5, null_model=model).null_model == model
 
@@ -96,6 +101,14 @@ def test_what_cannot_be_compared_is_refused(graph, arguments, message):
         significance(graph, **arguments)
 
 
+def test_repeated_edges_are_merged_and_that_is_said():
+    arcs = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
+    for repeated in (networkx.MultiGraph([*arcs, (0, 1), (0, 1)]), [*arcs, (0, 1), (0, 1)]):
+        with pytest.warns(UserWarning, match="merged 2 duplicate edges"):
+            found = significance(repeated, 10)
+        assert found.motifs == significance(networkx.Graph(arcs), 10).motifs
+
+
 def test_what_does_not_vary_has_no_z():
     complete = significance(networkx.complete_graph(6), 10, null_model="er").motifs
     for motif in complete:
@@ -121,6 +134,11 @@ def test_comparisons_are_those_of_scipy():
         distance = np.linalg.norm(first[upper] - second[upper])
         assert found.gcd11[a, b] == pytest.approx(distance, abs=1e-9)
     assert found.graphs == list(graphs) and len(found.to_pandas()) == 3
+    np.testing.assert_allclose(found.by_orbit.mean(axis=2), found.agreement, atol=1e-12)
+    np.testing.assert_allclose(found.by_orbit.prod(axis=2) ** (1 / 15), found.geometric, atol=1e-9)
+    assert found.to_pandas()["agreement_triangle"].tolist() == found.by_orbit[:, :, 3][np.triu_indices(3, 1)].tolist()
+    assert [found.orbits[k] for k in chosen] == found.correlated and found.orbits[3] == "triangle"
+    assert compare(graphs, numbers=True).correlated == [str(k) for k in chosen]
     assert (np.diag(found.agreement) == 1).all() and (found.agreement <= 1).all()
     with pytest.raises(ValueError, match="^graphs: 1 given"):
         compare([graphs["families"]])
@@ -169,4 +187,8 @@ def test_names_and_numbers():
     assert set(networkx.triadic_census(networkx.DiGraph())) <= set(triads["name"])
     assert count_orbits("builtin:karate", motifs=["triangle", "path4"], numbers=True).names == ["E1", "G3"]
     assert count_orbits("builtin:karate", by="node", numbers=True).names == [str(orbit) for orbit in range(15)]
+    found = significance("builtin:karate", 2, numbers=True).motifs
+    assert [motif["motif"] for motif in found] == [f"G{k}" for k in range(1, 9)]
+    named = features("builtin:karate", motifs=["triangle", "edge"], depth=0, numbers=True)
+    assert named.columns == ["E1_degree", "edge_degree"]
     assert (motif_adjacency("builtin:karate", "G8") != motif_adjacency("builtin:karate", "clique4")).nnz == 0

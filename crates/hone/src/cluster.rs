@@ -45,6 +45,7 @@ pub struct MotifClusters {
     nodes: Vec<u32>,
     weights: Csr,
     degrees: Arc<Vec<f64>>,
+    surrogate: bool,
 }
 
 /// A set of nodes, and how well it keeps occurrences together.
@@ -54,6 +55,9 @@ pub struct MotifCluster {
     pub nodes: Vec<u32>,
     /// `cut` over the smaller volume.
     pub conductance: f64,
+    /// Whether that is a surrogate of the motif conductance: of motifs of four nodes, it counts an occurrence that is cut in half
+    /// 4/3 times.
+    pub surrogate: bool,
     /// Weight between the set and the rest.
     pub cut: f64,
     /// Volume of the set.
@@ -123,6 +127,7 @@ impl MotifClusters {
             nodes,
             weights,
             degrees,
+            surrogate: motif.size() > 3,
         })
     }
 
@@ -230,6 +235,7 @@ impl MotifClusters {
         let mut best = MotifCluster {
             nodes: Vec::new(),
             conductance: f64::INFINITY,
+            surrogate: self.surrogate,
             cut,
             volume,
             rest: total,

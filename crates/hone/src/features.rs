@@ -39,6 +39,8 @@ hone_base::settings! {
         pub mean: bool = true,
         /// Add maxima over neighbours.
         pub max: bool = true,
+        /// Call motifs by their numbers in the literature, such as E1 for triangle, not by name.
+        pub numbers: bool = false,
         /// Counts x become log(1 + x).
         pub log: bool = true,
         /// Levels of aggregation; 0 for the counts alone.
@@ -89,7 +91,7 @@ impl Structure {
     pub fn of(&self, counts: &Counts) -> Result<Named> {
         let motifs = self.motifs.motifs();
         let around = Around::of(counts, &motifs);
-        let mut level = degrees::base(counts, &motifs)?;
+        let mut level = degrees::base(counts, &motifs, self.numbers)?;
         let mut levels = Vec::new();
         for depth in 1..=self.depth {
             let next = self.aggregated(&level, &around);

@@ -37,12 +37,14 @@ Examples:
   hone cluster graph.tsv --motif clique4 --json
 
 The ids of the nodes go to standard output, one per line. The conductance is the weight of the motif between the cluster and \
-the rest, over the smaller of their volumes; 0 if no occurrence leaves the cluster.";
+the rest, over the smaller of their volumes; 0 if no occurrence leaves the cluster. Of motifs of four nodes it is a surrogate of the \
+motif conductance, in which an occurrence that is cut in half counts 4/3 times.";
 
 #[derive(Serialize)]
 struct Found<'a> {
     motif: &'a str,
     conductance: f64,
+    surrogate: bool,
     cut: f64,
     volume: f64,
     rest: f64,
@@ -67,6 +69,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let found = Found {
         motif: motif.name(),
         conductance: found.conductance,
+        surrogate: found.surrogate,
         cut: found.cut,
         volume: found.volume,
         rest: found.rest,
@@ -76,8 +79,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return context.print_json(&found);
     }
     context.note(format_args!(
-        "{} nodes with conductance {:.4} in {motif}: {} of the volumes {} and {} is cut",
+        "{} nodes with {} {:.4} in {motif}: {} of the volumes {} and {} is cut",
         found.nodes.len(),
+        if found.surrogate {
+            "surrogate conductance (an occurrence cut in half counts 4/3)"
+        } else {
+            "conductance"
+        },
         found.conductance,
         found.cut,
         found.volume,

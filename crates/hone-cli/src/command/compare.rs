@@ -15,6 +15,12 @@ pub(crate) struct Args {
     graphs: Vec<String>,
     #[command(flatten)]
     read: ReadArgs,
+    /// Also show the agreement in each orbit, and its geometric mean.
+    #[arg(long)]
+    orbits: bool,
+    /// Call orbits by their numbers in the literature (`hone list motifs --table`), not by name.
+    #[arg(long)]
+    numbers: bool,
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -23,10 +29,11 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   hone compare builtin:karate builtin:florentine
+  hone compare builtin:karate builtin:florentine --orbits --numbers
   hone compare builtin:karate builtin:grid --json
 
 The distance is 0 for graphs whose orbits are correlated alike; the agreement, a mean over the 15 node orbits, is 1 for equal \
-distributions. Directions and weights are ignored.";
+distributions. JSON has the agreement in each orbit and the correlations too. Directions and weights are ignored.";
 
 #[derive(Serialize)]
 struct Compared {
@@ -46,7 +53,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     context.progress_done();
     let compared = Compared {
-        comparison: Comparison::of(&orbits),
+        comparison: Comparison::of(&orbits, args.numbers),
         graphs,
     };
     if args.json {
@@ -63,5 +70,36 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     };
     let distances = table("GCD-11", &compared.comparison.gcd11);
     let agreements = table("GDD agreement", &compared.comparison.agreement);
-    Ok(context.print(format!("{distances}\n{agreements}"))?)
+    let mut text = format!("{distances}\n{agreements}");
+    if args.orbits {
+        text += &format!("\n{}", by_orbit(&compared));
+    }
+    Ok(context.print(text)?)
+}
+
+/// The agreement of each pair: a line for each orbit, the last for the geometric mean.
+fn by_orbit(compared: &Compared) -> String {
+    let found = &compared.comparison;
+    let pairs: Vec<(usize, usize)> = (0..compared.graphs.len())
+        .flat_map(|b| (0..b).map(move |a| (a, b)))
+        .collect();
+    let line = |name: &str, cell: &dyn Fn(usize, usize) -> String| {
+        let cells = pairs.iter().map(|&(a, b)| cell(a, b));
+        std::iter::once(name.to_owned()).chain(cells).collect()
+    };
+    let graphs = &compared.graphs;
+    let mut lines: Vec<Vec<String>> = vec![line("orbit", &|a, b| {
+        format!("{} / {}", graphs[a], graphs[b])
+    })];
+    lines.extend(
+        found
+            .orbits
+            .iter()
+            .enumerate()
+            .map(|(at, name)| line(name, &|a, b| format!("{:.4}", found.by_orbit[a][b][at]))),
+    );
+    lines.push(line("geometric mean", &|a, b| {
+        format!("{:.4}", found.geometric[a][b])
+    }));
+    aligned(&lines, 1..pairs.len() + 1)
 }

@@ -10,7 +10,7 @@ use hone::graph::Graph;
 use hone::memory::Allowance;
 use hone::message::{message, setting};
 use hone::motif::triad::Occurrence;
-use hone::motif::{Counts, Motif, MotifSet, NODE_ORBIT_NUMBERS, NODE_ORBITS, Sample, Sampled};
+use hone::motif::{Counts, Motif, MotifSet, Sample, Sampled, node_orbits_called};
 use hone::output::{Batch, is_stream};
 use hone::store::{CountTable, CountsBy};
 use hone::{Error, Progress, Silent, memory};
@@ -148,19 +148,12 @@ impl Choices {
     /// The names of the columns of counts, or of totals.
     fn columns(&self) -> Vec<&'static str> {
         match self.by {
-            By::Edge => self.motifs.motifs().into_iter().map(self.name()).collect(),
-            By::Node if self.numbers => NODE_ORBIT_NUMBERS.to_vec(),
-            By::Node => NODE_ORBITS.to_vec(),
+            By::Edge => {
+                let motifs = self.motifs.motifs().into_iter();
+                motifs.map(|motif| motif.called(self.numbers)).collect()
+            }
+            By::Node => node_orbits_called(self.numbers).to_vec(),
             By::Total => TOTALS.to_vec(),
-        }
-    }
-
-    /// What motifs are called.
-    fn name(&self) -> fn(Motif) -> &'static str {
-        if self.numbers {
-            Motif::number
-        } else {
-            Motif::name
         }
     }
 
@@ -386,7 +379,7 @@ fn totals(graph: &Graph, counts: &Counts, choices: &Choices) -> Vec<Vec<String>>
     lines.extend(
         motifs
             .iter()
-            .map(|&motif| line(choices.name()(motif), of(motif))),
+            .map(|&motif| line(motif.called(choices.numbers), of(motif))),
     );
     let whole = choices.motifs == MotifSet::Triads && occurrence == Occurrence::Induced;
     if let Some(arcs) = arcs.filter(|_| whole) {

@@ -37,6 +37,7 @@ Examples:
   hone features graph.tsv -o x.parquet --depth 2 --aggregates sum,mean
   hone features graph.tsv -o counts.csv --depth 0 --no-log --motifs triangle,clique4
   hone features graph.tsv -o x.npz --attributes people.csv --diffuse 2 --over edge,triangle
+  hone features graph.tsv -o numbered.tsv --numbers
   hone features -o structure.parquet --config vectors.npy.run.json   the features of that embedding
   hone features -o x-again.parquet --config x.parquet.run.json
 
@@ -60,6 +61,15 @@ struct FeatureArgs {
     /// From level 2 on, drop columns whose correlation with an earlier one exceeds this [default: 0.999].
     #[arg(id = "structure.prune", long = "prune", value_name = "R")]
     prune: Option<f64>,
+    /// Call motifs by their numbers in the literature (`hone list motifs --table`): E1_degree, not triangle_degree.
+    #[arg(
+        id = "structure.numbers",
+        long = "numbers",
+        overrides_with = "no_numbers"
+    )]
+    numbers: bool,
+    #[arg(long, hide = true, overrides_with = "structure.numbers")]
+    no_numbers: bool,
     /// Write log(1 + x) of the counts, the default; --no-log: the counts themselves.
     #[arg(id = "structure.log", long = "log", overrides_with = "no_log")]
     log: bool,

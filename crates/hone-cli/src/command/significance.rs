@@ -1,7 +1,7 @@
 //! `hone significance INPUT`: motifs beside their counts in random graphs.
 
 use clap::builder::TypedValueParser;
-use hone::motif::{Motif, NullModel, Significance};
+use hone::motif::{NullModel, Significance};
 
 use crate::context::{Context, aligned, decimals};
 use crate::input::{InputArgs, note_idle_weights, one_of};
@@ -46,7 +46,8 @@ Examples:
 Counted are the connected motifs of three nodes of a directed graph, of three and four nodes of an undirected one, as induced \
 subgraphs and exactly. z is the distance from the mean of the random graphs in standard deviations, – where these all have \
 the same number. p more and p fewer are how likely at least, and at most, as many are: (r + 1) / (n + 1), where r of n random \
-graphs have them. The profile is z over the root of the sum of all squares, for each number of nodes.";
+graphs have them; q is the false discovery rate (Benjamini and Hochberg, over all motifs) of twice the smaller of both. The \
+profile is z over the root of the sum of all squares, for each number of nodes.";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let graph = args.input.source()?.open(false, context)?;
@@ -54,9 +55,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let progress = context.progress();
     let mut found = Significance::of(&graph, args.null_model, args.random, args.seed, progress)?;
     if args.numbers {
-        for of in &mut found.motifs {
-            of.motif = of.motif.parse::<Motif>()?.number();
-        }
+        found = found.numbered();
     }
     context.progress_done();
     if let Some(switching) = found.switching {
@@ -74,7 +73,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return context.print_json(&found);
     }
     let head = [
-        "motif", "count", "mean", "sd", "z", "p more", "p fewer", "profile",
+        "motif", "count", "mean", "sd", "z", "p more", "p fewer", "q", "profile",
     ];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
     lines.extend(found.motifs.iter().map(|of| {
@@ -86,8 +85,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             decimals(of.z, 2),
             format!("{:.4}", of.p_more),
             format!("{:.4}", of.p_fewer),
+            format!("{:.4}", of.q),
             decimals(of.profile, 3),
         ]
     }));
-    Ok(context.print(aligned(&lines, 1..8))?)
+    Ok(context.print(aligned(&lines, 1..9))?)
 }

@@ -196,6 +196,88 @@ fn graphs_are_like_themselves() {
 }
 
 #[test]
+fn the_smallest_graphs_have_coefficients_and_comparisons() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        fs::write(folder.path().join(name), text).expect("written");
+    };
+    write("pair.tsv", "a b\n");
+    // Loops are dropped, and their nodes stay.
+    write("one.tsv", "a a\n");
+    write("apart.tsv", "a a\nb b\nc c\n");
+    for graph in ["pair.tsv", "one.tsv", "apart.tsv"] {
+        let shown = printed(folder.path(), &["coefficients", graph]);
+        assert_eq!(shown.lines().count(), 5, "{shown}");
+        assert!(shown.contains('–') && !shown.contains("NaN") && !shown.contains("inf"));
+        let found = json(folder.path(), &["coefficients", graph, "--json"]);
+        for coefficient in found.as_array().expect("a list") {
+            assert_eq!(
+                (&coefficient["global"], &coefficient["defined"]),
+                (&Value::Null, &Value::from(0))
+            );
+        }
+        let out = ["coefficients", graph, "-o", "-", "--quiet"];
+        let nodes = printed(folder.path(), &out);
+        assert!(
+            nodes
+                .lines()
+                .skip(1)
+                .all(|line| line.ends_with("\t0\t0\t0\t0")),
+            "{nodes}"
+        );
+        let both = ["compare", graph, "builtin:karate"];
+        let shown = printed(folder.path(), &[&both[..], &["--orbits"]].concat());
+        assert!(!shown.contains("NaN") && !shown.contains("inf"), "{shown}");
+        let found = json(folder.path(), &[&both[..], &["--json"]].concat());
+        assert_eq!(
+            (&found["gcd11"][0][0], &found["agreement"][0][0]),
+            (&Value::from(0.0), &Value::from(1.0))
+        );
+        let between = found["agreement"][0][1].as_f64().expect("a number");
+        assert!((0.0..1.0).contains(&between));
+    }
+}
+
+#[test]
+fn repeated_edges_are_merged_and_that_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arcs = "a b\nb c\nc a\nc d\nd e\ne f\nf d\n";
+    fs::write(folder.path().join("simple.tsv"), arcs).expect("written");
+    let repeated = format!("{arcs}a b\na b\nc c\n");
+    fs::write(folder.path().join("multi.tsv"), repeated).expect("written");
+    let run = |graph| {
+        let args = ["significance", graph, "--random", "20", "--json"];
+        json(folder.path(), &args)
+    };
+    assert_eq!(run("multi.tsv"), run("simple.tsv"));
+    hone(
+        folder.path(),
+        &["significance", "multi.tsv", "--random", "5"],
+    )
+    .success()
+    .stderr(contains("merged 2 duplicate edges").and(contains("dropped 1 self-loop")));
+}
+
+#[test]
+fn clusters_of_four_nodes_say_that_their_conductance_is_a_surrogate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |motif: &str| {
+        let args = ["cluster", "builtin:karate", "--motif", motif];
+        let found = json(folder.path(), &[&args[..], &["--json"]].concat());
+        (
+            found["surrogate"].clone(),
+            hone(folder.path(), &args).success(),
+        )
+    };
+    let (surrogate, run) = of("clique4");
+    assert_eq!(surrogate, true);
+    run.stderr(contains("surrogate conductance (an occurrence cut in half"));
+    let (surrogate, run) = of("triangle");
+    assert_eq!(surrogate, false);
+    run.stderr(contains("with conductance"));
+}
+
+#[test]
 fn clusters_are_ids() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(
@@ -232,6 +314,59 @@ fn motifs_are_listed() {
     );
 }
 
+/// The tables of `docs/motifs.md` are those of the catalogue.
+#[test]
+fn the_page_has_all_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = json(folder.path(), &["list", "motifs", "--table", "--json"]);
+    let of_kind = |kind: &'static str| {
+        let all = all.as_array().expect("a list").iter();
+        all.filter(move |named| named["kind"] == kind)
+    };
+    let text = |named: &Value, field: &str| named[field].as_str().unwrap_or_default().to_owned();
+    let mut lines = Vec::new();
+    for graphlet in of_kind("graphlet") {
+        let drawing = text(graphlet, "drawing");
+        let positions = |kind| {
+            let own = of_kind(kind).filter(|orbit| orbit["drawing"] == graphlet["drawing"]);
+            let shown = own.map(|orbit| {
+                let [number, name, position] =
+                    ["number", "name", "position"].map(|field| text(orbit, field));
+                let number = Some(format!("{number} ")).filter(|_| !number.is_empty());
+                format!("{}`{name}`: {position}", number.unwrap_or_default())
+            });
+            shown.collect::<Vec<_>>().join("; ")
+        };
+        lines.push(format!(
+            "| {} | `{}` | {drawing} | {} | {} |",
+            text(graphlet, "number"),
+            text(graphlet, "name"),
+            positions("node orbit"),
+            positions("edge orbit"),
+        ));
+    }
+    for triad in of_kind("triad") {
+        lines.push(format!(
+            "| `{}` | {} | {} | {} |",
+            text(triad, "name"),
+            text(triad, "number"),
+            triad["mfinder"]
+                .as_u64()
+                .map(|id| id.to_string())
+                .unwrap_or_default(),
+            text(triad, "drawing"),
+        ));
+    }
+    assert_eq!(lines.len(), 9 + 18);
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/motifs.md");
+    // The crate may be tested outside the repository.
+    let Ok(page) = fs::read_to_string(page) else {
+        return;
+    };
+    let lacking: Vec<&String> = lines.iter().filter(|line| !page.contains(*line)).collect();
+    assert!(lacking.is_empty(), "docs/motifs.md lacks\n{lacking:#?}");
+}
+
 #[test]
 fn motifs_have_numbers_everywhere() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -259,6 +394,53 @@ fn motifs_have_numbers_everywhere() {
         "--numbers",
     ];
     assert!(printed(folder.path(), &args).contains("\nG2 "));
+    let features = |numbers: &[&str]| {
+        let args = [
+            "features",
+            "builtin:karate",
+            "--motifs",
+            "edge,triangle,path4",
+        ];
+        let header = first(&[&args[..], numbers].concat()).expect("a line");
+        header.split('\t').map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (named, numbered) = (features(&[]), features(&["--numbers"]));
+    assert_eq!(
+        named[1..4],
+        ["edge_degree", "triangle_degree", "path4_degree"]
+    );
+    assert_eq!(numbered[1..4], ["edge_degree", "E1_degree", "G3_degree"]);
+    let renamed = named
+        .iter()
+        .map(|name| name.replace("triangle", "E1").replace("path4", "G3"));
+    assert_eq!(numbered, renamed.collect::<Vec<_>>());
+    let over = [
+        "features",
+        "builtin:karate",
+        "--numbers",
+        "--motifs",
+        "edge",
+        "--depth",
+        "0",
+        "--diffuse",
+        "1",
+        "--over",
+        "triangle",
+    ];
+    assert_eq!(
+        first(&over).as_deref(),
+        Some("id\tedge_degree\tE1_k1_edge_degree")
+    );
+    let compare = ["compare", "builtin:karate", "builtin:grid", "--numbers"];
+    let shown = printed(folder.path(), &[&compare[..], &["--orbits"]].concat());
+    assert!(shown.contains("\n14 ") && shown.contains("\ngeometric mean "));
+    let found = json(folder.path(), &[&compare[..], &["--json"]].concat());
+    assert_eq!(
+        (&found["orbits"][14], &found["correlated"][3]),
+        (&Value::from("14"), &Value::from("4"))
+    );
+    assert_eq!(found["correlations"][0].as_array().map(Vec::len), Some(11));
+    assert_eq!(found["by_orbit"][0][1].as_array().map(Vec::len), Some(15));
     // What is written by number is read back.
     hone(folder.path(), &[&count[..], &["-o", "c.tsv"]].concat()).success();
     fs::write(folder.path().join("new.tsv"), "9 16\n").expect("written");

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::names::node_orbits_called;
 use super::orbit::NODE_ORBITS;
 use crate::parallel;
 
@@ -57,29 +58,47 @@ pub struct Comparison {
     pub gcd11: Vec<Vec<f64>>,
     /// The arithmetic mean of [`Agreement`] of each pair.
     pub agreement: Vec<Vec<f64>>,
+    /// The geometric mean of [`Agreement`] of each pair.
+    pub geometric: Vec<Vec<f64>>,
+    /// The [`Agreement`] of each pair in each orbit.
+    pub by_orbit: Vec<Vec<[f64; NODE_ORBITS.len()]>>,
+    /// What the orbits are called, in the order of `by_orbit`.
+    pub orbits: [&'static str; NODE_ORBITS.len()],
     /// The correlations of each graph.
     pub correlations: Vec<[[f64; 11]; 11]>,
+    /// The orbits that are correlated, in the order of rows and columns.
+    pub correlated: [&'static str; 11],
 }
 
 impl Comparison {
-    /// Compares graphs by the node orbits of their nodes.
-    pub fn of(graphs: &[impl AsRef<NodeOrbits>]) -> Comparison {
+    /// Compares graphs by the node orbits of their nodes, which are called by their names, or by their numbers.
+    pub fn of(graphs: &[impl AsRef<NodeOrbits>], numbers: bool) -> Comparison {
         let correlations: Vec<_> = graphs
             .iter()
             .map(|graph| correlations(graph.as_ref()))
             .collect();
-        let all = |number: &dyn Fn(usize, usize) -> f64| {
-            let row = |a: usize| (0..graphs.len()).map(|b| number(a, b)).collect();
-            (0..graphs.len()).map(row).collect::<Vec<Vec<f64>>>()
-        };
+        let size = graphs.len();
+        let agreement = |a: usize, b: usize| Agreement::of(graphs[a].as_ref(), graphs[b].as_ref());
+        let agreements = matrix(size, agreement);
+        let orbits = node_orbits_called(numbers);
         Comparison {
-            gcd11: all(&|a, b| correlation_distance(&correlations[a], &correlations[b])),
-            agreement: all(&|a, b| {
-                Agreement::of(graphs[a].as_ref(), graphs[b].as_ref()).arithmetic
+            gcd11: matrix(size, |a, b| {
+                correlation_distance(&correlations[a], &correlations[b])
             }),
+            agreement: matrix(size, |a, b| agreements[a][b].arithmetic),
+            geometric: matrix(size, |a, b| agreements[a][b].geometric),
+            by_orbit: matrix(size, |a, b| agreements[a][b].orbits),
+            orbits,
             correlations,
+            correlated: NOT_REDUNDANT.map(|orbit| orbits[orbit]),
         }
     }
+}
+
+/// A value for each pair.
+fn matrix<T>(size: usize, value: impl Fn(usize, usize) -> T) -> Vec<Vec<T>> {
+    let row = |a: usize| (0..size).map(|b| value(a, b)).collect();
+    (0..size).map(row).collect()
 }
 
 /// How many nodes have each degree in an orbit, divided by the degree, and all of it by its sum.

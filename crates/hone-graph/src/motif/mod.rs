@@ -43,6 +43,7 @@ mod motif_graph;
 mod names;
 mod null_model;
 mod orbit;
+mod pair_set;
 pub mod pairs;
 mod ranked;
 mod sample;
@@ -65,13 +66,13 @@ pub use formula::Primitives;
 pub use motif_graph::{
     MotifGraph, MotifRows, Weighting, overflow, shares_pattern, unit_of_weights,
 };
-pub use names::{NODE_ORBIT_NUMBERS, Named, catalogue};
+pub use names::{Named, catalogue, node_orbits_called};
 pub use null_model::{NullModel, Randomiser, Switching};
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;
 pub use sample::{COUNTING, COUNTING_AT_MOST, Sample, Sampled, counting_at_most};
 pub use set::{Delta, Motif, MotifSet};
-pub use significance::{MOST_RANDOM, MotifSignificance, Significance};
+pub use significance::{MOST_RANDOM, MotifSignificance, Significance, false_discovery_rates};
 pub use table::OrbitTable;
 
 use crate::Graph;

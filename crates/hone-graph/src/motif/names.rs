@@ -28,7 +28,7 @@ const GRAPHLETS: [(&str, &str); Graphlet::COUNT] = [
 ];
 
 /// Numbers of the node orbits.
-pub const NODE_ORBIT_NUMBERS: [&str; NODE_ORBITS.len()] = [
+const NODE_ORBIT_NUMBERS: [&str; NODE_ORBITS.len()] = [
     "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14",
 ];
 
@@ -164,7 +164,21 @@ pub fn catalogue() -> Vec<Named> {
         .collect()
 }
 
+/// What the node orbits are called in outputs: their names, or their numbers in the literature.
+pub fn node_orbits_called(numbers: bool) -> [&'static str; NODE_ORBITS.len()] {
+    if numbers {
+        NODE_ORBIT_NUMBERS
+    } else {
+        NODE_ORBITS
+    }
+}
+
 impl Motif {
+    /// What it is called in outputs: its name, or its [number](Motif::number).
+    pub fn called(self, numbers: bool) -> &'static str {
+        if numbers { self.number() } else { self.name() }
+    }
+
     /// The number in the literature, as the [`catalogue`] has it; the name where there is none.
     pub fn number(self) -> &'static str {
         let number = match self {

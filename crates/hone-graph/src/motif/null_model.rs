@@ -10,18 +10,19 @@
 //! A graph draws from the stream (seed, its number), so it is the same for any number of threads. Cost: linear in the
 //! edges.
 
-use std::collections::HashSet;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use rand_xoshiro::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
+use super::pair_set::PairSet;
 use crate::error::{Error, Result};
-use crate::hashing::{HashSeed, SeededSet};
+use crate::hashing::SeededSet;
 use crate::message::{Message, message, set};
 use crate::progress::Progress;
 use crate::random::{Key, below};
+use crate::sparse::prefetch;
 use crate::{Edges, Graph, GraphBuilder, spelling};
 
 /// What random graphs have in common with the one they are compared with, beside its nodes.
@@ -121,8 +122,9 @@ pub struct Randomiser<'a> {
 const LEAST: u64 = 1000;
 const PER_EDGE: u64 = 10;
 const DOUBLED: usize = 4;
-/// Attempts after which one looks whether to stop.
+/// Attempts after which one looks whether to stop; attempts that are drawn together, so that what they need can be fetched ahead.
 const PIECE: u64 = 1 << 20;
+const TOGETHER: u64 = 1 << 5;
 
 impl<'a> Randomiser<'a> {
     /// Prepares random graphs; fails where the graph has no edge, or none that can be switched.
@@ -192,13 +194,27 @@ impl<'a> Randomiser<'a> {
     }
 }
 
+/// Two edges of one kind, and whether the second is taken the other way round.
+#[derive(Debug)]
+struct Attempt {
+    kind: usize,
+    first: usize,
+    second: usize,
+    turned: bool,
+}
+
+/// An edge as an ordered pair, or with its smaller node first.
+fn pair(ordered: bool, (a, b): (u32, u32)) -> (u32, u32) {
+    if ordered || a < b { (a, b) } else { (b, a) }
+}
+
 /// Edges that are switched with others of their kind.
 #[derive(Debug, Clone)]
 struct Switched {
     /// Those of one direction, and those that are the same either way round.
     kinds: [Vec<(u32, u32)>; 2],
     /// All of them: ordered pairs if each may have its reverse, else the smaller node first.
-    present: SeededSet<(u32, u32)>,
+    present: PairSet,
     ordered: bool,
     /// Whether those that are the same either way round are pairs of arcs.
     mutual: bool,
@@ -216,24 +232,18 @@ impl Switched {
             }
         }
         let ordered = graph.is_directed() && !reciprocity;
-        let mut switched = Switched {
-            present: HashSet::with_hasher(HashSeed::default()),
+        let pairs = kinds.concat().into_iter();
+        Switched {
+            present: PairSet::new(pairs.map(|edge| pair(ordered, edge))),
             kinds,
             ordered,
             mutual: reciprocity,
-        };
-        let pairs = switched.kinds.iter().flatten();
-        switched.present = pairs.map(|&edge| switched.pair(edge)).collect();
-        switched
+        }
     }
 
     /// The edge as it stands in `present`.
-    fn pair(&self, (a, b): (u32, u32)) -> (u32, u32) {
-        if self.ordered || a < b {
-            (a, b)
-        } else {
-            (b, a)
-        }
+    fn pair(&self, edge: (u32, u32)) -> (u32, u32) {
+        pair(self.ordered, edge)
     }
 
     /// Attempts to switch so often; how often that succeeded.
@@ -243,50 +253,85 @@ impl Switched {
         rng: &mut impl Rng,
         progress: &dyn Progress,
     ) -> Result<u64> {
-        let [one_way, both] = [&self.kinds[0], &self.kinds[1]].map(|kind| kind.len() as u64);
         let mut succeeded = 0;
-        for attempt in 0..attempts {
-            if attempt % PIECE == 0 {
+        let mut drawn = Vec::with_capacity(TOGETHER as usize);
+        for begin in (0..attempts).step_by(TOGETHER as usize) {
+            if begin % PIECE == 0 {
                 progress.check()?;
             }
-            let first = below(rng.next_u64(), one_way + both);
-            let bits = rng.next_u64();
-            let (kind, first, second) = match first < one_way {
-                true => (0, first, below(bits, one_way)),
-                false => (1, first - one_way, below(bits, both)),
-            };
-            let (first, second) = (first as usize, second as usize);
-            let ((a, b), (mut c, mut d)) = (self.kinds[kind][first], self.kinds[kind][second]);
-            if kind == 1 && bits & 1 == 1 {
-                (c, d) = (d, c);
+            drawn.extend((begin..attempts.min(begin + TOGETHER)).map(|_| self.draw(rng)));
+            for attempt in &drawn {
+                for pair in self.pairs(attempt) {
+                    self.present.prefetch(pair);
+                }
             }
-            let [ad, cb] = [self.pair((a, d)), self.pair((c, b))];
-            let fails =
-                a == d || c == b || self.present.contains(&ad) || self.present.contains(&cb);
-            if fails {
-                continue;
+            for attempt in drawn.drain(..) {
+                succeeded += u64::from(self.attempt(&attempt));
             }
-            for old in [self.pair((a, b)), self.pair((c, d))] {
-                self.present.remove(&old);
-            }
-            self.present.extend([ad, cb]);
-            self.kinds[kind][first] = (a, d);
-            self.kinds[kind][second] = (c, b);
-            succeeded += 1;
         }
         Ok(succeeded)
+    }
+
+    /// Draws two edges of one kind.
+    fn draw(&self, rng: &mut impl Rng) -> Attempt {
+        let [one_way, both] = [&self.kinds[0], &self.kinds[1]].map(|kind| kind.len() as u64);
+        let first = below(rng.next_u64(), one_way + both);
+        let bits = rng.next_u64();
+        let (kind, first, second) = match first < one_way {
+            true => (0, first, below(bits, one_way)),
+            false => (1, first - one_way, below(bits, both)),
+        };
+        let [first, second] = [first, second].map(|at| at as usize);
+        for at in [first, second] {
+            prefetch(&self.kinds[kind][at..=at]);
+        }
+        Attempt {
+            kind,
+            first,
+            second,
+            turned: kind == 1 && bits & 1 == 1,
+        }
+    }
+
+    /// The two edges of an attempt, and the two that would be in their place.
+    fn ends(&self, attempt: &Attempt) -> [(u32, u32); 4] {
+        let kind = &self.kinds[attempt.kind];
+        let ((a, b), (mut c, mut d)) = (kind[attempt.first], kind[attempt.second]);
+        if attempt.turned {
+            (c, d) = (d, c);
+        }
+        [(a, b), (c, d), (a, d), (c, b)]
+    }
+
+    /// The same as they stand in `present`.
+    fn pairs(&self, attempt: &Attempt) -> [(u32, u32); 4] {
+        self.ends(attempt).map(|edge| self.pair(edge))
+    }
+
+    /// Switches two edges, if that gives no loop and no edge that exists.
+    fn attempt(&mut self, attempt: &Attempt) -> bool {
+        let [.., (a, d), (c, b)] = self.ends(attempt);
+        let [ab, cd, ad, cb] = self.pairs(attempt);
+        if a == d || c == b || self.present.contains(ad) || self.present.contains(cb) {
+            return false;
+        }
+        self.present.remove(ab);
+        self.present.remove(cd);
+        self.present.insert(ad);
+        self.present.insert(cb);
+        self.kinds[attempt.kind][attempt.first] = (a, d);
+        self.kinds[attempt.kind][attempt.second] = (c, b);
+        true
     }
 
     /// Finds how many attempts a graph needs.
     fn trial(&self, key: Key, progress: &dyn Progress) -> Result<Switching> {
         progress.stage("finding how many switches mix", 0);
         let (mut trial, mut rng) = (self.clone(), key.rng());
-        let edges = self.present.len();
+        let edges = self.kinds.iter().map(Vec::len).sum::<usize>();
         let in_place = |trial: &Switched| {
-            let same = trial
-                .present
-                .iter()
-                .filter(|edge| self.present.contains(edge));
+            let all = trial.kinds.iter().flatten();
+            let same = all.filter(|&&edge| self.present.contains(self.pair(edge)));
             same.count() as f64 / edges as f64
         };
         let mut attempts = LEAST.max(PER_EDGE * edges as u64);

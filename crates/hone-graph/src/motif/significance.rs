@@ -3,7 +3,8 @@
 //! The connected motifs of three nodes of a directed graph, or of three and four nodes of an undirected one, are counted
 //! exactly in the graph and in random graphs of a [`NullModel`]. Milo et al. 2002, doi:10.1126/science.298.5594.824; the
 //! profile 2004, doi:10.1126/science.1089167. Empirical p-values are (r + 1) / (n + 1), where r of n random graphs are as
-//! extreme (Davison and Hinkley 1997; North, Curtis and Sham 2002).
+//! extreme (Davison and Hinkley 1997; North, Curtis and Sham 2002). Over all motifs, the two-sided ones are adjusted by
+//! [`false_discovery_rates`].
 
 use serde::Serialize;
 
@@ -55,6 +56,8 @@ pub struct MotifSignificance {
     pub p_more: f64,
     /// Empirical p-value: how likely at most as many are.
     pub p_fewer: f64,
+    /// [False discovery rate](false_discovery_rates) of the two-sided p-values, twice the smaller of both, over all motifs.
+    pub q: f64,
     /// z divided by the root of the sum of squares of those of all motifs with as many nodes.
     pub profile: Option<f64>,
 }
@@ -128,6 +131,11 @@ impl Significance {
                 found.profile = found.z.filter(|_| length > 0.0).map(|z| z / length);
             }
         }
+        let two_sided = motifs.iter().map(|(_, found)| found.two_sided());
+        let rates = false_discovery_rates(&two_sided.collect::<Vec<f64>>());
+        for ((_, found), q) in motifs.iter_mut().zip(rates) {
+            found.q = q;
+        }
         Ok(Significance {
             null_model,
             random,
@@ -136,9 +144,37 @@ impl Significance {
             motifs: motifs.into_iter().map(|(_, found)| found).collect(),
         })
     }
+
+    /// The same with motifs called by their [numbers](Motif::number).
+    #[must_use]
+    pub fn numbered(mut self) -> Significance {
+        let all = [motifs(false), motifs(true)].concat();
+        for found in &mut self.motifs {
+            let motif = all.iter().find(|motif| motif.name() == found.motif);
+            found.motif = motif.map_or(found.motif, |motif| motif.number());
+        }
+        self
+    }
+}
+
+/// The least rate of false discoveries at which each hypothesis is rejected: p-values by the step-up procedure of Benjamini and
+/// Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x.
+pub fn false_discovery_rates(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p[b].total_cmp(&p[a]));
+    let (mut rates, mut least) = (vec![1.0; p.len()], 1.0f64);
+    for (rank, at) in (1..=p.len()).rev().zip(order) {
+        least = least.min(p[at] * p.len() as f64 / rank as f64);
+        rates[at] = least;
+    }
+    rates
 }
 
 impl MotifSignificance {
+    fn two_sided(&self) -> f64 {
+        (2.0 * self.p_more.min(self.p_fewer)).min(1.0)
+    }
+
     fn of(motif: &'static str, count: u128, sample: &[u128]) -> MotifSignificance {
         let n = sample.len() as f64;
         let mean = sample.iter().sum::<u128>() as f64 / n;
@@ -161,6 +197,7 @@ impl MotifSignificance {
             z: (sd > 0.0).then(|| (count as f64 - mean) / sd),
             p_more: p(&|other| other >= count),
             p_fewer: p(&|other| other <= count),
+            q: 1.0,
             profile: None,
         }
     }

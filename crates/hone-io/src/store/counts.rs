@@ -27,7 +27,7 @@ use crate::graph::{Graph, IdIndex, NodeId};
 use crate::memory::Allowance;
 use crate::message::{message, setting};
 use crate::motif::triad::Occurrence;
-use crate::motif::{Counts, Motif, NODE_ORBIT_NUMBERS, NODE_ORBITS, OrbitTable};
+use crate::motif::{Counts, Motif, NODE_ORBITS, OrbitTable, node_orbits_called};
 use crate::output::Batch;
 use crate::progress::Progress;
 use crate::record;
@@ -143,16 +143,10 @@ impl<'a> CountTable<'a> {
     pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let (keys, names): (&[&str], Vec<&str>) = match self.rows {
             Entries::Edges(motifs, _) => {
-                let name = if self.numbers {
-                    Motif::number
-                } else {
-                    Motif::name
-                };
-                let names = motifs.iter().map(|&motif| name(motif));
+                let names = motifs.iter().map(|motif| motif.called(self.numbers));
                 (&["source", "target"], names.collect())
             }
-            Entries::Nodes(_) if self.numbers => (&["id"], NODE_ORBIT_NUMBERS.to_vec()),
-            Entries::Nodes(_) => (&["id"], NODE_ORBITS.to_vec()),
+            Entries::Nodes(_) => (&["id"], node_orbits_called(self.numbers).to_vec()),
         };
         let keyed = keys.iter().map(|&key| (key, Kind::Node));
         let columns = keyed.chain(names.iter().map(|&name| (name, Kind::Count)));

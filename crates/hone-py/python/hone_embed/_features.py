@@ -30,6 +30,7 @@ def features(
     depth: int = 1,
     aggregates: Sequence[str] = ("sum", "mean", "max"),
     log: bool = True,
+    numbers: bool = False,
     attributes: Any = None,
     config: Optional[dict[str, Any]] = None,
     directed: Optional[bool] = None,
@@ -54,6 +55,8 @@ def features(
         Some of ``"sum"``, ``"mean"`` and ``"max"``.
     log
         Whether counts x become log(1 + x).
+    numbers
+        Whether motifs are called by their numbers in the literature (:func:`list_motifs`), not by name.
     attributes
         As for :meth:`HONE.fit`.
     config
@@ -77,6 +80,7 @@ def features(
         "structure.motifs": motifs if isinstance(motifs, str) else list(motifs),
         "structure.depth": depth if aggregates else 0,
         "structure.log": log,
+        "structure.numbers": numbers,
         **{f"structure.{name}": name in aggregates for name in ("sum", "mean", "max")},
         **(config or {}),
     }

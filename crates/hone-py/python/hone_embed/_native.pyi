@@ -206,12 +206,13 @@ def coefficients(graph: Graph, jobs: int = 0, listener: _Listener = None) -> tup
 def significance(
     graph: Graph,
     random: int,
-    model: Optional[str] = None,
-    seed: int = 0,
+    how: tuple[Optional[str], int, bool],
     jobs: int = 0,
     listener: _Listener = None,
 ) -> str: ...
-def compare(graphs: list[Graph], jobs: int = 0, listener: _Listener = None) -> str: ...
+def compare(
+    graphs: list[Graph], numbers: bool = False, jobs: int = 0, listener: _Listener = None
+) -> str: ...
 def motif_cluster(
     graph: Graph, motif: str, node: Optional[int] = None, jobs: int = 0, listener: _Listener = None
 ) -> str: ...

@@ -53,8 +53,9 @@ class Significance(Table):
     """
 
     motifs: list[dict[str, Any]]
-    """For each ``motif``: ``count``, ``mean``, ``sd``, ``z``, ``p_more``, ``p_fewer``, ``profile``. ``z`` and ``profile``
-    are None where all random graphs have the same count."""
+    """For each ``motif``: ``count``, ``mean``, ``sd``, ``z``, ``p_more``, ``p_fewer``, ``q`` (the false discovery rate, over
+    all motifs, of twice the smaller of both), ``profile``. ``z`` and ``profile`` are None where all random graphs have the
+    same count."""
     null_model: str
     """What the random graphs keep."""
     switching: Optional[dict[str, Any]]
@@ -81,13 +82,23 @@ class Comparison(Table):
     """Distances of graphlet correlations: 0 for graphs whose orbits are correlated alike."""
     agreement: np.ndarray
     """Agreement of graphlet degree distributions, a mean over 15 node orbits: 1 for equal ones."""
+    geometric: np.ndarray
+    """The same as a geometric mean."""
+    by_orbit: np.ndarray
+    """The agreement of each pair in each orbit."""
+    orbits: list[str]
+    """The orbits, in the order of the last axis of ``by_orbit``."""
     correlations: np.ndarray
     """For each graph, the correlations of 11 node orbits."""
+    correlated: list[str]
+    """These orbits, in the order of rows and columns."""
 
     def _columns(self) -> dict[str, Any]:
         first, second = np.triu_indices(len(self.graphs), 1)
         ends = {"a": [self.graphs[k] for k in first], "b": [self.graphs[k] for k in second]}
-        return {**ends, "gcd11": self.gcd11[first, second], "agreement": self.agreement[first, second]}
+        pairs = {name: getattr(self, name)[first, second] for name in ("gcd11", "agreement", "geometric")}
+        orbits = {f"agreement_{name}": self.by_orbit[first, second, k] for k, name in enumerate(self.orbits)}
+        return {**ends, **pairs, **orbits}
 
 
 class MotifCluster(NamedTuple):
@@ -104,6 +115,9 @@ class MotifCluster(NamedTuple):
     """Ids of the nodes."""
     conductance: float
     """``cut`` over the smaller of ``volume`` and ``rest``."""
+    surrogate: bool
+    """Whether that is a surrogate of the motif conductance: of motifs of four nodes, it counts an occurrence that is cut in half
+    4/3 times."""
     cut: float
     """Weight between the nodes and the others."""
     volume: float
@@ -165,6 +179,7 @@ def significance(
     *,
     null_model: Optional[str] = None,
     random_state: int = 0,
+    numbers: bool = False,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Significance:
@@ -185,6 +200,8 @@ def significance(
         of directed graphs reciprocity.
     random_state
         Seed; the same seed gives the same numbers for any ``n_jobs``.
+    numbers
+        As for :func:`count_orbits`.
 
     Examples
     --------
@@ -198,7 +215,9 @@ def significance(
         raise ValueError(f"random: {random} random graphs; give at least 2, such as 100")
     with listener(verbose) as listen:
         found = json.loads(
-            _native.significance(graph._native, int(random), null_model, int(random_state), jobs(n_jobs), listen)
+            _native.significance(
+                graph._native, int(random), (null_model, int(random_state), numbers), jobs(n_jobs), listen
+            )
         )
     return Significance(found["motifs"], found["null_model"], found["switching"])
 
@@ -206,6 +225,7 @@ def significance(
 def compare(
     graphs: Union[Sequence[Any], Mapping[str, Any]],
     *,
+    numbers: bool = False,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Comparison:
@@ -215,6 +235,8 @@ def compare(
     ----------
     graphs
         Two or more graphs, or a dictionary that names them: each anything :class:`Graph` takes.
+    numbers
+        As for :func:`count_orbits`.
 
     Examples
     --------
@@ -228,9 +250,9 @@ def compare(
     if len(given) < 2:
         raise ValueError(f"graphs: {len(given)} given; two or more are compared")
     with listener(verbose) as listen:
-        found = json.loads(_native.compare([graph._native for graph in given], jobs(n_jobs), listen))
-    matrices = (np.array(found[name]) for name in ("gcd11", "agreement", "correlations"))
-    return Comparison(names, *matrices)
+        found = json.loads(_native.compare([graph._native for graph in given], numbers, jobs(n_jobs), listen))
+    lists = ("orbits", "correlated")
+    return Comparison(names, **{name: of if name in lists else np.array(of) for name, of in found.items()})
 
 
 def motif_cluster(

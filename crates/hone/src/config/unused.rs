@@ -121,6 +121,11 @@ impl Config {
             if_so(!enabled, &of_counts, "there are no motif features"),
             if_so(!enabled, &of_levels, "there are no motif features"),
             if_so(
+                !enabled && diffusion.steps == 0,
+                &["structure.numbers"],
+                "there are no motif features",
+            ),
+            if_so(
                 enabled && depth == 0,
                 &of_levels,
                 "a depth of 0 has no aggregates over neighbours",

@@ -63,7 +63,8 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
             for x in &xs {
                 for Part { label, group } in attributes::diffused(run, x, motif, Some(&w))? {
                     let (step, columns) = (label.step, label.own_names());
-                    names.extend(columns.map(|name| format!("{motif}_k{step}_{name}")));
+                    let over = motif.called(config.structure.numbers);
+                    names.extend(columns.map(|name| format!("{over}_k{step}_{name}")));
                     diffused.push(group);
                 }
             }

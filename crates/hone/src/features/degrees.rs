@@ -48,7 +48,7 @@ pub(super) fn neighbourhoods(motifs: &[Motif]) -> usize {
     }
 }
 
-fn name(motif: Motif, side: Side, alone: bool) -> String {
+fn name(motif: &str, side: Side, alone: bool) -> String {
     match side {
         Side::Out if !alone => format!("{motif}_out_degree"),
         Side::In => format!("{motif}_in_degree"),
@@ -57,7 +57,7 @@ fn name(motif: Motif, side: Side, alone: bool) -> String {
 }
 
 /// The motif degrees as columns.
-pub(super) fn base(counts: &Counts, motifs: &[Motif]) -> Result<Named> {
+pub(super) fn base(counts: &Counts, motifs: &[Motif], numbers: bool) -> Result<Named> {
     let columns = columns(motifs);
     motifs
         .iter()
@@ -85,7 +85,7 @@ pub(super) fn base(counts: &Counts, motifs: &[Motif]) -> Result<Named> {
             .zip(&columns)
             .for_each(|(to, column)| *to = degree(column) as f32);
     });
-    let (names, origins) = named(motifs);
+    let (names, origins) = named(motifs, numbers);
     Ok(Named {
         names,
         origins,
@@ -94,14 +94,14 @@ pub(super) fn base(counts: &Counts, motifs: &[Motif]) -> Result<Named> {
 }
 
 /// The degrees of motifs without directions, from sums over the edges of each node.
-pub(super) fn of_sums(motifs: &[Motif], sums: &[[f64; Orbit::COUNT]]) -> Named {
+pub(super) fn of_sums(motifs: &[Motif], sums: &[[f64; Orbit::COUNT]], numbers: bool) -> Named {
     let mut block = Block::zeros(sums.len(), motifs.len());
     block.update_rows(|i, row| {
         row.iter_mut()
             .zip(motifs)
             .for_each(|(to, &motif)| *to = without_direction(motif, &sums[i]) as f32);
     });
-    let (names, origins) = named(motifs);
+    let (names, origins) = named(motifs, numbers);
     Named {
         names,
         origins,
@@ -117,13 +117,13 @@ fn without_direction(motif: Motif, sums: &[f64; Orbit::COUNT]) -> f64 {
         .sum::<f64>()
 }
 
-/// Names and origins of the motif degrees.
-pub(super) fn named(motifs: &[Motif]) -> (Vec<String>, Vec<Origin>) {
+/// Names and origins of the motif degrees; motifs are called by name or by number.
+pub(super) fn named(motifs: &[Motif], numbers: bool) -> (Vec<String>, Vec<Origin>) {
     let columns = columns(motifs);
     let alone = |motif: Motif| !columns.contains(&(motif, Side::In));
     let names = columns
         .iter()
-        .map(|&(motif, side)| name(motif, side, alone(motif)))
+        .map(|&(motif, side)| name(motif.called(numbers), side, alone(motif)))
         .collect();
     let origins = columns
         .iter()

@@ -45,7 +45,7 @@ impl Structure {
             return Ok(self.of(counts)?.into());
         }
         let motifs = self.motifs.motifs();
-        let level = degrees::base(counts, &motifs)?;
+        let level = degrees::base(counts, &motifs, self.numbers)?;
         let (streamed, names, origins) = self.stream(level, Around::of(counts, &motifs))?;
         let columns = Columns::new(
             streamed.rows(),
@@ -81,7 +81,8 @@ impl Structure {
             .zip(0..)
             .for_each(|(&i, at)| number[i as usize] = at);
         let around = Around::rows(rows_of(pattern, &near, nodes, &number));
-        let (streamed, names, origins) = self.stream(degrees::of_sums(&motifs, &sums), around)?;
+        let level = degrees::of_sums(&motifs, &sums, self.numbers);
+        let (streamed, names, origins) = self.stream(level, around)?;
         let rows = nodes.iter().map(|&i| number[i as usize]).collect();
         let columns = Columns::new(
             nodes.len(),
@@ -135,7 +136,7 @@ impl Structure {
     pub fn named(&self, counts: &Counts) -> (Vec<String>, Vec<Origin>) {
         let motifs = self.motifs.motifs();
         let around = Around::of(counts, &motifs);
-        let (mut names, mut origins) = degrees::named(&motifs);
+        let (mut names, mut origins) = degrees::named(&motifs, self.numbers);
         let level = Named {
             names: names.clone(),
             origins: origins.clone(),

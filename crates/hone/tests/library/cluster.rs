@@ -24,9 +24,13 @@ fn occurrences(graph: &Graph, motif: &str) -> Vec<Vec<usize>> {
         "triangle" => &[(2, 2), (2, 2), (2, 2)],
         "cycle4" => &[(2, 2), (2, 2), (2, 2), (2, 2)],
         "clique4" => &[(3, 3), (3, 3), (3, 3), (3, 3)],
-        "030T" => &[(0, 2), (1, 1), (2, 0)],
-        "030C" => &[(1, 1), (1, 1), (1, 1)],
-        "120U" => &[(0, 2), (2, 1), (2, 1)],
+        "030C" | "M1" => &[(1, 1), (1, 1), (1, 1)],
+        "M2" => &[(1, 1), (1, 2), (2, 1)],
+        "M3" => &[(1, 2), (2, 1), (2, 2)],
+        "M4" => &[(2, 2), (2, 2), (2, 2)],
+        "030T" | "M5" => &[(0, 2), (1, 1), (2, 0)],
+        "M6" => &[(1, 2), (1, 2), (2, 0)],
+        "120U" | "M7" => &[(0, 2), (2, 1), (2, 1)],
         other => panic!("{other} has no description here"),
     };
     let n = graph.nodes();
@@ -86,6 +90,7 @@ fn check(found: &MotifCluster, occurrences: &[Vec<usize>], whole: &[bool]) {
         "{found:?}"
     );
     assert_eq!(found.conductance, cut / volume.min(rest));
+    assert_eq!(found.surrogate, occurrences[0].len() == 4);
     assert!(found.nodes.is_sorted() && volume > 0.0 && rest > 0.0);
 }
 
@@ -141,6 +146,136 @@ fn cuts_are_as_good_as_the_best_of_all() {
         }
     }
     assert!(all > 100 && 2 * optimal > all, "{optimal} of {all}");
+}
+
+/// Motif conductance as the paper defines it: occurrences that are cut, over the ends of occurrences on the side that has fewer.
+fn motif_conductance(occurrences: &[Vec<usize>], set: &dyn Fn(usize) -> bool) -> Option<f64> {
+    let inside = |nodes: &[usize]| nodes.iter().filter(|&&u| set(u)).count();
+    let cut = occurrences
+        .iter()
+        .filter(|nodes| (1..nodes.len()).contains(&inside(nodes)));
+    let ends: usize = occurrences.iter().map(Vec::len).sum();
+    let own: usize = occurrences.iter().map(|nodes| inside(nodes)).sum();
+    let fewer = own.min(ends - own);
+    (fewer > 0).then(|| cut.count() as f64 / fewer as f64)
+}
+
+/// The least motif conductance of all sets of nodes.
+fn least(n: usize, occurrences: &[Vec<usize>]) -> f64 {
+    let sets =
+        (1u32..1 << n).filter_map(|set| motif_conductance(occurrences, &|u| set >> u & 1 == 1));
+    sets.fold(f64::INFINITY, f64::min)
+}
+
+/// Figure 1 of Benson, Gleich and Leskovec (2016): by M7, nodes 1 to 5 are apart from 6 to 10. One occurrence is cut, and the sides
+/// have 10 and 8 ends of occurrences. No cut of the graph is better.
+#[test]
+fn the_example_of_the_paper() {
+    let arcs: Vec<(u32, u32)> = vec![
+        (1, 2),
+        (1, 3),
+        (1, 4),
+        (1, 5),
+        (1, 6),
+        (2, 1),
+        (2, 3),
+        (2, 4),
+        (2, 5),
+        (6, 2),
+        (6, 7),
+        (7, 2),
+        (7, 6),
+        (8, 2),
+        (8, 6),
+        (8, 9),
+        (8, 10),
+        (9, 6),
+        (9, 7),
+        (9, 8),
+        (9, 10),
+    ];
+    let arcs = arcs.into_iter().map(|(u, v)| (u - 1, v - 1)).collect();
+    let graph = built(true, 10, arcs);
+    let list = occurrences(&graph, "M7");
+    let clusters = MotifClusters::new(&graph, "M7".parse().expect("a motif"), &Silent);
+    let found = clusters
+        .expect("it occurs")
+        .spectral(&Silent)
+        .expect("a cut");
+    assert_eq!((found.conductance, least(10, &list)), (0.125, 0.125));
+    assert_eq!(
+        motif_conductance(&list, &|u| found.nodes.contains(&(u as u32))),
+        Some(0.125)
+    );
+    assert_eq!(found.nodes, [5, 6, 7, 8, 9]);
+    // W has twice the ends of the occurrences: each has two others beside it.
+    assert_eq!((found.cut, found.volume, found.rest), (2.0, 16.0, 20.0));
+}
+
+/// Two pairs of occurrences that share a node, and one occurrence between the pairs: the cut is the best of all, for each of the
+/// paper's M1 to M7.
+#[test]
+fn each_motif_of_the_paper_is_cut_best() {
+    let planted: [(&str, &[(u32, u32)]); 7] = [
+        ("M1", &[(0, 1), (1, 2), (2, 0)]),
+        ("M2", &[(0, 1), (1, 0), (1, 2), (2, 0)]),
+        ("M3", &[(0, 1), (1, 0), (1, 2), (2, 1), (2, 0)]),
+        ("M4", &[(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2)]),
+        ("M5", &[(0, 1), (1, 2), (0, 2)]),
+        ("M6", &[(0, 1), (0, 2), (1, 2), (2, 1)]),
+        ("M7", &[(0, 2), (1, 2), (0, 1), (1, 0)]),
+    ];
+    for (name, arcs) in planted {
+        let triples = [[0, 1, 2], [2, 3, 4], [5, 6, 7], [7, 8, 9], [4, 5, 10]];
+        let all = triples.iter().flat_map(|triple| {
+            let node = |at: u32| triple[at as usize];
+            arcs.iter().map(move |&(u, v)| (node(u), node(v)))
+        });
+        let graph = built(true, 11, all.collect());
+        let list = occurrences(&graph, name);
+        assert_eq!(list.len(), 5, "{name}");
+        let clusters = MotifClusters::new(&graph, name.parse().expect("a motif"), &Silent);
+        let found = clusters
+            .expect("it occurs")
+            .spectral(&Silent)
+            .expect("a cut");
+        let of =
+            |found: &MotifCluster| motif_conductance(&list, &|u| found.nodes.contains(&(u as u32)));
+        assert_eq!(of(&found), Some(found.conductance), "{name}");
+        assert_eq!(found.conductance, least(11, &list), "{name}");
+    }
+}
+
+/// Motifs of four nodes have a surrogate: at most 4/3 of the motif conductance, at least that.
+#[test]
+fn the_surrogate_is_near_the_motif_conductance() {
+    let graph = builtin("karate").expect("built in");
+    let quadruples = |arcs: &Graph| -> Vec<Vec<usize>> {
+        let (n, mut found) = (arcs.nodes(), Vec::new());
+        let linked = |u: usize, v: usize| arcs.has_edge(u as u32, v as u32);
+        for a in 0..n {
+            for b in (a + 1..n).filter(|&b| linked(a, b)) {
+                for c in (b + 1..n).filter(|&c| linked(a, c) && linked(b, c)) {
+                    let last = (c + 1..n).filter(|&d| [a, b, c].iter().all(|&u| linked(u, d)));
+                    found.extend(last.map(|d| vec![a, b, c, d]));
+                }
+            }
+        }
+        found
+    };
+    let list = quadruples(&graph);
+    assert_eq!(list.len(), 11);
+    let clusters = MotifClusters::new(&graph, "clique4".parse().expect("a motif"), &Silent);
+    let clusters = clusters.expect("it occurs");
+    for node in 0..34 {
+        let Ok(found) = clusters.local(node, &Silent) else {
+            continue;
+        };
+        let exact = motif_conductance(&list, &|u| found.nodes.contains(&(u as u32)));
+        let exact = exact.expect("occurrences on both sides");
+        assert!(found.surrogate && exact <= found.conductance);
+        assert!(found.conductance <= 4.0 / 3.0 * exact + 1e-12);
+    }
 }
 
 #[test]

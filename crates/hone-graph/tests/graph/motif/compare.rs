@@ -71,15 +71,21 @@ fn comparisons_are_those_of_their_definitions() {
         found
     };
     let all: Vec<Nodes> = graphs.iter().map(nodes).collect();
-    let compared = Comparison::of(&all);
+    let compared = Comparison::of(&all, false);
+    assert_eq!(
+        (compared.orbits[4], compared.correlated[4]),
+        ("path4-end", "path4-mid")
+    );
+    let numbered = Comparison::of(&all, true);
+    assert_eq!((numbered.orbits[4], numbered.correlated[4]), ("4", "5"));
     for (row, a) in all.iter().enumerate() {
         for (column, b) in all.iter().enumerate() {
             let distance = correlation_distance(&correlations(a), &correlations(b));
             assert_eq!(compared.gcd11[row][column], distance);
-            assert_eq!(
-                compared.agreement[row][column],
-                Agreement::of(a, b).arithmetic
-            );
+            let agreement = Agreement::of(a, b);
+            assert_eq!(compared.agreement[row][column], agreement.arithmetic);
+            assert_eq!(compared.geometric[row][column], agreement.geometric);
+            assert_eq!(compared.by_orbit[row][column], agreement.orbits);
         }
     }
     for a in &all {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hone_graph::motif::{NullModel, Randomiser, Significance};
+use hone_graph::motif::{NullModel, Randomiser, Significance, false_discovery_rates};
 use hone_graph::{Graph, Silent, builtin};
 use rand::RngExt;
 
@@ -217,6 +217,41 @@ fn planted_loops_are_found_as_by_a_simple_program() {
     );
 }
 
+/// By the definition: the least rate at which the step-up procedure rejects the hypothesis, of all rates that can matter.
+fn least_rate(p: &[f64], own: f64) -> f64 {
+    let m = p.len() as f64;
+    let rejected = |rate: f64| {
+        let below = |k: usize| p.iter().filter(|&&q| q <= rate * k as f64 / m).count() >= k;
+        let most = (1..=p.len()).rev().find(|&k| below(k));
+        most.is_some_and(|k| own <= rate * k as f64 / m)
+    };
+    let ranks = 1..=p.len();
+    let rates = p
+        .iter()
+        .flat_map(|&q| ranks.clone().map(move |k| q * m / k as f64));
+    // A rate is found from its own p-value by a division, which rounds.
+    let rates = rates.filter(|&rate| rejected(rate * (1.0 + 1e-12)));
+    rates.fold(1.0, f64::min)
+}
+
+#[test]
+fn false_discoveries_are_those_of_the_step_up_procedure() {
+    assert!(false_discovery_rates(&[]).is_empty());
+    assert_eq!(false_discovery_rates(&[1.0, 1.0]), [1.0, 1.0]);
+    let mut rng = rng(3);
+    for round in 0..200 {
+        let n = rng.random_range(1..14);
+        let level = |rng: &mut _| f64::from(RngExt::random_range(rng, 1..=20u32)) / 20.0;
+        let mut p: Vec<f64> = (0..n).map(|_| level(&mut rng)).collect();
+        if round % 2 == 0 {
+            p.iter_mut().for_each(|p| *p = p.powi(4));
+        }
+        for (&own, rate) in p.iter().zip(false_discovery_rates(&p)) {
+            assert!((rate - least_rate(&p, own)).abs() < 1e-9, "{own} of {p:?}");
+        }
+    }
+}
+
 #[test]
 fn statistics_are_those_of_the_formulas() {
     let edges = random_edges(&mut rng(11), 12, 0.5);
@@ -231,6 +266,23 @@ fn statistics_are_those_of_the_formulas() {
         .map(|at| count(&randomiser.draw(at, &Silent).expect("a graph")))
         .collect();
     let mut squares = [0.0; 5];
+    let two_sided = |p_more: f64, p_fewer: f64| f64::min(1.0, 2.0 * p_more.min(p_fewer));
+    let p = found
+        .motifs
+        .iter()
+        .map(|motif| two_sided(motif.p_more, motif.p_fewer));
+    let p: Vec<f64> = p.collect();
+    for (motif, &own) in found.motifs.iter().zip(&p) {
+        assert!((motif.q - least_rate(&p, own)).abs() < 1e-9);
+    }
+    let names = |found: &Significance| -> Vec<&str> {
+        found.motifs.iter().map(|motif| motif.motif).collect()
+    };
+    assert_eq!(names(&found)[..3], ["path3", "triangle", "path4"]);
+    assert_eq!(
+        names(&found.clone().numbered()),
+        ["G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8"]
+    );
     for (at, motif) in (1..9).zip(&found.motifs) {
         let values: Vec<f64> = samples.iter().map(|sample| sample[at] as f64).collect();
         let own = count(&graph)[at] as f64;
