@@ -168,7 +168,7 @@ def vectors_of(data: Any) -> tuple[np.ndarray, np.ndarray, Optional[list[str]]]:
     for batch in batches:
         row = sum(map(len, pieces))
         column = batch.column(place)
-        lengths = compute.list_value_length(column).fill_null(-1).to_numpy(zero_copy_only=False)
+        lengths = compute.call_function("list_value_length", [column]).fill_null(-1).to_numpy(zero_copy_only=False)
         width = int(lengths[0]) if width is None and len(lengths) else width
         for at in np.flatnonzero(lengths != width)[:1]:
             found = "no vector" if lengths[at] < 0 else f"{lengths[at]} values"

@@ -11,7 +11,7 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from hone_embed import _native
-from hone_embed._arrow import pyarrow_for
+from hone_embed._cursors import pyarrow_for
 from hone_embed._estimator import HONE
 from hone_embed._explore import _space, layout_settings
 from hone_embed._graph import as_graph

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hone_embed._arrow import pyarrow_for
+from hone_embed._cursors import pyarrow_for
 
 #: Rows and columns that a notebook shows.
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 12
