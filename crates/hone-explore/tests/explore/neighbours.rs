@@ -370,10 +370,9 @@ fn tables_hold_what_was_found() {
 fn prepared_rows_rank_by_plain_distance() {
     let embedding = vectors(220, 12, 5);
     let spread = spread(&embedding);
-    for by in [By::All, By::Proximity, By::Structure] {
+    for (by, width) in [(By::All, 18), (By::Proximity, 13), (By::Structure, 5)] {
         let space = Space::of(&embedding, by).expect("both kinds of columns");
         let rows = space.prepared(embedding.ids.clone());
-        let width = [18, 13, 5][by as usize];
         assert_eq!(rows.vectors.cols(), width, "{by:?}");
         // Node 5 has no direction.
         for i in (0..220).filter(|&i| by == By::Structure || i != 5) {
