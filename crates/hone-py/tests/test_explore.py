@@ -104,6 +104,14 @@ def test_pictures_are_saved(tmp_path, karate):
         made.save(tmp_path / "a.png")
     with pytest.raises(ValueError, match=".pdf"):
         made.save(tmp_path / "a.pdf")
+    # A link stays, and so does the file until the new one is complete.
+    (tmp_path / "link.html").symlink_to("a.html")
+    other = hone_embed.draw_map(karate, layout="pca", title="other")
+    with pytest.raises(FileExistsError):
+        other.save(tmp_path / "link.html")
+    other.save(tmp_path / "link.html", overwrite=True)
+    assert (tmp_path / "link.html").is_symlink() and (tmp_path / "a.html").read_text() == other.html
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.html", "a.png", "a.svg", "link.html"]
     with pytest.raises(ValueError, match="labels: 3 values for 34 nodes"):
         hone_embed.draw_map(karate, labels=[1, 2, 3])
     with pytest.raises(ValueError, match="attributes: age: 99 is not a node of the graph"):

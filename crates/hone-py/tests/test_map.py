@@ -266,6 +266,9 @@ def test_box_and_lasso_select(chrome, page):
     assert 1 <= chrome.run("hone.state.selection.size") < 34
     assert chrome.run("hone.state.selection.has(hone.findId('member 33'))")
     assert "member 33" in chrome.run("hone.idText([...hone.state.selection])")
+    # As a file of node ids is read: what would be read as something else is in quotes.
+    listed = chrome.run("hone.idText([\"\\\"quoted\\\" 'id'\", ' ', 'a&b'].map(hone.findId))")
+    assert listed == "\"\"\"quoted\"\" 'id'\"\n\" \"\na&b\n"
     chrome.run("document.getElementById('copy').click()")
     assert chrome.problems == []
 

@@ -1,6 +1,7 @@
 //! `hone cluster INPUT`: nodes that few occurrences of a motif leave.
 
 use hone::cluster::MotifClusters;
+use hone::graph::quoted_line;
 use hone::motif::Motif;
 use hone_explore::find_node;
 use serde::Serialize;
@@ -36,9 +37,9 @@ Examples:
   hone cluster builtin:karate --node 33
   hone cluster graph.tsv --motif clique4 --json
 
-The ids of the nodes go to standard output, one per line. The conductance is the weight of the motif between the cluster and \
-the rest, over the smaller of their volumes; 0 if no occurrence leaves the cluster. Of motifs of four nodes it is a surrogate of the \
-motif conductance, in which an occurrence that is cut in half counts 4/3 times.";
+The ids of the nodes go to standard output, one per line, as in a file of --node-list. The conductance is the weight of the motif \
+between the cluster and the rest, over the smaller of their volumes; 0 if no occurrence leaves the cluster. Of motifs of four nodes \
+it is a surrogate of the motif conductance, in which an occurrence that is cut in half counts 4/3 times.";
 
 #[derive(Serialize)]
 struct Found<'a> {
@@ -91,6 +92,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         found.volume,
         found.rest
     ));
-    let lines = found.nodes.iter().map(|id| format!("{id}\n"));
+    let lines = found
+        .nodes
+        .iter()
+        .map(|id| format!("{}\n", quoted_line(id)));
     Ok(context.print(lines.collect::<String>())?)
 }

@@ -289,6 +289,16 @@ fn clusters_are_ids() {
         .success()
         .stdout("a\nb\nc\n")
         .stderr(contains("conductance 0.0000"));
+    // As in a file of --node-list.
+    fs::write(
+        folder.path().join("q.csv"),
+        "\"#a\",id\nid,\"c \"\n\"c \",\"#a\"\nx,y\ny,z\nz,x\n",
+    )
+    .expect("written");
+    let args = ["cluster", "q.csv", "--node", "#a", "--no-header"];
+    hone(folder.path(), &args)
+        .success()
+        .stdout("\"#a\"\n\"id\"\n\"c \"\n");
     let found = json(
         folder.path(),
         &["cluster", "g.tsv", "--motif", "edge", "--json"],

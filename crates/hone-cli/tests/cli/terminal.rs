@@ -96,9 +96,12 @@ fn messages_never_act_on_a_terminal() {
             .success()
     );
     assert!(
-        hone(path, "-q embed g.tsv -o old.npy --dim 4")
-            .status
-            .success()
+        hone(
+            path,
+            "-q embed g.tsv -o old.npy --dim 4 --save-model m.hone"
+        )
+        .status
+        .success()
     );
     let record = path.join("old.npy.run.json");
     let text = fs::read_to_string(&record).expect("written");
@@ -139,6 +142,15 @@ fn messages_never_act_on_a_terminal() {
         "draw @.tsv -o draw@.svg",
         "map @.tsv -o map@.html",
         "generate er --nodes 9 --degree 2 -o er@.tsv",
+        "place @.tsv -o placed@.tsv --model m.hone",
+        "place g.tsv -o k.tsv --model missing@.hone",
+        "coefficients @.tsv -o coefficients@.tsv",
+        "significance @.tsv --random 5",
+        "significance g.tsv --null-model @",
+        "compare @.tsv missing@.tsv",
+        "cluster @.tsv --node 0",
+        "cluster g.tsv --node @",
+        "cluster g.tsv --motif @",
         "eval link @.tsv --methods @ --seeds 1",
         "eval link g.tsv --methods hone:@=3 --seeds 1",
         "eval link g.tsv --methods file:missing@.npy --seeds 1",
@@ -223,7 +235,7 @@ fn results_are_escaped_on_a_terminal_and_nowhere_else() {
     let folder = folder();
     let path = folder.path();
     assert!(
-        hone(path, "-q embed g.tsv -o z.tsv --dim 4")
+        hone(path, "-q embed g.tsv -o z.tsv --dim 4 --save-model m.hone")
             .status
             .success()
     );
@@ -231,7 +243,13 @@ fn results_are_escaped_on_a_terminal_and_nowhere_else() {
     let commands = [
         ("embed g.tsv -o - --dim 4", false),
         ("embed g.tsv -o /dev/stdout --dim 4", false),
+        ("place g.tsv -o - --model m.hone", false),
         ("count g.tsv -o -", false),
+        ("coefficients g.tsv -o -", false),
+        ("compare @.tsv g.tsv", false),
+        ("compare @.tsv g.tsv --json", true),
+        ("cluster g.tsv --node @0", false),
+        ("cluster g.tsv --node @0 --json", true),
         ("features g.tsv -o -", false),
         ("similar z.tsv --node @0", false),
         ("similar z.tsv --node @0 --json", true),
@@ -272,6 +290,12 @@ fn results_are_escaped_on_a_terminal_and_nowhere_else() {
         "embed @.tsv -o k@.tsv",
         "eval link @.tsv --seeds 2",
         "map @.tsv -o map@.html",
+        "place @.tsv -o placed@.tsv --model m.hone",
+        "coefficients @.tsv --json",
+        "significance @.tsv --random 5",
+        "significance @.tsv --random 5 --json",
+        "compare @.tsv @.tsv",
+        "cluster @.tsv",
     ] {
         let said = on_terminal(path, line, true);
         // Our own move the bar and colour the word `error`; the hostile one sets the title.

@@ -237,6 +237,31 @@ fn what_a_model_is_can_be_seen() {
     );
 }
 
+/// Those too short to begin as a model does are told by their extension.
+#[test]
+fn models_that_are_cut_off_are_refused() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    fit(folder.path(), "builtin:karate");
+    let whole = bytes(&at("m.hone"));
+    for length in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 63, 64, 400, whole.len() - 1] {
+        fs::write(at("short.hone"), &whole[..length]).expect("written");
+        let info = hone().arg("info").arg(at("short.hone")).assert().code(2);
+        let mut place = hone();
+        place
+            .args(["place", "builtin:karate", "-o"])
+            .arg(at("z.npy"));
+        let place = place.arg("--model").arg(at("short.hone")).assert().code(2);
+        for run in [info, place] {
+            let run = run.stderr(contains("short.hone").and(contains("panicked").not()));
+            if length < 8 {
+                run.stderr(contains(format!("cut off: it has {length} bytes")));
+            }
+        }
+    }
+    assert!(!at("z.npy").exists());
+}
+
 #[test]
 fn models_are_refused_where_they_have_no_meaning() {
     let folder = folder();

@@ -179,6 +179,123 @@ fn streams_without_an_end_are_refused() {
     }
 }
 
+/// A file on standard input that changes while it is read is an error, as one that is named.
+#[test]
+fn standard_input_that_changes_is_an_error() {
+    use std::io::Write;
+    use std::process::Stdio;
+    use std::time::{Duration, SystemTime};
+
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let edges: String = (0..40_000).map(|i| format!("a{i}\tb{i}\n")).collect();
+    fs::write(at("in.tsv"), &edges).expect("writable");
+    let made = Process::new("mkfifo").arg(at("nodes")).status();
+    assert!(made.expect("starts").success());
+    for changes in [false, true] {
+        let input = fs::File::open(at("in.tsv")).expect("readable");
+        let mut run = Process::new(binary());
+        run.args(["-q", "info", "-", "--no-motifs", "--node-list"]);
+        run.arg(at("nodes")).stdin(input);
+        let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        // The list of nodes is opened once the beginning of the graph has been read.
+        let mut nodes = fs::File::create(at("nodes")).expect("a reader");
+        if changes {
+            let file = fs::File::options().append(true).open(at("in.tsv"));
+            let later = SystemTime::now() + Duration::from_secs(9);
+            file.and_then(|file| file.set_modified(later)).expect("set");
+        }
+        nodes
+            .write_all(edges.replace('\t', "\n").as_bytes())
+            .expect("read");
+        drop(nodes);
+        let done = run.and_then(std::process::Child::wait_with_output);
+        let done = done.expect("ends");
+        let said = String::from_utf8_lossy(&done.stderr);
+        let code = if changes { 2 } else { 0 };
+        assert_eq!(done.status.code(), Some(code), "{said}");
+        assert_eq!(said.contains("changed while it was read"), changes);
+    }
+}
+
+/// What a process has held at most, looked at until it ends.
+#[cfg(target_os = "linux")]
+fn peak(run: &mut std::process::Child) -> u64 {
+    let status = format!("/proc/{}/status", run.id());
+    let mut peak = 0;
+    while run.try_wait().expect("a child").is_none() {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let held = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = held.and_then(|held| held.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        peak = kib.map_or(peak, |kib| kib << 10);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    peak
+}
+
+/// A stream is read until its share of `--memory` is used up, not further: 4 MiB are what the memory of a process varies by.
+#[cfg(target_os = "linux")]
+#[test]
+fn streams_without_an_end_keep_to_the_limit() {
+    use std::process::Stdio;
+
+    const LIMIT: u64 = 80 << 20;
+    const SLACK: u64 = 4 << 20;
+    let folder = folder();
+    let zeros = |head: &str| format!("printf '{head}'; exec cat /dev/zero");
+    let tensors = r"\100\0\0\0\0\0\0\0{";
+    let model = format!(r#"{tensors}"__metadata__":{{"format":"hone-model""#);
+    let rows = |row: &str| format!("exec awk 'BEGIN {{ for (;; i++) print {row} }}'");
+    for (source, args) in [
+        ("exec yes 'n1 n2'".to_owned(), "info - --no-motifs"),
+        (rows(r#""n" i " m" i"#), "cluster -"),
+        (zeros(r"PAR1\025\0\025\022\025\012\0"), "compare - g.tsv"),
+        (zeros(&model), "place g.tsv -q -o a.npy --model /dev/stdin"),
+        (
+            zeros(tensors),
+            "similar /dev/stdin --vectors-format safetensors --node n1",
+        ),
+        (
+            zeros("PK"),
+            "similar /dev/stdin --vectors-format npz --node n1",
+        ),
+        (
+            rows(r#""n" i "\t1\t2""#),
+            "similar /dev/stdin --vectors-format tsv --node n1",
+        ),
+        (
+            rows(r#""n" i " x""#),
+            "eval nodes g.tsv --labels /dev/stdin --methods degree --seeds 1",
+        ),
+        (
+            rows(r#""n" i"#),
+            "coefficients g.tsv --node-list /dev/stdin",
+        ),
+    ] {
+        let mut feed = Process::new("sh");
+        feed.args(["-c", &source])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut feed = feed.spawn().expect("starts");
+        let mut run = Process::new(binary());
+        run.current_dir(folder.path()).args(args.split(' '));
+        run.args(["--memory", "80M"]).stderr(Stdio::piped());
+        let mut run = run.stdin(feed.stdout.take().expect("a pipe")).spawn();
+        let run = run.as_mut().expect("starts");
+        let held = peak(run);
+        let mut said = String::new();
+        let mut errors = run.stderr.take().expect("a pipe");
+        std::io::Read::read_to_string(&mut errors, &mut said).expect("text");
+        let _ = feed.kill();
+        feed.wait().expect("ends");
+        assert!(
+            said.contains(" needs more than ") && said.contains("80 MiB"),
+            "{args}: {said}"
+        );
+        assert!(held <= LIMIT + SLACK, "{args}: {held} bytes");
+    }
+}
+
 /// What the system gives decides how a run ends, never whether it ends in order.
 #[cfg(target_os = "linux")]
 #[test]

@@ -121,8 +121,14 @@ export function select(nodes) {
   paintColours();
 }
 
+/** An id as a line of a node list: quoted unless it is sure to be read as it is. @param {string} id */
+function listed(id) {
+  const plain = /^[^\s"#%]([^\r\n\t,;|]*[^\s,;|])?$/.test(id) && id.toLowerCase() !== "id";
+  return plain ? id : `"${id.replaceAll('"', '""')}"`;
+}
+
 /** @param {number[]} list */
-export const idText = (list) => list.map(idOf).join("\n") + "\n";
+export const idText = (list) => list.map((i) => listed(idOf(i))).join("\n") + "\n";
 
 /** @param {number[]} list @param {HTMLElement} button */
 function copyIds(list, button) {

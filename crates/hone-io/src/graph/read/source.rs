@@ -28,7 +28,7 @@ const WINDOWS: std::ops::RangeInclusive<u32> = 20..=31;
 /// An opened input, with the bytes that were looked at but not used yet.
 pub struct Source {
     path: PathBuf,
-    /// A regular file, compressed or not, and what the system said of it first.
+    /// A regular file, compressed or not, perhaps as standard input, and what the system said of it first.
     regular: Option<(File, Metadata)>,
     /// What can be read in a row only, and what it is when it breaks; none for a file that is not compressed.
     stream: Option<(Box<dyn Read + Send>, &'static str)>,
@@ -42,6 +42,16 @@ pub struct Source {
     allowance: Allowance,
     /// Bytes read when memory is checked again.
     watch: u64,
+}
+
+/// The regular file that standard input comes from, if it does.
+#[cfg(unix)]
+fn redirected() -> Option<(File, Metadata)> {
+    use std::os::fd::AsFd;
+
+    let file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+    let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+    Some((file, metadata))
 }
 
 impl Source {
@@ -60,6 +70,10 @@ impl Source {
         };
         if input == Path::new("-") {
             source.set_stream(Box::new(io::stdin()))?;
+            #[cfg(unix)]
+            {
+                source.regular = redirected();
+            }
             return Ok(source);
         }
         let io_error = |error| Error::io(input, error);
