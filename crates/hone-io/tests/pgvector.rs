@@ -160,7 +160,10 @@ fn wrong_binary_data_is_refused_with_its_row() {
     .concat();
     let array = b"\0\x02\0\0\0\x01a\0\0\0\x08\0\x05\0\0\0\0\0\0";
     for (bytes, expected) in [
-        (b"a\t[1,2,3,4,5]\n".to_vec(), "it does not begin with PGCOPY"),
+        (
+            b"a\t[1,2,3,4,5]\n".to_vec(),
+            "it does not begin with PGCOPY",
+        ),
         (flags, "flags that are not known"),
         (of(b"\0\x03"), "row 0, from 0: 3 fields"),
         (of(&null), "row 1, from 0: a null in place of the id"),
