@@ -290,7 +290,7 @@ mod signals {
 }
 
 /// Options and commands of earlier versions and of node2vec, and what is here in their place.
-const FORMER: [(&[&str], &str); 13] = [
+const FORMER: [(&[&str], &str); 14] = [
     (
         &["--input"],
         "the graph has no option before it: hone embed GRAPH -o VECTORS",
@@ -329,6 +329,10 @@ const FORMER: [(&[&str], &str); 13] = [
     (
         &["--html", "--svg", "--png"],
         "-o FILE, whose extension sets the format; it may be repeated",
+    ),
+    (
+        &["--layout"],
+        "one column of vectors in Parquet is --output-format parquet-vector",
     ),
     (&["--labels"], "the number of labelled nodes is --labelled"),
 ];

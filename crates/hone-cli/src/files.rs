@@ -174,6 +174,22 @@ impl Files {
 
     /// Refuses outputs that would destroy an input or each other, whatever exists already.
     pub(crate) fn check_places(&self) -> Result<(), Error> {
+        // What is written into the folder of a graph would be read as a part of it.
+        let folders = self.folders.iter().map(|(folder, _)| folder);
+        for output in self.outputs.iter().chain(folders) {
+            let place = spelled_out(&output.path);
+            let holds = |input: &&Named| {
+                let is_graph = input.option == "INPUT" && input.path.is_dir();
+                let folder = input.path.canonicalize();
+                is_graph && folder.is_ok_and(|folder| place.starts_with(folder))
+            };
+            if let Some(input) = self.inputs.iter().find(holds) {
+                let (input, path) = (input.path.display(), output.path.display());
+                let message =
+                    format!("{path} is in {input}, the folder that is read; write elsewhere");
+                return output.refuse(message);
+            }
+        }
         for (at, output) in self.outputs.iter().enumerate() {
             let (path, shown) = (&output.path, output.path.display());
             let same = |other: &Named| !is_stream(path) && same_file(&other.path, path);

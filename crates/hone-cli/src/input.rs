@@ -95,7 +95,8 @@ pub(crate) struct ReadArgs {
     weighted: bool,
     #[arg(long, hide = true, overrides_with = "weighted")]
     no_weighted: bool,
-    /// What separates columns: a character, tab, space, or symbols such as :: [default: auto-detected].
+    /// What separates columns: a character, tab, space, symbols such as ::, or copy for the text of PostgreSQL's COPY
+    /// [default: auto-detected].
     #[arg(long, value_name = "CHAR", allow_hyphen_values = true, help_heading = HEADING)]
     delimiter: Option<String>,
     /// Start of comment lines: a character, or none [default: # and %, before the first edge].

@@ -20,8 +20,8 @@ use crate::repeat::{Changed, Chosen, Earlier, note_version};
 /// The vectors; flatten this into the `Args` of a command that reads some.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VectorArgs {
-    /// The vectors: a file that `hone embed` or another tool wrote (.tsv .csv .npy .npz .parquet .w2v .emb .safetensors). With
-    /// --config OUT.run.json it may be left out.
+    /// The vectors: a file that `hone embed` or another tool wrote (.tsv .csv .npy .npz .parquet .w2v .emb .safetensors
+    /// .pgvector .pgcopy). With --config OUT.run.json it may be left out.
     #[arg(value_name = "VECTORS", required_unless_present = "config")]
     vectors: Option<PathBuf>,
     /// Format of the vectors, whatever their extension.
@@ -177,7 +177,7 @@ pub(crate) fn read(
 /// Notes that the names of the columns are missing, without which proximity and structure are compared as one.
 pub(crate) fn note_no_names(path: &Path, format: Option<Format>, context: &Context) {
     let format = format.map_or_else(|| Format::of(path), Ok);
-    let beside = matches!(format, Ok(Format::Npy | Format::Word2vec)) && !is_stream(path);
+    let beside = format.is_ok_and(Format::names_beside) && !is_stream(path);
     let names = column_names(path);
     if beside && !names.exists() {
         context.note(format_args!(

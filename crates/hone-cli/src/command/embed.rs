@@ -31,8 +31,8 @@ use crate::input::GraphArgs;
 pub(crate) struct Args {
     #[command(flatten)]
     input: GraphArgs,
-    /// File for the vectors; the extension sets the format (.tsv .csv .npy .npz .parquet .w2v .emb .safetensors). `-`
-    /// for standard output; `NAME.parquet/` for a folder of parts.
+    /// File for the vectors; the extension sets the format (.tsv .csv .npy .npz .parquet .w2v .emb .safetensors
+    /// .pgvector .pgcopy). `-` for standard output; `NAME/` for a folder of Parquet files.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Also write all matrix factors to this folder, as .npy files with a manifest: U, Σ and V of each motif matrix, Z
@@ -116,8 +116,11 @@ impl ScaleArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
     /// Format of the output, if the extension does not say it.
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, alias = "format", value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) output_format: Option<Format>,
+    /// For a folder of Parquet files, -o NAME/: rows of each file, at most [default: all, or those of a process].
+    #[arg(long, value_name = "ROWS")]
+    rows_per_file: Option<usize>,
     /// Replace existing output files.
     #[arg(short, long)]
     pub(crate) force: bool,
@@ -127,6 +130,14 @@ impl TableArgs {
     /// The format that a table is written in.
     pub(crate) fn format(&self, output: &Path) -> Result<Format, Error> {
         self.output_format.map_or_else(|| Format::of(output), Ok)
+    }
+
+    /// The files that a table is written to, the main one first.
+    pub(crate) fn files(&self, output: &Path) -> Result<Vec<PathBuf>, Error> {
+        if let Some(rows) = self.rows_per_file {
+            Embedding::check_parts(output, rows)?;
+        }
+        Embedding::files(output, self.output_format)
     }
 
     /// Adds the table of a run, a model if there is one, and the record to a batch. Every process writes the rows that it
@@ -142,7 +153,11 @@ impl TableArgs {
     ) -> Result<(), Error> {
         context.progress().stage("writing", 0);
         report.time("write", |_| {
-            embedding.add_shared(batch, output, self.output_format, engine.communicator())
+            let (format, writers) = (self.output_format, engine.communicator());
+            match self.rows_per_file {
+                Some(rows) => embedding.add_parts(batch, output, format, rows, writers),
+                None => embedding.add_shared(batch, output, format, writers),
+            }
         })?;
         let describe = || {
             if let Some((path, model)) = model {
@@ -163,7 +178,7 @@ fn parse_format(text: &str) -> Result<Format, String> {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build(context)?;
     let existing = Existing::replaced_if(args.table.force);
-    let files = Embedding::files(&args.output, args.table.output_format)?;
+    let files = args.table.files(&args.output)?;
     let mut source = args.input.resolve(args.choices.config.as_deref())?;
     source.input.options.weighted |=
         config.weights == Auto::Given(true) && args.input.keeps_weights();

@@ -7,7 +7,6 @@ use hone::config::{Config, Layers};
 use hone::engine::Cpu;
 use hone::graph::Graph;
 use hone::report::{Stage, Start};
-use hone::store::Embedding;
 use hone::{Error, Hone, Silent};
 
 use crate::command::embed::{AttributeArgs, TableArgs};
@@ -151,7 +150,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let choices = &args.choices;
     let config = choices.build(context)?;
     let source = args.input.resolve(choices.config.as_deref())?;
-    let files = Embedding::files(&args.output, args.table.output_format)?;
+    let files = args.table.files(&args.output)?;
     let mut batch = source
         .files()
         .read("--config", &choices.config)

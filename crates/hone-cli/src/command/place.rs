@@ -7,7 +7,6 @@ use hone::engine::Cpu;
 use hone::memory::Allowance;
 use hone::message::Message;
 use hone::report::{Stage, Start};
-use hone::store::Embedding;
 use hone::{Error, Like, Model};
 
 use crate::command::embed::{TableArgs, note_summary};
@@ -89,7 +88,7 @@ fn compare(
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let earlier = args.input.config.as_deref().map(Placed::read).transpose()?;
     let (model, structure_only, new_only) = args.choices(earlier.as_ref())?;
-    let files = Embedding::files(&args.output, args.table.output_format)?;
+    let files = args.table.files(&args.output)?;
     let attributes = match (&args.attributes, &earlier) {
         (None, Some(earlier)) => earlier.attributes()?,
         (given, _) => given.clone(),

@@ -15,6 +15,7 @@ use predicates::str::contains;
 
 use crate::skip;
 
+mod databases;
 mod hostile;
 mod others;
 mod sets;
