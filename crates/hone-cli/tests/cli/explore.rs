@@ -75,7 +75,7 @@ fn similar_answers_lists_and_refuses() {
             &["--node", "333"],
             "--node: no node is called `333`; did you mean `33`",
         ),
-        (&[], "give --node ID, --positive ID or --all"),
+        (&[], "give --node ID, --positive ID, --all or --prepared"),
         (&["--node", "0", "--all"], "give only one of --node"),
         (
             &["--node", "0", "-o", "x.npz"],
