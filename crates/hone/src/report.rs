@@ -351,7 +351,7 @@ pub struct Dimension {
 /// A feature and its correlation with the column of a component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Loading {
-    /// Name of the feature, as in `hone features`; `attributes.NAME` for an attribute of the user.
+    /// Name of the feature, as in `hone features`; `attributes_NAME` for an attribute of the user.
     pub feature: String,
     /// Between -1 and 1.
     pub correlation: f64,

@@ -110,7 +110,7 @@ fn dimensions_follow_the_features_that_they_correlate_with() {
             let high = all.iter().copied().fold(f64::MIN, f64::max);
             let low = all.iter().copied().fold(f64::MAX, f64::min);
             for (loading, expected) in [(&found.most, high), (&found.least, low)] {
-                let name = loading.feature.strip_prefix("attributes.f").unwrap();
+                let name = loading.feature.strip_prefix("attributes_f").unwrap();
                 let at: usize = name.parse().unwrap();
                 assert!(
                     (loading.correlation - expected).abs() < 1e-3,
@@ -183,7 +183,7 @@ fn what_no_feature_spans_is_zero() {
         }
         for found in &structure.dimensions {
             for loading in [&found.most, &found.least] {
-                assert_ne!(loading.feature, "attributes.f0", "it is constant");
+                assert_ne!(loading.feature, "attributes_f0", "it is constant");
             }
         }
     }
