@@ -135,7 +135,7 @@ def test_arrays_changed_in_use_are_an_exception_and_no_crash(capfd):
 def test_errors_have_the_text_of_the_library(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"missing\.tsv: No such file"):
         read_graph(tmp_path / "missing.tsv")
-    with pytest.raises(ValueError, match="this is a directory"):
+    with pytest.raises(ValueError, match="there is no .parquet file in this folder"):
         read_graph(tmp_path)
     with pytest.raises(OSError, match="missing"):
         HONE(config=tmp_path / "missing.toml").fit("builtin:karate")

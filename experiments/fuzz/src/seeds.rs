@@ -97,6 +97,7 @@ fn texts(seeds: &mut Vec<(&str, Vec<u8>)>) {
         ),
         ("edges", "a\tb\t1\r\nb\tc\t2\r\n"),
         ("edges", "-9223372036854775808 4294967296\n7 8\n"),
+        ("edges-copy", "a\\tb\tC:\\\\x\t0.5\n#x\t\\x41\t1\n\\.\n"),
         (
             "mtx",
             "%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 2\n2 1 0.5\n3 2 1\n",
@@ -185,6 +186,12 @@ fn arrays(seeds: &mut Vec<(&str, Vec<u8>)>) -> Result<()> {
             "embedding-parquet",
             written(embedding, "z.parquet", Format::Parquet)?,
         ));
+        let text = written(embedding, "z.pgvector", Format::Pgvector)?;
+        seeds.push(("embedding-pgvector", text));
+        for format in [Format::Pgcopy, Format::PgcopyHalf] {
+            let binary = written(embedding, "z.pgcopy", format)?;
+            seeds.push(("embedding-pgcopy", binary));
+        }
     }
     seeds.push(("embedding-npy", written(&numbered, "z.npy", Format::Npy)?));
     seeds.push(("attributes-npy", written(&all, "x.npy", Format::Npy)?));

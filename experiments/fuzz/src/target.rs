@@ -36,6 +36,10 @@ const TEXT: &[&str] = &[
     "\"", "\"\"", "\t", ",", ";", "::", " ", "\n", "\r\n", "\r", "#", "%", "\u{feff}", "\0", "é",
     "id", "NA",
 ];
+const COPY: &[&str] = &[
+    "\t", "\\N", "\\.", "\\", "\\t", "\\x4", "\\101", "[", "]", ",", "\n", "\r\n", "NaN", "\0", "é",
+];
+const PGCOPY: &[&str] = &["PGCOPY\n", "\0\u{2}", "\0\0\0\u{8}", "\0\0\0\u{c}", "\0\0"];
 const MTX: &[&str] = &[
     "%%MatrixMarket matrix ",
     "coordinate ",
@@ -145,6 +149,9 @@ pub(crate) const TARGETS: &[Target] = &[
     target("edges", "txt", TEXT, |path| {
         read_graph(path, InputFormat::Edges)
     }),
+    target("edges-copy", "txt", COPY, |path| {
+        read_table(path, InputFormat::Edges, Some("copy"))
+    }),
     target("mtx", "mtx", MTX, |path| {
         read_graph(path, InputFormat::MatrixMarket)
     }),
@@ -189,6 +196,12 @@ pub(crate) const TARGETS: &[Target] = &[
     target("embedding-parquet", "parquet", PARQUET, |path| {
         embedding(path, Format::Parquet)
     }),
+    target("embedding-pgvector", "pgvector", COPY, |path| {
+        embedding(path, Format::Pgvector)
+    }),
+    target("embedding-pgcopy", "pgcopy", PGCOPY, |path| {
+        embedding(path, Format::Pgcopy)
+    }),
     target("embedding-safetensors", "st", JSON, |path| {
         embedding(path, Format::Safetensors)
     }),
@@ -213,9 +226,14 @@ pub(crate) const TARGETS: &[Target] = &[
 
 /// Reads a graph, and once more with directions and weights; what comes out must hold what a graph promises.
 fn read_graph(path: &Path, format: InputFormat) -> Result<String> {
+    read_table(path, format, None)
+}
+
+fn read_table(path: &Path, format: InputFormat, delimiter: Option<&str>) -> Result<String> {
     let read = |directed: bool, weighted: bool| {
         let options = ReadOptions {
             format: Some(format),
+            delimiter: delimiter.map(str::to_owned),
             directed,
             weighted,
             memory: Some(ALLOWED),

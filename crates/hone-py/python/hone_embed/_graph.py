@@ -315,16 +315,17 @@ def read_graph(
     Parameters
     ----------
     path
-        The file, or ``"builtin:NAME"`` for a small built-in graph: karate, florentine, petersen,
+        The file, a folder of Parquet files, or ``"builtin:NAME"`` for a small built-in graph: karate, florentine, petersen,
         star, grid, barbell, ring-of-cliques.
     directed, weighted
         Keep directions, keep weights.
     format
         ``"edges"``, ``"mtx"``, ``"parquet"`` or ``"metis"``, if content and extension do not determine it.
     delimiter, header, source, target, weight
-        What separates columns (a character, ``"tab"``, ``"space"`` or symbols such as ``"::"``), whether the first line
-        names them, and which they are (by name or by position from 0). By default the rules of the formats page decide, and
-        :attr:`Graph.reading` says how. Naming ``weight`` keeps the weights.
+        What separates columns (a character, ``"tab"``, ``"space"``, symbols such as ``"::"``, or ``"copy"`` for the text
+        of PostgreSQL's COPY), whether the first line names them, and which they are (by name or by position from 0). By
+        default the rules of the formats page decide, and :attr:`Graph.reading` says how. Naming ``weight`` keeps the
+        weights.
     comment
         What begins comment lines: a character, or ``"none"``. By default ``#`` and ``%``, before the first edge.
     bipartite

@@ -53,13 +53,14 @@ def write_embedding(path: Path, embedding: Any, *, format: Optional[str] = None,
     ----------
     path
         The file; its extension sets the format: ``.tsv``, ``.csv`` (also with ``.gz``, ``.zst``),
-        ``.npy`` (ids next to it), ``.npz``, ``.parquet``, ``.w2v`` or ``.safetensors``. ``NAME.parquet/`` is a
-        folder of Parquet files.
+        ``.npy`` (ids next to it), ``.npz``, ``.parquet``, ``.w2v``, ``.safetensors``, ``.pgvector`` or ``.pgcopy``
+        (for PostgreSQL's COPY, as text or binary). ``NAME/`` is a folder of Parquet files.
     embedding
         A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, a table with an id and a column of lists (anything that is an
         Arrow stream, or a cursor), or a pair of ids and vectors.
     format
-        The extension of another format.
+        The extension of another format; ``"parquet-vector"``: Parquet with the vectors in one column; ``"pgcopy-half"``:
+        COPY with 16-bit values.
     overwrite
         Whether to replace existing files.
 
