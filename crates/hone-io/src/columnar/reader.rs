@@ -1,7 +1,7 @@
 //! [`TableReader`]: a Parquet file that has passed its checks, and the one way to its columns; [`Data`]: its bytes.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +24,7 @@ use super::{Column, Nullable};
 use crate::error::{Error, Result};
 use crate::hashing::SeededSet;
 use crate::memory::Allowance;
+use crate::storage;
 
 /// Bytes that a byte of the footer takes once it is understood, at most: a column without statistics has some fifty in the
 /// file.
@@ -118,23 +119,42 @@ impl Length for Data {
     }
 }
 
+/// A file from some place on: handles of one file share a position, so threads that read row groups cannot use it.
+struct FileFrom {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for FileFrom {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = storage::read_at(&self.file, buffer, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
 impl ChunkReader for Data {
     type T = Box<dyn Read>;
 
-    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
-        Ok(match self {
-            Data::File(file) => Box::new(file.get_read(start)?),
-            Data::OfMany(file) => Box::new(File::open(&file.path)?.get_read(start)?),
-            Data::Memory(bytes) => Box::new(bytes.get_read(start)?),
-        })
+    fn get_read(&self, at: u64) -> ParquetResult<Self::T> {
+        let file = match self {
+            Data::File(file) => Arc::clone(file),
+            Data::OfMany(file) => Arc::new(File::open(&file.path)?),
+            Data::Memory(bytes) => return Ok(Box::new(bytes.get_read(at)?)),
+        };
+        Ok(Box::new(BufReader::new(FileFrom { file, at })))
     }
 
-    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
-        match self {
-            Data::File(file) => file.get_bytes(start, length),
-            Data::OfMany(file) => File::open(&file.path)?.get_bytes(start, length),
-            Data::Memory(bytes) => bytes.get_bytes(start, length),
+    fn get_bytes(&self, at: u64, length: usize) -> ParquetResult<Bytes> {
+        if let Data::Memory(bytes) = self {
+            return bytes.get_bytes(at, length);
         }
+        if Length::len(self).saturating_sub(at) < length as u64 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        let mut bytes = vec![0; length];
+        self.get_read(at)?.read_exact(&mut bytes)?;
+        Ok(bytes.into())
     }
 }
 

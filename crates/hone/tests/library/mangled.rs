@@ -210,7 +210,10 @@ fn missing_unreadable_and_directory() {
     );
     let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
     assert!(
-        error.is_input() && error.to_string().contains("directory"),
+        error.is_input()
+            && error
+                .to_string()
+                .contains("no .parquet file in this folder"),
         "{error}"
     );
     #[cfg(unix)]

@@ -42,7 +42,7 @@ fn weighted_alone_makes_weights_count() {
         );
         let (ignored, said) = embed(&["--preset", preset, "--weighted", "--set", "weights=false"]);
         assert!(
-            ignored == plain && said.matches("weight").count() == 2,
+            ignored == plain && said.contains("edge weights are ignored"),
             "{preset}: {said}"
         );
     }
