@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{folder, hone, nodes_and_notes, size};
+use super::{folder, hone, nodes_and_notes, refusal, size};
 
 /// The weights of all edges, in order, as `hone eval split` writes them, with what was said on the way.
 fn weighted(content: &str, name: &str, options: &[&str], dir: &Path) -> (bool, String) {
@@ -195,6 +195,62 @@ fn an_index_is_no_id() {
         dir.path(),
     );
     assert_eq!(ids, ["7", "a", "b", "9"]);
+}
+
+#[test]
+fn matrices_are_told_from_tables() {
+    let dir = folder();
+    let edges = ["--source", "0", "--target", "1"];
+    for content in [
+        "id,source,target\n0,1,2\n1,0,2\n2,2,0\n",
+        "0,1,2\n1,0,3\n2,1,0\n",
+        "1,2,5\n2,3,1\n5,1,4\n",
+        "0,1\n1,0\n",
+    ] {
+        nodes_and_notes(content, "a.csv", &[], dir.path());
+    }
+    for content in [
+        "0,1,0\n1,0,1\n0,1,0\n",
+        "0,2,5\n2,0,1\n5,1,0\n",
+        "0 1 1 0\n0 0 1 0\n1 0 0 1\n0 0 0 0\n",
+        "x,y,z\n1,1,0\n1,0,1\n0,1,1\n",
+    ] {
+        let said = refusal(content, "a.csv", &[], dir.path());
+        let why =
+            "a.csv, line 1: this looks like an adjacency matrix: it has as many lines as columns";
+        assert!(
+            said.contains(why) && said.contains("as Matrix Market"),
+            "{content}: {said}"
+        );
+        nodes_and_notes(content, "a.csv", &edges, dir.path());
+    }
+    for content in [
+        ",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n",
+        ",0,1\n0,0,1\n1,1,0\n",
+        "node\ta\tb\na\t\t0.5\nb\t0.5\t\n",
+    ] {
+        let said = refusal(content, "a.csv", &[], dir.path());
+        let why =
+            "line 1: this looks like an adjacency matrix: the first line repeats the first column";
+        assert!(
+            said.contains(why) && said.contains("--source 0 and --target 1 read them"),
+            "{content}: {said}"
+        );
+    }
+    // Of R, whose header does not name the first column.
+    let said = refusal("a b\na 0 1\nb 1 0\n", "a.txt", &["--header"], dir.path());
+    assert!(said.contains("an adjacency matrix"), "{said}");
+    // Larger than what is looked at.
+    let size = 400;
+    let entry = |i: usize, j: usize| format!(",{}", u8::from((i + j) % 7 == 1));
+    let row = |i: usize| (0..size).map(|j| entry(i, j)).collect::<String>();
+    let plain: String = (0..size).map(|i| format!("{}\n", &row(i)[1..])).collect();
+    let head: String = (0..size).map(|j| format!(",n{j}")).collect();
+    let rows: String = (0..size).map(|i| format!("n{i}{}\n", row(i))).collect();
+    for content in [plain, format!("{head}\n{rows}")] {
+        let said = refusal(&content, "a.csv", &[], dir.path());
+        assert!(said.contains("an adjacency matrix"), "{said}");
+    }
 }
 
 #[test]

@@ -3,8 +3,6 @@
 //!
 //! They look at the first 64 KiB alone; every later line must agree.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::blocks::Fault;
 use super::lines::{
     self, Delimiter, check_width, first_end, is_idle, row, sample, skip_idle, without_end,
@@ -12,6 +10,7 @@ use super::lines::{
 use super::options::{Column, ReadNote, ReadOptions, TableColumns, file_name, list, shown};
 use super::source::Source;
 use crate::error::{Error, Result};
+use crate::hashing::{SeededMap, SeededSet};
 use crate::message::{Message, message, set, setting};
 
 /// Bytes looked at.
@@ -180,7 +179,7 @@ impl<'a> Table<'a> {
         let Some(name) = self.names.get(column) else {
             return false;
         };
-        let mut seen = FxHashSet::default();
+        let mut seen = SeededSet::default();
         ["", "Unnamed: 0", "__index_level_0__"].contains(&&**name)
             || ["id", "index"]
                 .iter()
@@ -342,7 +341,7 @@ impl<'a> Table<'a> {
         }
         let ends = table.ends(table.asked(options).unwrap_or_default());
         let (u, v) = ends.unwrap_or((0, 1));
-        let mut ids: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut ids: SeededMap<&str, u32> = SeededMap::default();
         for id in table.fields(u).chain(table.fields(v)) {
             *ids.entry(id).or_default() += 1;
         }
@@ -505,6 +504,9 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
         body: &body,
         columns: rows[0].len(),
     };
+    if options.source.is_none() && options.target.is_none() {
+        matrix(&rows, &table, source.ended()).map_or(Ok(()), |refusal| Err(wrong(refusal)))?;
+    }
     let mut layout = Layout {
         delimiter,
         doubtful: doubtful && delimiter == Delimiter::Byte(b'\t'),
@@ -535,6 +537,60 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
         header,
         note,
     })
+}
+
+/// What is wrong with an adjacency matrix, of which the first rows are given: its first line repeats its first column, or its
+/// rows are numbers of which two are true: symmetric, with a diagonal of zeros, zeros and ones alone.
+fn matrix(rows: &[Vec<String>], table: &Table, whole: bool) -> Option<Refusal> {
+    let is_square =
+        |rows: usize, columns: usize| rows == columns || !whole && 0 < rows && rows < columns;
+    let is_labelled = || {
+        let (head, rows) = rows.split_first()?;
+        let (corner, labels) = head.split_first()?;
+        let is_entry = |field: &String| field.is_empty() || is_number(field);
+        let fits = |(row, label): (&Vec<String>, &String)| {
+            row.len() == head.len() && row[0] == *label && row[1..].iter().all(is_entry)
+        };
+        let square = labels.len() > 1 && is_square(rows.len(), labels.len()) && !is_number(corner);
+        Some(square && rows.iter().zip(labels).all(fits))
+    };
+    let is_plain = || {
+        let (rows, columns) = (table.body, table.columns);
+        let named = ["source", "target", "weight"].map(|name| find(table.names, name));
+        if columns < 3 || named.iter().any(Option::is_some) || !is_square(rows.len(), columns) {
+            return None;
+        }
+        let row = |row: &Vec<String>| -> Option<Vec<f64>> {
+            let numbers = row.iter().map(|field| field.parse().ok());
+            numbers
+                .collect::<Option<_>>()
+                .filter(|_| row.len() == columns)
+        };
+        let entries = rows.iter().map(row).collect::<Option<Vec<_>>>()?;
+        let n = entries.len();
+        let looks = [
+            (0..n).all(|i| (0..i).all(|j| entries[i][j] == entries[j][i])),
+            (0..n).all(|i| entries[i][i] == 0.0),
+            entries.iter().flatten().all(|&x| x == 0.0 || x == 1.0),
+        ];
+        Some(looks.into_iter().filter(|&look| look).count() > 1)
+    };
+    let why = match (is_labelled(), is_plain()) {
+        (Some(true), _) => "the first line repeats the first column",
+        (_, Some(true)) => "it has as many lines as columns, all of numbers",
+        _ => return None,
+    };
+    let remedy = message![
+        "write one edge per line, or the matrix as Matrix Market; if the lines are edges, ",
+        set("source", 0),
+        " and ",
+        set("target", 1),
+        " read them"
+    ];
+    Some((
+        format!("this looks like an adjacency matrix: {why}"),
+        remedy,
+    ))
 }
 
 /// Uses up a line such as `sep=;`, which tells spreadsheets what separates columns; what it tells.
