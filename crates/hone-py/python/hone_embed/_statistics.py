@@ -115,15 +115,15 @@ class MotifCluster(NamedTuple):
     """Ids of the nodes."""
     conductance: float
     """``cut`` over the smaller of ``volume`` and ``rest``."""
-    surrogate: bool
-    """Whether that is a surrogate of the motif conductance: of motifs of four nodes, it counts an occurrence that is cut in half
-    4/3 times."""
     cut: float
     """Weight between the nodes and the others."""
     volume: float
     """Sum of the weighted degrees of the nodes."""
     rest: float
     """The same of the others."""
+    surrogate: bool
+    """Whether ``conductance`` is a surrogate of the motif conductance: of motifs of four nodes, it counts an occurrence that is
+    cut in half 4/3 times."""
 
 
 def list_motifs() -> list[dict[str, Any]]:
