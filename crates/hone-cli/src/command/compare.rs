@@ -15,9 +15,6 @@ pub(crate) struct Args {
     graphs: Vec<String>,
     #[command(flatten)]
     read: ReadArgs,
-    /// Print JSON instead of tables.
-    #[arg(long)]
-    json: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -49,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         comparison: Comparison::of(&orbits),
         graphs,
     };
-    if args.json {
+    if context.json() {
         return context.print_json(&compared);
     }
     let table = |title: &str, numbers: &[Vec<f64>]| {

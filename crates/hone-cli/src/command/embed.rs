@@ -20,6 +20,7 @@ use hone::store::{Embedding, Format};
 use hone::{Error, Hone, Model, Run, Silent, record};
 use hone_gpu::{Device, Opened};
 
+use crate::arguments::ReplaceArgs;
 use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::Use;
@@ -118,9 +119,8 @@ pub(crate) struct TableArgs {
     /// Format of the output, if the extension does not say it.
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) output_format: Option<Format>,
-    /// Replace existing output files.
-    #[arg(short, long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) replace: ReplaceArgs,
 }
 
 impl TableArgs {
@@ -162,7 +162,8 @@ fn parse_format(text: &str) -> Result<Format, String> {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build(context)?;
-    let existing = Existing::replaced_if(args.table.force);
+    context.check_json(&args.output)?;
+    let existing = Existing::replaced_if(args.table.replace.force);
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let mut source = args.input.resolve(args.choices.config.as_deref())?;
     source.input.options.weighted |=
@@ -176,7 +177,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         .folder("--factors", args.factors.as_deref(), Use::Replaced)
         .folder("--checkpoint", args.scale.checkpoint.as_deref(), Use::Kept)
         .folder("--temp-dir", args.scale.temp_dir.as_deref(), Use::Kept)
-        .check_by(engine.leads(), args.table.force)?;
+        .check_by(engine.leads(), args.table.replace.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
     if let Some(folder) = &args.factors {
         check_target(folder, existing)?;
@@ -229,7 +230,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             "note: the run is complete; the checkpoint {folder} can be removed"
         ));
     }
-    Ok(())
+    context.print_record(&args.output)
 }
 
 /// The method on the device that was chosen, if one was, and a note about it.

@@ -7,6 +7,7 @@ use hone::graph::NodeIds;
 use hone_explore::{Answer, By, Method, Neighbours, Search, Space, find_node};
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::{ReplaceArgs, SeedArgs};
 use crate::context::Context;
 use crate::options::of_option;
 use crate::repeat::{Record, Stages};
@@ -40,18 +41,13 @@ pub(crate) struct Args {
     /// With --all: exact, approximate, or auto: exact up to 100000 nodes [default: auto].
     #[arg(long, value_name = "HOW", value_parser = vectors::method())]
     search: Option<Method>,
-    /// Seed of the approximate search [default: 0].
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    #[command(flatten)]
+    seed: SeedArgs,
     /// File for the result: .tsv, .csv (also .gz, .zst), .parquet; with --all also .npy; - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Print JSON instead of lines.
-    #[arg(long, conflicts_with_all = ["all", "output"])]
-    json: bool,
-    /// Replace files that exist.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -99,7 +95,7 @@ impl Args {
         now.by = self.by.unwrap_or(now.by);
         now.search.top = self.top.map_or(now.search.top, |top| top as usize);
         now.search.search = self.search.unwrap_or(now.search.search);
-        now.search.seed = self.seed.unwrap_or(now.search.seed);
+        now.search.seed = self.seed.seed.unwrap_or(now.search.seed);
         let questions = [&now.node, &now.positive, &now.negative];
         let nothing = !now.all && questions.iter().all(|ids| ids.is_empty());
         let (option, message) = if asked > 1 {
@@ -108,12 +104,9 @@ impl Args {
         } else if nothing {
             let message = "give --node ID, --positive ID or --all";
             ("--node", message)
-        } else if !now.all && (self.search.is_some() || self.seed.is_some()) {
+        } else if !now.all && (self.search.is_some() || self.seed.seed.is_some()) {
             let message = "only applies to --all; a single node is always compared with all others";
             (self.search.map_or("--seed", |_| "--search"), message)
-        } else if now.all && self.json {
-            let message = "only applies to single nodes; --all writes a table to --output";
-            ("--json", message)
         } else {
             return Ok(now);
         };
@@ -124,12 +117,15 @@ impl Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (source, before) = args.vectors.resolve::<Choices>(COMMAND)?;
     let choices = args.choices(before.unwrap_or_default())?;
+    if choices.all {
+        context.check_json(&args.output)?;
+    }
     let outputs = match choices.all {
         true => Neighbours::files(&args.output)?,
         false => vec![args.output.clone()],
     };
     let files = source.files().write_recorded(&outputs, &args.output);
-    let mut batch = files.check(args.force)?;
+    let mut batch = files.check(args.replace.force)?;
     let mut stages = Stages::begin();
     let (ids, space, mut done) = source.open(choices.by, &choices, context)?;
     stages.end("read");
@@ -143,7 +139,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     } else {
         let answers = ask(&choices, &ids, &space)?;
         stages.end("search");
-        if args.json {
+        if context.json() && hone::output::is_stream(output) {
             let shown = answers.iter().map(|answer| shown(&ids, answer));
             return context.print_json(&shown.collect::<Vec<_>>());
         }
@@ -152,7 +148,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.progress_done();
     Record::new(COMMAND, None, &done, stages.done).add_to(&mut batch, output)?;
     batch.commit()?;
-    Ok(())
+    context.print_record(output)
 }
 
 /// Answers queries about single nodes.
