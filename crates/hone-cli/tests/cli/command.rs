@@ -403,15 +403,15 @@ fn generates_the_same_bytes_with_any_number_of_threads() {
 fn writes_every_format() {
     let dir = folder();
     let heads: [(&str, &[u8]); 9] = [
-        ("a.tsv", b"# er nodes=9 degree=8 seed=1\n0\t1\n0\t2\n"),
+        ("a.tsv", b"# er nodes=9 degree=8 seed=0\n0\t1\n0\t2\n"),
         ("a.csv", b"source,target\n0,1\n0,2\n"),
-        ("a.txt", b"# er nodes=9 degree=8 seed=1\n0 1\n0 2\n"),
-        ("a.mtx", b"%%MatrixMarket matrix coordinate pattern symmetric\n% er nodes=9 degree=8 seed=1\n9 9 36\n2 1\n"),
-        ("a.graph", b"% er nodes=9 degree=8 seed=1\n9 36\n2 3 4 5 6 7 8 9\n1 3 4 "),
+        ("a.txt", b"# er nodes=9 degree=8 seed=0\n0 1\n0 2\n"),
+        ("a.mtx", b"%%MatrixMarket matrix coordinate pattern symmetric\n% er nodes=9 degree=8 seed=0\n9 9 36\n2 1\n"),
+        ("a.graph", b"% er nodes=9 degree=8 seed=0\n9 36\n2 3 4 5 6 7 8 9\n1 3 4 "),
         ("a.parquet", b"PAR1"),
         ("a.tsv.gz", b"\x1f\x8b"),
         ("a.CSV.ZST", b"\x28\xb5\x2f\xfd"),
-        ("plain", b"# er nodes=9 degree=8 seed=1\n0\t1\n"),
+        ("plain", b"# er nodes=9 degree=8 seed=0\n0\t1\n"),
     ];
     for (name, head) in heads {
         let path = dir.path().join(name);

@@ -705,7 +705,7 @@ fn settings_are_tuned_written_and_repeated() {
         ),
         (
             "tune builtin:karate --json -o -",
-            "--json: standard output has the settings",
+            "--json: standard output has the result",
         ),
         ("tune builtin:karate --removed 1.5", "--removed: "),
         ("tune builtin:karate --time 5", "90s, 10m or 2h"),
