@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::manual::linked;
 use crate::message::{Fields, Message, Naming, set};
 use crate::terminal;
 
@@ -233,7 +234,7 @@ impl Error {
                 format!("{stage} needs {about} {need} but only {limit} may be used; {remedy}")
             }
             Error::Numeric { stage, message } => format!("{stage}: {}", message.say(names)),
-            Error::Device { device, message } => format!("{device}: {message}"),
+            Error::Device { device, message } => format!("{device}: {}", linked(message)),
             Error::Exists { path } => {
                 let remedy = set("overwrite", true).say(names);
                 format!("{} exists; {remedy} replaces it", shown(path))

@@ -9,6 +9,8 @@ pub mod error;
 #[doc(hidden)]
 pub mod hashing;
 #[doc(hidden)]
+pub mod manual;
+#[doc(hidden)]
 pub mod memory;
 pub mod message;
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Makes a [`Message`] of its parts: text, settings ([`setting`]), settings with a value ([`set`]), what was found ([`quoted`]),
-/// other messages.
+/// what does something else ([`call`]), other messages.
 ///
 /// ```
 /// use hone_base::message::{message, set, setting};
@@ -32,6 +32,7 @@ enum Part {
     Quoted(String),
     Setting(String),
     Set(String, String),
+    Call(String),
 }
 
 /// How settings are called.
@@ -51,6 +52,11 @@ pub trait Naming {
             true => format!("{name} = {value}"),
             false => format!("{name} = \"{value}\""),
         }
+    }
+
+    /// What does something else, by its name in the library: `Model::embed`.
+    fn call(&self, name: &str) -> String {
+        format!("`{name}`")
     }
 
     /// The setting that an error is about.
@@ -79,6 +85,11 @@ pub fn setting(name: impl Into<String>) -> Message {
 #[allow(clippy::needless_pass_by_value)] // words and numbers are written as they are
 pub fn set(name: impl Into<String>, value: impl ToString) -> Message {
     Message(vec![Part::Set(name.into(), value.to_string())])
+}
+
+/// Names what does something else, such as `Model::embed`; the command says `hone place`.
+pub fn call(name: impl Into<String>) -> Message {
+    Message(vec![Part::Call(name.into())])
 }
 
 impl Message {
@@ -119,6 +130,7 @@ impl Message {
             Part::Quoted(text) => format!("`{text}`"),
             Part::Setting(name) => names.setting(name),
             Part::Set(name, value) => names.set(name, value),
+            Part::Call(name) => names.call(name),
         };
         self.0.iter().map(said).collect()
     }

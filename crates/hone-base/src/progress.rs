@@ -4,6 +4,7 @@
 //! Python); everyone else passes [`Silent`].
 
 use crate::error::{Error, Result};
+use crate::message::Message;
 
 /// Receives progress of long work and may ask it to stop. Called from several threads.
 pub trait Progress: Sync {
@@ -12,7 +13,7 @@ pub trait Progress: Sync {
     /// `done` further units of the current stage are finished.
     fn advance(&self, _done: u64) {}
     /// Something the user may want to know before the work continues, such as the memory it will take.
-    fn note(&self, _message: &str) {}
+    fn note(&self, _message: &Message) {}
     /// Whether the caller wants the work to stop; asked a few times per second.
     fn cancelled(&self) -> bool {
         false

@@ -3,15 +3,18 @@
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::ArgAction;
 use hone::engine::{Cpu, Engine};
-use hone::message::Message;
+use hone::manual::linked;
+use hone::message::{Message, Naming};
+use hone::output::is_stream;
 use hone::report::Report;
 use hone::terminal::{Results, json, line};
-use hone::{Error, Progress, parallel};
+use hone::{Error, Progress, parallel, record};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tracing::level_filters::LevelFilter;
@@ -33,7 +36,10 @@ pub(crate) struct CommonArgs {
     /// Log what is done to standard error (-vv for more); replaces the progress bar.
     #[arg(short, long, global = true, action = ArgAction::Count)]
     verbose: u8,
-    /// Number of threads, at most four per core [default: one per core]. The result does not depend on it.
+    /// Print the result, or what was written, as JSON; errors too.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Number of threads [default: one per core]. The result does not depend on it.
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
 }
@@ -42,6 +48,7 @@ pub(crate) struct CommonArgs {
 pub(crate) struct Context {
     reporter: Reporter,
     options: Options,
+    json: bool,
     team: Option<Team>,
 }
 
@@ -60,11 +67,13 @@ impl Context {
         let reporter = Reporter {
             bars,
             notes: !quiet,
+            names: options.clone(),
             current: Mutex::new(ProgressBar::hidden()),
         };
         Ok(Context {
             reporter,
             options: options.clone(),
+            json: args.json,
             team: team.cloned(),
         })
     }
@@ -97,6 +106,45 @@ impl Context {
     /// The settings that options of the command line give.
     pub(crate) fn flags(&self) -> &[Flag] {
         &self.options.flags
+    }
+
+    /// Whether results are printed as JSON.
+    pub(crate) fn json(&self) -> bool {
+        self.json
+    }
+
+    /// Refuses `--json` where standard output has the result in another form.
+    pub(crate) fn check_json(&self, output: &Path) -> Result<(), Error> {
+        if self.json && is_stream(output) {
+            let message = "standard output has the result; give --output a file";
+            return Err(Error::config("--json", message));
+        }
+        Ok(())
+    }
+
+    /// With `--json`, what the record of an output says, on standard output.
+    pub(crate) fn print_record(&self, output: &Path) -> anyhow::Result<()> {
+        let path = record::path(output).filter(|_| self.json && self.engine().leads());
+        let text = path.as_deref().map(record::read).transpose()?.flatten();
+        Ok(text.map_or(Ok(()), |text| self.print(text))?)
+    }
+
+    /// With `--json`, the files that were written, on standard output: of a result without a record.
+    pub(crate) fn print_files(&self, files: &[PathBuf]) -> anyhow::Result<()> {
+        match self.json {
+            true => self.print_json(&serde_json::json!({ "files": files })),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether an option without a value, or its opposite, was given: `--shapes` or `--no-shapes`.
+    pub(crate) fn said(&self, option: &str) -> Option<bool> {
+        self.options.said(option)
+    }
+
+    /// What settings are called.
+    pub(crate) fn names(&self) -> &dyn Naming {
+        &self.options
     }
 
     /// One line for the user on standard error, unless `--quiet`.
@@ -210,6 +258,8 @@ pub(crate) fn aligned(lines: &[Vec<String>], right: Range<usize>) -> String {
 struct Reporter {
     bars: bool,
     notes: bool,
+    /// What settings are called.
+    names: Options,
     /// Hidden where there is none.
     current: Mutex<ProgressBar>,
 }
@@ -218,7 +268,7 @@ impl Reporter {
     /// Writes a line to the terminal, with the bar out of the way.
     fn say(&self, text: &str) {
         // Nobody is left to learn that standard error is closed.
-        let write = || drop(writeln!(io::stderr(), "{}", line(text)));
+        let write = || drop(writeln!(io::stderr(), "{}", line(&linked(text))));
         self.current().suspend(write);
     }
 
@@ -252,11 +302,12 @@ impl Progress for Reporter {
         self.replace(bar);
     }
 
-    fn note(&self, message: &str) {
+    fn note(&self, message: &Message) {
+        let message = message.say(&self.names);
         if self.notes {
             self.say(&format!("note: {message}"));
         } else {
-            tracing::info!("{}", line(message));
+            tracing::info!("{}", line(&message));
         }
     }
 

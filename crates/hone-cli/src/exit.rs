@@ -1,6 +1,7 @@
 //! How a run ends: error messages, exit codes, and a clean folder after Ctrl-C.
 
 use std::cell::Cell;
+use std::env;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -14,6 +15,7 @@ use std::time::Duration;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use hone::error::human_bytes;
+use hone::manual::linked;
 use hone::message::{Fields, Naming};
 use hone::output::Frozen;
 use hone::store::table::is_decoding;
@@ -22,7 +24,7 @@ use hone::{Error, output};
 use serde_json::{Value, json};
 
 use crate::context::color;
-use crate::options::{Options, with_opposites};
+use crate::options::{Options, with_addresses, with_opposites};
 use crate::stdout;
 
 const FAILED: u8 = 1;
@@ -289,14 +291,27 @@ mod signals {
     }
 }
 
-/// Options and commands of earlier versions and of node2vec, and what is here in their place.
-const FORMER: [(&[&str], &str); 14] = [
+/// What an earlier version or node2vec called something: the commands where (none: all), the spellings, and what is here in
+/// their place.
+type Former = (
+    &'static [&'static str],
+    &'static [&'static str],
+    &'static str,
+);
+
+const FORMER: [Former; 18] = [
     (
+        &[],
         &["--input"],
         "the graph has no option before it: hone embed GRAPH -o VECTORS",
     ),
-    (&["--dimensions"], "the number of dimensions is --dim"),
     (
+        &["embed", "config", "tune"],
+        &["--dimensions"],
+        "the number of dimensions is --dim",
+    ),
+    (
+        &["embed", "config"],
         &[
             "--walk-length",
             "--num-walks",
@@ -309,38 +324,81 @@ const FORMER: [(&[&str], &str); 14] = [
         ],
         "no walks are sampled; docs/from-node2vec.md translates the options of node2vec",
     ),
-    (&["solvers"], "hone list solvers"),
-    (&["list"], "hone list methods"),
+    (&[""], &["solvers"], "hone list solvers"),
+    (&["eval"], &["list"], "hone list methods"),
     (
+        &["embed"],
         &["--like"],
         "hone place GRAPH --model MODEL -o VECTORS places a graph in the space of a model",
     ),
-    (&["--model"], "--save-model FILE writes a model"),
+    (&["embed"], &["--model"], "--save-model FILE writes a model"),
     (
-        &["--by"],
-        "hone count has --per edge, node or total; hone tune has --goal links, labels or both",
+        &["embed", "config"],
+        &["--vectors"],
+        "the stage whose vectors are written is --stage",
     ),
-    (&["--nodes"], "the file of node ids is --node-list"),
-    (&["--changed-graph"], "--changed"),
     (
+        &["layout", "map"],
+        &["--steps"],
+        "the iterations of a layout are --iterations",
+    ),
+    (
+        &["count"],
+        &["--by"],
+        "what a line stands for is --per edge, node or total",
+    ),
+    (
+        &["tune"],
+        &["--by"],
+        "what decides is --goal links, labels or both",
+    ),
+    (&["tune"], &["--first-seed"], "--seed"),
+    (&[], &["--nodes"], "the file of node ids is --node-list"),
+    (&[], &["--changed-graph"], "--changed"),
+    (
+        &[],
         &["--directed", "--weighted", "--bipartite", "--header"],
         "it takes no value: --no-directed, --no-weighted, --no-bipartite and --no-header are the opposites",
     ),
     (
+        &["eval"],
         &["--html", "--svg", "--png"],
         "-o FILE, whose extension sets the format; it may be repeated",
     ),
     (
+    (
+        &["embed", "place", "features", "similar"],
         &["--layout"],
         "one column of vectors in Parquet is --output-format parquet-vector",
     ),
-    (&["--labels"], "the number of labelled nodes is --labelled"),
+        &["draw"],
+        &["--labels"],
+        "the number of labelled nodes is --labelled",
+    ),
 ];
+
+/// The name of the command that the arguments call; empty for hone itself.
+fn called(command: &Command, arguments: impl Iterator<Item = OsString>) -> String {
+    let mut names = arguments
+        .skip(1)
+        .filter_map(|argument| argument.into_string().ok());
+    names
+        .find(|name| command.find_subcommand(name).is_some())
+        .unwrap_or_default()
+}
+
+/// What is here in the place of a former spelling in a command.
+fn today(command: &str, wrong: &str) -> Option<&'static str> {
+    let is_of = |(commands, former, _): &&Former| {
+        (commands.is_empty() || commands.contains(&command)) && former.contains(&wrong)
+    };
+    FORMER.iter().find(is_of).map(|(.., tip)| *tip)
+}
 
 /// What the command line says, and the options that messages may name; or an error, which says what has taken the place of a
 /// former spelling.
 pub(crate) fn parse<T: clap::Parser>(command: Command) -> Result<(T, Options), clap::Error> {
-    let command = with_opposites(command);
+    let command = with_opposites(with_addresses(command));
     let read = |arguments: Vec<OsString>| {
         let matches = command.clone().try_get_matches_from(arguments)?;
         let cli = T::from_arg_matches(&matches);
@@ -348,7 +406,7 @@ pub(crate) fn parse<T: clap::Parser>(command: Command) -> Result<(T, Options), c
         Ok((cli, Options::of(command.clone(), &matches)))
     };
     let quoted = |argument: OsString| argument.to_string_lossy().replace('\n', "\\n").into();
-    let arguments = || std::env::args_os();
+    let arguments = || env::args_os();
     read(arguments().collect()).map_err(|error: clap::Error| {
         // Where it is wrong, each argument is quoted in one line.
         let again = read(arguments().map(quoted).collect());
@@ -358,17 +416,17 @@ pub(crate) fn parse<T: clap::Parser>(command: Command) -> Result<(T, Options), c
             Some(ContextValue::String(wrong)) => wrong.split([' ', '=']).next(),
             _ => None,
         });
-        let former = |(former, _): &&(&[&str], &str)| wrong.is_some_and(|it| former.contains(&it));
         let is_unknown = matches!(
             error.kind(),
             ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand | ErrorKind::TooManyValues
         );
-        if let Some((_, tip)) = FORMER.iter().find(former).filter(|_| is_unknown) {
+        let tip = wrong.and_then(|wrong| today(&called(&command, arguments()), wrong));
+        if let Some(tip) = tip.filter(|_| is_unknown) {
             let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
             suggested
                 .into_iter()
                 .for_each(|kind| drop(error.remove(kind)));
-            let tips = ContextValue::StyledStrs(vec![(*tip).into()]);
+            let tips = ContextValue::StyledStrs(vec![linked(tip).into_owned().into()]);
             error.insert(ContextKind::Suggested, tips);
         }
         error
@@ -378,7 +436,11 @@ pub(crate) fn parse<T: clap::Parser>(command: Command) -> Result<(T, Options), c
 /// Prints the message of the command-line parser: help, the version, or what is wrong with the options. Returns the
 /// exit code.
 pub(crate) fn of_parser(said: &clap::Error) -> u8 {
+    let json = env::args_os()
+        .take_while(|it| it != "--")
+        .any(|it| it == "--json");
     let print = || match said.use_stderr() {
+        true if json => writeln!(io::stderr(), "{}", terminal::json(&usage(said).to_string())),
         true => {
             let message = said.to_string();
             let message = shown(&message);
@@ -394,6 +456,21 @@ pub(crate) fn of_parser(said: &clap::Error) -> u8 {
         Err(_) if said.use_stderr() => BAD_INPUT,
         Err(error) => tell(&error.into(), "", None),
     }
+}
+
+/// What programs are told of wrong options (docs/start.md).
+fn usage(said: &clap::Error) -> Value {
+    let text = said.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let text = text.split("\n\nUsage:").next().unwrap_or(text);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let option = match said.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) => Some(option.as_str()),
+        _ => None,
+    };
+    let message = lines.collect::<Vec<_>>().join("; ");
+    let code = code_of_parser(said);
+    json!({"error": {"kind": "usage", "option": option, "message": message, "exit_code": code}})
 }
 
 /// The exit code that goes with it.
@@ -425,10 +502,11 @@ pub(crate) fn tell(error: &anyhow::Error, who: &str, options: Option<&Options>) 
 
 /// The chain of causes in one line; a library error already names its own.
 fn said(error: &anyhow::Error, names: &dyn Naming) -> String {
-    match error.downcast_ref::<Error>() {
+    let said = match error.downcast_ref::<Error>() {
         Some(error) => error.say(names),
         None => format!("{error:#}"),
-    }
+    };
+    linked(&said).into_owned()
 }
 
 /// What programs are told of an error (docs/start.md).

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hone::attributes::content;
 use hone::graph::{
-    Column, Division, Graph, GraphBuilder, Input, InputFormat, ReadOptions, Recorded, read_divided,
-    reading, sizes,
+    Column, Division, Graph, GraphBuilder, Input, InputFormat, ReadOptions, Recorded, read,
+    read_divided, reading, sizes,
 };
 use hone::message::{message, setting};
 use hone::output::is_stream;
@@ -71,9 +71,19 @@ impl RepeatableArgs {
         config.map(|path| Earlier::read(path, command)).transpose()
     }
 
+    /// Whether the command line names the graph.
+    pub(crate) fn names_graph(&self) -> bool {
+        self.graph.input.is_some()
+    }
+
     /// Determines what is read and how, and lists the files.
     pub(crate) fn resolve(&self) -> Result<(GraphSource, Files), Error> {
-        let source = self.graph.resolve(self.config.as_deref())?;
+        self.resolve_or(None)
+    }
+
+    /// The same with a file that is read where the command line names no graph, before that of the record.
+    pub(crate) fn resolve_or(&self, other: Option<&Path>) -> Result<(GraphSource, Files), Error> {
+        let source = self.graph.resolve_or(other, self.config.as_deref())?;
         let files = source.files().read("--config", &self.config);
         Ok((source, files))
     }
@@ -158,6 +168,7 @@ impl ReadArgs {
             },
             memory: self.memory,
             recorded: None,
+            added: None,
             otherwise: false,
             changed: Changed::Refuse,
         })
@@ -208,9 +219,18 @@ impl GraphArgs {
     /// Determines what is read and how: the options of the command line over those of the record `config`, whose files are
     /// looked for where the command line does not replace them.
     pub(crate) fn resolve(&self, config: Option<&Path>) -> Result<GraphSource, Error> {
+        self.resolve_or(None, config)
+    }
+
+    fn resolve_or(
+        &self,
+        other: Option<&Path>,
+        config: Option<&Path>,
+    ) -> Result<GraphSource, Error> {
         let recorded = config.map(Recorded::read).transpose()?.flatten();
         let recorded = config.map(Path::to_path_buf).zip(recorded);
-        let (mut path, mut before) = (self.input.clone(), ReadOptions::default());
+        let other = other.map(|path| path.display().to_string());
+        let (mut path, mut before) = (self.input.clone().or(other), ReadOptions::default());
         if let Some((record, recorded)) = &recorded
             && let Some(input) = recorded.input.clone()
         {
@@ -239,6 +259,7 @@ impl GraphArgs {
             input: Input { path, options },
             memory: self.read.memory,
             recorded,
+            added: None,
             changed: self.changed.unwrap_or_default(),
         })
     }
@@ -281,6 +302,8 @@ pub(crate) struct GraphSource {
     pub(crate) memory: Option<u64>,
     /// The file of the record, and what it says.
     recorded: Option<(PathBuf, Recorded)>,
+    /// Edges that are added to it.
+    pub(crate) added: Option<PathBuf>,
     /// Whether the command line reads it with other options than the record.
     otherwise: bool,
     /// What becomes of inputs that are not as recorded.
@@ -321,6 +344,7 @@ impl GraphSource {
         let graph = read_divided(path, &options, &division, context.progress());
         let graph = graph.map_err(|error| self.named_by_record(error))?;
         note_dropped(&graph, weights, context);
+        let graph = self.with_added(graph, &options, context)?;
         let Some((file, recorded)) = &self.recorded else {
             return Ok(graph);
         };
@@ -337,6 +361,30 @@ impl GraphSource {
             }
         }
         Ok(graph)
+    }
+
+    /// The graph with the edges that are added to it.
+    fn with_added(
+        &self,
+        graph: Graph,
+        options: &ReadOptions,
+        context: &Context,
+    ) -> anyhow::Result<Graph> {
+        let Some(path) = &self.added else {
+            return Ok(graph);
+        };
+        let options = ReadOptions {
+            format: None,
+            directed: graph.is_directed(),
+            weighted: graph.weights().is_some(),
+            nodes: None,
+            ..options.clone()
+        };
+        let added = read_changes(path, &options, context)?;
+        Ok(match added {
+            Some(added) => graph.with_added(&added)?,
+            None => graph,
+        })
     }
 
     /// The same for `work` that plans its memory: if the graph does not fit, the refusal names a limit that is
@@ -447,6 +495,20 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     for note in left_out.into_iter().chain(merged) {
         context.note(format_args!("note: {note}"));
     }
+}
+
+/// The edges of a file of changes, if there are any.
+pub(crate) fn read_changes(
+    path: &Path,
+    options: &ReadOptions,
+    context: &Context,
+) -> anyhow::Result<Option<Graph>> {
+    if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
+        return Ok(None);
+    }
+    let graph = read(path, options, context.progress())?;
+    note_dropped(&graph, options.weighted, context);
+    Ok(Some(graph))
 }
 
 /// Notes that weights were read for work that does not use them.

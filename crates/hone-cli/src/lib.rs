@@ -9,6 +9,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod allocator;
+mod arguments;
 mod command;
 mod context;
 mod exit;
@@ -30,9 +31,9 @@ use command::{
     generate, info, layout, list, man, map, place, roles, significance, similar, tune,
 };
 use context::{CommonArgs, Context};
-use options::Options;
+use options::{Options, with_addresses};
 
-/// Higher-order network embeddings: node vectors in which edges shape proximity and motifs shape structure.
+/// Higher-order network embeddings: node vectors in which motifs shape structure, edges proximity.
 #[derive(Debug, Parser)]
 #[command(name = "hone", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Cli {
@@ -47,12 +48,10 @@ Examples:
   hone embed builtin:karate -o karate.tsv   one vector per node
   hone similar karate.tsv --node 0          nodes similar to a node
   hone help roles                           all options of a command
+Every option without a value has an opposite, --no-…. Exit codes: 0 success, 1 the run failed, 2 bad
+input or usage, 3 some results are missing; an interrupted run ends by the signal.";
 
-Every option without a value has an opposite, --no-…. With --json errors are JSON too.
-Exit codes: 0 success, 1 the run failed, 2 bad input or usage, 3 some results are missing; an interrupted
-run ends by the signal.";
-
-/// What the commands are for; a command in no group is listed at the end.
+/// What the commands are for; those in no group are named at the end.
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "make",
@@ -75,7 +74,7 @@ fn grouped(command: clap::Command) -> clap::Command {
     let others = command.get_subcommands().map(clap::Command::get_name);
     let others: Vec<&str> = others.filter(|name| !listed(name)).collect();
     let mut lines = String::new();
-    for (group, names) in GROUPS.into_iter().chain([("", &others[..])]) {
+    for (group, names) in GROUPS {
         let found = names
             .iter()
             .filter_map(|name| command.find_subcommand(name));
@@ -84,8 +83,9 @@ fn grouped(command: clap::Command) -> clap::Command {
             lines += &format!("  {group:6} {:13} {}\n", found.get_name(), summary(found));
         }
     }
+    lines += &format!("  {:6} {}\n", "", others.join(", "));
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\nCommands:\n{lines}\nOptions:\n{{options}}{{after-help}}"
+        "{{about-with-newline}}{{usage-heading}} {{usage}}\n\nCommands:\n{lines}\nOptions:\n{{options}}{{after-help}}"
     );
     command.help_template(template)
 }
@@ -129,7 +129,7 @@ enum Command {
 }
 
 fn whole() -> clap::Command {
-    grouped(Cli::command())
+    with_addresses(grouped(Cli::command()))
 }
 
 fn run(cli: &Cli, options: &Options) -> anyhow::Result<()> {

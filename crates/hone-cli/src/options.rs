@@ -4,10 +4,12 @@
 //! and a setting that has no option is given with `--set`, where a command has it. Options are laid over presets and files,
 //! and those without effect are noted.
 
+use clap::builder::StyledStr;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use hone::Error;
 use hone::config::{Config, Layers, Unused, solver_settings};
+use hone::manual::linked;
 use hone::message::{Fields, Naming};
 
 use crate::context::Context;
@@ -17,7 +19,7 @@ use crate::next::word;
 pub(crate) type Flag = (String, String, String);
 
 /// Settings that have no option of their own: they are given by one whose id is another, or does not depend on the command.
-const OTHERS: [(&str, &str); 9] = [
+const OTHERS: [(&str, &str); 10] = [
     ("candidates", "candidate"),
     ("global.solver.method", "solver"),
     ("memory_limit", "memory"),
@@ -26,7 +28,15 @@ const OTHERS: [(&str, &str); 9] = [
     ("structure.max", "aggregates"),
     ("structure.mean", "aggregates"),
     ("structure.sum", "aggregates"),
+    ("time_limit", "time"),
     ("weights", "weighted"),
+];
+
+/// What the library names, and the command that does it.
+const CALLS: [(&str, &str); 3] = [
+    ("Counts::totals", "hone count --per total"),
+    ("Model::embed", "hone place GRAPH -o OUT --model MODEL"),
+    ("motif::catalogue", "hone list motifs"),
 ];
 
 /// The value that an option is given on the command line, `true` where it takes none.
@@ -105,11 +115,36 @@ pub(crate) fn with_opposites(mut command: Command) -> Command {
     command
 }
 
+/// The same command whose help names pages of the manual by their addresses.
+pub(crate) fn with_addresses(mut command: Command) -> Command {
+    let text = |text: &StyledStr| linked(&text.to_string()).into_owned();
+    let about = command.get_about().map(text);
+    let long_about = command.get_long_about().map(text);
+    let after = command.get_after_help().map(text);
+    if let Some(about) = about {
+        command = command.about(about);
+    }
+    if let Some(about) = long_about {
+        command = command.long_about(about);
+    }
+    if let Some(after) = after {
+        command = command.after_help(after);
+    }
+    let of_arg = |arg: Arg| {
+        let (help, long) = (arg.get_help().map(text), arg.get_long_help().map(text));
+        let arg = help.into_iter().fold(arg, Arg::help);
+        long.into_iter().fold(arg, Arg::long_help)
+    };
+    command.mut_args(of_arg).mut_subcommands(with_addresses)
+}
+
 /// The options of the command that runs: the names that settings have in its messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     command: Command,
     json: bool,
+    /// The options without a value that the command line gives, their names without dashes.
+    said: Vec<String>,
     /// The settings that the command line gives.
     pub(crate) flags: Vec<Flag>,
 }
@@ -125,6 +160,12 @@ impl Options {
             };
             (command, matches) = (called, inner);
         }
+        let said = command.get_arguments();
+        let said = said.filter(|arg| matches!(arg.get_action(), ArgAction::SetTrue));
+        let said = said.filter(|arg| given(arg, matches).is_some());
+        let said = said
+            .filter_map(|arg| Some(arg.get_long()?.to_owned()))
+            .collect();
         let flags = command.get_arguments();
         let flags = flags.filter_map(|arg| Some((arg, given(arg, matches)?)));
         let flags = flags.flat_map(|(arg, value)| settings(command, arg, &value));
@@ -132,12 +173,22 @@ impl Options {
             flags: flags.collect(),
             command: command.clone(),
             json: matches!(matches.try_get_one::<bool>("json"), Ok(Some(true))),
+            said,
         }
     }
 
     /// Whether errors are told as JSON.
     pub(crate) fn want_json(&self) -> bool {
         self.json
+    }
+
+    /// What an option without a value says, or its opposite, if one of them is given.
+    pub(crate) fn said(&self, option: &str) -> Option<bool> {
+        let is_said = |name: &str| self.said.iter().any(|said| said == name);
+        match (is_said(option), is_said(&format!("no-{option}"))) {
+            (false, false) => None,
+            (yes, _) => Some(yes),
+        }
     }
 
     fn has(&self, option: &str) -> bool {
@@ -182,6 +233,11 @@ impl Naming for Options {
             }
             _ => Fields.set(name, value),
         }
+    }
+
+    fn call(&self, name: &str) -> String {
+        let found = CALLS.iter().find(|(call, _)| *call == name);
+        format!("`{}`", found.map_or(name, |(_, command)| command))
     }
 
     /// The option, and the setting beside it where it has another name. Of a group, such as a number for each motif, the option

@@ -205,6 +205,14 @@ impl Placed {
             .transpose()
     }
 
+    /// Where the edges are now that it added to its graph.
+    pub(crate) fn added(&self) -> Result<Option<PathBuf>, Error> {
+        let folder = self.facts.folder.as_deref();
+        let file = self.facts.like.added.as_deref();
+        let place = file.map(|file| record::locate(&self.record, folder, file));
+        Ok(place.transpose()?.map(PathBuf::from))
+    }
+
     /// Where its model is now.
     pub(crate) fn model(&self) -> Result<PathBuf, Error> {
         let named = self.facts.like.model.as_deref().ok_or_else(|| {

@@ -1,5 +1,6 @@
 //! Comparisons of methods over many graphs: gains, ranks, significance (tables 1 to 3 of the paper).
 
+use crate::random::Stream;
 use crate::report::{Best, Plot, Style, Table};
 use crate::stats::{LEVEL, Summary, Wilcoxon, smallest_p, wilcoxon};
 
@@ -130,6 +131,41 @@ impl Scores {
         table
     }
 
+    /// Gain of each of `rows` over each of `columns`, one column of the table per setting of one graph, with the interval that holds
+    /// 95 % of the gains when its splits are drawn again with replacement. Splits of a graph share its nodes, so there is no test.
+    pub fn gains_of_splits(&self, title: &str, rows: &[usize], columns: &[usize]) -> Table {
+        let heads = self.graphs.iter();
+        let heads = heads.flat_map(|head| [head.clone(), "from".to_owned(), "to".to_owned()]);
+        let mut table = Table::new(title, heads.collect());
+        (table.best, table.style) = (Best::Unmarked, Style::Percent);
+        for (&a, &b) in rows
+            .iter()
+            .flat_map(|a| columns.iter().map(move |b| (a, b)))
+        {
+            if a == b {
+                continue;
+            }
+            let cells = (0..self.graphs.len()).flat_map(|g| {
+                let (own, other) = (&self.values[a][g], &self.values[b][g]);
+                let interval = interval(own, other);
+                let all = [
+                    gain(own, other),
+                    interval.map(|of| of[0]),
+                    interval.map(|of| of[1]),
+                ];
+                all.map(|value| value.and_then(|value| Summary::of(&[value])))
+            });
+            let name = format!("{} over {}", self.methods[a], self.methods[b]);
+            table.rows.push((name, cells.collect()));
+        }
+        table.notes.push(
+            "from, to: 95 % of the gains when the splits of this graph are drawn again (bootstrap). They say how far a gain depends \
+             on the split, not what another graph would give, and no p-value is given: splits share nodes."
+                .into(),
+        );
+        table
+    }
+
     /// What the pairs of a test are, and how many there are: graphs, whose seeds are averaged because they are no independent
     /// samples, or, of one graph, its seeds.
     pub fn units(&self) -> (&'static str, usize) {
@@ -195,6 +231,34 @@ impl Scores {
         });
         table
     }
+}
+
+/// Samples of splits that an interval is made of.
+const DRAWN: usize = 2000;
+
+/// Relative gain of the mean of some values over that of others; nothing where there are none.
+fn gain(a: &[f64], b: &[f64]) -> Option<f64> {
+    let (a, b) = (Summary::of(a)?.mean, Summary::of(b)?.mean);
+    Some((a - b) / b)
+}
+
+/// The bounds between which 95 % of the gains are when splits are drawn with replacement; nothing for fewer than three.
+fn interval(a: &[f64], b: &[f64]) -> Option<[f64; 2]> {
+    let n = a.len().min(b.len());
+    if n < 3 {
+        return None;
+    }
+    let mut stream = Stream::new(0, "bootstrap", 0);
+    let mut drawn: Vec<f64> = (0..DRAWN)
+        .filter_map(|_| {
+            let at: Vec<usize> = (0..n).map(|_| stream.below(n)).collect();
+            let of = |values: &[f64]| at.iter().map(|&at| values[at]).collect::<Vec<f64>>();
+            gain(&of(a), &of(b))
+        })
+        .collect();
+    drawn.sort_by(f64::total_cmp);
+    let tail = DRAWN / 40;
+    Some([drawn[tail], drawn[DRAWN - 1 - tail]])
 }
 
 /// Different choices that are named; the rest is counted.

@@ -134,7 +134,7 @@ impl Bench<'_> {
         let mut told: Vec<String> = Vec::new();
         for note in notes {
             if !told.contains(note) {
-                self.progress.note(note);
+                self.progress.note(&note.into());
                 told.push(note.clone());
             }
         }
@@ -160,7 +160,7 @@ impl Bench<'_> {
         let mut setting = Setting::new(self.cache, self.progress);
         let mut methods = self.methods.to_vec();
         if !searched.is_empty() {
-            let cells = run(&searched, self.seeds.start.saturating_sub(1), setting)?;
+            let cells = run(&searched, self.search_seed(), setting)?;
             for (method, cell) in searched.iter().zip(cells) {
                 let won = cell.as_ref().map(&winners).unwrap_or_default();
                 let narrowed = methods.iter_mut().find(|other| *other == method);
@@ -186,6 +186,12 @@ impl Bench<'_> {
         self.seeds.clone().map(of_seed).collect()
     }
 
+    /// The split that options are searched on once: the one before those that are measured, or after them where there is none.
+    fn search_seed(&self) -> u64 {
+        let before = self.seeds.start.checked_sub(1);
+        before.unwrap_or(self.seeds.end)
+    }
+
     fn settings(&self, more: Vec<(&str, String)>) -> Vec<(String, String)> {
         let (first, last) = (self.seeds.start, self.seeds.end.saturating_sub(1));
         let seeds = match first == last {
@@ -197,7 +203,7 @@ impl Bench<'_> {
             _ if self.methods.iter().all(single) => "none".to_string(),
             false => "on every split".to_string(),
             true => {
-                let seed = first.saturating_sub(1);
+                let seed = self.search_seed();
                 format!("once per graph, on the split of seed {seed}")
             }
         };
@@ -287,10 +293,7 @@ impl Bench<'_> {
     pub fn comparisons(&self, scores: &Scores, what: &str) -> Vec<Table> {
         let title = format!("Mean gain in AUC of the row over the column, {what}");
         let all: Vec<usize> = (0..scores.methods.len()).collect();
-        let (hone, rest): (Vec<usize>, Vec<usize>) = all
-            .iter()
-            .copied()
-            .partition(|&m| scores.methods[m].starts_with("hone"));
+        let (hone, rest) = own_and_others(scores);
         if !hone.is_empty() && !rest.is_empty() {
             let significance = scores.significance(&format!("AUC, {what}"), &hone, &rest);
             vec![scores.gains(&title, &hone, &rest), significance]
@@ -348,7 +351,22 @@ impl Bench<'_> {
             });
             tables.push(nmi.unranked(&format!("{name}: NMI of k-means clusters and labels")));
         }
+        let (own, others) = own_and_others(&micro);
+        let all_methods: Vec<usize> = (0..methods.len()).collect();
+        let (own, others) = match own.is_empty() || others.is_empty() {
+            true => (&all_methods, &all_methods),
+            false => (&own, &others),
+        };
+        let gains = format!("{name}: gain in {first}");
+        let gains = (methods.len() > 1).then(|| micro.gains_of_splits(&gains, own, others));
         let mut notes = Vec::new();
+        if labels.is_multi() {
+            let count: usize = labels.of.iter().map(Vec::len).sum();
+            notes.push(format!(
+                "The classifier is given the number of labels of each node ({:.1} on average), and ranks labels.",
+                count as f64 / labels.nodes.len().max(1) as f64
+            ));
+        }
         match labels.unknown {
             0 => (),
             1 => notes.push("1 labelled node is not in the graph and was left out.".to_string()),
@@ -368,6 +386,7 @@ impl Bench<'_> {
         tables
             .iter_mut()
             .for_each(|table| table.notes.extend(notes.clone()));
+        tables.extend(gains);
         let penalty = config.c.map(|c| c.to_string());
         let penalty = penalty.unwrap_or_else(|| "chosen by validation".to_string());
         let axes = ["nodes for training", first];
@@ -391,6 +410,12 @@ impl Bench<'_> {
             failures,
         })
     }
+}
+
+/// HONE's variants, and the other methods.
+fn own_and_others(scores: &Scores) -> (Vec<usize>, Vec<usize>) {
+    let all = 0..scores.methods.len();
+    all.partition(|&m| scores.methods[m].starts_with("hone"))
 }
 
 /// Methods that failed, and the first error.

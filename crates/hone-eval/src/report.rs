@@ -278,7 +278,12 @@ impl Table {
                 .filter(|(_, text)| !text.is_empty())
                 .map(|(column, text)| format!("{} on {}", one(text), one(column)))
                 .collect();
-            let _ = writeln!(out, "chosen for {}: {}", one(name), chosen.join("; "));
+            let _ = writeln!(
+                out,
+                "Chosen by validation for {}: {}",
+                one(name),
+                chosen.join("; ")
+            );
         }
         for note in &self.notes {
             let _ = writeln!(out, "{}", one(note));

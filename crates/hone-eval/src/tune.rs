@@ -8,11 +8,12 @@
 //!
 //! Cost: one embedding per candidate and round for links, one more for labels, and the fits of small linear models.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use hone::config::{Config, PRESETS};
 use hone::graph::Graph;
+use hone::message::{Message, Naming, message, setting, text};
 use hone::{Error, Progress, Result, spelling};
 use serde::{Deserialize, Serialize};
 
@@ -43,10 +44,14 @@ const SELECTED: f64 = 20_000.0;
 /// Fewer labelled nodes cannot tell settings apart.
 const LABELLED: usize = 20;
 
+/// The split of the first round for the seed 0. Those of evaluations begin at their own seed: what they measure has had no part in
+/// the choice.
+pub const FIRST: u64 = 100_001;
+
 /// Fewer rounds cannot tell a difference from chance.
 const ROUNDS: usize = 3;
 
-/// Seconds from which on it is said how long the comparison takes.
+/// Seconds from which on it is said how many rounds are complete.
 const LONG: f64 = 5.0;
 
 /// Differences that vary less are taken to vary so much: scores over few nodes are coarse.
@@ -84,15 +89,13 @@ pub struct TuneOptions {
     pub goal: Option<Goal>,
     /// Number of rounds.
     pub rounds: u64,
-    /// Seed of the first round; the next ones follow.
-    pub first_seed: u64,
+    /// Seed: round by round the edges are hidden that an evaluation does not hide.
+    pub seed: u64,
 }
 
 impl Default for TuneOptions {
     fn default() -> Self {
         let candidates = CANDIDATES.map(str::to_owned).to_vec();
-        // Splits of other experiments begin at 1: what they measure has had no part in the choice.
-        let first_seed = 100_001;
         TuneOptions {
             candidates,
             dim: None,
@@ -100,7 +103,7 @@ impl Default for TuneOptions {
             share: 0.5,
             goal: None,
             rounds: 5,
-            first_seed,
+            seed: 0,
         }
     }
 }
@@ -136,6 +139,9 @@ pub struct Tuned {
     pub goal: Goal,
     /// Rounds that were completed.
     pub rounds: u64,
+    /// Candidates that were complete when the round after these was interrupted: their scores in it are the last of their rows, and
+    /// decide nothing.
+    pub partial: u64,
     /// A rival needs a p-value below this.
     pub level: f64,
     /// The row with the highest mean.
@@ -143,7 +149,8 @@ pub struct Tuned {
     /// The row that is chosen: the best of those that beat the first by more than chance, else the first.
     pub chosen: usize,
     /// The choice and its reason, in a sentence.
-    pub verdict: String,
+    #[serde(with = "text")]
+    pub verdict: Message,
     /// The settings that are chosen.
     pub config: Config,
 }
@@ -162,20 +169,46 @@ fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
     };
     let (first, leader) = (&rows[0].name, &rows[best].name);
     let s = if rounds == 1 { "" } else { "s" };
-    let reason = match (&rows[best], rounds) {
-        (_, 0) => "no round finished in the given time, so nothing was compared; allow more time, or name fewer candidates".to_owned(),
+    let reason = match &rows[best] {
         _ if chosen > 0 => {
             let (name, size) = (&rows[chosen].name, size(&rows[chosen]));
             return format!("{name} is chosen: better by {size}, more than chance explains");
         }
         _ if best == 0 => "no other candidate did better".to_owned(),
-        (row, _) if row.p.is_none() => format!(
+        row if row.p.is_none() => format!(
             "{leader} leads by {}, but {rounds} round{s} cannot tell this from chance",
             size(row)
         ),
-        (row, _) => format!("{leader} leads by {}, which may be chance", size(row)),
+        row => format!("{leader} leads by {}, which may be chance", size(row)),
     };
     format!("{first} stays: {reason}")
+}
+
+/// What stands in its place where the time was over before any round was complete.
+fn nothing(first: &str, time: Duration, suggested: Duration) -> Message {
+    message![
+        format!(
+            "no round finished in {}, so nothing was compared; {first} stays. Try {} (",
+            spelled(time),
+            spelled(suggested)
+        ),
+        setting("time_limit"),
+        ") or fewer candidates (",
+        setting("candidates"),
+        ")"
+    ]
+}
+
+/// A time as options give it: `90s`, `10m`, `2h`.
+fn spelled(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        _ if time.subsec_nanos() > 0 => format!("{}s", time.as_secs_f64()),
+        0 => "0s".to_owned(),
+        _ if seconds.is_multiple_of(3600) => format!("{}h", seconds / 3600),
+        _ if seconds.is_multiple_of(60) => format!("{}m", seconds / 60),
+        _ => format!("{seconds}s"),
+    }
 }
 
 /// Progress that also stops the work when the time is up, and says after the first candidate how long all will take.
@@ -186,24 +219,41 @@ struct Limited<'a> {
     rounds: u64,
     /// Steps of all rounds.
     units: u64,
-    told: AtomicBool,
+    /// Steps that are done.
+    done: AtomicU64,
 }
 
 impl Limited<'_> {
     fn is_over(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
+
+    /// A time in which enough rounds would be complete, given what was done in the time that is over.
+    fn suggested(&self, time: Duration) -> Duration {
+        let steps = self.units * self.rounds.min(ROUNDS as u64) / self.rounds;
+        let done = self.done.load(Relaxed).max(1) as f64;
+        let seconds = 1.5 * time.as_secs_f64().max(1.0) * steps as f64 / done;
+        let seconds = if seconds > 99.0 {
+            60.0 * (seconds / 60.0).ceil()
+        } else {
+            seconds.ceil()
+        };
+        Duration::try_from_secs_f64(seconds).unwrap_or(time)
+    }
 }
 
 impl Progress for Limited<'_> {
     fn advance(&self, done: u64) {
         self.progress.advance(done);
-        let all = self.began.elapsed().as_secs_f64() * self.units as f64;
-        if !self.told.swap(true, Relaxed) && all > LONG {
-            let rounds = self.rounds;
-            let text =
-                format!("{rounds} rounds take about {all:.0} s, judging by the first candidate");
-            self.progress.note(&text);
+        if self.done.fetch_add(done, Relaxed) == 0 {
+            let all = self.began.elapsed().as_secs_f64() * self.units as f64;
+            let (rounds, digits) = (self.rounds, usize::from(all < 10.0));
+            let s = if rounds == 1 { "" } else { "s" };
+            let text = format!(
+                "{rounds} round{s} take{} about {all:.digits$} s, judging by the first candidate",
+                if rounds == 1 { "s" } else { "" }
+            );
+            self.progress.note(&text.into());
         }
     }
 
@@ -213,7 +263,7 @@ impl Progress for Limited<'_> {
 }
 
 impl TuneOptions {
-    /// Compares the candidates, for at most `time`: a round that is not complete by then does not count. A candidate that fails is
+    /// Compares the candidates, for at most `time`; of a round that is not complete by then the candidates that are have their scores. A candidate that fails is
     /// left out, unless it is the first one, which the others have to beat, or none of these is left.
     pub fn run(
         &self,
@@ -223,9 +273,9 @@ impl TuneOptions {
         progress: &dyn Progress,
     ) -> Result<Tuned> {
         let (methods, goal) = (self.methods()?, self.decided_by(labels)?);
-        let last = self.first_seed.checked_add(self.rounds);
-        let last =
-            last.ok_or_else(|| Error::config("first_seed", "is too large for so many rounds"))?;
+        let first = self.seed.checked_add(FIRST);
+        let last = first.and_then(|first| first.checked_add(self.rounds));
+        let last = last.ok_or_else(|| Error::config("seed", "is too large for so many rounds"))?;
         let tasks = if goal == Goal::Both { 2 } else { 1 };
         let units = self.rounds * tasks * methods.len() as u64;
         let began = Instant::now();
@@ -235,10 +285,13 @@ impl TuneOptions {
             began,
             rounds: self.rounds,
             units,
-            told: AtomicBool::new(false),
+            done: AtomicU64::new(0),
         };
         let (none, link_config) = (Cache::none(), self.link_config(graph)?);
-        let setting = Setting::new(&none, &limited);
+        let setting = Setting {
+            partial: true,
+            ..Setting::new(&none, &limited)
+        };
         let nodes_config = NodesConfig {
             shares: vec![self.share],
             ..NodesConfig::classification()
@@ -262,8 +315,8 @@ impl TuneOptions {
             ..Row::default()
         };
         let mut rows: Vec<Row> = methods.iter().map(row).collect();
-        let (mut rounds, mut first_failure) = (0, None);
-        for seed in self.first_seed..last {
+        let (mut rounds, mut partial, mut first_failure) = (0, 0, None);
+        for seed in self.seed + FIRST..last {
             let present = |at: &usize| rows[*at].failure.is_none();
             let present: Vec<usize> = (0..rows.len()).filter(present).collect();
             let left: Vec<Method> = present.iter().map(|&at| methods[at].clone()).collect();
@@ -271,21 +324,37 @@ impl TuneOptions {
                 let links = (goal != Goal::Labels)
                     .then(|| links(&left, seed))
                     .transpose()?;
-                let labels = labels.filter(|_| goal != Goal::Links);
+                // Labels are of use where links are known.
+                let is_complete = |links: &Scores| !is_interrupted(links);
+                let go_on = links.as_ref().is_none_or(is_complete);
+                let labels = labels.filter(|_| goal != Goal::Links && go_on);
                 let labelled = labels.map(|labels| labelled(labels, &left, seed));
-                Ok([links, labelled.transpose()?].map(|scores| scores.map(Vec::into_iter)))
+                Ok([links, labelled.transpose()?])
             };
-            let mut scores = match round() {
-                Err(Error::Interrupted) if limited.is_over() && !progress.cancelled() => break,
+            let scores = match round() {
+                Err(Error::Interrupted) => [Some(Vec::new()), None],
                 other => other?,
             };
+            let complete = scores
+                .iter()
+                .flatten()
+                .all(|scores| !is_interrupted(scores));
+            let complete = complete && scores.iter().flatten().all(|of| of.len() == present.len());
+            if !complete {
+                progress.check()?;
+            }
+            let mut scores = scores.map(|scores| scores.map(Vec::into_iter));
             for at in present {
                 let row = &mut rows[at];
                 match scores
                     .each_mut()
                     .map(|scores| scores.as_mut().and_then(Iterator::next).transpose())
                 {
+                    [Err(Error::Interrupted), _] | [_, Err(Error::Interrupted)] => {}
                     [Ok(links), Ok(labelled)] => {
+                        let full =
+                            u64::from(links.is_some()) + u64::from(labelled.is_some()) == tasks;
+                        partial += u64::from(!complete && full);
                         row.links.extend(links.map(|(score, _)| score));
                         row.labels.extend(labelled.map(|(score, _)| score));
                         let seconds = [links, labelled].into_iter().flatten();
@@ -302,6 +371,9 @@ impl TuneOptions {
                     }
                 }
             }
+            if !complete {
+                break;
+            }
             if rows[1..].iter().all(|row| row.failure.is_some()) {
                 return Err(first_failure.expect("all rivals failed"));
             }
@@ -309,12 +381,17 @@ impl TuneOptions {
             let seconds = began.elapsed().as_secs_f64();
             if seconds > LONG {
                 let all = self.rounds;
-                progress.note(&format!(
-                    "round {rounds} of {all} is complete after {seconds:.0} s"
-                ));
+                let text = format!("round {rounds} of {all} is complete after {seconds:.0} s");
+                progress.note(&text.into());
             }
         }
-        self.judge(rows, goal, rounds)
+        let mut tuned = self.judge(rows, goal, rounds)?;
+        tuned.partial = partial;
+        if let (0, Some(time)) = (rounds, time) {
+            let first = &tuned.rows[0].name;
+            tuned.verdict = nothing(first, time, limited.suggested(time));
+        }
+        Ok(tuned)
     }
 
     /// The candidates as methods, one configuration each.
@@ -409,7 +486,13 @@ impl TuneOptions {
     /// Which candidate is chosen after so many rounds, given the scores and the seconds that all rounds took together, a row per
     /// candidate.
     pub fn judge(&self, mut rows: Vec<Row>, goal: Goal, rounds: u64) -> Result<Tuned> {
-        let scores: Vec<Vec<f64>> = rows.iter().map(|row| row.scores(goal)).collect();
+        // A round that is not complete is shown and decides nothing: repeated without it, the choice is the same.
+        let complete = |row: &Row| {
+            let mut scores = row.scores(goal);
+            scores.truncate(rounds as usize);
+            scores
+        };
+        let scores: Vec<Vec<f64>> = rows.iter().map(complete).collect();
         let mean = |row: usize| scores[row].iter().sum::<f64>() / scores[row].len().max(1) as f64;
         // The first of the highest.
         let highest = |among: &dyn Fn(&usize) -> bool| {
@@ -426,7 +509,7 @@ impl TuneOptions {
             Goal::Both => links.max(labels),
         };
         for (at, row) in rows.iter_mut().enumerate() {
-            row.seconds /= rounds.max(1) as f64;
+            row.seconds /= row.rounds().max(1) as f64;
             let pairs = scores[at].iter().zip(&scores[0]);
             let differences: Vec<f64> = pairs.map(|(own, first)| own - first).collect();
             let summary = Summary::of(&differences).filter(|_| at > 0);
@@ -453,14 +536,34 @@ impl TuneOptions {
             level,
             best,
             chosen,
-            verdict: verdict(&rows, best, chosen, rounds),
+            partial: 0,
+            verdict: verdict(&rows, best, chosen, rounds).into(),
             config: Config::clone(config),
             rows,
         })
     }
 }
 
+impl Tuned {
+    /// The same with a verdict in which settings have these names.
+    pub fn said(mut self, names: &dyn Naming) -> Self {
+        self.verdict = self.verdict.say(names).into();
+        self
+    }
+}
+
+/// Whether some of these have no score because the work was interrupted.
+fn is_interrupted(scores: &Scores) -> bool {
+    let mut scores = scores.iter();
+    scores.any(|score| matches!(score, Err(Error::Interrupted)))
+}
+
 impl Row {
+    /// Rounds that it has scores of.
+    fn rounds(&self) -> usize {
+        self.links.len().max(self.labels.len())
+    }
+
     /// What decides, round by round.
     fn scores(&self, goal: Goal) -> Vec<f64> {
         match goal {

@@ -5,8 +5,8 @@
 //! | `.tsv`, `.csv` (also `.gz`, `.zst`), `.parquet` | a header and one line per node and neighbour, per answer, or per node |
 //! | `.npy`, of neighbours alone | int64, one row per node: the row numbers of its neighbours; ids in `NAME.ids.txt`, float32 similarities in `NAME.similarity.npy` |
 //!
-//! A table of roles has the columns `id`, `role` (its name), `membership` (in that role), and one column per role, named
-//! after it, with the memberships, which sum to one.
+//! A table of roles has the columns `id`, `role` (its name), `membership` (in that role), one column per role, named
+//! after it, with the memberships, which sum to one, and `explanation` if it is asked for. Memberships have four decimals.
 
 use std::io::Write;
 use std::ops::Range;
@@ -165,12 +165,13 @@ impl Roles {
         }
     }
 
-    /// Adds a table of the roles and memberships of all nodes to a batch.
+    /// Adds a table of the roles and memberships of all nodes to a batch, and why they have these roles, if it is `explained`.
     pub fn add_to(
         &self,
         batch: &mut Batch,
         path: &Path,
         ids: &NodeIds,
+        explained: bool,
         progress: &dyn Progress,
     ) -> Result<()> {
         Roles::check_table(path)?;
@@ -180,13 +181,17 @@ impl Roles {
             ("membership", Kind::Float),
         ];
         let roles = self.roles.iter().map(|role| (&*role.name, Kind::Float));
-        let columns = columns.into_iter().chain(roles);
+        let why = explained.then_some(("explanation", Kind::Text));
+        let columns = columns.into_iter().chain(roles).chain(why);
+        let rounded = |membership: f32| (membership * 1e4).round() / 1e4;
         let values = |range: Range<usize>| {
             let nodes = range.start as u32..range.end as u32;
             let name = |node: u32| self.roles[self.role_of(node)].name.clone();
-            let membership = |node: u32| self.memberships(node)[self.role_of(node)];
+            let membership = |node: u32| rounded(self.memberships(node)[self.role_of(node)]);
             let in_role = |role: usize| {
-                let memberships = nodes.clone().map(|node| self.memberships(node)[role]);
+                let memberships = nodes
+                    .clone()
+                    .map(|node| rounded(self.memberships(node)[role]));
                 Column::Floats(memberships.collect())
             };
             let fixed = [
@@ -195,7 +200,9 @@ impl Roles {
                 Column::Floats(nodes.clone().map(membership).collect()),
             ];
             let roles = (0..self.roles.len()).map(in_role);
-            Ok(fixed.into_iter().chain(roles).collect())
+            let text = |node: u32| self.explain(node, &ids.get(node).to_string()).text;
+            let why = explained.then(|| Column::Texts(nodes.clone().map(text).collect()));
+            Ok(fixed.into_iter().chain(roles).chain(why).collect())
         };
         Table::new(ids, columns, self.nodes(), &values).add_to(batch, path, progress)
     }

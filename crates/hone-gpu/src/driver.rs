@@ -649,8 +649,10 @@ mod tests {
         let error = Card::new(1, "NVIDIA T4", (7, 5)).expect_err("too old");
         assert_eq!(
             error.to_string(),
-            "cuda:1 (NVIDIA T4): this card has compute capability 7.5, and 8.0 or newer is needed; \
-             use the device cpu (docs/gpu.md)"
+            format!(
+                "cuda:1 (NVIDIA T4): this card has compute capability 7.5, and 8.0 or newer is needed; use the device cpu ({}gpu.html)",
+                hone::manual::ADDRESS
+            )
         );
     }
 

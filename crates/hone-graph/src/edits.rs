@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Graph, IdIndex, NodeId, NodeIds};
+use super::{Graph, GraphBuilder, IdIndex, NodeId, NodeIds};
 use crate::error::{Error, Result};
 use crate::message::{message, quoted};
 use crate::sparse::Pattern;
@@ -89,6 +89,74 @@ impl Graph {
             present,
             new_nodes: further.len(),
         })
+    }
+
+    /// The same graph with the edges of another as well, by id; an edge that both have takes the weight of the other. New nodes
+    /// are placed as [`Graph::grown`] does.
+    ///
+    /// # Errors
+    /// When only one of the two is directed.
+    ///
+    /// ```
+    /// use hone_graph::{GraphBuilder, NodeIds};
+    /// let graph = |ids: &[&str], edges| GraphBuilder::undirected(0).ids(NodeIds::from_texts(ids)).edges(edges).build();
+    /// let all = graph(&["ann", "bob"], vec![(0, 1)])?.with_added(&graph(&["bob", "cid"], vec![(0, 1)])?)?;
+    /// assert_eq!((all.nodes(), all.edges(), all.has_edge(1, 2)), (3, 2, true));
+    /// # Ok::<(), hone_graph::Error>(())
+    /// ```
+    pub fn with_added(&self, added: &Graph) -> Result<Graph> {
+        if self.is_directed() != added.is_directed() {
+            let message = "edges of a directed graph cannot be added to an undirected one, nor the other way round";
+            return Err(Error::config("directed", message));
+        }
+        let index = self.ids.index();
+        let further = added.ids().iter().map(|id| id.to_string());
+        let further: Vec<String> = further.filter(|id| index.find(id).is_none()).collect();
+        let (ids, at) = places(&self.ids, &further);
+        let index = ids.index();
+        let new_at = added.ids().iter().map(|id| index.find(&id.to_string()));
+        let new_at: Vec<u32> = new_at.map(|at| at.expect("all ids are there")).collect();
+        let new = added.weighted_edges_at(&new_at);
+        let given: BTreeSet<(u32, u32)> = new.iter().map(|(edge, _)| *edge).collect();
+        let kept = self.weighted_edges_at(&at);
+        let kept = kept.into_iter().filter(|(edge, _)| !given.contains(edge));
+        let (edges, weights): (Vec<_>, Vec<_>) = kept.chain(new).unzip();
+        let builder = match self.is_directed() {
+            true => GraphBuilder::directed(0),
+            false => GraphBuilder::undirected(0),
+        };
+        let mut builder = builder.ids(ids).edges(edges);
+        if self.weights.is_some() {
+            builder = builder.weights(weights);
+        }
+        let mut graph = builder.build()?;
+        graph.dropped = self.dropped;
+        graph.extension.clone_from(&self.extension);
+        Ok(graph)
+    }
+
+    /// The edges of a graph, each once, as nodes that `at` numbers, the smaller first where there are no directions; the weight
+    /// is 1 where it has none.
+    fn weighted_edges_at(&self, at: &[u32]) -> Vec<((u32, u32), f32)> {
+        let row = |u: u32| {
+            let slots = self.pattern().range(u as usize);
+            self.neighbors(u)
+                .iter()
+                .zip(slots)
+                .map(move |(&v, slot)| (u, v, slot))
+        };
+        let slots = (0..self.nodes() as u32).flat_map(row);
+        let once = slots.filter(|(u, v, _)| u < v || self.is_directed());
+        let placed = once.map(|(u, v, slot)| {
+            let (u, v) = (at[u as usize], at[v as usize]);
+            let edge = if self.is_directed() {
+                (u, v)
+            } else {
+                (u.min(v), u.max(v))
+            };
+            (edge, self.weights().map_or(1.0, |weights| weights[slot]))
+        });
+        placed.collect()
     }
 
     /// The same graph with further nodes, none of whose ids it has: among ascending integers each in its place, as if all

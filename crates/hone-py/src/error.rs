@@ -30,6 +30,13 @@ pub(crate) fn parameters() -> Vec<(&'static str, &'static str)> {
     PARAMETERS.to_vec()
 }
 
+/// What the library names, and what does it in Python.
+const CALLS: [(&str, &str); 3] = [
+    ("Counts::totals", "count_orbits"),
+    ("Model::embed", "HONE.transform"),
+    ("motif::catalogue", "list_motifs"),
+];
+
 /// What settings are called in Python: parameters, or entries of `config`.
 pub(crate) struct Parameters;
 
@@ -40,6 +47,11 @@ impl Naming for Parameters {
             None if Config::has(name) => Fields.setting(name),
             None => Fields.setting(&name.replace('-', "_")),
         }
+    }
+
+    fn call(&self, name: &str) -> String {
+        let found = CALLS.iter().find(|(call, _)| *call == name);
+        format!("`{}`", found.map_or(name, |(_, function)| function))
     }
 
     fn set(&self, name: &str, value: &str) -> String {

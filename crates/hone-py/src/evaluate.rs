@@ -207,6 +207,7 @@ impl Contest {
             cache: &self.cache,
             save: self.save.as_ref().map(|save| (save, "graph")),
             progress,
+            partial: false,
         };
         let (mut rows, mut first, mut complete) = (Vec::new(), None, false);
         for &seed in &self.seeds {
@@ -323,5 +324,6 @@ pub(crate) fn tune(
     let tuned = run(py, jobs, listener, move |progress| {
         options.run(&graph, labels.as_ref(), time, progress)
     })?;
-    serde_json::to_string(&tuned).map_err(|error| refuse("options", error.to_string()))
+    serde_json::to_string(&tuned.said(&Parameters))
+        .map_err(|error| refuse("options", error.to_string()))
 }

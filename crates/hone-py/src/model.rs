@@ -119,6 +119,7 @@ impl Model {
                 attributes: attributes.as_ref().map(|loaded| &loaded.attributes),
                 structure_only,
                 new_only,
+                added_only: false,
                 memory_limit: memory,
             };
             model.embed(&graph, &like, progress)

@@ -11,12 +11,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hone::message::Message;
 use hone::{Progress, Result, parallel, terminal};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::error::{panicked, raise};
+use crate::error::{Parameters, panicked, raise};
 
 /// How often the waiting thread checks.
 const POLL: Duration = Duration::from_millis(50);
@@ -46,8 +47,8 @@ impl Progress for Teller {
         self.done.fetch_add(done, Ordering::Relaxed);
     }
 
-    fn note(&self, message: &str) {
-        self.push(Event::Note(message.to_owned()));
+    fn note(&self, message: &Message) {
+        self.push(Event::Note(message.say(&Parameters)));
     }
 
     fn cancelled(&self) -> bool {

@@ -24,6 +24,7 @@ use crate::factor::svd::{Iterations, Svd, svd};
 use crate::graph::Graph;
 use crate::matrix::{MotifMatrix, Psi};
 use crate::memory::Allowance;
+use crate::message::{call, message};
 use crate::motif::{Motif, Sample, Weighting};
 use crate::operator::Operator;
 use crate::progress::Progress;
@@ -117,9 +118,11 @@ impl MotifClusters {
         };
         let degrees = weights.row_sums();
         if degrees.iter().all(|&degree| degree == 0.0) {
-            let message = format!(
-                "{motif} does not occur in the graph; choose another motif (`hone count --per total` counts all)"
-            );
+            let message = message![
+                format!("{motif} does not occur in the graph; choose another motif ("),
+                call("Counts::totals"),
+                " counts all)"
+            ];
             return Err(Error::config("motifs", message));
         }
         let nodes = nodes.unwrap_or_else(|| (0..graph.nodes() as u32).collect());

@@ -51,4 +51,4 @@ pub use hone_linalg::{dense, factor, matrix, operator, space, sparse, tensor};
 // Parallel loops, maps with a seed and misspelt names are for the other crates of this project; where time goes and memory on huge pages for this one.
 use hone_base::{clock, storage};
 #[doc(hidden)]
-pub use hone_base::{hashing, parallel, spelling, terminal};
+pub use hone_base::{hashing, manual, parallel, spelling, terminal};

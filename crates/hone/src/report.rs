@@ -416,6 +416,12 @@ pub struct Likeness {
     /// Whether only new nodes were asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub new_only: bool,
+    /// Whether the graph has only what was added to that of the model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub added_only: bool,
+    /// The file of edges that were added to the graph that was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<String>,
     /// Fingerprint of the graph of the model.
     pub fingerprint: String,
     /// Whether this is the very graph of the model.

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use hone::Progress;
+use hone::message::Message;
 use hone_eval::report::Report;
 
 /// The tables and figures of this project: the paper's experiments, run times, scaling.
@@ -85,7 +86,7 @@ impl Progress for Log {
         eprintln!("{name}: {total}");
     }
 
-    fn note(&self, message: &str) {
+    fn note(&self, message: &Message) {
         eprintln!("{message}");
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 
 use hone_base::Error;
 use hone_base::communicator::{Communicator, SingleProcess};
-use hone_base::message::{Fields, Message, Naming, message, quoted, set, setting};
+use hone_base::message::{Fields, Message, Naming, call, message, quoted, set, setting};
 
 /// Names settings like an option of a command.
 struct Options;
@@ -16,6 +16,10 @@ impl Naming for Options {
 
     fn set(&self, name: &str, value: &str) -> String {
         format!("{} {value}", self.setting(name))
+    }
+
+    fn call(&self, name: &str) -> String {
+        format!("`hone {}`", name.to_lowercase().replace("::", " "))
     }
 }
 
@@ -46,6 +50,9 @@ fn each_front_end_names_settings_in_its_own_way() {
     assert_eq!(message.quotes().collect::<Vec<_>>(), ["global.dim"]);
     assert!(Message::from("").is_empty());
     assert_eq!(setting("weight").say(&Fields), "`weight`");
+    let other = message!["use ", call("Model::embed")];
+    assert_eq!(other.to_string(), "use `Model::embed`");
+    assert_eq!(other.say(&Options), "use `hone model embed`");
 }
 
 #[test]

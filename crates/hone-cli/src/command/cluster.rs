@@ -26,9 +26,6 @@ pub(crate) struct Args {
     /// The cluster around this node [default: the best cut of the largest component].
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     node: Option<String>,
-    /// Print JSON instead of lines.
-    #[arg(long)]
-    json: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -76,7 +73,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         rest: found.rest,
         nodes: nodes.collect(),
     };
-    if args.json {
+    if context.json() {
         return context.print_json(&found);
     }
     context.note(format_args!(

@@ -8,6 +8,7 @@ use hone::output::Existing;
 use hone::record;
 use hone::store::table::{Column, Kind, Table, format_of};
 
+use crate::arguments::ReplaceArgs;
 use crate::context::{Context, aligned, decimals};
 use crate::files;
 use crate::input::{InputArgs, note_idle_weights};
@@ -21,12 +22,8 @@ pub(crate) struct Args {
     /// File for the coefficients of all nodes: .tsv, .csv (also .gz, .zst) or .parquet; - is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print JSON instead of a table.
-    #[arg(long, conflicts_with = "output")]
-    json: bool,
-    /// Replace the file if it exists.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -42,10 +39,14 @@ column. Directions and weights are ignored.";
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let source = args.input.source()?;
     let output = args.output.as_deref();
-    let mut batch = source.files().write("--output", output).check(args.force)?;
+    output.map_or(Ok(()), |path| context.check_json(path))?;
+    let mut batch = source
+        .files()
+        .write("--output", output)
+        .check(args.replace.force)?;
     if let Some(path) = output {
         format_of(path)?;
-        record::check_without(path, Existing::replaced_if(args.force))?;
+        record::check_without(path, Existing::replaced_if(args.replace.force))?;
     }
     let graph = source.open(false, context)?;
     note_idle_weights(&graph, context);
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         files::note_written(&batch.commit()?, path, context);
     }
     context.progress_done();
-    if args.json {
+    if context.json() {
         return context.print_json(&found.graph);
     }
     if output.is_some_and(hone::output::is_stream) {

@@ -21,9 +21,6 @@ pub(crate) struct Args {
     /// Call orbits by their numbers in the literature (`hone list motifs --table`), not by name.
     #[arg(long)]
     numbers: bool,
-    /// Print JSON instead of tables.
-    #[arg(long)]
-    json: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -56,7 +53,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         comparison: Comparison::of(&orbits, args.numbers),
         graphs,
     };
-    if args.json {
+    if context.json() {
         return context.print_json(&compared);
     }
     let table = |title: &str, numbers: &[Vec<f64>]| {

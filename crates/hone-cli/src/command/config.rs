@@ -17,5 +17,9 @@ Examples:
   hone config --preset hone-l --set local.dim=8";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    Ok(context.print(args.choices.build(context)?.to_commented_toml())?)
+    let config = args.choices.build(context)?;
+    match context.json() {
+        true => context.print_json(&config),
+        false => Ok(context.print(config.to_commented_toml())?),
+    }
 }

@@ -15,10 +15,12 @@ use hone::output::{Batch, is_stream};
 use hone::store::{CountTable, CountsBy};
 use hone::{Error, Progress, Silent, memory};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
+use crate::arguments::{ReplaceArgs, SampleArgs};
 use crate::context::{Context, aligned};
 use crate::files;
-use crate::input::{RepeatableArgs, note_idle_weights, said};
+use crate::input::{RepeatableArgs, note_idle_weights};
 use crate::options;
 use crate::repeat::{Record, Stages};
 use update::{Update, UpdateArgs, Updated};
@@ -44,27 +46,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
     /// Call motifs by their numbers in the literature (`hone list motifs --table`), not by name.
-    #[arg(long, overrides_with = "no_numbers")]
+    #[arg(long)]
     numbers: bool,
-    #[arg(long, hide = true, overrides_with = "numbers")]
-    no_numbers: bool,
     /// For directed motifs: count all triads that contain the motif, not only induced ones.
-    #[arg(long, overrides_with = "no_subgraph")]
+    #[arg(long)]
     subgraph: bool,
-    #[arg(long, hide = true, overrides_with = "subgraph")]
-    no_subgraph: bool,
-    /// Estimate the counts from at most cap=64 (4 to 1024) neighbours per node, or with error=0.1,confidence=0.95,
-    /// which tries several caps: for graphs with hubs that take minutes to count [default: exact].
-    #[arg(long, value_name = "HOW")]
-    sample: Option<Sample>,
-    /// Seed of the estimates [default: 0].
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    #[command(flatten)]
+    sample: SampleArgs,
     #[command(flatten)]
     update: UpdateArgs,
-    /// Replace the file if it exists.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -82,7 +74,7 @@ enum By {
 const COMMAND: &str = "count";
 
 /// The names of the columns of totals.
-const TOTALS: [&str; 3] = ["motif", "occurrences", "sum_over_edges"];
+const TOTALS: [&str; 3] = ["motif", "occurrences", "edges_in_position"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -98,7 +90,8 @@ Examples:
 
 OUT.run.json, next to OUT, records what was counted, of which graph, and whether it was estimated; --config repeats it.
 Occurrences are induced subgraphs. Edge weights are ignored, and so are directions, except \
-for directed motifs: by edge a pair of opposite edges has two lines, in total it counts once.
+for directed motifs: by edge a pair of opposite edges has two lines, in total it counts once. In total,\n\
+`edges in position` counts the edges that are in this position of an occurrence, once for each.
 Sets: all (or orbits), graphlets, size2, size3, size4, or names or numbers separated by commas (`hone list motifs --table`):
   edge path3 triangle path4-end path4-mid star4 cycle4 tailed-tail tailed-near tailed-far
   diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond
@@ -214,7 +207,7 @@ struct Counted<'a> {
 
 impl Args {
     /// The choices of the command line over those of the record, if there is one.
-    fn choices(&self) -> Result<Choices, Error> {
+    fn choices(&self, context: &Context) -> Result<Choices, Error> {
         let mut before = Choices::default();
         if let Some(earlier) = self.input.earlier::<Choices>(COMMAND)? {
             let update = earlier.choices.update.as_ref();
@@ -240,14 +233,14 @@ impl Args {
         let choices = Choices {
             by,
             motifs,
-            sample: self.sample.unwrap_or(before.sample),
-            seed: self.seed.unwrap_or(before.seed),
-            occurrence: match said(self.subgraph, self.no_subgraph) {
+            sample: self.sample.sample.unwrap_or(before.sample),
+            seed: self.sample.seed.seed.unwrap_or(before.seed),
+            occurrence: match context.said("subgraph") {
                 Some(true) => Occurrence::Subgraph,
                 Some(false) => Occurrence::Induced,
                 None => before.occurrence,
             },
-            numbers: said(self.numbers, self.no_numbers).unwrap_or(before.numbers),
+            numbers: context.said("numbers").unwrap_or(before.numbers),
             update: self.update.over(before.update)?,
         };
         choices.check()?;
@@ -279,14 +272,17 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (choices, (source, mut inputs)) = (args.choices()?, args.input.resolve()?);
+    let (choices, (source, mut inputs)) = (args.choices(context)?, args.input.resolve()?);
     let files = args.files(choices.by)?;
+    if choices.by != By::Total {
+        context.check_json(&args.output)?;
+    }
     if let Some(update) = &choices.update {
         inputs = update.files(inputs);
     }
     let engine = context.engine();
     let outputs = inputs.write_recorded(&files, &args.output);
-    let mut batch = outputs.check_by(engine.leads(), args.force)?;
+    let mut batch = outputs.check_by(engine.leads(), args.replace.force)?;
     let mut stages = Stages::begin();
     let least = Allowance::new(Some(1));
     let work = |graph: &Graph| choices.count(graph, &Cpu, least, &Silent).map(drop);
@@ -296,7 +292,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if read.is_directed() && !motifs.iter().any(|motif| motif.is_directed()) {
         context.note("note: these motifs ignore the directions of arcs; --motifs triads counts directed ones; per node: hone features --directed --motifs triads");
     }
-    if args.seed.is_some() && choices.sample == Sample::Exact {
+    if args.sample.seed.seed.is_some() && choices.sample == Sample::Exact {
         let why = "exact counts are not random";
         options::note_idle(&[("--seed".into(), why.into())], context);
     }
@@ -358,10 +354,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         let names: Vec<String> = names.collect();
         context.note(format_args!("wrote {}", names.join(" and ")));
     }
-    Ok(())
+    context.print_record(&args.output)
 }
 
-/// How often the motifs occur in the whole graph, and the sums of their counts over its edges. The set of all triads is
+/// How often the motifs occur in the whole graph, and how many edges these occurrences have in the position. The set of all triads is
 /// complete: it has those that are not connected.
 fn totals(graph: &Graph, counts: &Counts, choices: &Choices) -> Vec<Vec<String>> {
     let (motifs, occurrence) = (choices.motifs.motifs(), choices.occurrence);
@@ -396,6 +392,15 @@ fn write_totals(
     context: &Context,
     lines: &[Vec<String>],
 ) -> Result<(), Error> {
+    if args.output.as_os_str() == "-" && context.json() {
+        let rows = lines[1..].iter();
+        let row = |row: &Vec<String>| {
+            let number = |at: usize| row[at].parse::<serde_json::Number>().ok();
+            json!({ TOTALS[0]: row[0], TOTALS[1]: number(1), TOTALS[2]: number(2) })
+        };
+        let text = serde_json::to_string_pretty(&rows.map(row).collect::<Vec<_>>());
+        return context.print(text.expect("plain data") + "\n");
+    }
     if args.output.as_os_str() == "-" {
         return context.print(aligned(lines, 1..3));
     }

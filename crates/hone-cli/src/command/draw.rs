@@ -6,6 +6,7 @@ use hone::output::Existing;
 use hone::record;
 use hone_explore::draw::Drawing;
 
+use crate::arguments::ReplaceArgs;
 use crate::context::Context;
 use crate::files::{self, check_extension};
 use crate::input::{InputArgs, note_idle_weights};
@@ -31,9 +32,8 @@ pub(crate) struct Args {
     /// Name of the graph in the caption [default: that of the file].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Replace the file if it exists.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -46,6 +46,7 @@ The layout is force-directed, computed from the graph, and the same for any numb
 100000 nodes or edges are refused.";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    context.check_json(&args.output)?;
     let motifs = args.motif.join(",").parse()?;
     let drawing = Drawing {
         motifs,
@@ -55,14 +56,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     };
     let source = args.input.source()?;
     let outputs = source.files().write("--output", [&args.output]);
-    let mut batch = outputs.check(args.force)?;
+    let mut batch = outputs.check(args.replace.force)?;
     check_extension(&args.output, &["svg"])?;
-    record::check_without(&args.output, Existing::replaced_if(args.force))?;
+    record::check_without(&args.output, Existing::replaced_if(args.replace.force))?;
     let graph = source.open(false, context)?;
     note_idle_weights(&graph, context);
     let svg = drawing.svg(&graph, &source.name(), context.progress())?;
     context.progress_done();
     files::add(&mut batch, &args.output, svg.as_bytes())?;
-    files::note_written(&batch.commit()?, &args.output, context);
-    Ok(())
+    let written = batch.commit()?;
+    files::note_written(&written, &args.output, context);
+    context.print_files(&written)
 }

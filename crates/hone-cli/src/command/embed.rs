@@ -20,6 +20,7 @@ use hone::store::{Embedding, Format};
 use hone::{Error, Hone, Model, Run, Silent, record};
 use hone_gpu::{Device, Opened};
 
+use crate::arguments::ReplaceArgs;
 use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::Use;
@@ -121,9 +122,8 @@ pub(crate) struct TableArgs {
     /// For a folder of Parquet files, -o NAME/: rows of each file, at most [default: all, or those of a process].
     #[arg(long, value_name = "ROWS")]
     rows_per_file: Option<usize>,
-    /// Replace existing output files.
-    #[arg(short, long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) replace: ReplaceArgs,
 }
 
 impl TableArgs {
@@ -177,7 +177,8 @@ fn parse_format(text: &str) -> Result<Format, String> {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build(context)?;
-    let existing = Existing::replaced_if(args.table.force);
+    context.check_json(&args.output)?;
+    let existing = Existing::replaced_if(args.table.replace.force);
     let files = args.table.files(&args.output)?;
     let mut source = args.input.resolve(args.choices.config.as_deref())?;
     source.input.options.weighted |=
@@ -191,7 +192,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         .folder("--factors", args.factors.as_deref(), Use::Replaced)
         .folder("--checkpoint", args.scale.checkpoint.as_deref(), Use::Kept)
         .folder("--temp-dir", args.scale.temp_dir.as_deref(), Use::Kept)
-        .check_by(engine.leads(), args.table.force)?;
+        .check_by(engine.leads(), args.table.replace.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
     if let Some(folder) = &args.factors {
         check_target(folder, existing)?;
@@ -244,7 +245,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             "note: the run is complete; the checkpoint {folder} can be removed"
         ));
     }
-    Ok(())
+    context.print_record(&args.output)
 }
 
 /// The method on the device that was chosen, if one was, and a note about it.

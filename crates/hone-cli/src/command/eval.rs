@@ -20,6 +20,7 @@ use hone_eval::split::{self, LinkSplit, Negatives, Removal};
 use hone_eval::task::{LinkConfig, NodesConfig, Protocol};
 use hone_eval::vectors::Save;
 
+use crate::arguments::{ReplaceArgs, SeedArgs};
 use crate::context::Context;
 use crate::exit::{self, Incomplete, Kept};
 use crate::files::{self, Files, Use};
@@ -82,7 +83,7 @@ struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
     /// The first seed. For a fair test, use seeds that were not used for any choice.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     first_seed: u64,
     /// Save finished results in this folder; the same command continues an interrupted run from it.
     #[arg(long, value_name = "DIR")]
@@ -106,18 +107,14 @@ struct OutputArgs {
     /// tables and plots) or .svg (the first figure); may be repeated.
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
-    /// Print JSON instead of tables.
-    #[arg(long)]
-    json: bool,
     /// Print one line per result as CSV instead of tables.
     #[arg(long, conflicts_with = "json")]
     csv: bool,
     /// Print Markdown instead of tables.
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     markdown: bool,
-    /// Replace existing files.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 impl BenchArgs {
@@ -165,7 +162,7 @@ impl BenchArgs {
             let seeds = self.seeds();
             seeds.map(move |seed| path.replace("{seed}", &seed.to_string()))
         };
-        let saved = match self.output.force {
+        let saved = match self.output.replace.force {
             true => Use::Rewritten,
             false => Use::Filled,
         };
@@ -175,7 +172,7 @@ impl BenchArgs {
             .folder("--save", self.save.as_deref(), saved)
             .folder("--cache", self.cache.as_deref(), Use::Filled);
         let files = files.write("--output", &self.output.output);
-        files.check(self.output.force)?;
+        files.check(self.output.replace.force)?;
         self.output.files().map(drop)
     }
 
@@ -199,7 +196,7 @@ impl BenchArgs {
                 Cache::none()
             }
         };
-        let existing = Existing::replaced_if(self.output.force);
+        let existing = Existing::replaced_if(self.output.replace.force);
         let save = self
             .save
             .as_deref()
@@ -251,7 +248,7 @@ impl OutputArgs {
     /// that looks at the exit code alone learns it.
     fn write(&self, report: &Report, context: &Context) -> anyhow::Result<()> {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if self.json {
+        if context.json() {
             context.print(report.json())?;
         } else if self.csv {
             context.print(report.csv())?;
@@ -262,7 +259,7 @@ impl OutputArgs {
         } else {
             context.print(report.text(false))?;
         }
-        let mut batch = Batch::new(Existing::replaced_if(self.force));
+        let mut batch = Batch::new(Existing::replaced_if(self.replace.force));
         for (path, render) in self.files()? {
             if report.plots.is_empty() && path.extension().is_some_and(|end| end == "svg") {
                 let path = path.display();
@@ -443,9 +440,8 @@ struct SplitArgs {
     input: String,
     #[command(flatten)]
     read: ReadArgs,
-    /// Seed of the split.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgs,
     /// Share of edges that are removed.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     removed: f64,
@@ -456,9 +452,8 @@ struct SplitArgs {
     /// Folder to write to; it is created if necessary.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Replace existing files.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 fn write_split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
@@ -472,17 +467,17 @@ fn write_split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
     let removal = Removal {
         share: args.removed,
         negatives: args.negatives.unwrap_or_else(|| Negatives::usual(&graph)),
-        seed: args.seed,
+        seed: args.seed.seed.unwrap_or_default(),
         ..Removal::default()
     };
     let split = LinkSplit::of(graph, &removal)?;
-    let existing = Existing::replaced_if(args.force);
+    let existing = Existing::replaced_if(args.replace.force);
     split::write(&split, &whole, &removal, &args.output, existing)?;
     let (edges, pairs) = (split.train.graph().edges(), split.pairs.pairs.len());
     context.note(format_args!(
         "wrote {edges} training edges and {pairs} pairs"
     ));
-    Ok(())
+    context.print_files(&split::files(&args.output))
 }
 
 const NODES_METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree";

@@ -157,6 +157,7 @@ impl FeatureArgs {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    context.check_json(&args.output)?;
     let choices = &args.choices;
     let config = choices.build(context)?;
     let source = args.input.resolve(choices.config.as_deref())?;
@@ -166,7 +167,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         .read("--config", &choices.config)
         .read_vectors("--attributes", &config.attributes.file)
         .write_recorded(&files, &args.output)
-        .check(args.table.force)?;
+        .check(args.table.replace.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
     let mut hone = Hone::new(config.clone())?.written_as(args.table.format(&args.output)?);
     if let Some(bytes) = source.memory {
@@ -201,5 +202,5 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             args.output.display()
         ));
     }
-    Ok(())
+    context.print_record(&args.output)
 }

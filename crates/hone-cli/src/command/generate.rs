@@ -6,6 +6,7 @@ use clap::Subcommand;
 use hone::Error;
 use hone::graph::{Generator, GraphFormat, WriteOptions, write_generated};
 
+use crate::arguments::{ReplaceArgs, SeedArgs};
 use crate::context::Context;
 use crate::files::Files;
 
@@ -15,18 +16,16 @@ use crate::files::Files;
 pub(crate) struct Args {
     #[command(subcommand)]
     model: Model,
-    /// Seed of the random numbers.
-    #[arg(long, global = true, value_name = "S", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgs,
     /// File to write; - is standard output.
     #[arg(short, long, global = true, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// Format to write, whatever the extension: tsv, csv, text, mtx, parquet or metis.
     #[arg(id = "format", long = "output-format", global = true, value_name = "FORMAT", value_parser = format)]
     output_format: Option<GraphFormat>,
-    /// Replace the file if it exists.
-    #[arg(short, long, global = true)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -115,10 +114,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let generator = generator(&args.model)?;
     let output = &args.output;
     let files = Files::default().write("--output", [output]);
-    files.check(args.force)?;
+    files.check(args.replace.force)?;
     let options = WriteOptions {
         format: args.output_format,
-        overwrite: args.force,
+        overwrite: args.replace.force,
     };
     let expected = generator.expected_edges();
     if expected >= MANY {
@@ -126,12 +125,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             "note: this graph has about {expected:.1e} edges"
         ));
     }
-    let edges = write_generated(&generator, args.seed, output, &options, context.progress())?;
+    let edges = write_generated(
+        &generator,
+        args.seed.seed.unwrap_or_default(),
+        output,
+        &options,
+        context.progress(),
+    )?;
     if output.as_os_str() != "-" {
         let output = output.display();
         context.note(format_args!("wrote {edges} edges to {output}"));
     }
-    Ok(())
+    context.print_files(std::slice::from_ref(&args.output))
 }
 
 fn generator(model: &Model) -> Result<Generator, Error> {

@@ -8,20 +8,21 @@ use hone::graph::{Degrees, Summary};
 use hone::memory::Allowance;
 use hone::motif::triad::{Occurrence, Triad, Triads};
 use hone::motif::{Graphlet, count};
-use serde::{Serialize, Serializer};
+use hone::record;
+use hone::store::{Embedding, Format};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::context::{self, Context};
 use crate::input::InputArgs;
+use crate::vectors;
 
-/// Show the size, degrees, components and motifs of a graph; describe a model written by `hone embed --save-model`.
+/// Show the size, degrees, components and motifs of a graph; describe vectors, or a model written by `hone embed --save-model`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
     /// Do not count motifs, which takes most of the time.
     #[arg(long)]
     no_motifs: bool,
@@ -53,6 +54,7 @@ Examples:
   hone info graph.tsv.gz --directed --weighted
   hone info table.parquet --source from --target to --json
   hone info graph.hone
+  hone info vectors.npy
   zcat graph.tsv.gz | hone info -";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
@@ -61,9 +63,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let named = path.extension().is_some_and(|end| end == "hone") && path.is_file();
     if named || Model::is_model(path) {
         let model = Model::read_within(path, Allowance::new(args.input.read.memory))?;
-        return match args.json {
+        return match context.json() {
             true => context.print_json(model.facts()),
             false => Ok(context.print(described(&model))?),
+        };
+    }
+    if let Some(format) = vector_format(path) {
+        let embedding = vectors::read(path, Some(format), args.input.read.memory)?;
+        let facts = Vectors::of(&embedding, format);
+        return match context.json() {
+            true => context.print_json(&facts),
+            false => Ok(context.print(facts.described())?),
         };
     }
     let graph = args.input.source()?.open(true, context)?;
@@ -83,9 +93,118 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             report.triads = Some(names.zip(totals).collect());
         }
     }
-    match args.json {
+    match context.json() {
         true => context.print_json(&report),
         false => Ok(context.print(table(&report))?),
+    }
+}
+
+/// The format of vectors, if a file has some: by its extension, or, where graphs have that too, by the record beside it.
+fn vector_format(path: &Path) -> Option<Format> {
+    #[derive(Deserialize)]
+    struct OfVectors {
+        #[serde(rename = "columns")]
+        _columns: Vec<String>,
+        #[serde(rename = "local")]
+        _local: Vec<IgnoredAny>,
+    }
+    let format = Format::of(path).ok().filter(|_| path.exists())?;
+    let of_graphs = matches!(format, Format::Tsv | Format::Csv | Format::Parquet);
+    let is_recorded = || {
+        let text = record::read(&record::path(path)?).ok()??;
+        record::parse::<OfVectors>(&text).ok()
+    };
+    (!of_graphs || is_recorded().is_some()).then_some(format)
+}
+
+/// What vectors are.
+#[derive(Serialize)]
+struct Vectors {
+    format: Format,
+    nodes: usize,
+    columns: usize,
+    /// Columns by what they describe, as their names say.
+    blocks: Vec<(&'static str, usize)>,
+    zero_rows: usize,
+    not_finite: usize,
+    /// Of rows that are not zero.
+    median_length: Option<f64>,
+    /// The first ids.
+    ids: Vec<String>,
+}
+
+impl Vectors {
+    fn of(
+        Embedding {
+            ids,
+            vectors,
+            columns,
+            ..
+        }: &Embedding,
+        format: Format,
+    ) -> Vectors {
+        const SHOWN: usize = 3;
+        let kind = |name: &String| match name {
+            _ if name.starts_with("structure_") => "structure",
+            _ if name
+                .strip_prefix('z')
+                .is_some_and(|rest| rest.parse::<u32>().is_ok()) =>
+            {
+                "proximity"
+            }
+            _ => "other",
+        };
+        let count = |of: &'static str| (of, columns.iter().filter(|name| kind(name) == of).count());
+        let blocks = ["proximity", "structure", "other"].map(count).into_iter();
+        let square = |row: usize| -> f64 {
+            let values = vectors.row(row).iter();
+            values.map(|&value| f64::from(value).powi(2)).sum()
+        };
+        let lengths = (0..vectors.rows()).map(|row| square(row).sqrt());
+        let mut lengths: Vec<f64> = lengths.filter(|length| *length != 0.0).collect();
+        lengths.sort_by(f64::total_cmp);
+        Vectors {
+            format,
+            nodes: vectors.rows(),
+            columns: vectors.cols(),
+            blocks: blocks.filter(|(_, count)| *count > 0).collect(),
+            zero_rows: vectors.rows() - lengths.len(),
+            not_finite: vectors
+                .as_slice()
+                .iter()
+                .filter(|value| !value.is_finite())
+                .count(),
+            median_length: lengths.get(lengths.len() / 2).copied(),
+            ids: ids.iter().take(SHOWN).map(|id| id.to_string()).collect(),
+        }
+    }
+
+    fn described(&self) -> String {
+        let blocks = self
+            .blocks
+            .iter()
+            .map(|(name, count)| format!("{count} {name}"));
+        let blocks = blocks.collect::<Vec<_>>().join(", ");
+        let format = Format::ALL
+            .iter()
+            .find(|(format, _)| *format == self.format);
+        let more = if self.nodes > self.ids.len() {
+            ", …"
+        } else {
+            ""
+        };
+        aligned(&[
+            ("vectors in", format.map_or("", |(_, name)| name).to_owned()),
+            ("nodes", self.nodes.to_string()),
+            ("columns", format!("{}: {blocks}", self.columns)),
+            ("ids", format!("{}{more}", self.ids.join(", "))),
+            ("zero rows", self.zero_rows.to_string()),
+            ("not finite", self.not_finite.to_string()),
+            (
+                "median length",
+                self.median_length.map_or("–".to_owned(), number),
+            ),
+        ])
     }
 }
 
@@ -140,7 +259,7 @@ fn table(report: &Report) -> String {
         ("components", s.components.to_string()),
         ("largest component", largest),
         ("self-loops dropped", s.dropped_self_loops.to_string()),
-        ("duplicates dropped", s.dropped_duplicates.to_string()),
+        ("duplicates merged", s.dropped_duplicates.to_string()),
     ]);
     // The edges are above already.
     let counts = report.motifs.iter().flatten().skip(1);

@@ -7,6 +7,7 @@ use hone::store::Embedding;
 use hone_explore::{By, Layout, LayoutMethod, Method};
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::ReplaceArgs;
 use crate::context::Context;
 use crate::input::one_of;
 use crate::repeat::{Record, Stages};
@@ -22,9 +23,8 @@ pub(crate) struct Args {
     /// File for the coordinates, columns x and y; the extension sets the format. `-` for standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Replace files that exist.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
     #[command(flatten)]
     layout: LayoutArgs,
 }
@@ -40,8 +40,8 @@ pub(crate) struct LayoutArgs {
     /// Neighbours that attract each node [default: 15].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=200))]
     neighbours: Option<u16>,
-    /// Steps of the layout [default: 400, or 200 beyond 50000 nodes].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    /// Iterations of the layout [default: 400, or 200 beyond 50000 nodes].
+    #[arg(id = "steps", long = "iterations", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     steps: Option<u16>,
     /// What is compared: all, proximity or structure [default: all].
     #[arg(long, value_name = "WHAT", value_parser = vectors::by())]
@@ -80,10 +80,10 @@ impl LayoutArgs {
     /// Notes options that have no effect on this kind of layout.
     pub(crate) fn note_idle(&self, placing: &Placing, context: &Context) {
         let pca = placing.layout.layout == LayoutMethod::Pca;
-        let why = "principal components have neither neighbours nor steps";
+        let why = "principal components have neither neighbours nor iterations";
         let idle = [
             ("--neighbours", self.neighbours.is_some()),
-            ("--steps", self.steps.is_some()),
+            ("--iterations", self.steps.is_some()),
             ("--search", self.search.is_some()),
             ("--layout-seed", self.seed.is_some()),
         ];
@@ -110,9 +110,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (source, before) = args.vectors.resolve::<Placing>("layout")?;
     let placing = args.layout.over(before.unwrap_or_default());
     args.layout.note_idle(&placing, context);
+    context.check_json(&args.output)?;
     let outputs = Embedding::files(&args.output, None)?;
     let files = source.files().write_recorded(&outputs, &args.output);
-    let mut batch = files.check(args.force)?;
+    let mut batch = files.check(args.replace.force)?;
     let mut stages = Stages::begin();
     let (ids, space, mut done) = source.open(placing.by, &placing, context)?;
     stages.end("read");
@@ -125,5 +126,5 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     Record::new("layout", None, &done, stages.done).add_to(&mut batch, &args.output)?;
     context.progress_done();
     files::note_written(&batch.commit()?, &args.output, context);
-    Ok(())
+    context.print_record(&args.output)
 }

@@ -22,9 +22,6 @@ pub(crate) struct Args {
     /// Motifs with their numbers in the literature, mfinder's identifiers, drawings, and the nodes or edges of a position.
     #[arg(long)]
     table: bool,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -67,7 +64,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return catalogued(args, context);
     }
     let entries = entries(args.what);
-    if args.json {
+    if context.json() {
         return context.print_json(&entries);
     }
     let lines = entries
@@ -83,7 +80,7 @@ fn catalogued(args: &Args, context: &Context) -> anyhow::Result<()> {
         return Err(Error::config("table", message).into());
     }
     let all = catalogue();
-    if args.json {
+    if context.json() {
         return context.print_json(&all);
     }
     let head = ["kind", "name", "number", "mfinder", "drawing", "position"];

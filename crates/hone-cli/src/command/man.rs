@@ -9,6 +9,7 @@ use clap_mangen::Man;
 use hone::output::Existing;
 use hone::{Error, output::Batch, spelling};
 
+use crate::arguments::ReplaceArgs;
 use crate::context::Context;
 
 /// Print the man page of hone or of a subcommand, or write all man pages to a folder.
@@ -21,9 +22,8 @@ pub(crate) struct Args {
     /// Write the pages of hone and of all subcommands to this folder, which must exist.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace existing files.
-    #[arg(short, long, requires = "output")]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, hone: Command, context: &Context) -> anyhow::Resu
     let mut all = hone.disable_help_subcommand(true);
     all.build();
     if let Some(folder) = &args.output {
-        let mut batch = Batch::new(Existing::replaced_if(args.force));
+        let mut batch = Batch::new(Existing::replaced_if(args.replace.force));
         write_pages(&all, folder, &mut batch)?;
         let written = batch.commit()?.len();
         context.note(format_args!(

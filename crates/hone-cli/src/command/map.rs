@@ -13,6 +13,7 @@ use hone_explore::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::ReplaceArgs;
 use crate::command::layout::{LayoutArgs, Placing};
 use crate::context::Context;
 use crate::files::{self, Files, check_extension};
@@ -48,9 +49,8 @@ pub(crate) struct Args {
     style: StyleArgs,
     #[command(flatten)]
     layout: LayoutArgs,
-    /// Replace files that exist.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 /// How a map looks.
@@ -80,14 +80,14 @@ struct StyleArgs {
 
 impl StyleArgs {
     /// These options over those of an earlier run.
-    fn over(&self, before: Style) -> Style {
+    fn over(&self, before: Style, context: &Context) -> Style {
         Style {
             colour: self.colour.clone().or(before.colour),
             palette: self.palette.unwrap_or(before.palette),
             scale: self.scale.unwrap_or(before.scale),
             point_size: self.point_size.unwrap_or(before.point_size),
-            names: before.names && !self.no_names,
-            shapes: before.shapes || self.shapes,
+            names: context.said("names").unwrap_or(before.names),
+            shapes: context.said("shapes").unwrap_or(before.shapes),
         }
     }
 }
@@ -150,7 +150,7 @@ fn path(chosen: &Option<Chosen>) -> Option<&PathBuf> {
 
 impl Args {
     /// The choices of the command line over those of an earlier run, and the files they name.
-    fn choices(&self) -> Result<(Choices, Beside), Error> {
+    fn choices(&self, context: &Context) -> Result<(Choices, Beside), Error> {
         let earlier = self.input.earlier::<Choices>(COMMAND)?;
         type Named = fn(&Choices) -> Option<&RecordedFile>;
         let chosen = |given: &Option<PathBuf>, named: Named| {
@@ -164,7 +164,7 @@ impl Args {
         let before = earlier.map(|it| it.choices).unwrap_or_default();
         let placing = self.layout.over(before.placing);
         placing.layout.check()?;
-        let style = self.style.over(before.style);
+        let style = self.style.over(before.style, context);
         style.check()?;
         let then = before.vectors_format.filter(|_| self.vectors.is_none());
         let choices = Choices {
@@ -192,7 +192,7 @@ impl Args {
             "--output",
             self.output.iter().map(PathBuf::as_path).chain(record),
         );
-        outputs.check(self.force)
+        outputs.check(self.replace.force)
     }
 }
 
@@ -266,7 +266,7 @@ fn colours(
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (mut choices, beside) = args.choices()?;
+    let (mut choices, beside) = args.choices(context)?;
     args.layout.note_idle(&choices.placing, context);
     let (source, inputs) = args.input.resolve()?;
     let inputs = inputs.read("--labels", path(&beside.labels));
@@ -274,6 +274,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = inputs.read_vectors("--vectors", path(&beside.vectors));
     // The record is next to the first.
     let main = args.output.first();
+    args.output
+        .iter()
+        .try_for_each(|path| context.check_json(path))?;
     let mut batch = args.check(inputs, main.and_then(|path| record::path(path)).as_deref())?;
     let mut stages = Stages::begin();
     let facts = |chosen: &Option<Chosen>| {
@@ -351,5 +354,5 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     {
         context.note(format_args!("wrote {}", file.display()));
     }
-    Ok(())
+    main.map_or(Ok(()), |path| context.print_record(path))
 }

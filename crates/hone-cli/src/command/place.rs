@@ -11,18 +11,23 @@ use hone::{Error, Like, Model};
 
 use crate::command::embed::{TableArgs, note_summary};
 use crate::context::Context;
-use crate::input::RepeatableArgs;
+use crate::files::Files;
+use crate::input::{GraphSource, RepeatableArgs};
 use crate::repeat::{Changed, Placed};
 
 /// Place a graph in the space of a model: nodes are matched by id, new ones are placed by their edges.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("input", |input| input.required_unless_present("added")))]
 pub(crate) struct Args {
     #[command(flatten)]
     input: RepeatableArgs,
     /// The model, which `hone embed --save-model` wrote; all settings are its own.
     #[arg(long, value_name = "FILE", required_unless_present = "config")]
     model: Option<PathBuf>,
+    /// Edges of new nodes, in any graph format: they are added to INPUT; without INPUT only new nodes are placed, by their edges to
+    /// nodes of the model, and get their proximity columns.
+    #[arg(id = "added", long = "add", value_name = "FILE")]
+    add: Option<PathBuf>,
     /// Attributes of nodes of this graph, read like those of the model: of new nodes, and of others that have changed.
     #[arg(long, value_name = "FILE")]
     attributes: Option<String>,
@@ -44,26 +49,50 @@ const EXAMPLES: &str = "\
 Examples:
   hone place graph.tsv --model graph.hone -o placed.npy
   hone place graph.tsv --model graph.hone -o new.npy --new-only
+  hone place --add new.tsv --model graph.hone -o new.npy
   hone place graph.tsv --model people.hone --attributes people.csv -o people.npy
   hone place -o again.npy --config placed.npy.run.json
 
-Give the whole new graph, not only what changed. Use the model of the first day throughout: placing each day in a model of the
-day before would accumulate errors.";
+Give the whole new graph; or with --add the edges of new nodes, for their proximity columns. Use the model of the first
+day throughout: placing each day in a model of the day before would accumulate errors.";
 
 impl Args {
     /// The model, and which columns and rows are written: of the command line, else of the record of an earlier run.
-    fn choices(&self, earlier: Option<&Placed>) -> Result<(PathBuf, bool, bool), Error> {
+    fn choices(
+        &self,
+        earlier: Option<&Placed>,
+        context: &Context,
+    ) -> Result<(PathBuf, bool, bool), Error> {
         let like = earlier.map(|placed| &placed.facts.like);
         let model = match (&self.model, earlier) {
             (Some(model), _) => model.clone(),
             (None, Some(placed)) => placed.model()?,
             (None, None) => unreachable!("the parser asks for one of the two"),
         };
+        let structure_only = context.said("structure-only");
+        let new_only = context.said("new-only");
         Ok((
             model,
-            self.structure_only || like.is_some_and(|like| like.structure_only),
-            self.new_only || like.is_some_and(|like| like.new_only),
+            structure_only.unwrap_or(like.is_some_and(|like| like.structure_only)),
+            new_only.unwrap_or(like.is_some_and(|like| like.new_only)),
         ))
+    }
+
+    /// The graph, and whether it is new edges alone.
+    fn source(&self, earlier: Option<&Placed>) -> Result<(GraphSource, Files, bool), Error> {
+        let before = earlier.map_or(self.add.is_some(), |placed| placed.facts.like.added_only);
+        let added_only = before && !self.input.names_graph();
+        if added_only {
+            let (source, inputs) = self.input.resolve_or(self.add.as_deref())?;
+            return Ok((source, inputs, true));
+        }
+        let (mut source, inputs) = self.input.resolve()?;
+        source.added = match (&self.add, earlier) {
+            (None, Some(placed)) => placed.added()?,
+            (given, _) => given.clone(),
+        };
+        let inputs = inputs.read("--add", &source.added);
+        Ok((source, inputs, false))
     }
 }
 
@@ -87,22 +116,23 @@ fn compare(
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let earlier = args.input.config.as_deref().map(Placed::read).transpose()?;
-    let (model, structure_only, new_only) = args.choices(earlier.as_ref())?;
+    let (model, structure_only, new_only) = args.choices(earlier.as_ref(), context)?;
+    context.check_json(&args.output)?;
     let files = args.table.files(&args.output)?;
     let attributes = match (&args.attributes, &earlier) {
         (None, Some(earlier)) => earlier.attributes()?,
         (given, _) => given.clone(),
     };
-    let (source, inputs) = args.input.resolve()?;
+    let (source, inputs, added_only) = args.source(earlier.as_ref())?;
     let outputs = inputs.read("--model", [&model]);
     let outputs = outputs.read_vectors("--attributes", &attributes);
     let outputs = outputs.write_recorded(&files, &args.output);
     let leads = context.engine().leads();
-    let mut batch = outputs.check_by(leads, args.table.force)?;
+    let mut batch = outputs.check_by(leads, args.table.replace.force)?;
     let memory = context.memory(source.memory);
     let start = Start::now();
     let allowance = Allowance::new(memory);
-    let fit = match new_only {
+    let fit = match new_only || added_only {
         true => Model::open_within(&model, allowance),
         false => Model::read_within(&model, allowance),
     }?;
@@ -120,6 +150,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         attributes: attributes.as_ref().map(|loaded| &loaded.attributes),
         structure_only,
         new_only,
+        added_only,
         memory_limit: memory,
     };
     let mut run = fit.embed(&graph, &like, context.progress())?;
@@ -138,6 +169,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     report.stages.splice(0..0, [opened, read]);
     if let Some(like) = &mut report.like {
         like.model = Some(model.display().to_string());
+        like.added = source.added.map(|path| path.display().to_string());
     }
     report.work = start.work();
     args.table
@@ -148,14 +180,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(like) = report.like.as_ref().filter(|_| !structure_only) {
         let (shared, new, kept) = (like.shared, like.new, like.kept);
         let of = model.display();
-        let written = match new_only {
+        let written = match new_only || added_only {
             true => "; only new nodes are written",
             false => "",
         };
+        let unchanged = match added_only {
+            true => String::new(),
+            false => format!(" ({kept} with unchanged proximity columns)"),
+        };
         context.note(format_args!(
-            "nodes: {shared} in {of} ({kept} with unchanged proximity columns), {new} new{written}"
+            "nodes: {shared} in {of}{unchanged}, {new} new{written}"
         ));
     }
     note_summary(&report, &paths, &args.output, context);
-    Ok(())
+    context.print_record(&args.output)
 }

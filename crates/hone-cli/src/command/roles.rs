@@ -11,6 +11,7 @@ use hone_explore::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::{ReplaceArgs, SampleArgs};
 use crate::context::{Context, aligned};
 use crate::input::{RepeatableArgs, note_idle_weights};
 use crate::options::of_option;
@@ -28,21 +29,14 @@ pub(crate) struct Args {
     /// How many roles, or auto [default: auto].
     #[arg(long, value_name = "auto|K", value_parser = roles)]
     roles: Option<Count>,
-    /// Explain why a node has its role, and what would give it another; may be repeated.
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    /// Explain why a node has its role, and what would give it another; may be repeated. `all`: a table of all nodes; with -o it is
+    /// a column of the file.
+    #[arg(long, value_name = "ID|all", allow_hyphen_values = true)]
     explain: Vec<String>,
-    /// Print JSON instead of tables.
-    #[arg(long)]
-    json: bool,
-    /// Estimate the motif counts, as in `hone count`: cap=64, or error=0.1,confidence=0.95 [default: exact].
-    #[arg(long, value_name = "HOW")]
-    sample: Option<Sample>,
-    /// Seed of estimated counts; nothing else is random [default: 0].
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Replace the file if it exists.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    sample: SampleArgs,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -50,6 +44,7 @@ Examples:
   hone roles builtin:karate
   hone roles graph.tsv -o roles.tsv
   hone roles graph.tsv --roles 5 --explain alice
+  hone roles graph.tsv --explain all
   hone roles graph.tsv --json
   hone roles -o again.tsv --config roles.tsv.run.json
 
@@ -71,6 +66,9 @@ fn roles(text: &str) -> Result<Count, String> {
 }
 
 const COMMAND: &str = "roles";
+
+/// What stands for every node.
+const ALL: &str = "all";
 
 /// What a record says about the choices.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -128,12 +126,12 @@ impl Args {
         let earlier = self.input.earlier::<Choices>(COMMAND)?;
         let mut choices = earlier.map(|it| it.choices).unwrap_or_default();
         let options = &mut choices.choices;
-        options.sample = self.sample.unwrap_or(options.sample);
-        if self.seed.is_some() && options.sample == Sample::Exact {
+        options.sample = self.sample.sample.unwrap_or(options.sample);
+        if self.sample.seed.seed.is_some() && options.sample == Sample::Exact {
             let message = "only applies to --sample; exact counts are not random";
             return Err(Error::config("--seed", message));
         }
-        options.seed = self.seed.unwrap_or(options.seed);
+        options.seed = self.sample.seed.seed.unwrap_or(options.seed);
         if let Some(Count(count)) = self.roles {
             options.roles = count;
         }
@@ -145,31 +143,43 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (choices, (source, inputs)) = (args.choices()?, args.input.resolve()?);
     let output = args.output.as_deref();
     output.map_or(Ok(()), Roles::check_table)?;
+    output.map_or(Ok(()), |path| context.check_json(path))?;
     let outputs = inputs.write("--output", output);
     let outputs = outputs.write("--output", output.and_then(record::path));
-    let mut batch = outputs.check(args.force)?;
+    let mut batch = outputs.check(args.replace.force)?;
     let mut stages = Stages::begin();
     let graph = source.open(false, context)?;
     note_idle_weights(&graph, context);
     stages.end("read");
     let (ids, index) = (graph.ids(), graph.ids().index());
-    let nodes = args.explain.iter().map(|id| find_node(ids, &index, id));
-    let nodes = nodes.collect::<Result<Vec<u32>, _>>();
-    let nodes = nodes.map_err(|error| of_option(error, "--explain"))?;
+    let all = args.explain.iter().any(|id| id == ALL) && index.find(ALL).is_none();
+    let nodes = match all {
+        true => Ok((0..graph.nodes() as u32).collect()),
+        false => args
+            .explain
+            .iter()
+            .map(|id| find_node(ids, &index, id))
+            .collect(),
+    };
+    let nodes: Vec<u32> = nodes.map_err(|error| of_option(error, "--explain"))?;
     let found = choices.choices.find(&graph, context.progress())?;
     stages.end("roles");
-    let explained = nodes.iter().zip(&args.explain);
-    let explained = explained.map(|(&node, id)| ShownNode {
-        id: id.clone(),
-        explanation: found.explain(node, id),
-    });
-    let shown = Shown {
+    let explain = |nodes: &[u32]| -> Vec<ShownNode> {
+        let shown = nodes.iter().map(|&node| {
+            let id = ids.get(node).to_string();
+            let explanation = found.explain(node, &id);
+            ShownNode { id, explanation }
+        });
+        shown.collect()
+    };
+    // Those of all nodes are in the file, not in its record.
+    let mut shown = Shown {
         roles: found.roles.iter().map(|role| shown(role, ids)).collect(),
         affinity: &found.affinity,
-        explanations: explained.collect(),
+        explanations: if all { Vec::new() } else { explain(&nodes) },
     };
     if let Some(path) = output {
-        found.add_to(&mut batch, path, ids, context.progress())?;
+        found.add_to(&mut batch, path, ids, all, context.progress())?;
         let done = Done {
             choices: &choices,
             shown: &shown,
@@ -179,15 +189,23 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         batch.commit()?;
     }
     context.progress_done();
-    if args.json {
+    if all && (context.json() || output.is_none()) {
+        shown.explanations = explain(&nodes);
+    }
+    if context.json() {
         return context.print_json(&shown);
     }
     // No tables next to explanations, or if standard output carries the result.
-    if !shown.explanations.is_empty() {
+    let streamed = output.is_some_and(hone::output::is_stream);
+    if all && output.is_none() {
+        context.print(table_of_all(&shown.explanations))?;
+    } else if all && !streamed {
+        context.print(table(&shown))?;
+    } else if !all && !shown.explanations.is_empty() {
         let texts = shown.explanations.iter();
         let texts = texts.map(|node| format!("{}\n", node.explanation.text));
         context.print(texts.collect::<String>())?;
-    } else if !output.is_some_and(hone::output::is_stream) {
+    } else if !streamed {
         context.print(table(&shown))?;
     }
     Ok(())
@@ -208,6 +226,33 @@ fn shown<'a>(role: &'a Role, ids: &NodeIds) -> ShownRole<'a> {
         exemplars: exemplars.map(|&node| ids.get(node).to_string()).collect(),
         role,
     }
+}
+
+/// One line per node: its role, what supports that, and the role that it would have otherwise.
+fn table_of_all(nodes: &[ShownNode]) -> String {
+    let head = ["id", "role", "membership", "because", "otherwise"];
+    let mut lines: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
+    for ShownNode { id, explanation } in nodes {
+        let reasons = explanation.reasons.iter();
+        let reasons =
+            reasons.map(|it| format!("{} {:.2} (mean {:.2})", it.ratio, it.value, it.average));
+        let or_dash = |text: String| {
+            if text.is_empty() {
+                "–".to_owned()
+            } else {
+                text
+            }
+        };
+        let otherwise = explanation.otherwise.as_ref();
+        lines.push(vec![
+            id.clone(),
+            explanation.role.clone(),
+            format!("{:.4}", explanation.membership),
+            or_dash(reasons.collect::<Vec<_>>().join(", ")),
+            or_dash(otherwise.map_or(String::new(), |it| it.role.clone())),
+        ]);
+    }
+    aligned(&lines, 2..3)
 }
 
 /// Both tables for a terminal.
@@ -246,7 +291,7 @@ fn table(shown: &Shown<'_>) -> String {
     }
     let text = aligned(&lines, 1..3 + degrees.len());
     let links = match directed {
-        true => "arcs from the role of the row to that of the column",
+        true => "edges from the role of the row to that of the column",
         false => "links between roles",
     };
     let names = || shown.roles.iter().map(|role| role.name.to_owned());

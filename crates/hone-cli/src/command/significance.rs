@@ -3,6 +3,7 @@
 use clap::builder::TypedValueParser;
 use hone::motif::{NullModel, Significance};
 
+use crate::arguments::SeedArgs;
 use crate::context::{Context, aligned, decimals};
 use crate::input::{InputArgs, note_idle_weights, one_of};
 
@@ -19,15 +20,11 @@ pub(crate) struct Args {
     /// repeated edges) or er (the number of edges) [default: degrees, of directed graphs reciprocity].
     #[arg(long, value_name = "MODEL", value_parser = null_model())]
     null_model: Option<NullModel>,
-    /// Seed of the random graphs.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgs,
     /// Call motifs by their numbers in the literature (`hone list motifs --table`), not by name.
     #[arg(long)]
     numbers: bool,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
 }
 
 fn null_model() -> impl TypedValueParser<Value = NullModel> {
@@ -53,7 +50,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let graph = args.input.source()?.open(false, context)?;
     note_idle_weights(&graph, context);
     let progress = context.progress();
-    let mut found = Significance::of(&graph, args.null_model, args.random, args.seed, progress)?;
+    let mut found = Significance::of(
+        &graph,
+        args.null_model,
+        args.random,
+        args.seed.seed.unwrap_or_default(),
+        progress,
+    )?;
     if args.numbers {
         found = found.numbered();
     }
@@ -69,7 +72,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             100.0 * switching.succeeded,
         ));
     }
-    if args.json {
+    if context.json() {
         return context.print_json(&found);
     }
     let head = [

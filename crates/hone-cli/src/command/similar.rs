@@ -8,6 +8,7 @@ use hone::store::{Embedding, Format};
 use hone_explore::{Answer, By, Method, Neighbours, Search, Space, find_node};
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::{ReplaceArgs, SeedArgs};
 use crate::context::Context;
 use crate::options::of_option;
 use crate::repeat::{Record, Stages};
@@ -45,9 +46,8 @@ pub(crate) struct Args {
     /// With --all: exact, approximate, or auto: exact up to 100000 nodes [default: auto].
     #[arg(long, value_name = "HOW", value_parser = vectors::method())]
     search: Option<Method>,
-    /// Seed of the approximate search [default: 0].
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    #[command(flatten)]
+    seed: SeedArgs,
     /// File for the result: .tsv, .csv (also .gz, .zst), .parquet; with --all also .npy; with --prepared any of vectors; - is
     /// standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
@@ -55,12 +55,8 @@ pub(crate) struct Args {
     /// With --prepared: format of the output, if the extension does not say it.
     #[arg(long, value_name = "FORMAT", value_parser = vectors::format(), requires = "prepared")]
     output_format: Option<Format>,
-    /// Print JSON instead of lines.
-    #[arg(long, conflicts_with_all = ["all", "prepared", "output"])]
-    json: bool,
-    /// Replace files that exist.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -112,7 +108,7 @@ impl Args {
         now.by = self.by.unwrap_or(now.by);
         now.search.top = self.top.map_or(now.search.top, |top| top as usize);
         now.search.search = self.search.unwrap_or(now.search.search);
-        now.search.seed = self.seed.unwrap_or(now.search.seed);
+        now.search.seed = self.seed.seed.unwrap_or(now.search.seed);
         let questions = [&now.node, &now.positive, &now.negative];
         let nothing = !now.all && !now.prepared && questions.iter().all(|ids| ids.is_empty());
         let (option, message) = if asked > 1 {
@@ -125,12 +121,9 @@ impl Args {
         } else if now.prepared && self.top.is_some() {
             let message = "does not apply to --prepared, which writes every row";
             ("--top", message)
-        } else if !now.all && (self.search.is_some() || self.seed.is_some()) {
+        } else if !now.all && (self.search.is_some() || self.seed.seed.is_some()) {
             let message = "only applies to --all; a single node is always compared with all others";
             (self.search.map_or("--seed", |_| "--search"), message)
-        } else if now.all && self.json {
-            let message = "only applies to single nodes; --all writes a table to --output";
-            ("--json", message)
         } else {
             return Ok(now);
         };
@@ -141,13 +134,16 @@ impl Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (source, before) = args.vectors.resolve::<Choices>(COMMAND)?;
     let choices = args.choices(before.unwrap_or_default())?;
+    if choices.all || choices.prepared {
+        context.check_json(&args.output)?;
+    }
     let outputs = match (choices.all, choices.prepared) {
         (true, _) => Neighbours::files(&args.output)?,
         (_, true) => Embedding::files(&args.output, args.output_format)?,
         _ => vec![args.output.clone()],
     };
     let files = source.files().write_recorded(&outputs, &args.output);
-    let mut batch = files.check(args.force)?;
+    let mut batch = files.check(args.replace.force)?;
     let mut stages = Stages::begin();
     let (ids, space, mut done) = source.open(choices.by, &choices, context)?;
     stages.end("read");
@@ -164,7 +160,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     } else {
         let answers = ask(&choices, &ids, &space)?;
         stages.end("search");
-        if args.json {
+        if context.json() && hone::output::is_stream(output) {
             let shown = answers.iter().map(|answer| shown(&ids, answer));
             return context.print_json(&shown.collect::<Vec<_>>());
         }
@@ -173,7 +169,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.progress_done();
     Record::new(COMMAND, None, &done, stages.done).add_to(&mut batch, output)?;
     batch.commit()?;
-    Ok(())
+    context.print_record(output)
 }
 
 /// Answers queries about single nodes.

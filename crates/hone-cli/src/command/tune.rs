@@ -11,6 +11,7 @@ use hone_eval::stats::Summary;
 use hone_eval::tune::{Goal, TuneOptions, Tuned};
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::{ReplaceArgs, SeedArgs};
 use crate::context::{Context, aligned};
 use crate::exit::{self, Incomplete};
 use crate::input::RepeatableArgs;
@@ -45,22 +46,16 @@ pub(crate) struct Args {
     /// Number of rounds, each of which hides different edges; fewer than 3 decide nothing [default: 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     rounds: Option<u64>,
-    /// Stop after this time (90s, 10m, 2h); only completed rounds are counted.
+    /// Stop after this time (90s, 10m, 2h); of a round that is not complete then, finished candidates are kept.
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
     /// Share of the edges that are hidden [default: 0.2].
     #[arg(long, value_name = "SHARE")]
     removed: Option<f64>,
-    /// Seed of the first round, far from those of `hone eval`, so that its splits are not used for the choice
-    /// [default: 100001].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
-    first_seed: Option<u64>,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
-    /// Replace files that exist.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    seed: SeedArgs,
+    #[command(flatten)]
+    replace: ReplaceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -125,7 +120,7 @@ impl Args {
             removed: self.removed.unwrap_or(before.removed),
             goal: self.goal.or(before.goal),
             rounds: self.rounds.unwrap_or(before.rounds),
-            first_seed: self.first_seed.unwrap_or(before.first_seed),
+            seed: self.seed.seed.unwrap_or(before.seed),
             ..before
         };
         Ok((options, labels))
@@ -134,10 +129,9 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let streamed = args.output.as_deref().is_some_and(hone::output::is_stream);
-    if streamed && args.json {
-        let message = "standard output has the settings; give --output a file";
-        return Err(Error::config("--json", message).into());
-    }
+    args.output
+        .iter()
+        .try_for_each(|path| context.check_json(path))?;
     let (mut options, labels) = args.choices()?;
     let (source, inputs) = args.input.resolve()?;
     let record_path = args.output.as_deref().and_then(record::path);
@@ -147,7 +141,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(path) = &args.output {
         files::check_extension(path, &["toml"])?;
     }
-    let mut batch = outputs.check(args.force)?;
+    let mut batch = outputs.check(args.replace.force)?;
     let facts = labels
         .as_ref()
         .map(|labels| labels.facts(source.changed, context));
@@ -165,14 +159,22 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     if args.time.is_none() {
         exit::could_save(
-            "start again with --time, such as --time 10m, to stop after the rounds that are complete by then",
+            "start again with --time, such as --time 10m, to stop in time and keep what is complete",
         );
     }
     let tuned = options.run(&graph, labels.as_ref(), args.time, context.progress())?;
+    let tuned = tuned.said(context.names());
     context.progress_done();
     if tuned.rounds < options.rounds {
+        let further = match tuned.partial {
+            0 => String::new(),
+            some => {
+                let (all, next) = (tuned.rows.len(), tuned.rounds + 1);
+                format!(", and {some} of {all} candidates of round {next}")
+            }
+        };
         context.note(format_args!(
-            "note: completed {} of {} rounds in the given time",
+            "note: completed {} of {} rounds in the given time{further}",
             tuned.rounds, options.rounds
         ));
     }
@@ -198,7 +200,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         Record::new(COMMAND, of, &done, Vec::new()).add_to(&mut batch, path)?;
         written = batch.commit()?;
     }
-    match (args.json, streamed) {
+    match (context.json(), streamed) {
         (true, _) => context.print_json(&tuned)?,
         (false, true) => context.note(&tuned.verdict),
         (false, false) => context.print(table(&tuned))?,

@@ -66,6 +66,135 @@ fn version_and_help() {
     }
 }
 
+/// The help of hone fits a screen, and its lines a terminal.
+#[test]
+fn help_fits_a_screen() {
+    let help = hone().arg("--help").assert().success();
+    let help = String::from_utf8(help.get_output().stdout.clone()).expect("text");
+    let lines = help.lines().count();
+    assert!((24..=40).contains(&lines), "{lines} lines:\n{help}");
+    assert!(
+        help.lines().all(|line| line.chars().count() <= 100),
+        "{help}"
+    );
+}
+
+/// Who installed the command has no repository: help names pages by their addresses.
+#[test]
+fn help_gives_addresses() {
+    for command in ["embed", "tune", "similar", "roles", "place", "count", "map"] {
+        let help = hone().args([command, "--help"]).assert().success();
+        let help = String::from_utf8(help.get_output().stdout.clone()).expect("text");
+        assert!(!help.contains("docs/"), "{command}: {help}");
+    }
+    let tune = hone().args(["tune", "--help"]).assert().success();
+    tune.stdout(contains(format!(
+        "{}evaluation.html",
+        hone::manual::ADDRESS
+    )));
+    hone()
+        .args(["embed", "g.tsv", "-o", "z.npy", "--num-walks", "10"])
+        .assert()
+        .code(2)
+        .stderr(contains("/from-node2vec.html").and(contains("docs/").not()));
+}
+
+/// With `--json` every command prints an object or a list: its result, or what is in its record.
+#[test]
+fn every_result_is_json_on_request() {
+    let folder = folder();
+    let run = |line: &str| {
+        let mut run = hone();
+        run.args(line.split(' '))
+            .arg("--json")
+            .current_dir(folder.path());
+        let done = run.assert().success();
+        let said: serde_json::Value =
+            serde_json::from_slice(&done.get_output().stdout).expect(line);
+        said
+    };
+    let embedded = run("embed builtin:karate --dim 8 -o v.npy --save-model m.hone");
+    assert_eq!(embedded["config"]["seed"], 0);
+    let record = fs::read(folder.path().join("v.npy.run.json")).expect("written");
+    let record: serde_json::Value = serde_json::from_slice(&record).expect("JSON");
+    assert_eq!(embedded, record);
+    assert!(run("place builtin:karate --model m.hone -o p.npy")["like"].is_object());
+    assert_eq!(run("count builtin:karate -o c.tsv")["command"], "count");
+    let totals = run("count builtin:karate --per total --motifs triangle");
+    assert_eq!(
+        (&totals[0]["motif"], &totals[0]["occurrences"]),
+        (&"triangle".into(), &45.into())
+    );
+    assert!(run("features builtin:karate -o x.tsv")["columns"].is_array());
+    assert_eq!(
+        run("layout v.npy -o xy.tsv --layout pca")["command"],
+        "layout"
+    );
+    assert_eq!(
+        run("map builtin:karate -o map.html --layout pca")["command"],
+        "map"
+    );
+    assert_eq!(
+        run("draw builtin:karate -o figure.svg")["files"][0],
+        "figure.svg"
+    );
+    assert_eq!(
+        run("generate barbell --size 4 -o b.tsv")["files"][0],
+        "b.tsv"
+    );
+    assert_eq!(run("config")["seed"], 0);
+    assert!(run("eval split builtin:karate -o split")["files"].is_array());
+    for line in [
+        "embed builtin:karate -o -",
+        "count builtin:karate",
+        "features builtin:karate",
+    ] {
+        let mut run = hone();
+        run.args(line.split(' '))
+            .arg("--json")
+            .assert()
+            .code(2)
+            .stderr(contains(
+                "standard output has the result; give --output a file",
+            ));
+    }
+}
+
+/// One default for every seed.
+#[test]
+fn the_seed_is_0_unless_it_is_given() {
+    let folder = folder();
+    let read = |name: &str| fs::read(folder.path().join(name)).expect("written");
+    let run = |line: &str| {
+        let mut run = hone();
+        run.args(line.split(' '))
+            .current_dir(folder.path())
+            .assert()
+            .success();
+    };
+    run("generate er --nodes 50 --degree 4 -o a.tsv");
+    run("generate er --nodes 50 --degree 4 --seed 0 -o b.tsv");
+    assert_eq!(read("a.tsv"), read("b.tsv"));
+    for (line, file) in [
+        ("embed a.tsv --dim 8 -o z.npy", "z.npy.run.json"),
+        ("eval split a.tsv -o split", "split/split.json"),
+        ("count a.tsv -o c.tsv --sample cap=64", "c.tsv.run.json"),
+        (
+            "tune a.tsv --candidate hone:dim=4 --candidate hone:dim=8 --rounds 1 -o t.toml",
+            "t.toml.run.json",
+        ),
+    ] {
+        run(line);
+        let record: serde_json::Value = serde_json::from_slice(&read(file)).expect("JSON");
+        let seeds = [
+            &record["seed"],
+            &record["config"]["seed"],
+            &record["choices"]["seed"],
+        ];
+        assert!(seeds.iter().any(|seed| **seed == 0), "{line}: {seeds:?}");
+    }
+}
+
 #[test]
 fn wrong_usage_exits_with_2() {
     for args in [
@@ -274,15 +403,15 @@ fn generates_the_same_bytes_with_any_number_of_threads() {
 fn writes_every_format() {
     let dir = folder();
     let heads: [(&str, &[u8]); 9] = [
-        ("a.tsv", b"# er nodes=9 degree=8 seed=1\n0\t1\n0\t2\n"),
+        ("a.tsv", b"# er nodes=9 degree=8 seed=0\n0\t1\n0\t2\n"),
         ("a.csv", b"source,target\n0,1\n0,2\n"),
-        ("a.txt", b"# er nodes=9 degree=8 seed=1\n0 1\n0 2\n"),
-        ("a.mtx", b"%%MatrixMarket matrix coordinate pattern symmetric\n% er nodes=9 degree=8 seed=1\n9 9 36\n2 1\n"),
-        ("a.graph", b"% er nodes=9 degree=8 seed=1\n9 36\n2 3 4 5 6 7 8 9\n1 3 4 "),
+        ("a.txt", b"# er nodes=9 degree=8 seed=0\n0 1\n0 2\n"),
+        ("a.mtx", b"%%MatrixMarket matrix coordinate pattern symmetric\n% er nodes=9 degree=8 seed=0\n9 9 36\n2 1\n"),
+        ("a.graph", b"% er nodes=9 degree=8 seed=0\n9 36\n2 3 4 5 6 7 8 9\n1 3 4 "),
         ("a.parquet", b"PAR1"),
         ("a.tsv.gz", b"\x1f\x8b"),
         ("a.CSV.ZST", b"\x28\xb5\x2f\xfd"),
-        ("plain", b"# er nodes=9 degree=8 seed=1\n0\t1\n"),
+        ("plain", b"# er nodes=9 degree=8 seed=0\n0\t1\n"),
     ];
     for (name, head) in heads {
         let path = dir.path().join(name);
@@ -593,12 +722,26 @@ fn former_spellings_are_answered() {
         ("info g.tsv --directed=no", "--no-directed"),
         ("eval link g.tsv --html r.html", "-o FILE"),
         ("embed g.tsv -o z.npy --dimensions 8", "--dim"),
+        ("embed g.tsv -o z.npy --vectors local", "--stage"),
+        ("layout z.npy -o xy.tsv --steps 50", "--iterations"),
+        ("tune g.tsv --first-seed 3", "--seed"),
+        ("draw g.tsv -o g.svg --labels 3", "--labelled"),
     ] {
         hone()
             .args(line.split(' '))
             .assert()
             .code(2)
             .stderr(contains(now));
+    }
+    // The same spelling in another command is another mistake.
+    for (line, not) in [
+        ("roles g.tsv --labels l.tsv", "--labelled"),
+        ("similar z.npy --node 1 --model m.hone", "--save-model"),
+        ("count g.tsv --by node", "--goal"),
+        ("tune g.tsv --by links", "--per"),
+    ] {
+        let refused = hone().args(line.split(' ')).assert().code(2);
+        refused.stderr(contains("error: unexpected argument").and(contains(not).not()));
     }
 }
 
@@ -654,6 +797,16 @@ fn errors_are_json_where_results_are() {
     );
     let line = said("info a.txt --json");
     assert_eq!((&line["kind"], &line["line"]), (&"input".into(), &2.into()));
+    let usage = said("info a.txt --nonsense --json");
+    assert_eq!(
+        (&usage["kind"], &usage["option"], &usage["exit_code"]),
+        (&"usage".into(), &"--nonsense".into(), &2.into())
+    );
+    assert!(
+        usage["message"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("unexpected argument"))
+    );
     let option = said("eval link builtin:karate --json --methods nothing");
     assert_eq!(
         (&option["kind"], &option["option"]),

@@ -437,7 +437,7 @@ fn totals_and_info() {
     .success();
     assert_eq!(
         read(folder.path(), "t.tsv"),
-        "motif\toccurrences\tsum_over_edges\npath3\t2\t4\ntailed-near\t1\t2\n"
+        "motif\toccurrences\tedges_in_position\npath3\t2\t4\ntailed-near\t1\t2\n"
     );
     hone(
         folder.path(),
@@ -455,7 +455,7 @@ fn totals_and_info() {
     .success();
     assert_eq!(
         read(folder.path(), "t.csv"),
-        "motif,occurrences,sum_over_edges\npath3,2,4\n"
+        "motif,occurrences,edges_in_position\npath3,2,4\n"
     );
     for other in ["t.npy", "t.tsv.gz", "t.foo"] {
         let refused = hone(

@@ -193,6 +193,54 @@ fn roles_print_write_and_explain() {
         .assert()
         .success()
         .stdout(contains("5 is a"));
+    let run = |args: &[&str]| {
+        let mut run = hone();
+        run.current_dir(folder.path())
+            .args(["roles", "builtin:karate", "--explain", "all"]);
+        let done = run.args(args).assert().success();
+        String::from_utf8(done.get_output().stdout.clone()).expect("text")
+    };
+    let all = run(&[]);
+    let mut lines = all.lines();
+    let head: Vec<&str> = lines.next().expect("a head").split_whitespace().collect();
+    assert_eq!(head, ["id", "role", "membership", "because", "otherwise"]);
+    assert!(
+        lines.clone().count() == 34 && lines.all(|line| line.contains("(mean ")),
+        "{all}"
+    );
+    let explained = json(run(&["--json"]).as_bytes());
+    let texts = explained["explanations"].as_array().expect("a list");
+    assert_eq!(texts.len(), 34);
+    run(&["-o", "all.csv"]);
+    let table = fs::read_to_string(folder.path().join("all.csv")).expect("a table");
+    let text = texts[5]["text"].as_str().expect("a sentence");
+    assert!(
+        table
+            .lines()
+            .next()
+            .expect("a head")
+            .ends_with(",explanation")
+    );
+    assert!(
+        table
+            .lines()
+            .nth(6)
+            .expect("node 5")
+            .ends_with(&format!("\"{text}\"")),
+        "{table}"
+    );
+    // Memberships have four decimals at most.
+    let memberships = table.lines().nth(1).expect("a node").split(',').skip(2);
+    let numbers = memberships.take_while(|field| field.parse::<f64>().is_ok());
+    let long = |field: &str| {
+        field
+            .split_once('.')
+            .is_some_and(|(_, decimals)| decimals.len() > 4)
+    };
+    assert!(
+        numbers.clone().count() > 3 && !numbers.into_iter().any(long),
+        "{table}"
+    );
     for (args, text) in [
         (["--explain", "Zoe"], "--explain: no node is called `Zoe`"),
         (["--roles", "99"], "a number from 1 to 12"),
@@ -490,7 +538,7 @@ fn records_repeat_similar_layout_roles_and_map() {
         ),
         ("similar z.npy --prepared --by all -o rows.npy", "rows.npy"),
         (
-            "layout z.npy -o xy.tsv --by proximity --neighbours 5 --steps 50 --layout-seed 3",
+            "layout z.npy -o xy.tsv --by proximity --neighbours 5 --iterations 50 --layout-seed 3",
             "xy.tsv",
         ),
         (
@@ -498,7 +546,7 @@ fn records_repeat_similar_layout_roles_and_map() {
             "roles.tsv",
         ),
         (
-            "map g.tsv -o map.html --vectors z.npy --labels labels.tsv --title T --steps 50",
+            "map g.tsv -o map.html --vectors z.npy --labels labels.tsv --title T --iterations 50",
             "map.html",
         ),
         (

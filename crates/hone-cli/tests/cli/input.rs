@@ -85,7 +85,7 @@ fn standard_input_and_what_was_dropped() {
         .assert()
         .success();
     quiet
-        .stdout(contains("self-loops dropped  1\nduplicates dropped  1\n"))
+        .stdout(contains("self-loops dropped  1\nduplicates merged   1\n"))
         .stderr(is_empty());
     let summed = hone()
         .args(["info", "-", "--weighted"])

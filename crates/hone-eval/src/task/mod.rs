@@ -28,6 +28,8 @@ pub struct Setting<'a> {
     pub save: Option<(&'a Save, &'a str)>,
     /// Who gets the progress.
     pub progress: &'a dyn Progress,
+    /// Whether cells that are complete are returned when the work is interrupted, the others being that error.
+    pub partial: bool,
 }
 
 impl<'a> Setting<'a> {
@@ -37,6 +39,7 @@ impl<'a> Setting<'a> {
             cache,
             save: None,
             progress,
+            partial: false,
         }
     }
 
@@ -52,20 +55,24 @@ impl<'a> Setting<'a> {
     ) -> Result<Vec<Result<T>>> {
         let mut cells = Vec::with_capacity(methods.len());
         for method in methods {
-            self.progress.check()?;
-            let cache = self.cache_for(method, &train, seed)?;
             let mut failed = false;
-            let cell = cache.cell(&key(method), || {
-                let made = compute(method)?;
-                failed = made.is_err();
-                made
+            let cell = self.progress.check().and_then(|()| {
+                let cache = self.cache_for(method, &train, seed)?;
+                cache.cell(&key(method), || {
+                    let made = compute(method)?;
+                    failed = made.is_err();
+                    made
+                })
             });
-            self.progress.advance(1);
             cells.push(match cell {
+                Err(Error::Interrupted) if self.partial => Err(Error::Interrupted),
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 // A wrong file of vectors ends the evaluation: the user has to know at once.
                 Err(error) if !failed || method.reads_file() => return Err(error),
-                cell => cell,
+                cell => {
+                    self.progress.advance(1);
+                    cell
+                }
             });
         }
         Ok(cells)

@@ -54,7 +54,7 @@ fn choices_are_shown_everywhere() {
     assert!(
         table
             .text(false)
-            .contains("chosen for longer: q=1|2 (2 of 3), q=4 (1) on a\n")
+            .contains("Chosen by validation for longer: q=1|2 (2 of 3), q=4 (1) on a\n")
     );
     let markdown = table.markdown();
     assert!(markdown.contains(

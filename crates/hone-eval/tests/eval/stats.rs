@@ -180,3 +180,39 @@ fn significance_is_not_claimed_where_it_cannot_be() {
         assert!(table.notes[1].contains(what), "{table:?}");
     }
 }
+
+/// Gains of one graph have the interval of its splits, which is that of a sample drawn by hand, and no p-value.
+#[test]
+fn gains_on_one_graph_have_intervals_over_its_splits() {
+    let of = |values: &[f64]| vec![values.to_vec(), values[..2].to_vec()];
+    let scores = Scores {
+        methods: vec!["hone".into(), "b".into()],
+        graphs: vec!["10 %".into(), "50 %".into()],
+        values: vec![of(&[0.6, 0.7, 0.8, 0.9]), of(&[0.5, 0.5, 0.5, 0.5])],
+        chosen: vec![vec![vec![String::new(); 4]; 2]; 2],
+    };
+    let table = scores.gains_of_splits("gain", &[0], &[1]);
+    assert_eq!(table.columns, ["10 %", "from", "to", "50 %", "from", "to"]);
+    let (name, cells) = &table.rows[0];
+    let cells: Vec<Option<f64>> = cells.iter().map(|cell| cell.map(|of| of.mean)).collect();
+    assert_eq!(name, "hone over b");
+    assert!((cells[0].expect("a gain") - 0.5).abs() < 1e-12);
+    // All 256 samples of four splits: the means that 2.5 % of them are below, and above.
+    let own = [0.6, 0.7, 0.8, 0.9];
+    let mut all: Vec<f64> = (0..256)
+        .map(|k| (0..4).map(|at| own[(k >> (2 * at)) & 3]).sum::<f64>() / 2.0 - 1.0)
+        .collect();
+    all.sort_by(f64::total_cmp);
+    for (cell, exact) in [(cells[1], all[6]), (cells[2], all[249])] {
+        // One step of means is 0.05.
+        assert!(
+            (cell.expect("an interval") - exact).abs() < 0.051,
+            "{cell:?} {exact}"
+        );
+    }
+    assert!(
+        cells[3].is_some() && cells[4].is_none(),
+        "two splits have no interval"
+    );
+    assert!(table.notes[0].contains("no p-value"));
+}

@@ -1,9 +1,12 @@
 //! Settings for one graph: what is chosen, and what is not told from chance.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use hone::graph::{GraphBuilder, builtin};
-use hone::{Config, Silent};
+use hone::message::Message;
+use hone::{Config, Progress, Silent};
 use hone_eval::cache::Cache;
 use hone_eval::labels::NodeLabels;
 use hone_eval::method::Method;
@@ -11,7 +14,7 @@ use hone_eval::pairs::PairOperator;
 use hone_eval::random::Stream;
 use hone_eval::split::Negatives;
 use hone_eval::task::{LinkCell, LinkConfig, Setting, link};
-use hone_eval::tune::{Goal, Row, TuneOptions, Tuned};
+use hone_eval::tune::{FIRST, Goal, Row, TuneOptions, Tuned};
 
 fn judged(scores: &[&[f64]]) -> Tuned {
     let names = ["hone", "hone-p", "hone-w"].map(str::to_owned);
@@ -38,19 +41,28 @@ fn a_clear_lead_is_taken_and_noise_is_not() {
     assert!(
         clear
             .verdict
+            .to_string()
             .starts_with("hone-w is chosen: better by 0.050"),
         "{}",
         clear.verdict
     );
     let noise = judged(&[first, &[0.70; 5], &[0.85, 0.78, 0.83, 0.79, 0.83]]);
     assert_eq!((noise.best, noise.chosen), (2, 0));
-    assert!(noise.verdict.contains("may be chance"), "{}", noise.verdict);
+    assert!(
+        noise.verdict.to_string().contains("may be chance"),
+        "{}",
+        noise.verdict
+    );
     let worse = judged(&[first, &[0.70; 5], &[0.75; 5]]);
     assert_eq!((worse.best, worse.chosen), (0, 0));
     for rounds in [1, 2] {
         let short = judged(&[&first[..rounds], &[0.7; 2][..rounds], &[0.9; 2][..rounds]]);
         assert_eq!((short.best, short.chosen), (2, 0));
-        assert!(short.verdict.contains("cannot tell"), "{}", short.verdict);
+        assert!(
+            short.verdict.to_string().contains("cannot tell"),
+            "{}",
+            short.verdict
+        );
     }
 }
 
@@ -147,6 +159,68 @@ fn slips_are_named() {
     assert_eq!(by(None, None).expect("links"), Goal::Links);
 }
 
+/// Stops the work at a given step, when its time is up then, and keeps what is said.
+struct Slow {
+    left: AtomicU64,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Progress for Slow {
+    fn advance(&self, _: u64) {
+        if self.left.fetch_sub(1, Relaxed) == 1 {
+            std::thread::sleep(TIME);
+        }
+    }
+
+    fn note(&self, message: &Message) {
+        self.notes
+            .lock()
+            .expect("one thread")
+            .push(message.to_string());
+    }
+}
+
+/// Long enough for four small embeddings on a slow machine.
+const TIME: Duration = Duration::from_secs(6);
+
+/// The candidates of an unfinished round that are complete are kept, are shown, and decide nothing; how long all take is said first.
+#[test]
+fn an_interrupted_round_keeps_what_is_complete() {
+    let graph = builtin("karate").expect("built in");
+    let names = ["hone:dim=8", "hone:dim=6", "hone:dim=4"].map(str::to_owned);
+    let options = TuneOptions {
+        candidates: names.to_vec(),
+        rounds: 3,
+        ..TuneOptions::default()
+    };
+    let tuned = |steps| {
+        let progress = Slow {
+            left: AtomicU64::new(steps),
+            notes: Mutex::default(),
+        };
+        let tuned = options.run(&graph, None, Some(TIME), &progress);
+        (
+            tuned.expect("tuned"),
+            progress.notes.into_inner().expect("one thread"),
+        )
+    };
+    let whole = options.run(&graph, None, None, &Silent).expect("tuned");
+    for steps in [2, 4] {
+        let (part, notes) = tuned(steps);
+        let (rounds, partial) = (steps / 3, steps % 3);
+        assert_eq!((part.rounds, part.partial), (rounds, partial));
+        for (at, (row, whole)) in part.rows.iter().zip(&whole.rows).enumerate() {
+            let scores = rounds as usize + usize::from((at as u64) < partial);
+            assert_eq!(row.links, whole.links[..scores]);
+            assert!(row.difference.is_some() == (at > 0 && rounds > 0));
+        }
+        assert!(notes[0].starts_with("3 rounds take about "), "{notes:?}");
+        let verdict = part.verdict.to_string();
+        let nothing = "no round finished in 6s, so nothing was compared; hone:dim=8 stays. Try 41s (time_limit)";
+        assert_eq!(verdict.starts_with(nothing), rounds == 0, "{verdict}");
+    }
+}
+
 /// Directed graphs are judged as `hone eval link --directed` judges them, by the direction of arcs too.
 #[test]
 fn directed_graphs_are_judged_by_directions() {
@@ -193,7 +267,7 @@ fn directed_graphs_are_judged_by_directions() {
                 negatives,
                 ..LinkConfig::default()
             };
-            let (none, seed) = (Cache::none(), options.first_seed);
+            let (none, seed) = (Cache::none(), options.seed + FIRST);
             let cells = link(
                 &graph,
                 &methods,

@@ -392,7 +392,13 @@ fn tables_hold_names_and_memberships() {
     let found = find(&graph);
     let write = |name: &str| {
         let mut batch = Batch::new(Existing::Refuse);
-        found.add_to(&mut batch, &folder.path().join(name), graph.ids(), &Silent)?;
+        found.add_to(
+            &mut batch,
+            &folder.path().join(name),
+            graph.ids(),
+            false,
+            &Silent,
+        )?;
         batch.commit()
     };
     write("roles.csv").expect("written");

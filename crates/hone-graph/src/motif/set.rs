@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::orbit::{ArcOrbit, Graphlet, Orbit, Triad};
 use crate::error::{Error, Result};
-use crate::message::{message, setting};
+use crate::message::{Message, call, message, quoted, setting};
 use crate::spelling;
 
 /// What a weighted motif graph counts: one edge orbit, or a whole graphlet (the sum of its orbits); in directed graphs
@@ -165,20 +165,23 @@ const SETS: [(&str, MotifSet); 9] = [
     ("size4", MotifSet::Size(4)),
 ];
 
-fn unknown(name: &str) -> String {
+fn unknown(name: &str) -> Message {
     let names = || Motif::all().map(Motif::name);
     let meant = spelling::closest(name, names().chain(SETS.iter().map(|set| set.0)));
     if !meant.is_empty() {
         let meant = spelling::either(&meant[..meant.len().min(3)]);
-        return format!(
-            "`{name}` is not a motif; did you mean {meant}? `hone count --help` lists all"
-        );
+        return message![
+            quoted(name),
+            format!(" is not a motif; did you mean {meant}? "),
+            call("motif::catalogue"),
+            " lists all"
+        ];
     }
     let list = |of: &dyn Fn(&Motif) -> bool| {
         let motifs = Motif::all().filter(of).map(Motif::name);
         motifs.collect::<Vec<_>>().join(", ")
     };
-    format!(
+    let text = format!(
         "`{name}` is not a motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
          (orbits of at most that many nodes), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \
          {}, the graphlets {} (also G0 to G8), and the directed motifs {} (also M1 to M13) and \
@@ -186,7 +189,8 @@ fn unknown(name: &str) -> String {
         list(&|motif| matches!(motif, Motif::Orbit(_))),
         list(&|motif| matches!(motif, Motif::Graphlet(_))),
         list(&|motif| matches!(motif, Motif::Triad(_)))
-    )
+    );
+    text.into()
 }
 
 /// A choice of motifs, as in a configuration.

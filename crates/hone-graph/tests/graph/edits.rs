@@ -98,3 +98,44 @@ fn new_nodes_come_where_reading_would_put_them() {
     );
     assert_eq!(grown(integers(), &[]).0, "2 5 9");
 }
+
+/// Adding the edges of another graph gives what all of them give together; its weights replace those that were there.
+#[test]
+fn edges_of_another_graph_are_added() {
+    let of = |directed: bool, ids: &[&str], edges: &[(u32, u32)], weights: &[f32]| {
+        let builder = match directed {
+            true => GraphBuilder::directed(0),
+            false => GraphBuilder::undirected(0),
+        };
+        let builder = builder
+            .ids(NodeIds::from_texts(ids))
+            .edges(edges.to_vec())
+            .weights(weights.to_vec());
+        builder.build().expect("in range")
+    };
+    for directed in [false, true] {
+        let before = of(directed, &["2", "5", "9"], &[(0, 1), (1, 2)], &[1.5, 2.0]);
+        // 7 comes between 5 and 9; an arc the other way round is another one.
+        let added = of(directed, &["9", "5", "7"], &[(0, 1), (0, 2)], &[4.0, 3.0]);
+        let all = before.with_added(&added).expect("sound");
+        let ids = ["2", "5", "7", "9"];
+        let expected = match directed {
+            true => {
+                let edges = [(0, 1), (1, 3), (3, 1), (3, 2)];
+                of(true, &ids, &edges, &[1.5, 2.0, 4.0, 3.0])
+            }
+            false => of(false, &ids, &[(0, 1), (1, 3), (3, 2)], &[1.5, 4.0, 3.0]),
+        };
+        assert_eq!(all.fingerprint(), expected.fingerprint());
+        assert_eq!(
+            (all.ids(), all.weights()),
+            (expected.ids(), expected.weights())
+        );
+        let plain = graph(&["2", "5"], &[(0, 1)]).with_added(&graph(&["x", "2"], &[(0, 1)]));
+        let plain = plain.expect("sound");
+        assert!(plain.weights().is_none() && plain.ids() == &NodeIds::from_texts(&["2", "5", "x"]));
+        let other = of(!directed, &["2", "5"], &[(0, 1)], &[1.0]);
+        let refused = before.with_added(&other).expect_err("of another kind");
+        assert!(refused.to_string().contains("directed"), "{refused}");
+    }
+}

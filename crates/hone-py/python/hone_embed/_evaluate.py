@@ -85,7 +85,7 @@ def link_split(
     removed: float = 0.5,
     selection: float = 0.1,
     negatives: Optional[str] = None,
-    random_state: int = 1,
+    random_state: int = 0,
     directed: Optional[bool] = None,
 ) -> LinkSplit:
     """Remove edges and draw as many pairs without one, for link prediction by any method.
@@ -140,10 +140,10 @@ def evaluate_link_prediction(
         Names (see :func:`methods`), with options among which validation chooses (``"hone-p:steps=1|2|3"``), files of vectors
         of the training graphs (``"file:z-{seed}.npy"``), and :class:`HONE` estimators.
     seeds
-        How many splits, or their seeds; they are 1, 2, … by default.
+        How many splits, or their seeds; they are 0, 1, … by default.
     removed, selection, protocol, operators, standardize
         Share of removed edges; share of pairs used for choosing options; ``"select10"``, ``"cv"`` or ``"train-graph"``; how
-        the vectors of a pair are combined; whether features are standardised. docs/evaluation.md explains them.
+        the vectors of a pair are combined; whether features are standardised. The page *evaluation* of the manual explains them.
     negatives
         Pairs without an edge: ``"random"``; ``"reversed"``, reversed removed arcs; or ``"mixed"``, half each. By default
         ``"random"``, for directed graphs ``"mixed"``.
@@ -165,8 +165,8 @@ def evaluate_link_prediction(
     >>> scores = evaluate_link_prediction("builtin:karate", ["degree"], seeds=2)
     >>> scores.to_pandas()[["method", "seed"]]
        method  seed
-    0  degree     1
-    1  degree     2
+    0  degree     0
+    1  degree     1
     """
     graph = as_graph(graph, directed=directed)
     settings = _settings(seeds, standardize, grid, cache, save)
@@ -232,7 +232,7 @@ def _settings(seeds: Union[int, Iterable[int]], standardize: bool, grid: bool, c
     """Settings of any evaluation; those of links have values that labels of nodes do not look at."""
     return {
         **{"removed": 0.5, "selection": 0.1, "protocol": "select10", "operators": None, "negatives": None},
-        "seeds": list(range(1, seeds + 1)) if isinstance(seeds, int) else [int(seed) for seed in seeds],
+        "seeds": list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds],
         "standardize": standardize,
         "grid": grid,
         "cache": None if cache is None else os.fspath(cache),

@@ -394,7 +394,7 @@ def compare_attributes(record: str, file: str) -> None:
         warn(f"{file}: not the attributes of {record}: {difference}")
 
 
-def generate(model: str, *, random_state: int = 1, verbose: bool = False, **parameters: Any) -> Graph:
+def generate(model: str, *, random_state: int = 0, verbose: bool = False, **parameters: Any) -> Graph:
     """Generate a random or regular graph; the same seed gives the same graph.
 
     Parameters

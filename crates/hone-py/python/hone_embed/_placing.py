@@ -71,7 +71,7 @@ class Placing(SklearnProtocol):
         ``attributes``, one row per node of ``X`` as in ``fit``, place nodes by what they are, even without edges. Rows of
         fitted nodes replace their attributes; rows without a value leave them as they were.
 
-        See docs/models.md for how nodes are placed, and how well.
+        The page *models* of the manual says how nodes are placed, and how well.
 
         Examples
         --------

@@ -63,7 +63,7 @@ def tune(
     time_limit: Optional[float] = None,
     directed: Optional[bool] = None,
     weighted: bool = False,
-    random_state: int = 100_001,
+    random_state: int = 0,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Tuning:
@@ -85,10 +85,10 @@ def tune(
     goal
         What decides: ``"links"``, ``"labels"`` or ``"both"``.
     rounds, removed, random_state
-        How many times edges are hidden (fewer than three rounds decide nothing); the share of hidden edges; the seed of
-        the first round.
+        How many times edges are hidden (fewer than three rounds decide nothing); the share of hidden edges; the seed. No
+        split is one that an evaluation with a seed below 100001 has.
     time_limit
-        Seconds after which it stops; only completed rounds are counted.
+        Seconds after which it stops. Completed rounds decide; finished candidates of the next one are kept.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def tune(
     if goal not in (None, "links", "labels", "both"):
         raise ValueError(f"goal: {goal!r} is not one of 'links', 'labels', 'both'")
     options: dict[str, Any] = {"removed": float(removed), "goal": goal, "rounds": _whole("rounds", rounds)}
-    options["first_seed"] = _whole("random_state", random_state)
+    options["seed"] = _whole("random_state", random_state)
     options["dim"] = None if n_components is None else _whole("n_components", n_components)
     if candidates is not None:
         options["candidates"] = [candidates] if isinstance(candidates, str) else list(candidates)

@@ -277,7 +277,7 @@ fn config_of_record(text: &str, path: &Path) -> Result<Option<Config>, String> {
     }
     let mut record: Record = record::parse(text.as_bytes())?;
     if record.config.is_none() && record.by.is_some() && record.motifs.is_some() {
-        return Err("it is the record of `hone count`, which has no configuration".into());
+        return Err("it is the record of counts, which has no configuration".into());
     }
     if let Some(config) = &mut record.config
         && let Some(file) = &mut config.attributes.file

@@ -246,11 +246,12 @@ pub(super) fn open(
     if run.engine.leads() && *begin == Begin::Resumed {
         let folder = folder.display();
         let stages = names.split(|&byte| byte == b'\n').count() - 1;
-        run.progress.note(&match stages {
+        let note = match stages {
             0 => format!("nothing to resume in {folder}: starting from the beginning"),
             1 => format!("resuming from {folder}: 1 finished stage"),
             stages => format!("resuming from {folder}: {stages} finished stages"),
-        });
+        };
+        run.progress.note(&note.into());
     }
     opened
 }

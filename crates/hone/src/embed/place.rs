@@ -6,6 +6,7 @@ mod rows;
 mod structure;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 use self::rows::{Comparison, PlacedView, TOGETHER};
@@ -39,6 +40,9 @@ pub struct Like<'a> {
     pub structure_only: bool,
     /// Whether only nodes are wanted that the model does not have: the same rows, with motifs counted around them alone.
     pub new_only: bool,
+    /// Whether the graph has only what was added to that of the fit: new nodes and their edges. These nodes get the proximity columns
+    /// that they have in the whole graph, bit for bit; the other columns take the whole graph, and the result is without them.
+    pub added_only: bool,
     /// Bytes that this process may hold, instead of what the machine has free.
     pub memory_limit: Option<u64>,
 }
@@ -70,28 +74,26 @@ impl Model {
         let likeness = self.likeness(&run, like, &of_fit);
         let same = likeness.same;
         run.report.like = Some(likeness);
-        let first = if like.structure_only {
-            self.before_structure()
-        } else {
-            0
-        };
-        let columns = first..self.vectors.cols();
+        let columns = self.columns_of(like);
         let is_new = |i: &u32| of_fit[*i as usize].is_none();
         let nodes = 0..graph.nodes() as u32;
-        let new: Option<Vec<u32>> = like.new_only.then(|| nodes.filter(is_new).collect());
+        let some = like.new_only || like.added_only;
+        let new: Option<Vec<u32>> = some.then(|| nodes.filter(is_new).collect());
         let vectors = match &new {
             Some(new) if new.is_empty() => {
                 run.note("all nodes of this graph are in the model: no node is new, and the result has no rows");
                 Block::zeros(0, columns.len())
             }
-            _ if same && like.attributes.is_none() => self.vectors()?.columns(columns),
+            _ if same && !like.added_only && like.attributes.is_none() => {
+                self.vectors()?.columns(columns.clone())
+            }
             new => {
                 let matrices = !like.structure_only;
                 let graph = &*notes::undirected_as_chosen(run.config, graph, matrices);
                 self.place(&mut run, graph, *like, of_fit, new.as_deref())?
             }
         };
-        self.describe(&mut run, first);
+        self.describe(&mut run, &columns);
         run.report.work = start.work();
         let ids = match &new {
             None => graph.ids().clone(),
@@ -128,6 +130,8 @@ impl Model {
             model: None,
             structure_only: like.structure_only,
             new_only: like.new_only,
+            added_only: like.added_only,
+            added: None,
             fingerprint,
             same,
             shared,
@@ -148,7 +152,9 @@ impl Model {
         let rows = like
             .attributes
             .map_or(graph.nodes(), |own| own.values.rows());
-        let refused: [(bool, &str, Message); 7] = [
+        let of_edges = |motif| is_of_edges(&facts.config, motif);
+        let of_motifs = !self.views.iter().all(|view| of_edges(view.motif));
+        let refused: [(bool, &str, Message); 10] = [
             (
                 rows != graph.nodes(),
                 "attributes",
@@ -164,6 +170,21 @@ impl Model {
                 like.structure_only && self.structure.is_none(),
                 "structure-only",
                 "the model has no structure columns; fit one with the preset hone".into(),
+            ),
+            (
+                like.added_only && like.structure_only,
+                "structure-only",
+                "motifs around new nodes take the whole graph; give it too".into(),
+            ),
+            (
+                like.added_only && like.attributes.is_some(),
+                "attributes",
+                "columns of attributes take the whole graph; give it too".into(),
+            ),
+            (
+                like.added_only && of_motifs,
+                "added",
+                "the model has motif graphs, whose weights take the whole graph; give it too".into(),
             ),
             (
                 other_arcs && directed,
@@ -211,7 +232,7 @@ impl Model {
         new: Option<&[u32]>,
     ) -> Result<Block> {
         // How far arcs have moved is measured on shared nodes.
-        let few = new.filter(|_| !self.is_of_arcs());
+        let few = new.filter(|_| like.added_only || !self.is_of_arcs());
         let all = || (0..graph.nodes() as u32).collect();
         let placement = Placement {
             model: self,
@@ -230,13 +251,22 @@ impl Model {
         Ok(pick(&[&vectors], &rows))
     }
 
-    /// Names and blocks of the columns from one on.
-    fn describe(&self, run: &mut Context, first: usize) {
-        run.report.columns = self.facts().columns[first..].to_vec();
+    /// The columns that are wanted.
+    fn columns_of(&self, like: &Like) -> Range<usize> {
+        match (like.structure_only, like.added_only) {
+            (true, _) => self.before_structure()..self.vectors.cols(),
+            (false, true) => 0..self.z_columns(),
+            (false, false) => 0..self.vectors.cols(),
+        }
+    }
+
+    /// Names and blocks of the columns.
+    fn describe(&self, run: &mut Context, columns: &Range<usize>) {
+        run.report.columns = self.facts().columns[columns.clone()].to_vec();
         let blocks = self.facts().blocks.iter();
-        let blocks = blocks.filter(|block| block.first >= first);
+        let blocks = blocks.filter(|block| columns.contains(&block.first));
         let shifted = |block: &ColumnBlock| ColumnBlock {
-            first: block.first - first,
+            first: block.first - columns.start,
             ..block.clone()
         };
         run.report.blocks = blocks.map(shifted).collect();
@@ -272,14 +302,54 @@ impl Placement<'_> {
         } else {
             self.model.z_columns()
         };
-        (z, self.model.structure_columns())
+        let structure = match self.like.added_only {
+            true => 0,
+            false => self.model.structure_columns(),
+        };
+        (z, structure)
+    }
+
+    /// Columns of attributes.
+    fn attribute_columns(&self) -> usize {
+        match self.like.structure_only || self.like.added_only {
+            true => 0,
+            false => self.model.attribute_columns(),
+        }
+    }
+
+    /// What the other columns of edges alone would take.
+    fn note_added(&self, run: &mut Context) -> Result<()> {
+        let old = |i: u32| self.of_fit[i as usize].is_some();
+        let between = |i: u32| {
+            let neighbours = self.graph.neighbors(i).iter();
+            let counted = |j: u32| old(j) && (i < j || self.graph.is_directed());
+            neighbours.filter(|&&j| counted(j)).count()
+        };
+        if self.shared().next().is_none() {
+            let message = "no node of these edges is in the model; give edges between new nodes and those of the model";
+            return Err(Error::config("added", message));
+        }
+        let idle: usize = self.shared().map(|(i, _)| between(i)).sum();
+        if idle > 0 {
+            run.note(format!(
+                "edges between nodes of the model are left out ({idle}): they move these nodes, for which it takes the whole graph"
+            ));
+        }
+        let others = self.model.vectors.cols() - self.model.z_columns();
+        if others > 0 {
+            run.note("these are the proximity columns; the others take the whole graph");
+        }
+        Ok(())
     }
 
     /// The vectors of the nodes.
     fn vectors(&self, run: &mut Context) -> Result<Block> {
         let (z_cols, x_cols) = self.columns();
+        if self.like.added_only {
+            self.note_added(run)?;
+        }
         self.check_memory(run, self.nodes.len(), x_cols, self.few)?;
-        let witnesses = match self.like.structure_only {
+        let witnesses = match x_cols == 0 || self.like.structure_only {
             true => Vec::new(),
             false => witnesses(self.shared().collect(), &self.names),
         };
@@ -304,10 +374,7 @@ impl Placement<'_> {
         }
         let needs_counts = motifs || x_cols > 0 && structure.is_none();
         let counts = needs_counts.then(|| self.count(run)).transpose()?;
-        let of_attributes = match self.like.structure_only {
-            true => 0,
-            false => self.model.attribute_columns(),
-        };
+        let of_attributes = self.attribute_columns();
         let mut out = Block::zeros(self.nodes.len(), z_cols + of_attributes + x_cols);
         if of_attributes > 0 {
             run.time("attributes", |run| {
@@ -361,7 +428,7 @@ impl Placement<'_> {
         let placed = 4 * rows * (columns + 6 * views * widest) + 20 * views * slots;
         let around = (AROUND + AROUND_OF_THREAD * rayon::current_num_threads()) * nodes
             + IN_TRIANGLES * slots;
-        let of_attributes = match self.model.attribute_columns() {
+        let of_attributes = match self.attribute_columns() {
             0 => 0,
             columns => 24 * nodes * columns + 12 * slots,
         };
@@ -420,7 +487,11 @@ impl Placement<'_> {
                 Some(counts) => weighted(run.config, self.graph, counts, view.motif)?.graph,
                 None => of_edges(run.config, self.graph)?,
             };
-            Ok(Comparison::new(view, graph, &self.of_fit, &self.names))
+            let of_fit = &self.of_fit;
+            Ok(match self.like.added_only {
+                true => Comparison::added(view, graph, of_fit),
+                false => Comparison::new(view, graph, of_fit, &self.names),
+            })
         });
         compared.collect()
     }
@@ -453,7 +524,7 @@ impl Placement<'_> {
         self.write_proximity(run.config.local.row_power, &placed, stays, out)?;
         let kept = parallel::count(self.of_fit.len(), |i| stays(i as u32).is_some());
         notes::refined(run, &facts);
-        if self.model.is_of_arcs() {
+        if self.model.is_of_arcs() && !self.like.added_only {
             notes::moved(run, self.moved(out)?);
         }
         notes::without_place(run, self.graph, (out, &self.nodes), self.columns().0);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hone::Error;
-use hone::graph::{Edits, Graph, ReadOptions, read};
+use hone::graph::{Edits, Graph, ReadOptions};
 use hone::memory::Allowance;
 use hone::motif::Counts;
 use hone::store::CountTable;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::files::Files;
-use crate::input::{GraphSource, note_dropped};
+use crate::input::{GraphSource, read_changes};
 use crate::repeat::Earlier;
 
 /// What changed since an earlier count.
@@ -126,7 +126,7 @@ impl Update {
             ..source.input.options.clone()
         };
         let read = |path: &Option<PathBuf>| match path {
-            Some(path) => changes(path, &options, context),
+            Some(path) => read_changes(path, &options, context),
             None => Ok(None),
         };
         let (added, removed) = (read(&self.add)?, read(&self.remove)?);
@@ -180,16 +180,6 @@ impl Update {
             (error, _) => error,
         }
     }
-}
-
-/// The edges of a file, if there are any.
-fn changes(path: &Path, options: &ReadOptions, context: &Context) -> anyhow::Result<Option<Graph>> {
-    if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
-        return Ok(None);
-    }
-    let graph = read(path, options, context.progress())?;
-    note_dropped(&graph, false, context);
-    Ok(Some(graph))
 }
 
 /// The first line of a text that has all ids as fields.

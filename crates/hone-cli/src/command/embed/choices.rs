@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use hone::Error;
 use hone::config::{Config, Layers};
 use hone::graph::Graph;
-use hone::motif::{Delta, Sample};
+use hone::motif::Delta;
 
+use crate::arguments::SampleArgs;
 use crate::context::Context;
 use crate::files::Files;
 use crate::options;
@@ -40,9 +41,6 @@ pub(crate) struct ConfigArgs {
     /// Leave out motifs with more nodes than this.
     #[arg(long, value_name = "2-4", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
-    /// Estimate motif counts, from at most cap=64 neighbours per node, or with error=0.1,confidence=0.95.
-    #[arg(long, value_name = "HOW")]
-    sample: Option<Sample>,
     /// Leave out edges with fewer occurrences of a motif than this; also per motif: triangle=3,clique4=2.
     #[arg(long, value_name = "COUNT")]
     delta: Option<Delta>,
@@ -56,12 +54,11 @@ pub(crate) struct ConfigArgs {
     solver: Option<String>,
     #[command(flatten)]
     attributes: AttributeArgs,
-    /// Which vectors to write: global, or local (all local embeddings side by side).
-    #[arg(id = "global.output", long = "vectors", value_name = "WHICH", value_parser = ["global", "local"])]
-    vectors: Option<String>,
-    /// Seed of all random numbers.
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    /// The stage whose vectors are written: global, or local (all local embeddings side by side).
+    #[arg(id = "global.output", long = "stage", value_name = "STAGE", value_parser = ["global", "local"])]
+    stage: Option<String>,
+    #[command(flatten)]
+    sample: SampleArgs,
     /// Any setting by its dotted name; may be repeated, the last wins.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,

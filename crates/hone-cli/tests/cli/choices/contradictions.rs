@@ -105,9 +105,9 @@ fn an_option_and_a_setting_may_not_contradict_each_other() {
         ("embed", &["--seed", "7"], "seed=8", "--seed gives 7"),
         (
             "embed",
-            &["--vectors", "local"],
+            &["--stage", "local"],
             "global.output=global",
-            "--vectors gives local",
+            "--stage gives local",
         ),
         (
             "features",
@@ -166,7 +166,7 @@ fn options_without_effect_are_noted_in_one_line() {
         ),
         (
             "embed",
-            "--preset hone-p --vectors local --dim 16",
+            "--preset hone-p --stage local --dim 16",
             "this option has no effect here: --dim (the vectors are the local embeddings, 26 of 16 columns)",
         ),
         (
@@ -221,8 +221,8 @@ fn options_without_effect_are_noted_in_one_line() {
     };
     for options in [
         "--dim 16 --seed 3 --steps 2 --local-dim 20 --sample 8",
-        "--vectors local --dim 32",
-        "--preset hone-p --solver nmf --vectors local",
+        "--stage local --dim 32",
+        "--preset hone-p --solver nmf --stage local",
         "--preset hone-p --motif-size 3 --pairs occurrences --motifs graphlets",
         &format!("--attributes {attributes} --attribute-id id"),
     ] {
@@ -234,7 +234,7 @@ fn options_without_effect_are_noted_in_one_line() {
         rows("--seed 0")
             == rows("--motif-size 3 --pairs occurrences --attribute-id foo --set degree=in")
     );
-    let local = "--preset hone-p --vectors local";
+    let local = "--preset hone-p --stage local";
     assert!(
         rows(local)
             == rows(&format!(

@@ -182,6 +182,135 @@ fn new_nodes_alone_have_the_rows_they_have_among_all() {
         .code(2);
 }
 
+/// What is new is placed without the graph that the model was fitted to, and added to it where it is given.
+#[test]
+fn edges_of_new_nodes_are_added() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let edges: String = (0..40)
+        .map(|i| format!("{i}\t{}\n{i}\t{}\n", (i + 1) % 40, (i * 7 + 3) % 40))
+        .collect();
+    let more = "newcomer\t0\nnewcomer\t33\nfriend\tnewcomer\n";
+    fs::write(at("g.tsv"), &edges).expect("written");
+    fs::write(at("more.tsv"), more).expect("written");
+    fs::write(at("h.tsv"), format!("{edges}{more}")).expect("written");
+    fit(folder.path(), at("g.tsv").to_str().expect("a plain name"));
+    let place = |out: &str, args: &[&str]| {
+        let mut run = hone();
+        run.current_dir(&folder)
+            .args(["place", "-o", out])
+            .args(args);
+        run
+    };
+    let model = ["--model", "m.hone"];
+    place("all.tsv", &[&["h.tsv"], &model[..]].concat())
+        .assert()
+        .success();
+    let both = ["g.tsv", "--add", "more.tsv"];
+    place("both.tsv", &[&both, &model[..]].concat())
+        .assert()
+        .success();
+    let (all, both) = (rows(&at("all.tsv")), rows(&at("both.tsv")));
+    assert!(both.len() == 42 && all.iter().all(|row| both.contains(row)));
+    let told = contains("2 in m.hone, 2 new; only new nodes are written").and(contains(
+        "these are the proximity columns; the others take the whole graph",
+    ));
+    place("new.tsv", &[&["--add", "more.tsv"], &model[..]].concat())
+        .assert()
+        .success()
+        .stderr(told);
+    let new = rows(&at("new.tsv"));
+    assert_eq!([&new[0][0], &new[1][0]], ["newcomer", "friend"]);
+    for row in &new {
+        let whole = all.iter().find(|whole| whole[0] == row[0]).expect("there");
+        assert_eq!(row[..], whole[..113], "proximity alone");
+    }
+    // Records repeat both, and say which file it was.
+    for (out, field, value) in [("both", "added", "more.tsv"), ("new", "added_only", "true")] {
+        let report: serde_json::Value =
+            serde_json::from_slice(&bytes(&at(&format!("{out}.tsv.run.json")))).expect("JSON");
+        assert_eq!(report["like"][field].to_string().trim_matches('"'), value);
+        let record = format!("{out}.tsv.run.json");
+        place("again.tsv", &["--force", "--config", &record])
+            .assert()
+            .success();
+        assert_eq!(bytes(&at("again.tsv")), bytes(&at(&format!("{out}.tsv"))));
+    }
+    fs::write(at("more.tsv"), "newcomer\t0\n").expect("written");
+    for record in ["both.tsv.run.json", "new.tsv.run.json"] {
+        let again = place("again.tsv", &["--force", "--config", record]).assert();
+        again.code(2).stderr(contains("--changed allow"));
+    }
+    let structure = ["--add", "more.tsv", "--structure-only"];
+    place("x.tsv", &[&structure, &model[..]].concat())
+        .assert()
+        .code(2)
+        .stderr(contains(
+            "--structure-only: motifs around new nodes take the whole graph",
+        ));
+    place("x.tsv", &model)
+        .assert()
+        .code(2)
+        .stderr(contains("INPUT"));
+    fs::write(at("few.tsv"), "newcomer\t0\n1\t39\n").expect("written");
+    place("x.tsv", &[&["few.tsv"], &model[..]].concat())
+        .assert()
+        .code(2)
+        .stderr(contains(
+            "Give the whole graph, old and new edges; or what is new as --add",
+        ));
+}
+
+/// A repeated run can take back what it left out.
+#[test]
+fn choices_of_a_record_can_be_taken_back() {
+    let folder = folder();
+    fit(folder.path(), "builtin:karate");
+    let place = |out: &str, args: &[&str]| {
+        let mut run = hone();
+        run.current_dir(&folder)
+            .args(["place", "-o", out])
+            .args(args);
+        run.assert().success();
+        rows(&folder.path().join(out))
+    };
+    let karate = ["builtin:karate", "--model", "m.hone"];
+    let few = place(
+        "few.tsv",
+        &[&karate[..], &["--structure-only", "--new-only"]].concat(),
+    );
+    assert!(few.is_empty());
+    let back = ["--no-structure-only", "--no-new-only"];
+    let all = place(
+        "all.tsv",
+        &[&["--config", "few.tsv.run.json"], &back[..]].concat(),
+    );
+    assert_eq!((all.len(), all[0].len()), (34, 129));
+    let map = |out: &str, args: &[&str]| {
+        let mut run = hone();
+        run.current_dir(&folder).args(["map", "-o", out]).args(args);
+        run.assert().success();
+        let record = bytes(&folder.path().join(format!("{out}.run.json")));
+        let record: serde_json::Value = serde_json::from_slice(&record).expect("JSON");
+        (
+            record["style"]["names"].clone(),
+            record["style"]["shapes"].clone(),
+        )
+    };
+    let small = [
+        "builtin:karate",
+        "--layout",
+        "pca",
+        "--no-names",
+        "--shapes",
+    ];
+    assert_eq!(map("a.svg", &small), (false.into(), true.into()));
+    let again = ["--config", "a.svg.run.json"];
+    assert_eq!(map("b.svg", &again), (false.into(), true.into()));
+    let back = [&again[..], &["--names", "--no-shapes"]].concat();
+    assert_eq!(map("c.svg", &back), (true.into(), false.into()));
+}
+
 #[test]
 fn structure_alone_needs_no_shared_nodes() {
     let folder = folder();
@@ -260,6 +389,39 @@ fn models_that_are_cut_off_are_refused() {
         }
     }
     assert!(!at("z.npy").exists());
+}
+
+/// Vectors are described in every format, text and Parquet by the record beside them.
+#[test]
+fn what_vectors_are_can_be_seen() {
+    let folder = folder();
+    let run = |args: &[&str]| {
+        let mut run = hone();
+        let done = run.current_dir(&folder).args(args).assert().success();
+        String::from_utf8(done.get_output().stdout.clone()).expect("text")
+    };
+    for end in ["npy", "npz", "tsv", "csv", "parquet", "w2v", "safetensors"] {
+        let name = format!("v.{end}");
+        run(&["-q", "embed", "builtin:karate", "--dim", "24", "-o", &name]);
+        let text = run(&["info", &name]);
+        assert!(text.contains("vectors in") && text.contains(end), "{text}");
+        assert!(text.contains("24: 21 proximity, 3 structure"), "{text}");
+        let facts: serde_json::Value =
+            serde_json::from_str(&run(&["info", "--json", &name])).expect("JSON");
+        assert_eq!(
+            (
+                &facts["nodes"],
+                &facts["columns"],
+                &facts["zero_rows"],
+                &facts["ids"][1]
+            ),
+            (&34.into(), &24.into(), &0.into(), &"1".into())
+        );
+        fs::remove_file(folder.path().join(format!("{name}.run.json"))).expect("there");
+    }
+    // Without a record text is a graph, as everywhere.
+    fs::write(folder.path().join("g.tsv"), "a\tb\nb\tc\n").expect("written");
+    assert!(run(&["info", "g.tsv"]).contains("edges"));
 }
 
 #[test]

@@ -175,7 +175,7 @@ export const arcsOf = (way, i) => data.arcs ? unpackCount(data.arcs[way][i]) : N
 /** Degrees as text: one of edges, two of arcs. @param {number} i */
 export const degreeText = (i) => data.arcs ? `out-degree ${show(arcsOf(0, i))}, in-degree ${show(arcsOf(1, i))}` : `degree ${show(degreeOf(i))}`;
 /** What joins two nodes. */
-export const link = meta.directed ? "arc" : "edge";
+export const link = "edge";
 
 /** @type {Map<string, number> | null} */
 let numbers = null;

@@ -76,7 +76,11 @@ function countPanel(box, i) {
   const table = titled(box, "Motif counts", "counts");
   table.append(line(cell("motif", false, "th"), cell("this node", true, "th"), cell("average", true, "th")));
   if (data.arcs) ["out-degree", "in-degree"].forEach((name, way) => table.append(line(cell(name), cell(show(arcsOf(way, i)), true), cell(show(meta.edges / N), true))));
-  meta.orbits.forEach((name, o) => table.append(line(cell(name), cell((countOf(o, i) > 2047 && o ? "≈ " : "") + show(o ? countOf(o, i) : degreeOf(i)), true), cell(show(meta.means[o]), true))));
+  meta.orbits.forEach((name, o) => {
+    const rounded = countOf(o, i) > 2047 && o > 0, own = cell((rounded ? "≈ " : "") + show(o ? countOf(o, i) : degreeOf(i)), true);
+    if (rounded) own.title = "rounded to three digits";
+    table.append(line(cell(name), own, cell(show(meta.means[o]), true)));
+  });
 }
 
 /** @param {HTMLElement} box @param {number} i */
@@ -85,7 +89,7 @@ function edgePanel(box, i) {
   const { offsets, ends, kinds } = data.edges, all = Array.from(ends.subarray(offsets[i], offsets[i + 1]));
   if (!kinds) return edgeList(box, counted(all.length, "edge"), all);
   const own = kinds.subarray(offsets[i], offsets[i + 1]);
-  ["arcs to", "arcs from", "arcs both ways with"].forEach((text, kind) => {
+  ["edges to", "edges from", "edges both ways with"].forEach((text, kind) => {
     const list = all.filter((_, k) => own[k] === kind + 1);
     if (list.length) edgeList(box, `${text} ${counted(list.length, "node")}`, list);
   });

@@ -24,7 +24,7 @@ use super::{BUILTIN_PREFIX, BUILTINS, Graph, GraphBuilder, builtin};
 use crate::columnar::BEGINNING;
 use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
-use crate::message::{message, setting};
+use crate::message::{Message, call, message, setting};
 use crate::progress::Progress;
 pub use blocks::LONGEST_LINE;
 pub use division::Division;
@@ -309,19 +309,22 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
         return Ok(InputFormat::MatrixMarket);
     }
     let path = source.path();
-    let refuse = |message: String, remedy: &str| Err(Error::input(path, message, remedy));
+    let refuse = |message: String, remedy: Message| Err(Error::input(path, message, remedy));
     match extension(path).as_deref() {
         Some("mtx") => Ok(InputFormat::MatrixMarket),
         Some("graph" | "metis") => Ok(InputFormat::Metis),
         Some("parquet" | "pq") => Ok(InputFormat::Parquet),
         Some("hone") => refuse(
             "this is a model, by its extension, not a graph".into(),
-            "give a graph; `hone place GRAPH -o OUT --model MODEL` places a graph in the space of a model",
+            message![
+                "give a graph; ",
+                call("Model::embed"),
+                " places a graph in the space of a model"
+            ],
         ),
         Some(extension @ ("npy" | "npz" | "safetensors" | "w2v" | "emb" | "vec")) => refuse(
             format!("`.{extension}` files cannot be read as a graph"),
-            "these are vectors, by the extension: give the edge list; `hone similar` uses vectors; write the matrix of a graph \
-             as Matrix Market",
+            "these are vectors, by the extension: give the edge list; write the matrix of a graph as Matrix Market".into(),
         ),
         Some(extension) if OTHERS.split(' ').any(|other| other == extension) => {
             let message = format!("`.{extension}` files cannot be read");

@@ -305,7 +305,7 @@ impl Source {
                     message![
                         "raise ",
                         setting("memory_limit"),
-                        ", or compress it again without the option --long of zstd"
+                        ", or compress it again with a shorter window (zstd: without --long)"
                     ],
                 )
             }

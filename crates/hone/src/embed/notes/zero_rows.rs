@@ -163,19 +163,18 @@ fn note_nodes(run: &mut Context, count: u64, [one, several]: [String; 2], remedy
     let text = if count == 1 { one } else { several };
     if count > 0 {
         run.note(message![
-            format!("{count} of {nodes} nodes {text} (a larger "),
-            setting(more),
+            format!("{count} of {nodes} nodes {text} ("),
+            more,
             format!(" {remedy})")
         ]);
     }
 }
 
-/// The setting that gives the factors of motif matrices more columns.
-fn room(config: &Config) -> &'static str {
-    if config.local.dim == Auto::Auto {
-        "global.dim"
-    } else {
-        "local.dim"
+/// What gives the factors of motif matrices twice as many columns.
+fn room(config: &Config) -> Message {
+    match config.local.dim {
+        Auto::Auto => set("global.dim", 2 * config.global.dim),
+        Auto::Given(columns) => set("local.dim", 2 * columns),
     }
 }
 
@@ -272,8 +271,8 @@ fn texts(run: &Context, graph: &Graph, columns: usize) -> [Message; WHYS] {
         false => "",
     };
     let cut = message![
-        "not covered by the leading factors of each motif matrix (a larger ",
-        setting(more),
+        "not covered by the leading factors of each motif matrix (",
+        more,
         format!(" covers more{small})")
     ];
     let walks = match graph.is_directed() {
@@ -283,8 +282,8 @@ fn texts(run: &Context, graph: &Graph, columns: usize) -> [Message; WHYS] {
     [
         "without an edge".into(),
         message![
-            format!("not covered by the factors that fit into {columns} (a larger "),
-            setting("global.dim"),
+            format!("not covered by the factors that fit into {columns} ("),
+            set("global.dim", 2 * config.global.dim),
             " has room for more)"
         ],
         message![

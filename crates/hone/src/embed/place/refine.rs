@@ -23,7 +23,7 @@ use crate::embed::model::{
     Basis, Rows, View, degrees, neighbours, normalized, product, relative_residual,
 };
 use crate::error::{Error, Result};
-use crate::message::{message, set};
+use crate::message::{message, set, setting};
 use crate::motif::MotifGraph;
 use crate::random::mix64;
 use crate::report::Fitting;
@@ -116,12 +116,14 @@ pub(super) fn check_enough(view: &View, shared: usize) -> Result<()> {
     let message = message![
         format!(
             "this graph has edges between only {shared} of the {all} nodes of the model, and at least {enough} are needed. \
-             Give the whole graph, old and new edges; or use "
+             Give the whole graph, old and new edges; or what is new as "
         ),
+        setting("added"),
+        ", for the proximity columns of new nodes; or use ",
         set("structure-only", true),
         " for the structure columns alone, or fit a new model"
     ];
-    Err(Error::config("like", message))
+    Err(Error::config("graph", message))
 }
 
 /// Refuses a graph whose shared nodes are hardly closer to their old places than to those of others.
@@ -137,7 +139,7 @@ fn check_nodes(left: f64, shuffled: f64, what: impl Fn() -> String) -> Result<()
         set("structure-only", true),
         " for the structure columns alone, which can still be compared; otherwise fit a new model"
     ];
-    Err(Error::config("like", message))
+    Err(Error::config("graph", message))
 }
 
 impl Placement<'_> {

@@ -51,12 +51,7 @@ impl Comparison {
         names: &[u64],
     ) -> Comparison {
         let back = (view.side != ViewSide::Both).then(|| graph.matrix.transposed());
-        let row_of_fit = |row: usize| {
-            let found = of_fit[node(&graph, row)].and_then(|model| view.row_of(model));
-            let found = found.filter(|&row| view.degrees[row] > 0.0);
-            found.map_or(NONE, |row| row as u32)
-        };
-        let shared: Vec<u32> = parallel::collect(graph.matrix.rows(), row_of_fit);
+        let shared = shared(view, &graph, of_fit);
         // A node of which only edges to new nodes are left is placed as they are.
         let is_adrift = |row: usize| {
             let back = back.iter().flat_map(|back| neighbours(back, row));
@@ -78,6 +73,17 @@ impl Comparison {
             known,
             adrift,
             back,
+            graph,
+        }
+    }
+
+    /// That of what was added alone: nodes of the fit have their edges beside.
+    pub(super) fn added(view: &View, graph: MotifGraph, of_fit: &[Option<u32>]) -> Comparison {
+        Comparison {
+            known: shared(view, &graph, of_fit),
+            changed: vec![false; graph.matrix.rows()],
+            adrift: 0,
+            back: (view.side != ViewSide::Both).then(|| graph.matrix.transposed()),
             graph,
         }
     }
@@ -111,6 +117,16 @@ impl Comparison {
         rows.dedup();
         rows
     }
+}
+
+/// The row of the view for each row of W, or [`NONE`].
+fn shared(view: &View, graph: &MotifGraph, of_fit: &[Option<u32>]) -> Vec<u32> {
+    let row_of_fit = |row: usize| {
+        let found = of_fit[node(graph, row)].and_then(|model| view.row_of(model));
+        let found = found.filter(|&row| view.degrees[row] > 0.0);
+        found.map_or(NONE, |row| row as u32)
+    };
+    parallel::collect(graph.matrix.rows(), row_of_fit)
 }
 
 /// A view, ready to give the rows of another graph.

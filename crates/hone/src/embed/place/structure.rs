@@ -114,7 +114,7 @@ pub(super) fn structure_columns(model: &Model, named: NamedColumns) -> Result<Bl
     if width != matrix.rows() || named.names != model.facts().features {
         let message =
             "the model has other features than this version of hone computes; fit the model again";
-        return Err(Error::config("like", message));
+        return Err(Error::config("model", message));
     }
     let mut groups = named.columns.into_groups();
     groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));

@@ -169,7 +169,7 @@ fn note(run: &mut Context, demand: &Demand, plan: &MemoryPlan) {
     if let Some(text) = text {
         let stage = stage(demand);
         run.progress
-            .note(&format!("{stage} takes about {text} of memory"));
+            .note(&format!("{stage} takes about {text} of memory").into());
     }
     let folder = run.temp_folder.display();
     if plan.spilled > 0 {
@@ -178,14 +178,16 @@ fn note(run: &mut Context, demand: &Demand, plan: &MemoryPlan) {
             None => format!("temporary files in {folder}"),
         };
         let [local, global, parts] = [plan.local, plan.global, plan.spilled].map(human_bytes);
-        run.progress.note(&format!(
+        let note = format!(
             "the local stage takes about {local}, the global stage {global}; the local embeddings, {parts}, go to {place}"
-        ));
+        );
+        run.progress.note(&note.into());
     }
     if plan.aside {
-        run.progress.note(&format!(
+        let note = format!(
             "memory is short: factors are moved to temporary files in {folder} while others are computed"
-        ));
+        );
+        run.progress.note(&note.into());
     }
 }
 

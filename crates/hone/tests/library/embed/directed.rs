@@ -258,9 +258,8 @@ fn the_reasons_of_zero_rows_are_true() {
     ];
     let warnings = texts(&run(config(&edge), &pairs).report.warnings).join("\n");
     assert!(
-        warnings.contains(
-            "28 not covered by the leading factors of each motif matrix (a larger local.dim"
-        ),
+        warnings
+            .contains("28 not covered by the leading factors of each motif matrix (local.dim = "),
         "{warnings}"
     );
     let arcs = vec![(0, 1), (1, 2), (2, 0), (2, 1)];

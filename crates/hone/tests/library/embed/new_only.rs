@@ -12,6 +12,7 @@ use super::model::{communities, edges, fit, graph, like};
 const NEW_ONLY: Like = Like {
     structure_only: false,
     new_only: true,
+    added_only: false,
     memory_limit: None,
     attributes: None,
 };
@@ -344,6 +345,107 @@ fn weights_directions_and_names() {
         let (_, model) = fit(&build(300, &pairs, names(300)), &[("global.dim", "16")]);
         let run = assert_rows(&model, &build(303, &more, names(303)), false);
         assert_eq!(run.embedding.ids.get(0).to_string(), "n147");
+        assert_added(&model, &build(303, &more, names(303)));
+    }
+}
+
+/// The part of a graph that new nodes are, by their ids.
+fn added(whole: &Graph, model: &Model) -> Graph {
+    let known = model.ids().index();
+    let name = |i: u32| whole.ids().get(i).to_string();
+    let is_new = |i: u32| known.find(&name(i)).is_none();
+    let rows = (0..whole.nodes() as u32).flat_map(|i| {
+        let slots = whole.pattern().range(i as usize);
+        let row = whole.neighbors(i).iter().zip(slots);
+        row.map(move |(&j, slot)| (i, j, slot))
+    });
+    let once = rows.filter(|(i, j, _)| whole.is_directed() || i < j);
+    let slots: Vec<_> = once.filter(|(i, j, _)| is_new(*i) || is_new(*j)).collect();
+    let mut nodes: Vec<u32> = slots.iter().flat_map(|(i, j, _)| [*i, *j]).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let number = |i: u32| nodes.binary_search(&i).unwrap() as u32;
+    let pairs = slots.iter().map(|(i, j, _)| (number(*i), number(*j)));
+    let builder = match whole.is_directed() {
+        true => GraphBuilder::directed(0),
+        false => GraphBuilder::undirected(0),
+    };
+    let names: Vec<String> = nodes.iter().map(|&i| name(i)).collect();
+    let mut builder = builder
+        .ids(NodeIds::from_texts(&names))
+        .edges(pairs.collect());
+    if let Some(weights) = whole.weights() {
+        builder = builder.weights(slots.iter().map(|(.., slot)| weights[*slot]).collect());
+    }
+    builder.build().unwrap()
+}
+
+const ADDED_ONLY: Like = Like {
+    new_only: false,
+    added_only: true,
+    ..NEW_ONLY
+};
+
+/// Compares proximity columns made from the edges of new nodes alone with those made from the whole graph.
+fn assert_added(model: &Model, whole: &Graph) {
+    let folder = tempfile::tempdir().unwrap();
+    let all = new_only(model, whole);
+    let places = all.embedding.ids.index();
+    let added = added(whole, model);
+    for model in kept(model, folder.path()) {
+        let run = model.embed(&added, &ADDED_ONLY, &Silent).unwrap();
+        let cols = run.embedding.vectors.cols();
+        assert_eq!(run.embedding.columns, all.embedding.columns[..cols]);
+        assert!(all.embedding.columns[cols].starts_with("structure"));
+        assert!(!run.embedding.ids.is_empty());
+        for (k, id) in run.embedding.ids.iter().enumerate() {
+            let at = places.find(&id.to_string()).unwrap() as usize;
+            let (own, whole) = (run.embedding.vectors.row(k), all.embedding.vectors.row(at));
+            assert_eq!(own, &whole[..cols], "node {id}");
+        }
+        let facts = run.report.like.unwrap();
+        assert!(facts.added_only && facts.new == run.embedding.ids.len());
+    }
+}
+
+#[test]
+fn edges_of_new_nodes_alone_are_enough_for_proximity() {
+    let old = communities(300, 13);
+    let (_, model) = fit(&old, &[("global.dim", "16")]);
+    assert_added(&model, &with_new(&old, 7));
+    let refused = |model: &Model, graph: &Graph, like: &Like| {
+        let refused = model.embed(graph, like, &Silent);
+        refused.map(|run| run.embedding).unwrap_err().to_string()
+    };
+    let part = added(&with_new(&old, 7), &model);
+    let structure = Like {
+        structure_only: true,
+        ..ADDED_ONLY
+    };
+    assert!(refused(&model, &part, &structure).contains("take the whole graph"));
+    let strangers = NodeIds::from_texts(&["x", "y", "z"]);
+    let strangers = graph(3, [(0, 1)]).with_ids(strangers).unwrap();
+    let message = refused(&model, &strangers, &ADDED_ONLY);
+    assert!(
+        message.contains("no node of these edges is in the model"),
+        "{message}"
+    );
+    let (_, motifs) = fit(&old, &[("global.dim", "16"), ("motifs", "edge,triangle")]);
+    assert!(refused(&motifs, &part, &ADDED_ONLY).contains("added: the model has motif graphs"));
+    // An edge between old nodes moves no new one, and a note says that it is left out.
+    let more = graph(300, [(0, 299)]);
+    let run = model.embed(&part.with_added(&more).unwrap(), &ADDED_ONLY, &Silent);
+    let run = run.unwrap();
+    let notes = run.report.notes.iter().map(ToString::to_string);
+    assert!(notes.into_iter().any(|note| note.contains("left out (1)")));
+    let alone = model.embed(&part, &ADDED_ONLY, &Silent).unwrap();
+    let at = alone.embedding.ids.index();
+    for (k, id) in run.embedding.ids.iter().enumerate() {
+        let at = at.find(&id.to_string()).unwrap() as usize;
+        assert_eq!(
+            run.embedding.vectors.row(k),
+            alone.embedding.vectors.row(at)
+        );
     }
 }
 
