@@ -252,6 +252,23 @@ def test_axe_finds_nothing(chrome, page, width, theme):
     chrome.call("Emulation.clearDeviceMetricsOverride")
 
 
+@pytest.mark.parametrize("reduced", [True, False])
+def test_motion_is_reduced_where_that_is_asked_for(chrome, page, reduced):
+    value = "reduce" if reduced else "no-preference"
+    chrome.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": value}])
+    chrome.open(page)
+    # Going to a node takes no time, or some frames.
+    chrome.run("document.getElementById('query').value = 'member 33'")
+    go = "(() => { document.getElementById('search').requestSubmit(); return [hone.view.x, hone.view.y]; })()"
+    at_once, place = chrome.run(go), chrome.run("hone.at(hone.findId('member 33'))")
+    assert (at_once == pytest.approx(place, abs=1e-6)) is reduced
+    chrome.until(f"Math.hypot(hone.view.x - {place[0]}, hone.view.y - {place[1]}) < 1e-6")
+    longest = "Math.max(...getComputedStyle(document.querySelector('button')).transitionDuration.split(',').map(parseFloat))"
+    assert (chrome.run(longest) == 0) is reduced
+    chrome.call("Emulation.setEmulatedMedia", features=[])
+    assert chrome.problems == []
+
+
 def test_box_and_lasso_select(chrome, page):
     chrome.open(page)
     left, top, right, bottom = chrome.run(

@@ -30,7 +30,9 @@ class BackendGraph:
         rows = graph._adj.values()
         self.indptr = np.zeros(len(self.nodes) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=self.indptr[1:])
-        ends = map(self.number.__getitem__, chain.from_iterable(rows))
+        ends: Iterable[Any] = chain.from_iterable(rows)
+        if self.nodes != list(range(len(self.nodes))):
+            ends = map(self.number.__getitem__, ends)
         self.indices = np.fromiter(ends, dtype=np.int32, count=self.indptr[-1])
         self.native = _native.Graph.from_csr(self.indptr, self.indices, None, self._directed)
         self.weights = None
