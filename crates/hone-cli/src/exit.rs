@@ -366,11 +366,11 @@ const FORMER: [Former; 18] = [
         "-o FILE, whose extension sets the format; it may be repeated",
     ),
     (
-        (
-            &["embed", "place", "features", "similar"],
-            &["--layout"],
-            "one column of vectors in Parquet is --output-format parquet-vector",
-        ),
+        &["embed", "place", "features", "similar"],
+        &["--layout"],
+        "one column of vectors in Parquet is --output-format parquet-vector",
+    ),
+    (
         &["draw"],
         &["--labels"],
         "the number of labelled nodes is --labelled",
