@@ -37,9 +37,21 @@ fn parse(set: &str) -> PyResult<Vec<Motif>> {
     Ok(set.parse::<MotifSet>().map_err(raise)?.motifs())
 }
 
-/// Exact counts of what some motifs need.
-fn count(graph: &Inner, motifs: &[Motif], progress: &dyn Progress) -> hone::Result<Counts> {
-    Sample::Exact.count_motifs(graph, motifs, (0, Allowance::new(None)), progress)
+/// Counts of what some motifs need, exact or estimated with a seed.
+fn count(
+    graph: &Inner,
+    motifs: &[Motif],
+    (sample, seed): (Sample, u64),
+    progress: &dyn Progress,
+) -> hone::Result<Counts> {
+    sample.count_motifs(graph, motifs, (seed, Allowance::new(None)), progress)
+}
+
+/// How counts are made that are not estimated.
+const EXACT: (Sample, u64) = (Sample::Exact, 0);
+
+fn sample(text: &str) -> PyResult<Sample> {
+    text.parse().map_err(raise)
 }
 
 /// Induced occurrences, or subgraphs of directed motifs.
@@ -120,7 +132,11 @@ impl Rows {
 
 /// Counts motifs on every edge.
 #[pyfunction]
-#[pyo3(signature = (graph, motifs, subgraph=false, jobs=0, listener=None))]
+#[pyo3(signature = (graph, motifs, subgraph=false, jobs=0, listener=None, sample="exact", seed=0))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "called by keyword, from one place"
+)]
 pub(crate) fn count_edges<'py>(
     py: Python<'py>,
     graph: &Bound<'py, Graph>,
@@ -128,11 +144,14 @@ pub(crate) fn count_edges<'py>(
     subgraph: bool,
     jobs: usize,
     listener: Option<Py<PyAny>>,
+    sample: &str,
+    seed: u64,
 ) -> PyResult<EdgeCounts<'py>> {
     let (motifs, graph) = (parse(motifs)?, graph.get().inner.clone());
+    let how = (self::sample(sample)?, seed);
     let (width, occurrence) = (motifs.len(), occurrence(subgraph, &motifs)?);
     let all = run(py, jobs, listener, move |progress| {
-        let counts = count(&graph, &motifs, progress)?;
+        let counts = count(&graph, &motifs, how, progress)?;
         Rows::of(&graph, &counts, (&motifs, occurrence), false, progress)
     })?;
     all.into_arrays(py, width)
@@ -205,16 +224,18 @@ pub(crate) fn update_edges<'py>(
 
 /// Counts the 15 node orbits of every node.
 #[pyfunction]
-#[pyo3(signature = (graph, jobs=0, listener=None))]
+#[pyo3(signature = (graph, jobs=0, listener=None, sample="exact", seed=0))]
 pub(crate) fn count_nodes<'py>(
     py: Python<'py>,
     graph: &Bound<'py, Graph>,
     jobs: usize,
     listener: Option<Py<PyAny>>,
+    sample: &str,
+    seed: u64,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-    let graph = graph.get().inner.clone();
+    let (graph, how) = (graph.get().inner.clone(), (self::sample(sample)?, seed));
     let orbits = run(py, jobs, listener, move |progress| {
-        motif::count(&graph, progress)?.node_orbits()
+        count(&graph, &[], how, progress)?.node_orbits()
     })?;
     let shape = [orbits.len(), NODE_ORBITS.len()];
     orbits
@@ -227,7 +248,11 @@ pub(crate) fn count_nodes<'py>(
 
 /// How often each motif occurs in the whole graph.
 #[pyfunction]
-#[pyo3(signature = (graph, motifs, subgraph=false, jobs=0, listener=None))]
+#[pyo3(signature = (graph, motifs, subgraph=false, jobs=0, listener=None, sample="exact", seed=0))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "called by keyword, from one place"
+)]
 pub(crate) fn count_totals(
     py: Python<'_>,
     graph: &Bound<'_, Graph>,
@@ -235,11 +260,14 @@ pub(crate) fn count_totals(
     subgraph: bool,
     jobs: usize,
     listener: Option<Py<PyAny>>,
+    sample: &str,
+    seed: u64,
 ) -> PyResult<Vec<u128>> {
     let (motifs, graph) = (parse(motifs)?, graph.get().inner.clone());
+    let how = (self::sample(sample)?, seed);
     let occurrence = occurrence(subgraph, &motifs)?;
     run(py, jobs, listener, move |progress| {
-        let counts = count(&graph, &motifs, progress)?;
+        let counts = count(&graph, &motifs, how, progress)?;
         let (edges, arcs) = (counts.totals(), counts.triads());
         let arcs = arcs.map(|triads| triads.totals(occurrence));
         let of = |motif: &Motif| match (&arcs, motif.triad(), motif.graphlet()) {
@@ -278,7 +306,7 @@ pub(crate) fn motif_graph<'py>(
     let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, graph.get().inner.clone());
     let occurrence = occurrence(subgraph, &[motif])?;
     let (offsets, columns, values) = run(py, jobs, listener, move |progress| {
-        let counts = count(&graph, &[motif], progress)?;
+        let counts = count(&graph, &[motif], EXACT, progress)?;
         let arcs = Rows::of(&graph, &counts, (&[motif], occurrence), true, progress)?;
         let weights = graph.weights().filter(|_| weights);
         let (mut offsets, mut columns, mut values) = (vec![0; graph.nodes() + 1], vec![], vec![]);
@@ -353,7 +381,8 @@ impl MotifOperator {
             occurrence,
         };
         let (touched, operator, factor) = run(py, jobs, listener, move |progress| {
-            let w = count(&graph, &[motif], progress)?.motif_graph(&graph, motif, weighting)?;
+            let w =
+                count(&graph, &[motif], EXACT, progress)?.motif_graph(&graph, motif, weighting)?;
             let leaf = if graph.is_directed() {
                 Operator::sparse("W", w.matrix)
             } else {

@@ -53,9 +53,12 @@ def test_most_similar_as_in_gensim(vectors):
 
 def test_a_fitted_estimator_answers(karate):
     model = HONE(n_components=32).fit(karate)
-    assert model.most_similar(33, top=1)[0][0] == 32
+    assert model.most_similar(33, top=1).nodes == [32]
     by = {by: model.most_similar(0, by=by, top=3) for by in ("all", "proximity", "structure")}
-    assert 33 in [node for node, _ in by["structure"]] and by["all"] != by["structure"]
+    assert 33 in by["structure"].nodes and by["all"].nodes != by["structure"].nodes
+    assert len(by["all"]) == 3 and list(by["all"].to_pandas().columns) == ["node", "similarity"]
+    with pytest.raises(AttributeError):
+        by["all"].nodes = []
 
 
 def test_layouts_keep_neighbours_together(vectors):

@@ -1,5 +1,6 @@
 """Counts against networkx and brute force; motif matrices against explicit ones and scipy's svds."""
 
+import dataclasses
 import itertools
 import sys
 import warnings
@@ -20,6 +21,7 @@ from hone_embed import (
     generate,
     motif_adjacency,
     motif_matrix,
+    roles,
     update_orbits,
 )
 from scipy.sparse.linalg import svds
@@ -441,3 +443,41 @@ def test_counts_as_data_frames(monkeypatch):
     assert isinstance(count_orbits(pairs), OrbitCounts)
     with pytest.raises(ImportError):
         count_orbits(pairs).to_pandas()
+
+
+def test_estimates_and_directions_as_in_the_command():
+    graph = generate("ba", nodes=400, degree=16)
+    exact, estimated = (count_orbits(graph, by="total", sample=sample) for sample in ("exact", 8))
+    column = exact.names.index("triangle")
+    assert (exact.counts != estimated.counts).any()
+    assert estimated.counts[0, column] == pytest.approx(exact.counts[0, column], rel=0.5)
+    for by in ("edge", "node", "total"):
+        again = [count_orbits(graph, by=by, sample="cap=8", random_state=seed).counts for seed in (3, 3, 4)]
+        assert (again[0] == again[1]).all() and (again[0] != again[2]).any()
+        assert (count_orbits(graph, by=by, sample=1024).counts == count_orbits(graph, by=by).counts).all()
+    with pytest.raises(ValueError, match="^sample: "):
+        count_orbits(graph, sample="some")
+    arcs = [(0, 1), (1, 2), (2, 0)]
+    assert count_orbits(arcs, by="total", motifs="030C", directed=True).counts[0, 0] == 1
+    with pytest.raises(ValueError, match="directed"):
+        count_orbits(arcs, by="total", motifs="030C")
+    found = roles(graph, 3, sample=8, random_state=1)
+    assert len(found.names) == 3 and repr(found).startswith("Roles(")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.names = []
+
+
+def test_a_column_transformer_keeps_the_index_of_its_table():
+    from sklearn.compose import ColumnTransformer
+
+    edges = np.asarray([(a, (a * k + 1) % 40) for a in range(40) for k in (1, 3)])
+    matrix = np.zeros((40, 40))
+    matrix[edges[:, 0], edges[:, 1]] = matrix[edges[:, 1], edges[:, 0]] = 1
+    np.fill_diagonal(matrix, 0)
+    names = [f"n{k}" for k in range(40)]
+    table = pandas.DataFrame(matrix, index=[f"row{k}" for k in range(40)], columns=names).assign(age=np.arange(40.0))
+    both = ColumnTransformer([("graph", HONE(n_components=8), names), ("age", "passthrough", ["age"])])
+    made = both.set_output(transform="pandas").fit_transform(table)
+    assert made.index.tolist() == table.index.tolist() and made.shape == (40, 9)
+    assert made["age__age"].tolist() == table["age"].tolist()
+    assert both.transform(table.iloc[[5, 3]]).index.tolist() == ["row5", "row3"]

@@ -181,7 +181,7 @@ def test_clusters_around_nodes_have_their_ids():
 
 
 def test_names_and_numbers():
-    table = pandas.DataFrame(list_motifs())
+    table = list_motifs().to_pandas()
     assert (table["kind"] == "node orbit").sum() == 15 and (table["kind"] == "edge orbit").sum() == 13
     triads = table[table["kind"] == "triad"]
     assert set(networkx.triadic_census(networkx.DiGraph())) <= set(triads["name"])

@@ -21,7 +21,7 @@ from hone_embed._evaluate import (
     link_split,
     methods,
 )
-from hone_embed._explore import Neighbours, layout, most_similar, neighbours, prepared
+from hone_embed._explore import Neighbours, SimilarNodes, layout, most_similar, neighbours, prepared
 from hone_embed._factors import Factors, JointFactors, LocalFactors, read_factors
 from hone_embed._features import features
 from hone_embed._graph import Graph, generate, read_graph, read_recorded_graph
@@ -34,6 +34,7 @@ from hone_embed._statistics import (
     Coefficients,
     Comparison,
     MotifCluster,
+    MotifNames,
     Significance,
     coefficients,
     compare,
@@ -61,11 +62,13 @@ __all__ = [
     "LocalFactors",
     "Map",
     "MotifCluster",
+    "MotifNames",
     "Neighbours",
     "NodeVectors",
     "OrbitCounts",
     "Roles",
     "Significance",
+    "SimilarNodes",
     "Tuning",
     "__version__",
     "coefficients",

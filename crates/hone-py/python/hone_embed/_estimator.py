@@ -6,7 +6,7 @@ import json
 import numbers
 import os
 from collections.abc import Iterable
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -21,6 +21,9 @@ from hone_embed._placing import Placing
 from hone_embed._progress import jobs, listener
 from hone_embed._settings import refuse_contradictions, warn_idle, warn_of_result
 from hone_embed._tune import Tuning, candidate_settings, tune, with_option
+
+if TYPE_CHECKING:
+    from hone_embed._explore import SimilarNodes
 
 
 def presets() -> dict[str, str]:
@@ -176,8 +179,8 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         attributes
             Further columns for each node: an array of numbers, a SciPy sparse matrix or a table, in the graph's order, or a
             mapping of names to columns, each in that order or a mapping of ids to values. Text, categories and missing values
-            are treated as in a file of attributes; ``config`` says how (``{"attributes.table.text": ["title"]}``). See
-            docs/attributes.md for what becomes of them.
+            are treated as in a file of attributes; ``config`` says how (``{"attributes.table.text": ["title"]}``).
+            The page *attributes* of the manual says what becomes of them.
         """
         self._embed(X, attributes, y)
         return self
@@ -195,7 +198,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         negative: Iterable[Any] = (),
         top: int = 10,
         by: str = "all",
-    ) -> list[tuple[Any, float]]:
+    ) -> SimilarNodes:
         """The nodes most similar to a node, with their similarities; see :func:`hone_embed.most_similar`."""
         from hone_embed._explore import most_similar
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -40,6 +40,36 @@ class Neighbours(Table):
         return {"node": nodes, "neighbour": self.node_ids[self.rows.ravel()], "similarity": self.similarities.ravel()}
 
 
+@dataclass(frozen=True, repr=False)
+class SimilarNodes(Table):
+    """The nodes most similar to others, best first, as :func:`most_similar` gives them.
+
+    Examples
+    --------
+    >>> from hone_embed import HONE
+    >>> found = HONE().fit("builtin:karate").most_similar(33, top=3)
+    >>> found
+    SimilarNodes(3 rows: node, similarity)
+    >>> [node for node, similarity in found]
+    [32, 2, 29]
+    """
+
+    nodes: list[Any]
+    """Their ids."""
+    similarities: list[float]
+    """How similar they are."""
+
+    def _columns(self) -> dict[str, Any]:
+        return {"node": self.nodes, "similarity": self.similarities}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[tuple[Any, float]]:
+        """Pairs of a node and its similarity."""
+        return iter(zip(self.nodes, self.similarities))
+
+
 def most_similar(
     embedding: Any,
     node: Any = None,
@@ -48,7 +78,7 @@ def most_similar(
     negative: Iterable[Any] = (),
     top: int = 10,
     by: str = "all",
-) -> list[tuple[Any, float]]:
+) -> SimilarNodes:
     """The nodes most similar to a node, with their similarities, best first.
 
     Parameters
@@ -71,7 +101,7 @@ def most_similar(
     --------
     >>> from hone_embed import HONE
     >>> hone = HONE().fit("builtin:karate")
-    >>> [int(node) for node, similarity in most_similar(hone, 33, top=3)]
+    >>> most_similar(hone, 33, top=3).nodes
     [32, 2, 29]
     """
     ids, space = _space(embedding, by)
@@ -80,7 +110,7 @@ def most_similar(
     wanted = [node] if node is not None else list(positive)
     rows = _rows(ids, wanted), _rows(ids, list(negative) if node is None else [])
     found, similarities = space.nearest(*rows, _top(top))
-    return [(id, float(similarity)) for id, similarity in zip(ids[found].tolist(), similarities)]
+    return SimilarNodes(ids[found].tolist(), similarities.tolist())
 
 
 def neighbours(

@@ -5,6 +5,9 @@ from __future__ import annotations
 import html
 import json
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -24,6 +27,7 @@ _FORMATS = {".html": "html", ".svg": "svg", ".png": "png", ".parquet": "parquet"
 _NEAR = 15
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Map:
     """A map of a graph, as :func:`draw_map` gives it; notebooks show it, and :meth:`save` writes it.
 
@@ -34,17 +38,14 @@ class Map:
     >>> karate.save(os.path.join(tempfile.mkdtemp(), "karate.html"))
     """
 
-    def __init__(self, title: str, make: Any) -> None:
-        self._title = title
-        self._make = make
-        self._html: Optional[str] = None
+    title: str
+    """Its title."""
+    _make: Callable[[str], bytes]
 
-    @property
+    @cached_property
     def html(self) -> str:
         """The page: one self-contained file that loads nothing from a network."""
-        if self._html is None:
-            self._html = str(self._make("html"), "utf-8")
-        return self._html
+        return str(self._make("html"), "utf-8")
 
     def save(self, path: Union[str, os.PathLike[str]], *, overwrite: bool = False) -> None:
         """Write the map as ``.html``, a picture of it as ``.svg`` or ``.png``, or its points as ``.parquet``.
@@ -60,7 +61,7 @@ class Map:
         _native.write(os.fspath(path), content, overwrite)
 
     def __repr__(self) -> str:
-        return f"Map({self._title!r})"
+        return f"Map({self.title!r})"
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{html.escape(self.html)}" width="100%" height="620" style="border:0"></iframe>'

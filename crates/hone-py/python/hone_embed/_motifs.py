@@ -54,10 +54,13 @@ def count_orbits(
     motifs: Union[str, Sequence[str]] = "all",
     subgraph: bool = False,
     numbers: bool = False,
+    sample: Union[str, int] = "exact",
+    directed: Optional[bool] = None,
+    random_state: int = 0,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> OrbitCounts:
-    """Count motifs exactly, per edge or per node.
+    """Count motifs per edge, per node, or in total.
 
     Occurrences are induced subgraphs of 2 to 4 nodes. Directions are ignored, except for the motifs of directed
     graphs (``"triads"``).
@@ -78,6 +81,11 @@ def count_orbits(
         occurrences are induced.
     numbers
         Whether columns have the numbers of the literature (:func:`list_motifs`), not names.
+    sample, random_state
+        ``"exact"``; or estimates for graphs with hubs, which take minutes to count: from at most so many neighbours per node
+        (a number, or ``"cap=64"``), or ``"error=0.1,confidence=0.95"``. The seed of these.
+    directed
+        As for :class:`Graph`.
 
     Examples
     --------
@@ -106,7 +114,7 @@ def count_orbits(
         raise ValueError("motifs: cannot be chosen with by='node', which always returns the 15 node orbits")
     if by == "node" and subgraph:
         raise ValueError("subgraph: such counts are of edges; leave it out")
-    graph = as_graph(graph)
+    graph, how = as_graph(graph, directed=directed), (str(sample), int(random_state))
     ids, native, wanted = graph.node_ids, graph._native, motifs if isinstance(motifs, str) else ",".join(motifs)
     names = _native.node_orbit_names() if by == "node" else _native.motif_names(wanted)
     directed = {*_native.motif_names("triads"), *_native.motif_names("triad-orbits")}
@@ -115,12 +123,12 @@ def count_orbits(
         warn(f"these motifs ignore the directions of arcs; {more}")
     with listener(verbose) as listen:
         if by == "node":
-            keys, counts = ids, _native.count_nodes(native, jobs(n_jobs), listen)
+            keys, counts = ids, _native.count_nodes(native, jobs(n_jobs), listen, *how)
         elif by == "total":
-            found = _native.count_totals(native, wanted, subgraph, jobs(n_jobs), listen)
+            found = _native.count_totals(native, wanted, subgraph, jobs(n_jobs), listen, *how)
             keys, counts = np.asarray(["total"]), np.asarray([found], dtype=np.uint64)
         else:
-            sources, targets, counts = _native.count_edges(native, wanted, subgraph, jobs(n_jobs), listen)
+            sources, targets, counts = _native.count_edges(native, wanted, subgraph, jobs(n_jobs), listen, *how)
             keys = np.stack([ids[sources], ids[targets]], axis=1)
     if numbers:
         names = _native.node_orbit_names(True) if by == "node" else _native.motif_names(wanted, True)

@@ -175,7 +175,13 @@ def features(
 def motif_names(set: str, numbers: bool = False) -> list[str]: ...
 def node_orbit_names(numbers: bool = False) -> list[str]: ...
 def count_edges(
-    graph: Graph, motifs: str, subgraph: bool = False, jobs: int = 0, listener: _Listener = None
+    graph: Graph,
+    motifs: str,
+    subgraph: bool = False,
+    jobs: int = 0,
+    listener: _Listener = None,
+    sample: str = "exact",
+    seed: int = 0,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]: ...
 def update_edges(
     graph: Graph,
@@ -188,9 +194,17 @@ def update_edges(
     listener: _Listener = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]: ...
 def count_totals(
-    graph: Graph, motifs: str, subgraph: bool = False, jobs: int = 0, listener: _Listener = None
+    graph: Graph,
+    motifs: str,
+    subgraph: bool = False,
+    jobs: int = 0,
+    listener: _Listener = None,
+    sample: str = "exact",
+    seed: int = 0,
 ) -> list[int]: ...
-def count_nodes(graph: Graph, jobs: int = 0, listener: _Listener = None) -> NDArray[np.uint64]: ...
+def count_nodes(
+    graph: Graph, jobs: int = 0, listener: _Listener = None, sample: str = "exact", seed: int = 0
+) -> NDArray[np.uint64]: ...
 def motif_graph(
     graph: Graph,
     motif: str,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Optional
+from dataclasses import dataclass
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -14,26 +15,9 @@ from hone_embed._progress import jobs, listener
 from hone_embed._results import Table
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Roles(Table):
     """The roles of the nodes of a graph, as :func:`roles` gives them.
-
-    Attributes
-    ----------
-    node_ids : ndarray
-        The id of each row.
-    names : list of str
-        Names of the roles, the largest first.
-    assignments : ndarray of int64
-        The role of each node, as a position in ``names``.
-    memberships : ndarray of float32, shape (n_nodes, n_roles)
-        Probability that each node belongs to each role; rows sum to one.
-    roles : list of dict
-        Each role: ``name``, ``nodes``, ``share``, ``degree``, ``motifs`` (mean and z-score of each node orbit),
-        ``ratios`` and ``exemplars`` (ids). For a directed graph also ``out_degree`` and ``in_degree``, and
-        ``motifs`` includes directed motifs.
-    affinity : ndarray of float64
-        How often roles are linked, relative to what their degrees alone would give; for a directed graph, arcs from
-        the role of the row.
 
     Examples
     --------
@@ -46,17 +30,32 @@ class Roles(Table):
     'star centre'
     """
 
-    def __init__(self, native: _native.Roles, node_ids: np.ndarray) -> None:
-        self._native = native
-        self.node_ids = node_ids
+    node_ids: np.ndarray
+    """The id of each row."""
+    names: list[str]
+    """Names of the roles, the largest first."""
+    assignments: np.ndarray
+    """int64: the role of each node, as a position in ``names``."""
+    memberships: np.ndarray
+    """float32, one row per node: the probability that it belongs to each role; rows sum to one."""
+    roles: list[dict[str, Any]]
+    """Each role: ``name``, ``nodes``, ``share``, ``degree``, ``motifs`` (mean and z-score of each node orbit), ``ratios`` and
+    ``exemplars`` (ids). For a directed graph also ``out_degree`` and ``in_degree``, and ``motifs`` includes directed
+    motifs."""
+    affinity: np.ndarray
+    """float64: how often roles are linked, relative to what their degrees alone would give; for a directed graph, by edges
+    from the role of the row."""
+    _native: _native.Roles
+
+    @classmethod
+    def _of(cls, native: _native.Roles, node_ids: np.ndarray) -> Roles:
         described = json.loads(native.describe())
-        self.roles: list[dict[str, Any]] = described["roles"]
-        for role in self.roles:
+        roles: list[dict[str, Any]] = described["roles"]
+        for role in roles:
             role["exemplars"] = node_ids[np.asarray(role["exemplars"], dtype=np.int64)].tolist()
-        self.names: list[str] = [role["name"] for role in self.roles]
-        self.affinity = np.asarray(described["affinity"], dtype=np.float64)
-        self.assignments = native.assignments()
-        self.memberships = native.memberships()
+        names = [str(role["name"]) for role in roles]
+        affinity = np.asarray(described["affinity"], dtype=np.float64)
+        return cls(node_ids, names, native.assignments(), native.memberships(), roles, affinity, native)
 
     def explain(self, node: Any) -> str:
         """Two sentences: why a node has its role, and what would give it another."""
@@ -82,7 +81,9 @@ def roles(
     graph: Any,
     n_roles: Optional[int] = None,
     *,
+    sample: Union[str, int, None] = None,
     directed: Optional[bool] = None,
+    random_state: int = 0,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Roles:
@@ -96,6 +97,8 @@ def roles(
         Anything :class:`Graph` takes.
     n_roles
         How many, up to 12; by default as many as the integrated completed likelihood prefers.
+    sample, random_state
+        As for :func:`count_orbits`.
 
     Examples
     --------
@@ -106,7 +109,10 @@ def roles(
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
     graph = as_graph(graph, directed=directed)
-    options = json.dumps({} if n_roles is None else {"roles": int(n_roles)})
+    choices: dict[str, Any] = {} if n_roles is None else {"roles": int(n_roles)}
+    if sample is not None:
+        choices.update(sample=sample, seed=int(random_state))
+    options = json.dumps(choices)
     with listener(verbose) as listen:
         native = _native.Roles(graph._native, options, jobs(n_jobs), listen)
-    return Roles(native, graph.node_ids)
+    return Roles._of(native, graph.node_ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from hone_embed import _native
 from hone_embed._explore import _rows
 from hone_embed._graph import as_graph
 from hone_embed._progress import jobs, listener
-from hone_embed._results import Table, columns_of
+from hone_embed._results import Parts, Table, columns_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +101,8 @@ class Comparison(Table):
         return {**ends, **pairs, **orbits}
 
 
-class MotifCluster(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class MotifCluster(Parts):
     """A set of nodes that few occurrences of a motif leave, as :func:`motif_cluster` gives it.
 
     Examples
@@ -126,16 +127,34 @@ class MotifCluster(NamedTuple):
     cut in half 4/3 times."""
 
 
-def list_motifs() -> list[dict[str, Any]]:
+@dataclass(frozen=True, eq=False, repr=False)
+class MotifNames(Table):
+    """Names of motifs and of positions in them, as :func:`list_motifs` gives them; one row each.
+
+    Examples
+    --------
+    >>> table = list_motifs().to_pandas()
+    >>> table[table["number"] == "M5"]["name"].tolist()
+    ['030T']
+    """
+
+    rows: list[dict[str, Any]]
+    """Each: ``kind``, ``name``, ``number`` in the literature, ``mfinder`` (its identifier, if any), ``drawing`` and
+    ``position``."""
+
+    def _columns(self) -> dict[str, Any]:
+        return columns_of(self.rows)
+
+
+def list_motifs() -> MotifNames:
     """Names of all motifs and positions in them, their numbers in the literature, and drawings.
 
     Examples
     --------
-    >>> next(motif for motif in list_motifs() if motif["number"] == "M5")["name"]
+    >>> next(motif["name"] for motif in list_motifs().rows if motif["number"] == "M5")
     '030T'
     """
-    motifs: list[dict[str, Any]] = json.loads(_native.motif_catalogue())
-    return motifs
+    return MotifNames(json.loads(_native.motif_catalogue()))
 
 
 def triad_census(graph: Any, *, n_jobs: Optional[int] = None, verbose: bool = False) -> dict[str, int]:
