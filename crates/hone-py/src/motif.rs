@@ -7,7 +7,7 @@ use hone::matrix::MotifMatrix;
 use hone::memory::Allowance;
 use hone::motif::triad::Occurrence;
 use hone::motif::{
-    self, Counts, Motif, MotifSet, NODE_ORBITS, OrbitTable, Sample, Weighting, node_orbits_called,
+    Counts, Motif, MotifSet, NODE_ORBITS, OrbitTable, Sample, Weighting, node_orbits_called,
 };
 use hone::operator::Operator;
 use hone::parallel;
