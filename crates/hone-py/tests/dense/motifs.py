@@ -57,7 +57,7 @@ NODE_POSITION = [
     ((3, 3, 3, 3), 3),
 ]
 
-#: The arcs of each directed motif by position, as docs/directed.md draws them.
+#: The arcs of each directed motif by position, as docs/motifs.md draws them.
 TRIADS = {
     "one-way": {"": ["AB"]},
     "mutual": {"": ["AB", "BA"]},
