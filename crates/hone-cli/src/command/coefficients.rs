@@ -13,7 +13,7 @@ use crate::context::{Context, aligned, decimals};
 use crate::files;
 use crate::input::{InputArgs, note_idle_weights};
 
-/// Show clustering coefficients (of order 2 and 3, of squares) and closure coefficients.
+/// Show clustering and closure coefficients, also of order 3 and of squares.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

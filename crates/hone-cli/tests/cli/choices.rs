@@ -229,7 +229,7 @@ fn a_record_with_another_dimension_is_a_run_with_that_dimension() {
 #[test]
 fn records_of_features_and_counts_are_refused_by_name() {
     let folder = folder();
-    for command in ["features", "count"] {
+    for (command, what) in [("features", "`hone features`"), ("count", "counts")] {
         let out = format!("{command}.tsv");
         hone()
             .current_dir(folder.path())
@@ -242,7 +242,7 @@ fn records_of_features_and_counts_are_refused_by_name() {
             .args(["embed", "-o", "v.tsv", "--config", &record])
             .assert()
             .code(2);
-        run.stderr(contains(format!("it is the record of `hone {command}`")));
+        run.stderr(contains(format!("it is the record of {what}")));
     }
 }
 

@@ -487,7 +487,7 @@ fn vectors_of_all_methods_are_kept() {
     };
     let first = run("hone:dim=32,degree").stderr(contains("manifest.json lists 4 files"));
     let first = String::from_utf8(first.get_output().stdout.clone()).expect("text");
-    assert!(kept.join("builtin_karate/hone-dim=32-2.npz").exists());
+    assert!(kept.join("builtin_karate/hone-dim=32-1.npz").exists());
     let again = run(&format!(
         "file:{}/builtin_karate/degree-{{seed}}.npz",
         kept.display()

@@ -663,7 +663,7 @@ fn prepared_rows_are_compared_as_they_are() {
             "--prepared --search exact",
             "--search: only applies to --all",
         ),
-        ("--prepared --json", "cannot be used with"),
+        ("--prepared --json", "standard output has the result"),
         ("--all --output-format csv", "--prepared"),
         (
             "--prepared -o rows.png",

@@ -17,9 +17,17 @@ fn subcommands(help: &str) -> Vec<String> {
     let listed = listed.take_while(|line| !line.trim().is_empty());
     const GROUPS: [&str; 5] = ["make", "ask", "keep", "judge", "about"];
     listed
-        .filter_map(|line| line.split_whitespace().find(|word| !GROUPS.contains(word)))
-        .filter(|name| *name != "help")
-        .map(str::to_owned)
+        .flat_map(|line| {
+            // Commands without a line of their own stand together: `completions, man`.
+            let mut words = line
+                .split_whitespace()
+                .skip_while(|word| GROUPS.contains(word));
+            let first = words.next();
+            let several = first.is_some_and(|name| name.ends_with(','));
+            first.into_iter().chain(words.take_while(move |_| several))
+        })
+        .map(|name| name.trim_end_matches(',').to_owned())
+        .filter(|name| name != "help")
         .collect()
 }
 
