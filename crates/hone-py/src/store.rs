@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use hone::communicator::SingleProcess;
 use hone::graph::NodeIds;
 use hone::output::{Batch, Existing};
 use hone::record;
@@ -63,7 +64,7 @@ pub(crate) fn read_embedding<'py>(
 
 /// Writes an embedding, with the report of its run (JSON) beside it; returns the files.
 #[pyfunction]
-#[pyo3(signature = (path, ids, vectors, columns, format=None, overwrite=false, report=None))]
+#[pyo3(signature = (path, ids, vectors, columns, format=None, overwrite=false, report=None, rows_per_file=None))]
 #[allow(clippy::too_many_arguments)] // Python calls it by name
 pub(crate) fn write_embedding(
     py: Python<'_>,
@@ -74,6 +75,7 @@ pub(crate) fn write_embedding(
     format: Option<&str>,
     overwrite: bool,
     report: Option<&str>,
+    rows_per_file: Option<usize>,
 ) -> PyResult<Vec<PathBuf>> {
     let format = format_of(format)?;
     let report = report.map(serde_json::from_str::<Map<String, Value>>);
@@ -89,15 +91,15 @@ pub(crate) fn write_embedding(
     run(py, 0, None, move |_| {
         let embedding = Embedding::with_columns(ids, block, columns);
         let existing = Existing::replaced_if(overwrite);
+        let add = |batch: &mut Batch| match rows_per_file {
+            Some(rows) => embedding.add_parts(batch, &path, format, rows, &SingleProcess),
+            None => embedding.add_to(batch, &path, format),
+        };
         let Some(report) = report else {
-            return embedding.write_as(
-                &path,
-                format.map_or_else(|| Format::of(&path), Ok)?,
-                existing,
-            );
+            return record::without(&path, existing, add);
         };
         let mut batch = Batch::new(existing);
-        embedding.add_to(&mut batch, &path, format)?;
+        add(&mut batch)?;
         record::add_to(&mut batch, &path, &report)?;
         batch.commit()
     })

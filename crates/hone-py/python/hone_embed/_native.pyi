@@ -272,4 +272,5 @@ def write_embedding(
     format: Optional[str] = None,
     overwrite: bool = False,
     report: Optional[str] = None,
+    rows_per_file: Optional[int] = None,
 ) -> list[Any]: ...

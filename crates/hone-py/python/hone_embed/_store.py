@@ -42,7 +42,14 @@ class Embedding(Table):
         return {"id": self.node_ids, **{name: self.vectors[:, k] for k, name in enumerate(self.columns)}}
 
 
-def write_embedding(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite: bool = False) -> list[str]:
+def write_embedding(
+    path: Path,
+    embedding: Any,
+    *,
+    format: Optional[str] = None,
+    overwrite: bool = False,
+    rows_per_file: Optional[int] = None,
+) -> list[str]:
     """Write an embedding; the files appear together or not at all.
 
     The report of a fitted :class:`HONE` is written next to its vectors, as ``PATH.run.json``, for
@@ -63,6 +70,8 @@ def write_embedding(path: Path, embedding: Any, *, format: Optional[str] = None,
         COPY with 16-bit values.
     overwrite
         Whether to replace existing files.
+    rows_per_file
+        Of a folder: how many rows each file has, at most.
 
     Returns
     -------
@@ -84,7 +93,7 @@ def write_embedding(path: Path, embedding: Any, *, format: Optional[str] = None,
     rows = ids_to_native(np.asarray(ids))
     names = [str(name) for name in columns] if columns is not None else [f"z{k}" for k in range(vectors.shape[1])]
     report = json.dumps(embedding.report_) if hasattr(embedding, "report_") else None
-    written = _native.write_embedding(os.fspath(path), rows, vectors, names, format, overwrite, report)
+    written = _native.write_embedding(os.fspath(path), rows, vectors, names, format, overwrite, report, rows_per_file)
     return [os.fspath(file) for file in written]
 
 
