@@ -48,6 +48,7 @@ Examples:
   hone embed builtin:karate -o karate.tsv   one vector per node
   hone similar karate.tsv --node 0          nodes similar to a node
   hone help roles                           all options of a command
+
 Every option without a value has an opposite, --no-…. Exit codes: 0 success, 1 the run failed, 2 bad
 input or usage, 3 some results are missing; an interrupted run ends by the signal.";
 

@@ -442,7 +442,7 @@ fn other_work_has_the_bits_of_one_process() {
             "global.solver.iterations=3",
         ],
         &["--set", "model=tucker"],
-        &["--vectors", "local"],
+        &["--stage", "local"],
     ] {
         same_by_all(folder, 3, &[&embed[..], more].concat(), "tsv");
     }

@@ -117,8 +117,8 @@ def count_orbits(
     graph, how = as_graph(graph, directed=directed), (str(sample), int(random_state))
     ids, native, wanted = graph.node_ids, graph._native, motifs if isinstance(motifs, str) else ",".join(motifs)
     names = _native.node_orbit_names() if by == "node" else _native.motif_names(wanted)
-    directed = {*_native.motif_names("triads"), *_native.motif_names("triad-orbits")}
-    if graph.directed and directed.isdisjoint(names):
+    of_arcs = {*_native.motif_names("triads"), *_native.motif_names("triad-orbits")}
+    if graph.directed and of_arcs.isdisjoint(names):
         more = 'motifs="triads" counts directed ones; per node: features(graph, motifs="triads", depth=0)'
         warn(f"these motifs ignore the directions of arcs; {more}")
     with listener(verbose) as listen:

@@ -270,8 +270,8 @@ def compare(
         raise ValueError(f"graphs: {len(given)} given; two or more are compared")
     with listener(verbose) as listen:
         found = json.loads(_native.compare([graph._native for graph in given], numbers, jobs(n_jobs), listen))
-    lists = ("orbits", "correlated")
-    return Comparison(names, **{name: of if name in lists else np.array(of) for name, of in found.items()})
+    parts: dict[str, Any] = {name: of if name in ("orbits", "correlated") else np.array(of) for name, of in found.items()}
+    return Comparison(names, **parts)
 
 
 def motif_cluster(
