@@ -38,7 +38,7 @@ def test_a_vector_column_is_a_list_of_fixed_length(tmp_path, ids):
     frame = polars.read_parquet(file)
     assert frame.schema["vector"] == polars.Array(polars.Float32, 3)
     np.testing.assert_array_equal(frame["vector"].to_numpy(), VECTORS)
-    query = f"select vector::float[3] as v from '{file}' order by array_distance(v, [-0.5, -0.375, -0.25]::float[3])"
+    query = f"select vector::float[3] as x from '{file}' order by array_distance(x, [-0.5, -0.375, -0.25]::float[3])"
     np.testing.assert_array_equal(np.array(duckdb.sql(query).fetchall()[0][0]), VECTORS[0])
     back = read_embedding(file)
     assert back.node_ids.tolist() == ids.tolist()
