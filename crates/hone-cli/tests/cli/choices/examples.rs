@@ -155,10 +155,14 @@ fn stand_ins(folder: &Path, example: &str) {
             make(&[&SBM[..], &[file]].concat());
         }
     }
-    if ["hone similar", "hone layout", "hone roles", "hone map"]
-        .iter()
-        .any(|command| example.starts_with(command))
-    {
+    let explored = [
+        "hone similar",
+        "hone layout",
+        "hone roles",
+        "hone map",
+        "hone info vectors.npy",
+    ];
+    if explored.iter().any(|command| example.starts_with(command)) {
         let names = ["alice", "bob", "king", "woman", "man"];
         let name = |i: usize| {
             names
@@ -226,6 +230,9 @@ fn stand_ins(folder: &Path, example: &str) {
     }
     if example.contains("--config best.toml") && !example.contains("run.json") {
         make(&[&TUNE[..], &["best.toml"]].concat());
+    }
+    if example.contains("--add new.tsv") {
+        fs::write(folder.join("new.tsv"), "90001\t0\n90001\t1\n").expect("writable");
     }
     if example.contains("--model people.hone") {
         make(&[
