@@ -68,9 +68,11 @@ impl Eigen {
 /// How far the eigenvalues of a matrix of norm 1 are shifted away from zero.
 const AWAY: f64 = 2.0;
 
-/// Columns of a power iteration beyond those wanted, the iterations, and how many times its columns a matrix must be as wide.
+/// Columns of a power iteration beyond those wanted, and the iterations.
 const BEYOND: usize = 8;
 const POWERS: usize = 3;
+/// All eigenpairs are computed of matrices that have fewer rows than this, or than this many times the columns iterated.
+const SMALL: usize = 256;
 const LARGE: usize = 3;
 
 impl Small {
@@ -95,10 +97,10 @@ impl Small {
 
     /// The `count` leading eigenpairs of a symmetric matrix without negative eigenvalues; values that are close to each other
     /// may have mixed vectors. Power iterations on some more columns find them in O(n² count) (Halko, Martinsson, Tropp 2011);
-    /// where that saves little, all are computed.
+    /// where that saves little, all are computed, and the values may be as close as they like.
     pub fn leading(&self, count: usize) -> Result<Eigen> {
         let (n, width) = (self.rows(), count + BEYOND);
-        if n < LARGE * width {
+        if n < SMALL.max(LARGE * width) {
             return Ok(self.eigen()?.by_magnitude(count.min(n)));
         }
         let image = |x: &Mat<f64>| product(self.as_faer(), x.as_ref());
@@ -389,9 +391,16 @@ mod tests {
                 assert!((0..found).all(|i| unit(i) < 1e-10), "{n} {count}: {j}");
             }
         }
-        let zeros = Small::zeros(200, 200).leading(9).expect("finite");
+        // Close values, of which powers would mix the vectors.
+        let n = SMALL - 1;
+        let q = dense(n, n, 9).svd().expect("finite").u;
+        let scaled = Small::from_fn(n, n, |i, j| q.get(i, j) * 0.999f64.powi(j as i32));
+        let flat = scaled.times(&q.transposed()).leading(4).expect("finite");
+        let inside = flat.vectors.transposed().times(&q);
+        assert!((0..4).all(|j| inside.get(j, j).abs() > 1.0 - 1e-9));
+        let zeros = Small::zeros(400, 400).leading(9).expect("finite");
         assert_eq!(zeros.values, [0.0; 9]);
-        let unfinished = Small::from_fn(200, 200, |_, _| f64::NAN);
+        let unfinished = Small::from_fn(400, 400, |_, _| f64::NAN);
         assert!(unfinished.leading(9).is_err());
     }
 

@@ -14,8 +14,44 @@ def proximity(fitted, found):
     """Products of all pairs of rows, if the cut to so many columns does not fall inside a multiple singular value."""
     if fitted.cut < 1e-6:
         return []
+    groups = uncovered(fitted)
+    wrong, found = own_columns(fitted, groups, found), found.copy()
+    for nodes in groups:
+        found[nodes] = 0
     error = largest(found @ found.T, fitted.proximity @ fitted.proximity.T)
-    return [f"proximity: products of rows differ by {error:.1e}"] if error > CLOSE else []
+    return wrong + ([f"proximity: products of rows differ by {error:.1e}"] if error > CLOSE else [])
+
+
+def uncovered(fitted):
+    """The connected groups of nodes that have edges and are outside all directions that are kept."""
+    links = (fitted.adjacency + fitted.adjacency.T) > 0
+    open_nodes = set(np.flatnonzero(links.any(1) & (np.linalg.norm(fitted.proximity, axis=1) < 1e-4)))
+    groups = []
+    while open_nodes:
+        waiting, group = [open_nodes.pop()], []
+        while waiting:
+            node = waiting.pop()
+            group.append(node)
+            near = open_nodes.intersection(np.flatnonzero(links[node]))
+            open_nodes -= near
+            waiting += near
+        groups.append(group)
+    return groups
+
+
+def own_columns(fitted, groups, found):
+    """Each of these groups has one row, of half the typical length and zero in the first quarter of the columns."""
+    columns, wrong = found.shape[1], []
+    length = np.linalg.norm(fitted.proximity) / np.sqrt(len(found)) / 2
+    for group in groups:
+        rows = found[group]
+        alike = largest(rows, rows[0]) == 0 and not rows[:, : columns // 4].any()
+        if not alike or abs(np.linalg.norm(rows[0]) - length) > CLOSE:
+            wrong.append(f"proximity: nodes {sorted(group)} outside all directions have {rows}")
+    firsts = np.array([found[group[0]] for group in groups])
+    if columns - columns // 4 > 1 and len(np.unique(firsts, axis=0)) < len(firsts):
+        wrong.append("proximity: groups outside all directions are alike")
+    return wrong
 
 
 def structure(fitted, found):
