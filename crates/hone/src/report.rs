@@ -198,6 +198,9 @@ pub struct LocalFacts {
     pub below_delta: usize,
     /// Leading singular values of S_t^(k) times `scale`, or the weights of the columns that another solver found.
     pub singular_values: Vec<f64>,
+    /// How clearly these show communities, from 0.02 to 1; absent where columns are not scaled by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub community_weight: Option<f64>,
     /// Columns that are not zero.
     pub rank: usize,
     /// Where S_t^(k) is a power of a symmetric matrix, that matrix as a formula: the two have the same singular vectors, so

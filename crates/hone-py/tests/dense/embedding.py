@@ -4,7 +4,14 @@ import numpy as np
 
 from . import proximity, structure
 
+#: Squared norm of structure relative to that of proximity, on bipartite and on directed graphs.
 WEIGHT, WEIGHT_DIRECTED = 20.0, 5.0
+
+
+def weight(factors, directed):
+    if directed:
+        return WEIGHT_DIRECTED
+    return WEIGHT if factors.lazy else 2 * 10 ** (1 - factors.w)
 
 
 class Embedding:
@@ -26,8 +33,7 @@ class Embedding:
             self.components = structure.Structure(table, columns)
             self.scores = self.components.scores(table)
             self.structure = self.components.rows(self.scores)
-            weight = WEIGHT_DIRECTED if directed else WEIGHT
             size = np.linalg.norm(self.structure)
-            self.structure_scale = np.sqrt(weight * len(Z)) / size if size else 1.0
+            self.structure_scale = np.sqrt(weight(self.factors, directed) * len(Z)) / size if size else 1.0
             self.structure = self.structure * self.structure_scale
         self.proximity = Z * self.scale

@@ -220,7 +220,7 @@ settings! {
         /// before: next to the local embeddings; after: next to the global embedding.
         pub combine: Combine = Combine::After,
         /// Squared norm relative to that of the columns next to them; a quarter of it with directed motifs; "unit": no scaling;
-        /// "auto": 20, or 1 next to columns of attributes.
+        /// "auto": 20, or down to 2 the more clearly the spectrum shows communities; 1 next to columns of attributes.
         #[range(SMALLEST..=LARGEST)]
         pub weight: Balance = Balance::Auto,
         /// How features are diffused over each motif graph.

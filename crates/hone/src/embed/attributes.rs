@@ -9,7 +9,7 @@ use super::plan;
 use super::profiles::{self, ATTRIBUTES};
 use super::weighted::Weighted;
 use crate::attributes::{self, Attributes};
-use crate::config::{Balance, Config, Form};
+use crate::config::{Balance, Form};
 use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
 use crate::features::{Named, Origin, side_by_side};
@@ -18,6 +18,7 @@ use crate::hashing::SeededMap;
 use crate::memory::Allowance;
 use crate::message::{Message, message, set};
 use crate::motif::{Counts, Motif};
+use crate::report::Report;
 
 /// The user's attributes: those of the file and those of the caller.
 #[derive(Default)]
@@ -268,9 +269,22 @@ pub(super) fn diffused(
 /// they outweighed proximity if labels were few (docs/directed.md).
 const OF_ARCS: f64 = 0.25;
 
-/// Structure beside proximity, and beside proximity and attributes, has this many times their squared norm.
-const BESIDE_PROXIMITY: f64 = 20.0;
+/// Structure beside proximity and attributes has this many times their squared norm.
 const BESIDE_ATTRIBUTES: f64 = 1.0;
+
+/// The squared norm of structure relative to that of proximity: 20, and less the more clearly the spectrum shows communities,
+/// down to 2, since proximity then says more about a node.
+fn beside_proximity(report: &Report) -> f64 {
+    let all: Vec<f64> = report
+        .local
+        .iter()
+        .filter_map(|facts| facts.community_weight)
+        .collect();
+    match all.len() {
+        0 => 20.0,
+        count => 2.0 * 10f64.powf(1.0 - all.iter().sum::<f64>() / count as f64),
+    }
+}
 
 /// What profiles of attributes, and other features, are multiplied with; 1 where they keep their length.
 pub(super) struct Factors {
@@ -279,7 +293,8 @@ pub(super) struct Factors {
 }
 
 /// The parts of features, scaled relative to the squared norm of other columns as the settings say, and the factors.
-pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> (Vec<Part>, Factors) {
+pub(super) fn weigh(run: &Context, parts: Vec<Part>, other: f64) -> (Vec<Part>, Factors) {
+    let config = run.config;
     let components = matches!(config.features.form, Form::Components(_));
     let is_profile =
         |part: &Part| components && part.label.name.split(':').next() == Some(ATTRIBUTES);
@@ -300,7 +315,7 @@ pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> (Vec<Part>
         Balance::Unit => 0.0,
         Balance::Times(weight) => weight,
         Balance::Auto if of_profiles > 0.0 => BESIDE_ATTRIBUTES,
-        Balance::Auto => BESIDE_PROXIMITY,
+        Balance::Auto => beside_proximity(&run.report),
     };
     let motifs = config.structure.motifs.motifs();
     let of_arcs = config.structure.enabled && motifs.iter().any(|motif| motif.is_directed());

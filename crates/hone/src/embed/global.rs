@@ -50,7 +50,7 @@ pub(super) fn join(
     };
     let energy = |part: &Part| part.group.energy();
     let (size, count) = (locals.iter().map(energy).sum(), locals.len());
-    locals.extend(weigh(run.config, inside, size).0);
+    locals.extend(weigh(run, inside, size).0);
     let z = global(run, graph, locals, count)?;
     let (parts, scales) = append(run, z, beside)?;
     run.draft.iter_mut().for_each(|draft| draft.scales = scales);
@@ -221,7 +221,7 @@ pub(super) fn append(
         scales.z = (nodes / size).sqrt();
         z = z.into_iter().map(|part| part.scaled(scales.z)).collect();
     }
-    let (weighed, factors) = weigh(run.config, beside, if size > 0.0 { nodes } else { 0.0 });
+    let (weighed, factors) = weigh(run, beside, if size > 0.0 { nodes } else { 0.0 });
     (scales.attributes, scales.x) = (factors.attributes, factors.features);
     z.extend(weighed);
     Ok((z, scales))

@@ -213,6 +213,7 @@ fn factor(
         nonzeros: w.graph.nnz,
         scale,
         below_delta: w.graph.below_delta,
+        community_weight: shape.community_weight(&sigma, operator.rows()),
         singular_values: sigma,
         rank: info.rank,
         base: info.base,

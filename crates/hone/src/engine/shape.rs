@@ -116,8 +116,7 @@ impl Shape {
             Scale::Sigma => 1.0,
             Scale::Spectral => {
                 let steps = self.steps as f64;
-                let own = &sigma[..rows.min(sigma.len())];
-                (steps - 1.0 + community_weight(&self.of_one_step(own))) / steps
+                (steps - 1.0 + self.community_weight(sigma, rows)?) / steps
             }
         };
         let largest = sigma
@@ -131,6 +130,12 @@ impl Shape {
                 .map(|sigma| (sigma / largest).powf(power))
                 .collect(),
         )
+    }
+
+    /// How clearly the spectrum shows communities, where that is the scale: [`community_weight`].
+    pub fn community_weight(&self, sigma: &[f64], rows: usize) -> Option<f64> {
+        let own = &sigma[..rows.min(sigma.len())];
+        (self.scale == Scale::Spectral).then(|| community_weight(&self.of_one_step(own)))
     }
 
     /// Absolute values of the eigenvalues of one step.
