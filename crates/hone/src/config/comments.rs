@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use hone_base::manual::linked;
 use hone_base::settings::Meanings;
 
 use super::{Attributes, Components, Config, Features, Global, Joint, Local, LogWindow};
@@ -58,7 +59,7 @@ impl Config {
                 (None, None) => String::new(),
             };
             if let Some(text) = meaning(&key) {
-                let _ = writeln!(out, "# {text}");
+                let _ = writeln!(out, "# {}", linked(text));
             }
             let _ = writeln!(out, "{line}");
         }
