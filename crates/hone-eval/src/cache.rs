@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Raised whenever the meaning or the values of cells change.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 /// A folder of finished cells, or none.
 #[derive(Debug, Clone)]

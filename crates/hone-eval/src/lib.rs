@@ -7,7 +7,7 @@
 //! | methods by name | [`method`] |
 //! | the best settings for one graph | [`tune`] |
 //! | vectors of other tools and saved ones; leak detection | [`vectors`] |
-//! | DeepWalk, node2vec, LINE, GraRep, NetMF, ProNE, Spectral, RolX, GraphWave, features, heuristics | [`baseline`] |
+//! | DeepWalk, node2vec, LINE, GraRep, NetMF, ProNE, FastRP, Spectral, RolX, GraphWave, features, heuristics | [`baseline`] |
 //! | edge-removal splits that cannot leak, and their files | [`split`] |
 //! | node labels | [`labels`] |
 //! | edge features, scaling | [`pairs`] |

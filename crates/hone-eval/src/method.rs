@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::baseline::{
-    Baseline, Degree, GraRep, GraphWave, Heuristic, Hope, Line, NetMf, Node2Vec, ProNe, Random,
-    RolX, Spectral,
+    Baseline, Degree, FastRp, GraRep, GraphWave, Heuristic, Hope, Line, NetMf, Node2Vec, ProNe,
+    Random, RolX, Spectral,
 };
 use crate::split::TrainGraph;
 use crate::vectors::{self, Vectors};
@@ -52,6 +52,8 @@ pub enum Embedder {
     RolX(RolX),
     /// GraphWave.
     GraphWave(GraphWave),
+    /// FastRP.
+    FastRp(FastRp),
     /// Spectral embedding.
     Spectral(Spectral),
     /// Hand-made degree and triangle features.
@@ -65,7 +67,7 @@ pub enum Embedder {
 /// All methods besides the presets of HONE: the name; the tag of [`Embedder`], with an option that differs from its defaults, nothing
 /// for scores of pairs; the options that the paper searches; a description.
 #[rustfmt::skip]
-const BASELINES: [(&str, &str, &str, &str); 20] = [
+const BASELINES: [(&str, &str, &str, &str); 21] = [
     ("node2vec", "node2-vec", "p=0.25|0.5|1|2|4,q=0.25|0.5|1|2|4", "biased random walks and skip-gram (Grover, Leskovec 2016)"),
     ("deepwalk", "node2-vec", "", "uniform random walks and skip-gram (Perozzi et al. 2014)"),
     ("line", "line", "", "second-order proximity by edge sampling (Tang et al. 2015)"),
@@ -74,6 +76,7 @@ const BASELINES: [(&str, &str, &str, &str); 20] = [
     ("grarep", "gra-rep", "steps=1|2|3|4", "factors of log transition probabilities of 1…K steps (Cao et al. 2015)"),
     ("netmf", "net-mf", "window=1|10", "factors of the log window matrix that DeepWalk implies (Qiu et al. 2018)"),
     ("prone", "pro-ne", "", "factors of log transition probabilities, then a band-pass filter (Zhang et al. 2019)"),
+    ("fastrp", "fast-rp", "", "random vectors, averaged over neighbours (Chen et al. 2019)"),
     ("hope", "hope", "", "source and target factors of the Katz proximity, for directed graphs (Ou et al. 2016)"),
     ("spectral", "spectral", "", "eigenvectors of the normalised Laplacian (Tang, Liu 2011)"),
     ("rolx", "rol-x", "", "roles: non-negative factors of recursive features (Henderson et al. 2012)"),
@@ -217,10 +220,16 @@ impl Method {
             .collect()
     }
 
-    /// Whether vectors come from a file, whose name does not tell its content.
+    /// Whether vectors come from a file.
     pub fn reads_file(&self) -> bool {
         let is_file = |embedder: &&Embedder| matches!(embedder, Embedder::File(_));
         self.embedders().iter().any(is_file)
+    }
+
+    /// Whether vectors depend on a file, whose name does not tell its content: one of vectors, or of attributes.
+    pub(crate) fn depends_on_file(&self) -> bool {
+        let with_attributes = |embedder: &&Embedder| matches!(embedder, Embedder::Hone(config) if config.attributes.file.is_some());
+        self.reads_file() || self.embedders().iter().any(with_attributes)
     }
 }
 
@@ -296,6 +305,7 @@ impl Embedder {
             Embedder::Hope(options) => options,
             Embedder::RolX(options) => options,
             Embedder::GraphWave(options) => options,
+            Embedder::FastRp(options) => options,
             Embedder::Spectral(options) => options,
             Embedder::Degree(options) => options,
             Embedder::Random(options) => options,

@@ -573,6 +573,24 @@ fn vectors_of_a_file_are_read_anew_whatever_the_cache_holds() {
     assert_ne!(first, run());
 }
 
+#[test]
+fn attributes_of_a_file_are_read_anew_whatever_the_cache_holds() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let run = |value: &dyn Fn(u32) -> u32| {
+        let rows: String = (0..34).map(|id| format!("{id},{}\n", value(id))).collect();
+        fs::write(path("x.csv"), format!("id,x\n{rows}")).expect("writable");
+        let mut run = hone();
+        run.args(["eval", "link", "builtin:karate", "--seeds", "1", "--csv"]);
+        run.args(["--operators", "hadamard", "--methods"]);
+        run.arg(format!("hone:attributes.file={}", path("x.csv").display()));
+        run.arg("--cache").arg(path("cache"));
+        run.assert().success().get_output().stdout.clone()
+    };
+    let first = run(&|id| id % 2);
+    assert_ne!(first, run(&|id| id * id % 7));
+}
+
 /// The command that is recommended runs as it is printed, and reads the graph as the tuning did.
 #[test]
 #[cfg(unix)]

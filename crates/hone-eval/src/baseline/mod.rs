@@ -71,6 +71,7 @@ macro_rules! options {
 }
 
 mod degree;
+mod fastrp;
 mod graphwave;
 mod heuristic;
 mod hope;
@@ -83,6 +84,7 @@ mod spectral;
 mod window;
 
 pub use degree::Degree;
+pub use fastrp::FastRp;
 pub use graphwave::GraphWave;
 pub use heuristic::Heuristic;
 pub use hope::Hope;

@@ -78,7 +78,7 @@ impl<'a> Setting<'a> {
         Ok(cells)
     }
 
-    /// The cache for the cell of a method: none for vectors of files, which may have changed; renewed where vectors are to be
+    /// The cache for the cell of a method: none if vectors depend on files, which may have changed; renewed where vectors are to be
     /// saved and are not yet.
     fn cache_for(
         &self,
@@ -86,7 +86,7 @@ impl<'a> Setting<'a> {
         train: impl Fn() -> Result<Graph>,
         seed: u64,
     ) -> Result<Cache> {
-        if method.reads_file() {
+        if method.depends_on_file() {
             return Ok(Cache::none());
         }
         if let Some((save, name)) = self.save

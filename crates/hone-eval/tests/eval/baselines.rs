@@ -6,7 +6,8 @@ use hone::dense::Block;
 use hone::dense::kernels::symmetric_eigen;
 use hone::graph::{Graph, GraphBuilder, builtin};
 use hone_eval::baseline::{
-    Baseline, Degree, GraphWave, Heuristic, Hope, Line, NetMf, Order, ProNe, RolX, Spectral, Values,
+    Baseline, Degree, FastRp, GraphWave, Heuristic, Hope, Line, NetMf, Order, ProNe, RolX,
+    Spectral, Values,
 };
 
 #[test]
@@ -498,6 +499,99 @@ fn the_approximation_lacks_what_is_negative() {
             exact.iter().copied().fold(0.0, f32::max),
         );
         assert!(most > 0.1 && (gap < 1e-3) == is_exact, "{gap} of {most}");
+    }
+}
+
+/// After one step a vector is the unit mean of the random vectors of the neighbours, which the leaves of a star show; further steps
+/// are powers of D⁻¹A, here as dense products.
+#[test]
+fn fastrp_is_a_sum_of_powers_of_transition_probabilities() {
+    let n = 40usize;
+    let star = GraphBuilder::undirected(n).edges((1..n as u32).map(|i| (0, i)).collect());
+    let star = star.build().expect("in range");
+    let embed = |graph: &Graph, steps, degree_power| {
+        let options = FastRp {
+            dim: 64,
+            steps,
+            degree_power,
+        };
+        options.embed(graph, 5, &Silent).expect("in range")
+    };
+    let centre = embed(&star, 1, 0.0);
+    assert!(
+        (2..n).all(|i| centre.row(i) == centre.row(1)),
+        "leaves have one neighbour"
+    );
+    let size = centre.row(1).iter().fold(0f32, |most, x| most.max(x.abs()));
+    let plain = |x: &f32| *x == 0.0 || (x.abs() - size).abs() < 1e-6;
+    let zeros = centre.row(1).iter().filter(|x| **x == 0.0).count();
+    assert!(
+        centre.row(1).iter().all(plain) && (30..56).contains(&zeros),
+        "{zeros} of 64"
+    );
+
+    let karate = builtin("karate").expect("there");
+    let n = karate.nodes();
+    for (steps, degree_power) in [(2, 0.0), (3, 0.0), (4, -0.5)] {
+        let found = embed(&karate, steps, degree_power);
+        // The random vector of a node is what a pendant node beside it has after one step.
+        let random: Vec<Vec<f64>> = (0..n as u32)
+            .map(|u| {
+                let edges =
+                    (0..n as u32).flat_map(|v| karate.neighbors(v).iter().map(move |&w| (v, w)));
+                let edges = edges
+                    .filter(|(v, w)| v < w)
+                    .chain([(u, n as u32)])
+                    .collect();
+                let more = GraphBuilder::undirected(n + 1)
+                    .edges(edges)
+                    .build()
+                    .expect("in range");
+                embed(&more, 1, 0.0)
+                    .row(n)
+                    .iter()
+                    .map(|&x| f64::from(x))
+                    .collect()
+            })
+            .collect();
+        let degree = |i: usize| karate.degree(i as u32) as f64;
+        // Its entries have one size, which a factor of all vectors may change.
+        let mut now: Vec<Vec<f64>> = (0..n)
+            .map(|i| {
+                let factor = degree(i).powf(degree_power);
+                random[i]
+                    .iter()
+                    .map(|x| if *x == 0.0 { 0.0 } else { x.signum() * factor })
+                    .collect()
+            })
+            .collect();
+        let mut sum = vec![vec![0.0; 64]; n];
+        for step in 1..=steps {
+            now = (0..n)
+                .map(|i| {
+                    (0..64)
+                        .map(|k| {
+                            karate
+                                .neighbors(i as u32)
+                                .iter()
+                                .map(|&j| now[j as usize][k])
+                                .sum::<f64>()
+                                / degree(i)
+                        })
+                        .collect()
+                })
+                .collect();
+            for i in (0..n).filter(|_| step > 1) {
+                let length = now[i].iter().map(|x: &f64| x * x).sum::<f64>().sqrt();
+                (0..64).for_each(|k| sum[i][k] += now[i][k] / length);
+            }
+        }
+        for i in 0..n {
+            assert!(
+                (0..64).all(|k| (sum[i][k] - f64::from(found.get(i, k))).abs() < 1e-5),
+                "{steps} steps, node {i}"
+            );
+        }
     }
 }
 

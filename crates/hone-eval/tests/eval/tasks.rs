@@ -180,6 +180,7 @@ fn graphs_without_edges_and_memory_limits_are_values() {
         "grarep",
         "netmf",
         "prone",
+        "fastrp",
         "spectral",
         "rolx",
         "graphwave",
@@ -211,7 +212,7 @@ fn graphs_without_edges_and_memory_limits_are_values() {
     .embed(&planted(20), 1, &Silent);
     assert!(small.unwrap_err().to_string().contains("NetMF needs about"));
     for name in [
-        "random", "node2vec", "line", "grarep", "netmf", "prone", "rolx", "spectral",
+        "random", "node2vec", "line", "grarep", "netmf", "prone", "rolx", "spectral", "fastrp",
     ] {
         for dim in ["0", "4000000000000"] {
             let refused = Method::parse(&format!("{name}:dim={dim}"))
