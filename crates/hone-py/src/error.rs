@@ -73,7 +73,8 @@ impl Naming for Parameters {
     fn subject(&self, name: &str) -> String {
         match PARAMETERS.iter().find(|(setting, _)| *setting == name) {
             Some((_, parameter)) if *parameter != name => format!("{parameter} ({name})"),
-            _ => name.to_owned(),
+            _ if Config::has(name) => name.to_owned(),
+            _ => name.replace('-', "_"),
         }
     }
 }

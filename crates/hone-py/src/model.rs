@@ -95,13 +95,14 @@ impl Model {
 
     /// Places a graph.
     #[expect(clippy::too_many_arguments, reason = "called from one place")]
-    #[pyo3(signature = (graph, structure_only=false, new_only=false, attributes=None, jobs=0, memory=None, listener=None))]
+    #[pyo3(signature = (graph, structure_only=false, new_only=false, added_only=false, attributes=None, jobs=0, memory=None, listener=None))]
     fn embed<'py>(
         &self,
         py: Python<'py>,
         graph: &Bound<'py, Graph>,
         structure_only: bool,
         new_only: bool,
+        added_only: bool,
         attributes: Option<Columns<'py>>,
         jobs: usize,
         memory: Option<u64>,
@@ -119,14 +120,14 @@ impl Model {
                 attributes: attributes.as_ref().map(|loaded| &loaded.attributes),
                 structure_only,
                 new_only,
-                added_only: false,
+                added_only,
                 memory_limit: memory,
             };
             model.embed(&graph, &like, progress)
         })?;
         result.report.input = input;
         let report = result.report.said(&Parameters).to_json();
-        let nodes: Vec<u32> = match new_only {
+        let nodes: Vec<u32> = match new_only || added_only {
             true => {
                 let (index, ids) = (placed.ids().index(), result.embedding.ids.iter());
                 ids.filter_map(|id| index.find(&id.to_string())).collect()

@@ -372,6 +372,21 @@ def test_structure_alone(fitted, blocks):
         HONE("hone-p", n_components=8).fit(blocks).transform(blocks, structure_only=True)
 
 
+def test_edges_of_new_nodes_are_enough(fitted, blocks, tmp_path):
+    """Their proximity columns are those that the whole graph gives them, also by a model from a file."""
+    more = [(200, 3), (200, 17), (201, 200)]
+    z = proximity(fitted)
+    whole = fitted.transform(grown(blocks, more), new_only=True)
+    fitted.save(tmp_path / "blocks.hone")
+    for model in (fitted, HONE.load(tmp_path / "blocks.hone")):
+        found = model.transform(Graph(more), added_only=True)
+        np.testing.assert_array_equal(found, whole[:, z])
+    with pytest.raises(ValueError, match="structure_only"):
+        fitted.transform(Graph(more), added_only=True, structure_only=True)
+    with pytest.raises(ValueError, match="added_only: the rows of a matrix"):
+        HONE(n_components=16).fit(blocks.adjacency()).transform(blocks.adjacency()[:2], added_only=True)
+
+
 def test_what_was_loaded_has_no_report(fitted, tmp_path):
     fitted.save(tmp_path / "m.hone")
     loaded = HONE.load(tmp_path / "m.hone")
@@ -382,6 +397,7 @@ def test_what_was_loaded_has_no_report(fitted, tmp_path):
     files = write_embedding(tmp_path / "z.npy", loaded)
     assert not any(file.endswith(".run.json") for file in files)
     np.testing.assert_array_equal(read_embedding(tmp_path / "z.npy").vectors, fitted.embedding_)
+    assert set(loaded.config) == {"global.dim", "degree", "reverse", "structure.motifs"}
     assert "stages" in loaded.fit("builtin:karate").report_
 
 

@@ -92,6 +92,7 @@ class Model:
         graph: Graph,
         structure_only: bool = False,
         new_only: bool = False,
+        added_only: bool = False,
         attributes: Optional[list[tuple[str, _Column]]] = None,
         jobs: int = 0,
         memory: Optional[int] = None,

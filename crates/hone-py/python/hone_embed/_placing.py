@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 #: Why there is no graph next to a model.
-NO_EDGES = "a model that was read from a file knows no edges; transform a graph instead"
+NO_EDGES = "a model that was read from a file knows no edges; transform a graph, or new edges with added_only=True"
 
 
 class Placing(SklearnProtocol):
@@ -49,7 +49,13 @@ class Placing(SklearnProtocol):
     _fingerprint: str
 
     def transform(
-        self, X: Any, *, structure_only: bool = False, new_only: bool = False, attributes: Any = None
+        self,
+        X: Any,
+        *,
+        structure_only: bool = False,
+        new_only: bool = False,
+        added_only: bool = False,
+        attributes: Any = None,
     ) -> Any:
         """Vectors of nodes, in the space of the fit.
 
@@ -67,6 +73,9 @@ class Placing(SklearnProtocol):
 
         ``structure_only`` returns structure columns alone, for graphs without shared nodes. ``new_only`` returns rows for
         nodes that the model does not have: the same vectors as among all rows, at a fraction of the cost.
+
+        ``added_only`` says that ``X`` has only the edges of new nodes, not the whole graph. The new nodes get their proximity
+        columns; structure needs the motifs around them.
 
         ``attributes``, one row per node of ``X`` as in ``fit``, place nodes by what they are, even without edges. Rows of
         fitted nodes replace their attributes; rows without a value leave them as they were.
@@ -92,17 +101,18 @@ class Placing(SklearnProtocol):
         fitted = len(self.embedding_)
         are_rows = is_rows(X, fitted, hasattr(self, "n_features_in_"))
         graph = None if are_rows and X.shape[0] != fitted else self._as_graph(X, self.config_["weights"])
-        as_fitted = not new_only and attributes is None
+        as_fitted = not (new_only or added_only) and attributes is None
         if as_fitted and graph is not None and graph._named().fingerprint() == self._fingerprint:
             return self._output(X, self.embedding_[:, first:].copy(), self.node_ids_, self._columns[first:])
-        if are_rows and new_only:
-            raise ValueError("new_only: the rows of a matrix are all returned; pass another graph as a Graph")
+        if are_rows and (new_only or added_only):
+            name = "new_only" if new_only else "added_only"
+            raise ValueError(f"{name}: the rows of a matrix are all returned; pass another graph as a Graph")
         if are_rows and attributes is not None:
             raise ValueError("attributes: rows of a matrix have none; pass another graph as a Graph")
         if are_rows or graph is None:
             return self._output(X, *self._of_rows(X, structure_only))
         warn_of_input(graph, X, "the fit has none")
-        vectors, nodes, columns, _ = self._place(graph, structure_only, new_only, attributes)
+        vectors, nodes, columns, _ = self._place(graph, structure_only, new_only, added_only, attributes)
         return self._output(X, vectors, graph.node_ids[nodes], columns)
 
     def update(self, *, added: Iterable[Any] = (), removed: Iterable[Any] = (), attributes: Any = None) -> Self:
@@ -172,11 +182,14 @@ class Placing(SklearnProtocol):
     def load(cls, path: Union[str, os.PathLike[str]]) -> Self:
         """Read a model that :meth:`save` or ``hone embed --save-model`` wrote.
 
-        The result is fitted. It knows no edges, so ``transform`` takes graphs, and ``update`` is refused.
+        The result is fitted. It knows no edges, so ``transform`` takes graphs, or with ``added_only`` new edges, and ``update`` is
+        refused.
         """
         model = _native.Model.load(os.fspath(path))
         facts = json.loads(model.facts())
-        hone = cls(config=_dotted(facts["config"]))  # type: ignore[call-arg]
+        usual = _dotted(json.loads(_native.resolve("hone", None, "{}")))
+        chosen = {key: value for key, value in _dotted(facts["config"]).items() if usual.get(key) != value}
+        hone = cls(config=chosen)  # type: ignore[call-arg]
         hone.embedding_, hone._columns = model.vectors(), facts["columns"]
         hone.node_ids_ = ids_to_array(model.ids(), len(hone.embedding_))
         hone.config_, hone._fingerprint = facts["config"], facts["fingerprint"]
@@ -214,14 +227,20 @@ class Placing(SklearnProtocol):
         return self._graph
 
     def _place(
-        self, graph: Graph, structure_only: bool = False, new_only: bool = False, attributes: Any = None
+        self,
+        graph: Graph,
+        structure_only: bool = False,
+        new_only: bool = False,
+        added_only: bool = False,
+        attributes: Any = None,
     ) -> tuple[np.ndarray, np.ndarray, list[str], str]:
         """Vectors, the node of each row, names of their columns, and the report."""
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
         model = self._kept_model("transform")
         with listener(self.verbose) as listen:
             columns = attribute_columns(attributes, graph.node_ids)
-            placed = model.embed(graph._named(), structure_only, new_only, columns, jobs(self.n_jobs), memory, listen)
+            which = (structure_only, new_only, added_only)
+            placed = model.embed(graph._named(), *which, columns, jobs(self.n_jobs), memory, listen)
         report = json.loads(placed[3])
         warn_of_result(report)
         for note in report["notes"]:
