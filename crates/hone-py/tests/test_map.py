@@ -235,6 +235,18 @@ def test_names_of_groups_are_inside_the_map(chrome, tmp_path):
     assert chrome.run("written.length") == 0 and chrome.problems == []
 
 
+def test_motifs_have_numbers(chrome, tmp_path):
+    made = hone_embed.draw_map("builtin:karate", layout="pca", numbers=True, colour="motif: triangle")
+    made.save(tmp_path / "numbers.html")
+    chrome.open(tmp_path / "numbers.html", "node=33&tab=graph")
+    assert chrome.run("document.getElementById('colour').selectedOptions[0].textContent") == "motif: 3"
+    rows = "Array.from(document.querySelectorAll('#counts td:first-child'), (cell) => cell.textContent)"
+    assert chrome.run(rows) == [str(orbit) for orbit in range(15)]
+    text = chrome.run("document.getElementById('graph').textContent")
+    assert "G8" in text and "triangle" not in text.replace("triangle corner", "")
+    assert chrome.problems == []
+
+
 def test_the_keyboard_reaches_every_control_and_every_node(chrome, page):
     chrome.open(page, "theme=light")
     chrome.run("document.body.focus()")

@@ -390,7 +390,7 @@ async function begin() {
   $("busy").hidden = true;
   await new Promise((done) => setTimeout(done, 30));
   await readRest();
-  colourBy(kept.get("colour") ?? meta.schemes.find((scheme) => scheme.name === meta.style.colour)?.key ?? null);
+  colourBy(kept.get("colour") ?? meta.colour);
   ready = true;
   restore(kept);
   const open = findId(kept.get("node"));
