@@ -182,12 +182,69 @@ def test_nodes_without_a_value_are_grey_small_and_below(chrome, tmp_path):
     runs = re.findall(r'<g fill="(#\w+)"[^>]*>(.*?)</g>', (tmp_path / "few.svg").read_text(encoding="utf-8"), re.S)
     radii = [float(re.search(r' r="([\d.]+)"', run).group(1)) for _, run in runs[:2]]
     assert runs[0][0] == "#b4b4b4" and radii[0] < 0.7 * radii[1]
+    # On black, too, however many of them lie above each other.
+    light = """(() => {
+        const copy = document.createElement("canvas"), pen = copy.getContext("2d");
+        [copy.width, copy.height] = [points.width, points.height];
+        pen.fillRect(0, 0, copy.width, copy.height);
+        pen.drawImage(points, 0, 0);
+        const { data } = pen.getImageData(0, 0, copy.width, copy.height), most = [0, 0];
+        for (let at = 0; at < data.length; at += 4) {
+            const [r, g, b] = data.subarray(at, at + 3), hue = Math.max(r, g, b) - Math.min(r, g, b) > 60 ? 1 : 0;
+            most[hue] = Math.max(most[hue], 0.21 * r + 0.72 * g + 0.07 * b);
+        }
+        return most;
+    })()"""
+    chrome.run("document.documentElement.dataset.theme === 'dark' || document.getElementById('theme').click()")
+    chrome.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    grey, blue = chrome.run(light)
+    assert 0 < grey < blue
     chrome.run("hone.colourBy('own-1')")
     assert chrome.run("document.getElementById('log').checked") and "6 nodes without a value" in chrome.run(
         "document.getElementById('legend').textContent"
     )
     chrome.run("document.getElementById('log').click()")
     assert chrome.run("hone.state.log") is False and chrome.problems == []
+
+
+def test_names_of_groups_are_inside_the_map(chrome, tmp_path):
+    """At any size and place of the view, in both layouts; groups that are not in view have none."""
+    graph = networkx.grid_2d_graph(4, 4)
+    names = [f"the {k}th group, whose name is very long" for k in range(4)]
+    made = hone_embed.draw_map(graph, labels=[names[row] for row, _ in graph], layout="pca")
+    made.save(tmp_path / "long.html")
+    keep = """window.written = []; CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        const half = this.measureText(text).width / 2;
+        written.push([text, x - half, x + half, y - 7, y + 7, this.canvas.clientWidth, this.canvas.clientHeight]);
+    }; 0"""
+    for width, height in ((1400, 900), (420, 900), (250, 400)):
+        chrome.resize(width, height)
+        for view in ("0.5,0.5,1", "0.7,0.3,0.6", "0.9,0.9,3", "0.1,0.5,2"):
+            for layout in ("", "&layout=structure"):
+                chrome.open(tmp_path / "long.html", f"view={view}{layout}")
+                chrome.run(keep)
+                chrome.run("hone.refresh()")
+                chrome.until("written.length || hone.view.zoom > 1")
+                for text, left, right, top, bottom, wide, high in chrome.run("written"):
+                    inside = left >= 0 and right <= wide and top >= 0 and bottom <= high
+                    assert inside, (text, left, right, top, bottom, wide, high)
+    chrome.call("Emulation.clearDeviceMetricsOverride")
+    chrome.open(tmp_path / "long.html", "view=9,9,1")
+    chrome.run(keep)
+    chrome.run("hone.refresh(); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert chrome.run("written.length") == 0 and chrome.problems == []
+
+
+def test_motifs_have_numbers(chrome, tmp_path):
+    made = hone_embed.draw_map("builtin:karate", layout="pca", numbers=True, colour="motif: triangle")
+    made.save(tmp_path / "numbers.html")
+    chrome.open(tmp_path / "numbers.html", "node=33&tab=graph")
+    assert chrome.run("document.getElementById('colour').selectedOptions[0].textContent") == "motif: 3"
+    rows = "Array.from(document.querySelectorAll('#counts td:first-child'), (cell) => cell.textContent)"
+    assert chrome.run(rows) == [str(orbit) for orbit in range(15)]
+    text = chrome.run("document.getElementById('graph').textContent")
+    assert "G8" in text and "triangle" not in text.replace("triangle corner", "")
+    assert chrome.problems == []
 
 
 def test_the_keyboard_reaches_every_control_and_every_node(chrome, page):

@@ -7,14 +7,17 @@ import numpy as np
 import pandas
 import pytest
 from hone_embed import (
+    HONE,
     coefficients,
     compare,
     count_orbits,
+    draw,
     features,
     generate,
     list_motifs,
     motif_adjacency,
     motif_cluster,
+    roles,
     significance,
     triad_census,
 )
@@ -189,6 +192,11 @@ def test_names_and_numbers():
     assert count_orbits("builtin:karate", by="node", numbers=True).names == [str(orbit) for orbit in range(15)]
     found = significance("builtin:karate", 2, numbers=True).motifs
     assert [motif["motif"] for motif in found] == [f"G{k}" for k in range(1, 9)]
+    of_role = roles("builtin:karate", numbers=True).roles[0]["motifs"]
+    assert [motif["motif"] for motif in of_role] == [str(orbit) for orbit in range(15)]
+    assert "E1  ·" in draw("builtin:karate", "triangle", numbers=True)
+    embedded = HONE(preset="hone-p", motifs="triangle", config={"structure.numbers": True, "global.output": "local"})
+    assert embedded.fit("builtin:karate").report_["columns"][0] == "E1_k1_0"
     named = features("builtin:karate", motifs=["triangle", "edge"], depth=0, numbers=True)
     assert named.columns == ["E1_degree", "edge_degree"]
     assert (motif_adjacency("builtin:karate", "G8") != motif_adjacency("builtin:karate", "clique4")).nnz == 0

@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// The cluster around this node [default: the best cut of the largest component].
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     node: Option<String>,
+    /// Call the motif by its number in the literature (`hone list the motif --table`), not by name.
+    #[arg(long)]
+    numbers: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -65,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.progress_done();
     let nodes = found.nodes.iter().map(|&node| ids.get(node).to_string());
     let found = Found {
-        motif: motif.name(),
+        motif: motif.called(args.numbers),
         conductance: found.conductance,
         surrogate: found.surrogate,
         cut: found.cut,
@@ -77,14 +80,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return context.print_json(&found);
     }
     context.note(format_args!(
-        "{} nodes with {} {:.4} in {motif}: {} of the volumes {} and {} is cut",
+        "{} node{} with {} {:.4} in {}: {} of the volumes {} and {} is cut",
         found.nodes.len(),
+        if found.nodes.len() == 1 { "" } else { "s" },
         if found.surrogate {
             "surrogate conductance (an occurrence cut in half counts 4/3)"
         } else {
             "conductance"
         },
         found.conductance,
+        found.motif,
         found.cut,
         found.volume,
         found.rest

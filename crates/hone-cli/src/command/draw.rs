@@ -32,6 +32,9 @@ pub(crate) struct Args {
     /// Name of the graph in the caption [default: that of the file].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Call motifs by their numbers in the literature (`hone list motifs --table`), not by name.
+    #[arg(long)]
+    numbers: bool,
     #[command(flatten)]
     replace: ReplaceArgs,
 }
@@ -53,6 +56,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         delta: args.delta,
         labels: args.labelled,
         title: args.title.clone(),
+        numbers: args.numbers,
     };
     let source = args.input.source()?;
     let outputs = source.files().write("--output", [&args.output]);

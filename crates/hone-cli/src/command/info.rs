@@ -7,7 +7,7 @@ use hone::embed::{ViewFacts, ViewSide};
 use hone::graph::{Degrees, Summary};
 use hone::memory::Allowance;
 use hone::motif::triad::{Occurrence, Triad, Triads};
-use hone::motif::{Graphlet, count};
+use hone::motif::{Graphlet, Motif, count};
 use hone::record;
 use hone::store::{Embedding, Format};
 use serde::de::IgnoredAny;
@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// Do not count motifs, which takes most of the time.
     #[arg(long)]
     no_motifs: bool,
+    /// Call motifs by their numbers in the literature (`hone list motifs --table`), not by name.
+    #[arg(long)]
+    numbers: bool,
 }
 
 /// What is printed.
@@ -84,12 +87,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     };
     if !args.no_motifs {
         let totals = count(&graph, context.progress())?.totals().graphlets;
-        let names = Graphlet::ALL.map(Graphlet::name).into_iter();
+        let called = |motif: Motif| motif.called(args.numbers);
+        let names = Graphlet::ALL.map(Motif::Graphlet).into_iter().map(called);
         report.motifs = Some(names.zip(totals).collect());
         if graph.is_directed() {
             let triads = Triads::count(&graph, context.progress())?;
             let totals = triads.totals(Occurrence::Induced).triads;
-            let names = Triad::ALL.map(Triad::name).into_iter();
+            let names = Triad::ALL.map(Motif::Triad).into_iter().map(called);
             report.triads = Some(names.zip(totals).collect());
         }
     }

@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Title of the map [default: the name of the file].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Call motifs by their numbers in the literature (`hone list motifs --table`), not by name.
+    #[arg(long)]
+    numbers: bool,
     #[command(flatten)]
     style: StyleArgs,
     #[command(flatten)]
@@ -57,7 +60,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Colours")]
 struct StyleArgs {
-    /// What nodes are coloured by: role, degree, \"motif: NAME\", a label or an attribute [default: the first label, else
+    /// What nodes are coloured by: role, degree, \"motif: NAME\" (or its number), a label or an attribute [default: the first label, else
     /// role].
     #[arg(long, value_name = "NAME")]
     colour: Option<String>,
@@ -123,6 +126,7 @@ struct Choices {
     attributes: Option<RecordedFile>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
+    numbers: bool,
     #[serde(flatten)]
     placing: Placing,
     style: Style,
@@ -170,6 +174,7 @@ impl Args {
         let choices = Choices {
             vectors_format: self.vectors_format.or(then),
             title: self.title.clone().or(before.title),
+            numbers: context.said("numbers").unwrap_or(before.numbers),
             placing,
             style,
             // Notes about files are printed when they are read.
@@ -318,7 +323,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let recall = layouts[0].1.recall();
     note_recall(recall, context);
     stages.end("layout");
-    let roles = RoleOptions::default().find(&graph, progress)?;
+    let roles = RoleOptions {
+        numbers: choices.numbers,
+        ..RoleOptions::default()
+    };
+    let roles = roles.find(&graph, progress)?;
     stages.end("roles");
     let map = Map {
         graph: &graph,

@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// a column of the file.
     #[arg(long, value_name = "ID|all", allow_hyphen_values = true)]
     explain: Vec<String>,
+    /// Call motifs by their numbers in the literature (`hone list motifs --table`), not by name.
+    #[arg(long)]
+    numbers: bool,
     #[command(flatten)]
     sample: SampleArgs,
     #[command(flatten)]
@@ -45,7 +48,7 @@ Examples:
   hone roles graph.tsv -o roles.tsv
   hone roles graph.tsv --roles 5 --explain alice
   hone roles graph.tsv --explain all
-  hone roles graph.tsv --json
+  hone roles graph.tsv --json --numbers
   hone roles -o again.tsv --config roles.tsv.run.json
 
 A role is a group of nodes with similar motif counts, anywhere in the graph. The columns more and less list motifs \
@@ -122,7 +125,7 @@ struct ShownNode {
 
 impl Args {
     /// The choices of the command line over those of an earlier run.
-    fn choices(&self) -> Result<Choices, Error> {
+    fn choices(&self, context: &Context) -> Result<Choices, Error> {
         let earlier = self.input.earlier::<Choices>(COMMAND)?;
         let mut choices = earlier.map(|it| it.choices).unwrap_or_default();
         let options = &mut choices.choices;
@@ -132,6 +135,7 @@ impl Args {
             return Err(Error::config("--seed", message));
         }
         options.seed = self.sample.seed.seed.unwrap_or(options.seed);
+        options.numbers = context.said("numbers").unwrap_or(options.numbers);
         if let Some(Count(count)) = self.roles {
             options.roles = count;
         }
@@ -140,7 +144,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (choices, (source, inputs)) = (args.choices()?, args.input.resolve()?);
+    let (choices, (source, inputs)) = (args.choices(context)?, args.input.resolve()?);
     let output = args.output.as_deref();
     output.map_or(Ok(()), Roles::check_table)?;
     output.map_or(Ok(()), |path| context.check_json(path))?;

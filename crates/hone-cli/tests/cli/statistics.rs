@@ -6,7 +6,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn hone(folder: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
     let mut command = Command::cargo_bin("hone").expect("the binary of this package");
@@ -289,6 +289,10 @@ fn clusters_are_ids() {
         .success()
         .stdout("a\nb\nc\n")
         .stderr(contains("conductance 0.0000"));
+    fs::write(folder.path().join("one.tsv"), "a b\n").expect("written");
+    hone(folder.path(), &["cluster", "one.tsv", "--motif", "edge"])
+        .success()
+        .stderr(contains("1 node with conductance 1.0000"));
     // As in a file of --node-list.
     fs::write(
         folder.path().join("q.csv"),
@@ -451,6 +455,101 @@ fn motifs_have_numbers_everywhere() {
     );
     assert_eq!(found["correlations"][0].as_array().map(Vec::len), Some(11));
     assert_eq!(found["by_orbit"][0][1].as_array().map(Vec::len), Some(15));
+    // Roles and what a map shows, of directed graphs too; embeddings, drawings, clusters and what is known of a graph.
+    let roles = |args: &[&str]| {
+        let found = json(
+            folder.path(),
+            &[&["roles", "--json", "--numbers"], args].concat(),
+        );
+        let motifs = found["roles"][0]["motifs"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        motifs
+            .iter()
+            .filter_map(|it| Some(it["motif"].as_str()?.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let orbits: Vec<String> = (0..15).map(|orbit| orbit.to_string()).collect();
+    assert_eq!(roles(&["builtin:karate"]), orbits);
+    fs::write(folder.path().join("arcs.tsv"), "a b\nb c\na c\nc d\n").expect("written");
+    let directed = roles(&["arcs.tsv", "--directed"]);
+    assert!(directed[..15] == orbits && directed.contains(&"M5_in_degree".to_owned()));
+    let table = printed(folder.path(), &["roles", "builtin:karate", "--numbers"]);
+    assert!(
+        table.contains(" 13 +") && !table.contains("diamond"),
+        "{table}"
+    );
+    let map = [
+        "map",
+        "builtin:karate",
+        "--layout",
+        "pca",
+        "--colour",
+        "motif: triangle",
+    ];
+    let outputs = ["--numbers", "-o", "m.html", "-o", "m.svg"];
+    hone(folder.path(), &[&map[..], &outputs].concat()).success();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    let page = read("m.html");
+    let meta = page
+        .split("id=\"meta\">")
+        .nth(1)
+        .and_then(|text| text.split("</script>").next());
+    let meta: Value = serde_json::from_str(meta.expect("the page's data")).expect("JSON");
+    assert_eq!(meta["orbits"], json!(orbits));
+    assert_eq!(
+        (&meta["colour"], &meta["graphlets"][1][0]),
+        (&json!("orbit-3"), &json!("G2"))
+    );
+    assert!(read("m.svg").contains(">motif: 3</text>"));
+    // A record has the choice; the names of motifs and their numbers are known in either case.
+    let again = ["map", "--config", "m.html.run.json", "-o"];
+    hone(
+        folder.path(),
+        &[&again[..], &["n.svg", "--no-numbers"]].concat(),
+    )
+    .success();
+    assert!(read("n.svg").contains(">motif: triangle</text>"));
+    hone(folder.path(), &[&again[..], &["o.svg"]].concat()).success();
+    assert_eq!(read("o.svg"), read("m.svg"));
+    let embed = ["embed", "builtin:karate", "--numbers", "-o"];
+    hone(folder.path(), &[&embed[..], &["v.tsv"]].concat())
+        .success()
+        .stderr(contains("mean_E5_degree"));
+    let stage = [
+        "v.csv",
+        "--preset",
+        "hone-p",
+        "--motifs",
+        "edge,triangle",
+        "--stage",
+        "local",
+    ];
+    hone(folder.path(), &[&embed[..], &stage].concat()).success();
+    let head = read("v.csv");
+    assert!(head.starts_with("id,edge_k1_0,") && head.contains(",E1_k1_0,"));
+    let draw = [
+        "draw",
+        "builtin:karate",
+        "--motif",
+        "triangle",
+        "--numbers",
+        "-o",
+        "d.svg",
+    ];
+    hone(folder.path(), &draw).success();
+    assert!(read("d.svg").contains("E1  ·"));
+    let cluster = ["cluster", "builtin:karate", "--numbers", "--json"];
+    assert_eq!(json(folder.path(), &cluster)["motif"], "E1");
+    let info = json(
+        folder.path(),
+        &["info", "arcs.tsv", "--directed", "--numbers", "--json"],
+    );
+    assert_eq!(
+        (&info["motifs"]["G2"], &info["triads"]["M5"]),
+        (&json!(1), &json!(1))
+    );
     // What is written by number is read back.
     hone(folder.path(), &[&count[..], &["-o", "c.tsv"]].concat()).success();
     fs::write(folder.path().join("new.tsv"), "9 16\n").expect("written");

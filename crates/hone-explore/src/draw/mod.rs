@@ -47,6 +47,8 @@ pub struct Drawing {
     pub labels: Option<usize>,
     /// The title in the caption, instead of the graph's name.
     pub title: Option<String>,
+    /// Whether motifs are called by their numbers in the literature, not by name.
+    pub numbers: bool,
 }
 
 impl Default for Drawing {
@@ -57,6 +59,7 @@ impl Default for Drawing {
             delta: 1,
             labels: None,
             title: None,
+            numbers: false,
         }
     }
 }
@@ -138,6 +141,7 @@ impl Drawing {
         }
         let kept = edges.iter().filter(|line| line.weight > 0.0).count();
         let present = nodes.iter().filter(|weight| **weight > 0.0).count();
+        let motif = motif.called(self.numbers);
         let title = format!("{motif}  ·  {present} nodes, {kept} edges");
         Ok(Panel {
             title,

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use hone::attributes::{self, Shown};
 use hone::graph::NodeIds;
-use hone::motif::NODE_ORBITS;
+use hone::motif::node_orbits_called;
 use hone::progress::Progress;
 use hone::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -263,10 +263,11 @@ impl Map<'_> {
                 .collect(),
         };
         let (counts, n) = (self.roles.counts(), self.graph.nodes());
-        let orbits = (0..NODE_ORBITS.len()).map(move |orbit| {
+        let orbits = self.roles.orbits().into_iter().zip(0..);
+        let orbits = orbits.map(move |(called, orbit): (&str, usize)| {
             let name = match orbit {
                 0 => "degree".to_owned(),
-                _ => format!("motif: {}", NODE_ORBITS[orbit]),
+                _ => format!("motif: {called}"),
             };
             let colour = counted(&name, n, |node| counts[node][orbit] as f32);
             (format!("orbit-{orbit}"), Cow::Owned(colour))
@@ -288,9 +289,20 @@ impl Map<'_> {
     /// The one that is shown first.
     pub(super) fn chosen(&self) -> Result<(String, Cow<'_, Colour>)> {
         let wanted = self.style.colour.as_deref();
+        // Motifs are known by name and by number, whatever they are called.
+        let orbit = wanted.and_then(|wanted| wanted.strip_prefix("motif: "));
+        let orbit = orbit.and_then(|orbit| {
+            let place = |numbers| {
+                node_orbits_called(numbers)
+                    .iter()
+                    .position(|it| *it == orbit)
+            };
+            place(false).or_else(|| place(true))
+        });
+        let orbit = orbit.map(|orbit| format!("orbit-{orbit}"));
         let mut names = Vec::new();
         for (key, colour) in self.colourings() {
-            if wanted.is_none_or(|wanted| wanted == colour.name()) {
+            if wanted.is_none_or(|wanted| wanted == colour.name()) || orbit.as_ref() == Some(&key) {
                 return Ok((key, colour));
             }
             names.push(colour.name().to_owned());

@@ -16,7 +16,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use hone::graph::{Graph, NodeId, NodeIds};
-use hone::motif::{Graphlet, NODE_ORBITS};
+use hone::motif::{Graphlet, Motif, NODE_ORBITS};
 use hone::parallel;
 use hone::{Progress, Result};
 use serde_json::{Value, json};
@@ -53,14 +53,14 @@ impl Map<'_> {
     /// The page as text.
     pub fn html(&self, progress: &dyn Progress) -> Result<String> {
         self.check()?;
-        self.chosen()?;
+        let colour = self.chosen()?.0;
         progress.stage("packing the map", 0);
         let packer = Packer::new(self);
         progress.check()?;
         let sections = packer.sections();
         let with_edges = sections.iter().any(|section| section.0 == LINKS[0]);
         // Within a script element only `<` could end it.
-        let meta = packer.meta(with_edges).to_string();
+        let meta = packer.meta(&colour, with_edges).to_string();
         let meta = meta
             .replace('<', "\\u003c")
             .replace('\u{2028}', "\\u2028")
@@ -149,8 +149,8 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// What the script reads first.
-    fn meta(&self, with_edges: bool) -> Value {
+    /// What the script reads first; nodes have this colour.
+    fn meta(&self, colour: &str, with_edges: bool) -> Value {
         let (map, roles) = (self.map, self.map.roles);
         let counts = roles.counts();
         let n = counts.len().max(1) as f64;
@@ -180,8 +180,10 @@ impl<'a> Packer<'a> {
             (Graphlet::Diamond, 13, 2.0),
             (Graphlet::Clique4, 14, 4.0),
         ];
-        let graphlets = graphlets
-            .map(|(graphlet, orbit, nodes)| json!([graphlet.name(), sum(&|x| x, orbit) / nodes]));
+        let graphlets = graphlets.map(|(graphlet, orbit, nodes)| {
+            let called = Motif::Graphlet(graphlet).called(roles.numbers());
+            json!([called, sum(&|x| x, orbit) / nodes])
+        });
         // Motifs, and how many standard deviations more or less of them a role has.
         let scores = |scores: Vec<&MotifScore>| {
             scores
@@ -211,7 +213,7 @@ impl<'a> Packer<'a> {
             "ids": if are_texts(map.graph.ids()) { "text" } else { "integers" },
             "near": self.near,
             "layouts": map.layouts.iter().map(|(by, _)| json!(by)).collect::<Value>(),
-            "orbits": NODE_ORBITS,
+            "orbits": roles.orbits(),
             "means": of_orbits(&|orbit| sum(&|x| x, orbit) / n),
             "deviations": of_orbits(&deviation),
             "logs": logs,
@@ -220,6 +222,7 @@ impl<'a> Packer<'a> {
             "roles": roles.roles.iter().map(role).collect::<Value>(),
             "affinity": roles.affinity,
             "schemes": map.colourings().map(scheme).map(|scheme| json!(scheme)).collect::<Value>(),
+            "colour": colour,
             "ramp": ramp().into_iter().map(|look| look.colour).collect::<Value>(),
             "shapes": SHAPES,
             "style": map.style,

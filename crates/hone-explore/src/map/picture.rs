@@ -120,8 +120,8 @@ impl Map<'_> {
             for group in order.iter().map(|&group| &groups[group]) {
                 let name = letters.cut(&group.name, TEXT, LEGEND);
                 let (wide, [x, y]) = (letters.width(&name, TEXT), on_paper(group.middles[0]));
-                // Above, so that a single point is seen.
-                let y = y - TEXT;
+                // Above, so that a single point is seen, and below the title.
+                let y = (y - TEXT).max(HEAD + TEXT);
                 let x = (x - wide / 2.0).clamp(MARGIN, SIDE + MARGIN - wide);
                 let area = [x, y - TEXT, x + wide, y + TEXT / 2.0];
                 let is_free = |t: &[f32; 4]| {

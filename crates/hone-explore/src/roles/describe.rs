@@ -34,7 +34,6 @@
 use std::ops::Range;
 
 use hone::graph::Graph;
-use hone::motif::NODE_ORBITS;
 use hone::parallel;
 use serde::Serialize;
 
@@ -74,7 +73,7 @@ pub struct Role {
 /// How much more or less of a motif a role has than the graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MotifScore {
-    /// The node orbit; or the directed motif, over arcs that leave (`030T.out`) or enter (`030T.in`).
+    /// The node orbit; or the directed motif, over arcs that leave (`030T_out_degree`) or enter (`030T_in_degree`).
     pub motif: String,
     /// Mean count of the role's nodes.
     pub mean: f64,
@@ -140,7 +139,7 @@ impl Roles {
     /// Names the components and measures what belongs to them.
     pub(super) fn describe(&mut self, graph: &Graph) {
         let own = self.assignments();
-        let orbits = NODE_ORBITS.iter().map(|&orbit| orbit.to_owned());
+        let orbits = self.orbits().into_iter().map(str::to_owned);
         let directed = self
             .directed
             .iter()

@@ -16,7 +16,7 @@ mod signature;
 use hone::features::{Named, Structure};
 use hone::graph::Graph;
 use hone::memory::Allowance;
-use hone::motif::{MotifSet, NODE_ORBITS, Sample};
+use hone::motif::{MotifSet, NODE_ORBITS, Sample, node_orbits_called};
 use hone::parallel;
 use hone::{Error, Progress, Result};
 use rayon::slice::ParallelSliceMut;
@@ -42,6 +42,8 @@ pub struct RoleOptions {
     pub sample: Sample,
     /// Seed of estimated counts; exact ones need none.
     pub seed: u64,
+    /// Whether motifs are called by their numbers in the literature, not by name.
+    pub numbers: bool,
 }
 
 /// The roles of a graph.
@@ -52,6 +54,8 @@ pub struct Roles {
     /// How often nodes of one role are linked to those of another, relative to what their degrees alone would
     /// give; in a directed graph by arcs from the first to the second.
     pub affinity: Vec<Vec<f64>>,
+    /// Whether motifs are called by number.
+    numbers: bool,
     /// Counts of the 15 node orbits, one row per node.
     counts: Vec<[u64; NODE_ORBITS.len()]>,
     /// Counts of directed motifs, one row per node, and the arcs of each node.
@@ -92,6 +96,7 @@ impl RoleOptions {
                 motifs,
                 depth: 0,
                 log: false,
+                numbers: self.numbers,
                 ..Structure::default()
             };
             features.of(&counted)
@@ -120,6 +125,7 @@ impl RoleOptions {
         let mut found = Roles {
             roles: Vec::new(),
             affinity: Vec::new(),
+            numbers: self.numbers,
             counts,
             directed,
             arcs,
@@ -189,6 +195,16 @@ impl Roles {
     /// The role of every node.
     pub fn assignments(&self) -> Vec<u32> {
         parallel::collect(self.nodes(), |node| self.role_of(node as u32) as u32)
+    }
+
+    /// Whether motifs are called by their numbers in the literature.
+    pub(crate) fn numbers(&self) -> bool {
+        self.numbers
+    }
+
+    /// What the node orbits are called.
+    pub fn orbits(&self) -> [&'static str; NODE_ORBITS.len()] {
+        node_orbits_called(self.numbers)
     }
 
     /// The counts of the 15 node orbits of every node.

@@ -472,6 +472,43 @@ fn the_most_frequent_groups_have_colours_of_their_own() {
     assert!(wrong.check().is_err());
 }
 
+/// Names of groups at the edges and in the corners are whole, and below the title.
+#[test]
+fn names_of_groups_are_inside_the_picture() {
+    let graph = GraphBuilder::undirected(9).build().expect("nine nodes");
+    let (mut layouts, roles) = parts(&graph);
+    layouts.truncate(1);
+    let coordinates = (0..9).flat_map(|i| [(i % 3) as f32, (i / 3) as f32]);
+    layouts[0].1.positions = Block::from_vec(9, 2, coordinates.collect());
+    let found = (layouts, roles);
+    let label = Colour::Categories {
+        name: "label".into(),
+        names: (0..9)
+            .map(|k| format!("{k} {}", "name ".repeat(20)))
+            .collect(),
+        of: (0..9).collect(),
+    };
+    let mut map = map(&graph, &found, vec![label]);
+    map.style.palette = Palette::Muted;
+    let svg = map.svg().expect("a picture");
+    let names: Vec<[f32; 2]> = svg
+        .lines()
+        .filter(|line| line.contains("paint-order"))
+        .map(|line| {
+            let value = |name: &str| line.split(&format!(" {name}=\"")).nth(1)?.split('"').next();
+            ["x", "y"].map(|name| value(name).and_then(|it| it.parse().ok()).expect("a place"))
+        })
+        .collect();
+    assert_eq!(names.len(), 9);
+    // The square of points is 800 wide, 20 from the edge; names are cut at 190, and no shorter than 170. The title ends at 30.
+    for [x, y] in names {
+        assert!(
+            (20.0..=650.0).contains(&x) && (44.0..=850.0).contains(&y),
+            "{x} {y}"
+        );
+    }
+}
+
 #[test]
 fn skewed_numbers_are_on_a_logarithmic_scale() {
     let graph = builtin("karate").expect("built in");

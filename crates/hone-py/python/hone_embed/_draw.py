@@ -39,6 +39,7 @@ def draw(
     delta: int = 1,
     labels: Optional[int] = None,
     title: Optional[str] = None,
+    numbers: bool = False,
     directed: Optional[bool] = None,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
@@ -60,6 +61,8 @@ def draw(
         How many nodes are labelled with their ids, the largest first; by default all in a small graph.
     title
         Name of the graph in the caption.
+    numbers
+        As for :func:`count_orbits`.
 
     Examples
     --------
@@ -68,7 +71,7 @@ def draw(
     True
     """
     names = motifs if isinstance(motifs, str) else ",".join(motifs)
-    settings = {"motifs": names, "delta": delta, "labels": labels, "title": title}
+    settings = {"motifs": names, "delta": delta, "labels": labels, "title": title, "numbers": numbers}
     graph = as_graph(graph, directed=directed)
     with listener(verbose) as listen:
         text = _native.draw(graph._named(), json.dumps(settings), "graph", jobs(n_jobs), listen)

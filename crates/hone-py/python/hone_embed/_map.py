@@ -83,6 +83,7 @@ def draw_map(
     point_size: float = 1.0,
     names: bool = True,
     shapes: bool = False,
+    numbers: bool = False,
     random_state: int = 0,
     directed: Optional[bool] = None,
     n_jobs: Optional[int] = None,
@@ -108,8 +109,8 @@ def draw_map(
         As for :func:`roles` and :func:`most_similar`. The page switches between proximity and structure; ``by`` says
         which is shown first, and in pictures.
     colour
-        What nodes are coloured by at first, and in pictures: ``"role"``, ``"degree"``, ``"motif: NAME"``, ``"label"``,
-        or the name of an attribute; by default the label, else roles.
+        What nodes are coloured by at first, and in pictures: ``"role"``, ``"degree"``, ``"motif: NAME"`` (or its
+        number), ``"label"``, or the name of an attribute; by default the label, else roles.
     palette
         Colours of groups: ``"distinct"`` (eight), ``"okabe-ito"`` (seven) or ``"muted"`` (nine), all safe with colour
         blindness; smaller groups share grey.
@@ -119,6 +120,8 @@ def draw_map(
         Size of the points, as a multiple of the usual one.
     names, shapes
         Whether groups have their names on the map, and shapes besides colours.
+    numbers
+        As for :func:`count_orbits`.
 
     Examples
     --------
@@ -138,7 +141,7 @@ def draw_map(
     looks = {"palette": palette, "scale": scale, "point-size": point_size, "names": names, "shapes": shapes}
     style = json.dumps({**looks, **({} if colour is None else {"colour": colour})})
     colours = _colours(graph.node_ids, labels, attributes)
-    options = "{}" if n_roles is None else f'{{"roles": {int(n_roles)}}}'
+    options = json.dumps({"numbers": numbers, **({} if n_roles is None else {"roles": int(n_roles)})})
     settings = layout_settings(layout, 15, None, random_state)
     with listener(verbose) as listen:
         found = _native.Roles(native, options, jobs(n_jobs), listen)

@@ -84,6 +84,7 @@ def roles(
     sample: Union[str, int, None] = None,
     directed: Optional[bool] = None,
     random_state: int = 0,
+    numbers: bool = False,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Roles:
@@ -97,7 +98,7 @@ def roles(
         Anything :class:`Graph` takes.
     n_roles
         How many, up to 12; by default as many as the integrated completed likelihood prefers.
-    sample, random_state
+    sample, random_state, numbers
         As for :func:`count_orbits`.
 
     Examples
@@ -109,7 +110,9 @@ def roles(
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
     graph = as_graph(graph, directed=directed)
-    choices: dict[str, Any] = {} if n_roles is None else {"roles": int(n_roles)}
+    choices: dict[str, Any] = {"numbers": numbers}
+    if n_roles is not None:
+        choices["roles"] = int(n_roles)
     if sample is not None:
         choices.update(sample=sample, seed=int(random_state))
     options = json.dumps(choices)

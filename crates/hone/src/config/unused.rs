@@ -69,7 +69,13 @@ impl Config {
             _ => self.unused_matrices(graph),
         };
         let of_stages = if_so(true, OF_STAGES, "features have no embedding");
-        [self.unused_attributes(false), of_matrices, of_stages].concat()
+        let of_names = if_so(
+            !self.structure.enabled && self.features.diffusion.steps == 0,
+            &["structure.numbers"],
+            "there are no motif features",
+        );
+        let of_features = self.unused_attributes(false);
+        [of_features, of_matrices, of_stages, of_names].concat()
     }
 
     /// Settings of features that are not used.
@@ -120,11 +126,6 @@ impl Config {
             ),
             if_so(!enabled, &of_counts, "there are no motif features"),
             if_so(!enabled, &of_levels, "there are no motif features"),
-            if_so(
-                !enabled && diffusion.steps == 0,
-                &["structure.numbers"],
-                "there are no motif features",
-            ),
             if_so(
                 enabled && depth == 0,
                 &of_levels,

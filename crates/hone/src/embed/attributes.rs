@@ -167,6 +167,7 @@ pub(super) fn x(
         vec![structure],
         &components,
         config.components_dim(),
+        config.structure.numbers,
     )?;
     run.report.structure = Some(structure);
     if let Some(draft) = &mut run.draft {
@@ -214,6 +215,7 @@ fn columns(run: &Context, counts: Option<&Counts>, own: &UserAttributes) -> Resu
 /// The parts of X diffused over the graph of a motif, one per step.
 pub(super) fn diffused_labels(run: &Context, x: &X, motif: Motif) -> Vec<Label> {
     let steps = 1..=run.config.features.diffusion.steps;
+    let motif = motif.called(run.config.structure.numbers);
     let name = format!("{}:{motif}", x.label.name);
     let label = |step: usize| Label {
         name: name.clone(),

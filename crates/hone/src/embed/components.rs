@@ -36,12 +36,14 @@ pub(super) struct Principal {
 
 /// The `dim` leading principal components of some columns, unscaled: total variance 1, then shifted by the offset.
 ///
-/// Columns are read twice: for sums of squares and products, a column of ones among them, and for the components.
+/// Columns are read twice: for sums of squares and products, a column of ones among them, and for the components. The facts
+/// call motifs by `numbers` or by name.
 pub(super) fn principal(
     engine: &dyn Engine,
     named: Vec<NamedColumns>,
     options: &Components,
     dim: usize,
+    numbers: bool,
 ) -> Result<Principal> {
     let rows = named.first().map_or(0, |named| named.columns.rows());
     let (mut names, mut origins, mut groups) = (Vec::new(), Vec::new(), Vec::new());
@@ -67,6 +69,7 @@ pub(super) fn principal(
             names: &names,
             origins: &origins,
             variances: &variances,
+            numbers,
         };
         let structure = facts(&of, whole, &values, |i, j| f64::from(vectors.get(i, j)));
         return Ok(Principal {
@@ -116,6 +119,7 @@ pub(super) fn principal(
         names: &names,
         origins: &origins,
         variances: &own,
+        numbers,
     };
     let structure = facts(&of, whole, variances, |i, j| {
         signs[j] * components.vectors.get(i, j)
@@ -295,6 +299,8 @@ struct Features<'a> {
     origins: &'a [Origin],
     /// As they are weighted.
     variances: &'a [f64],
+    /// Whether motifs are called by number.
+    numbers: bool,
 }
 
 /// How much of the variance the components capture, the features that the first of them follow, and the shares of the
@@ -316,7 +322,7 @@ fn facts(
         let total: f64 = (0..of.origins.len()).map(|i| squared(i, j, value)).sum();
         for (i, origin) in of.origins.iter().enumerate() {
             let share = squared(i, j, value) / total * value / held;
-            let motif = origin.motif.map_or(OWN, |motif| motif.name());
+            let motif = origin.motif.map_or(OWN, |motif| motif.called(of.numbers));
             match motifs.iter_mut().find(|entry| entry.motif == motif) {
                 Some(entry) => entry.share += share,
                 None => motifs.push(MotifShare {

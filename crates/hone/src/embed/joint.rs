@@ -55,7 +55,7 @@ impl Sources<'_> {
             let matrix = self.config.matrix();
             let (scale, operator) = matrix.scaled_operator(&w.operator, w.graph.scale, step)?;
             let facts = SliceFacts {
-                motif: motif.name().to_owned(),
+                motif: motif.called(self.config.structure.numbers).to_owned(),
                 step,
                 formula: operator.formula(),
                 nodes: operator.rows(),

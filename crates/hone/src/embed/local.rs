@@ -144,7 +144,8 @@ pub(super) fn check_rows(config: &Config, counts: &Counts, motifs: &[Motif]) -> 
 /// The parts of Y that a motif and step give: U, V if arcs have two sides, and at the first step the log window.
 fn labels(run: &Context, graph: &Graph, motif: Motif, step: usize) -> Vec<Label> {
     let dim = run.config.local_dim();
-    let mut labels = vec![Label::numbered(motif.name(), step, dim)];
+    let motif = motif.called(run.config.structure.numbers);
+    let mut labels = vec![Label::numbered(motif, step, dim)];
     if run.both_sides(graph) {
         labels.push(Label::numbered(format!("{motif}{TARGET}"), step, dim));
     }
@@ -206,7 +207,7 @@ fn factor(
     });
     let shape = Shape::new(&config.local, step, run.laziness, operator.is_symmetric());
     let facts = |sigma: Vec<f64>, info: Info| LocalFacts {
-        motif: motif.name().to_owned(),
+        motif: motif.called(config.structure.numbers).to_owned(),
         step,
         formula: operator.formula(),
         nodes: w.graph.matrix.pattern().rows(),

@@ -52,6 +52,9 @@ pub(crate) struct ConfigArgs {
     /// solvers` lists them.
     #[arg(id = "local.solver.method", long = "solver", value_name = "NAME")]
     solver: Option<String>,
+    /// Call motifs by their numbers in the literature (`hone list motifs --table`): columns E1_k1_0, not triangle_k1_0.
+    #[arg(id = "structure.numbers", long = "numbers")]
+    numbers: bool,
     #[command(flatten)]
     attributes: AttributeArgs,
     /// The stage whose vectors are written: global, or local (all local embeddings side by side).

@@ -39,6 +39,9 @@ const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 const MISSING = { colour: "#b4b4b4", muted: true, shape: 0 };
 const RAMP = [MISSING, ...meta.ramp.map((colour) => ({ colour, muted: false, shape: 0 }))];
 
+/** The colour of a look; on black the grey of a muted one is dark. @param {{ colour: string, muted: boolean }} look */
+const colourOf = (look) => look.muted && document.documentElement.dataset.theme === "dark" ? "#4a4f57" : look.colour;
+
 /** What nodes look like in a scheme. @param {Scheme} scheme */
 export const looksOf = (scheme) => scheme.groups ?? RAMP;
 
@@ -69,7 +72,7 @@ export function paintColours() {
   order.forEach((look, at) => { rank[look] = at; });
   for (let i = 0; i < N; i++) starts[rank[looks[i]] + 1]++;
   for (let at = 0; at < table.length; at++) starts[at + 1] += starts[at];
-  const colours = table.map((look) => rgb(look.colour));
+  const colours = table.map((look) => rgb(colourOf(look)));
   const nodes = new Uint32Array(N), bytes = new Uint8Array(4 * N), marks = new Uint8Array(2 * N);
   for (let i = 0; i < N; i++) {
     const at = starts[rank[looks[i]]]++, look = table[looks[i]];
@@ -109,7 +112,7 @@ export function refresh() {
 /** The mark of a look, as on the map. @param {{ colour: string, muted: boolean, shape: number }} look */
 export function dot(look) {
   const mark = make("span", null, { class: look.muted ? "dot muted" : "dot", "aria-hidden": "true" }), shape = state.shapes ? look.shape : 0;
-  mark.style.background = look.colour;
+  mark.style.background = colourOf(look);
   mark.style.clipPath = shape ? `polygon(${meta.shapes[shape].map(([x, y]) => `${50 + 32 * x}% ${50 + 32 * y}%`).join(", ")})` : "circle(36%)";
   return mark;
 }

@@ -10,8 +10,8 @@
  *   more: [string, number][], less: [string, number][], exemplars: number[] }} Role
  * @typedef {{ title: string, nodes: number, edges: number, directed: boolean, links: number, ids: string, near: number[],
  *   layouts: string[], orbits: string[], means: number[], deviations: number[], logs: number[], most: number[],
- *   graphlets: [string, number][], roles: Role[], affinity: number[][], schemes: Scheme[], ramp: string[],
- *   shapes: number[][][], style: { colour?: string, names: boolean, shapes: boolean }, radius: number, muted: number,
+ *   graphlets: [string, number][], roles: Role[], affinity: number[][], schemes: Scheme[], colour: string, ramp: string[],
+ *   shapes: number[][][], style: { names: boolean, shapes: boolean }, radius: number, muted: number,
  *   opacity: number, fewEdges: number }} Meta
  * @typedef {{ offsets: Uint32Array, ends: Uint32Array, kinds: Uint8Array | null }} Edges
  */

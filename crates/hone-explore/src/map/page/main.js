@@ -85,7 +85,7 @@ export function paintOver() {
   }
 }
 
-/** The names of groups where they are, the largest first; where two would overlap, the smaller has none. @param {CanvasRenderingContext2D} pen @param {(name: string) => string} colour */
+/** The names of groups where they are, inside the map, the largest first; where two would overlap, the smaller has none. @param {CanvasRenderingContext2D} pen @param {(name: string) => string} colour */
 function paintNames(pen, colour) {
   const { groups, order } = state.scheme, taken = /** @type {number[][]} */ ([]);
   pen.font = `600 13px ${getComputedStyle(document.body).fontFamily}`;
@@ -93,13 +93,24 @@ function paintNames(pen, colour) {
   [pen.strokeStyle, pen.fillStyle] = [colour("--bg"), colour("--text")];
   for (const group of groups ? order : []) {
     const { name, muted, middles } = /** @type {import("./data.js").Group[]} */ (groups)[group];
-    const [x, middle] = toScreen(middles[state.layout][0], middles[state.layout][1]), y = middle - 12; // above, so that a single point is seen
-    const shownName = name.length > 28 ? name.slice(0, 27) + "…" : name, half = pen.measureText(shownName).width / 2, area = [x - half, y - 9, x + half, y + 9];
+    const [left, top] = toScreen(middles[state.layout][0], middles[state.layout][1]);
+    if (left < 0 || top < 0 || left > width || top > height) continue;
+    const shownName = fitted(pen, name), half = pen.measureText(shownName).width / 2 + 3;
+    const x = Math.max(half, Math.min(left, width - half)), y = Math.max(11, Math.min(top - 12, height - 11)); // above, so that a single point is seen
+    const area = [x - half, y - 9, x + half, y + 9];
     if (muted || state.hidden.has(group) || taken.some((t) => area[2] > t[0] && t[2] > area[0] && area[3] > t[1] && t[3] > area[1])) continue;
     taken.push(area);
     pen.strokeText(shownName, x, y);
     pen.fillText(shownName, x, y);
   }
+}
+
+/** As much of a name as there is room for. @param {CanvasRenderingContext2D} pen @param {string} name */
+function fitted(pen, name) {
+  const letters = [...name], cut = (/** @type {number} */ count) => count < letters.length ? letters.slice(0, count).join("") + "…" : name;
+  let count = Math.min(letters.length, letters.length > 28 ? 27 : 28);
+  while (count > 1 && pen.measureText(cut(count)).width > width - 6) count--;
+  return cut(count);
 }
 
 /** @param {boolean} all */
@@ -313,7 +324,7 @@ function closeIds(text, most) {
 function switchTheme(theme) {
   const next = theme ?? (document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   document.documentElement.dataset.theme = next;
-  redraw();
+  refresh();
   if (!theme) { state.theme = next; keepAddress(); }
 }
 let ready = false, waiting = 0;
@@ -379,7 +390,7 @@ async function begin() {
   $("busy").hidden = true;
   await new Promise((done) => setTimeout(done, 30));
   await readRest();
-  colourBy(kept.get("colour") ?? meta.schemes.find((scheme) => scheme.name === meta.style.colour)?.key ?? null);
+  colourBy(kept.get("colour") ?? meta.colour);
   ready = true;
   restore(kept);
   const open = findId(kept.get("node"));

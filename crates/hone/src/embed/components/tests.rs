@@ -27,7 +27,7 @@ fn components(named: Named, dim: usize, (extremes, offset): (f64, f64)) -> (Bloc
         offset,
         ..Components::default()
     };
-    let found = principal(&Cpu, vec![named.into()], &options, dim).unwrap();
+    let found = principal(&Cpu, vec![named.into()], &options, dim, false).unwrap();
     (found.block, found.structure)
 }
 
