@@ -6,8 +6,10 @@ NetworkX finds it by an entry point of this package: ``networkx.triangles(graph,
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from math import comb
 from typing import Any, Optional
@@ -136,10 +138,23 @@ def generalized_degree(G: Any, nodes: Any = None) -> Any:
     keys, numbers = np.unique(ends * np.int64(base) + multiplicities, return_counts=True)
     # Edges in no triangle are the rest of a degree.
     rest = G.degrees() - np.bincount(ends, minlength=len(G))
-    found: list[Counter[int]] = [Counter({0: number} if number else None) for number in rest.tolist()]
+    with _no_collection():
+        found: list[Counter[int]] = [Counter({0: number} if number else None) for number in rest.tolist()]
     for node, multiplicity, number in zip((keys // base).tolist(), (keys % base).tolist(), numbers.tolist()):
         found[node][multiplicity] = number
     return G.of(found, nodes)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Makes many containers without a look, every few thousand of them, at all that NetworkX has in memory."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def triadic_census(G: Any, nodelist: Any = None) -> dict[str, int]:
