@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from functools import cached_property
 from math import comb
@@ -146,7 +146,7 @@ def generalized_degree(G: Any, nodes: Any = None) -> Any:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _no_collection() -> Generator[None, None, None]:
     """Makes many containers without a look, every few thousand of them, at all that NetworkX has in memory."""
     enabled = gc.isenabled()
     gc.disable()
