@@ -335,7 +335,7 @@ struct Scratch {
 type Edge = (u32, u32, u32);
 
 /// The edges of the whole graph that are in triangles, each once and in no particular order, and the number of triangles of each:
-/// a twentieth of the work of counting all motifs.
+/// a tenth of the work of counting all motifs.
 pub fn triangles(pattern: &Pattern, progress: &dyn Progress) -> Result<Vec<(u32, u32, u32)>> {
     Exact::check_degrees(pattern)?;
     let nodes: Vec<u32> = (0..pattern.rows() as u32).collect();
