@@ -337,6 +337,9 @@ proptest! {
     #[test]
     fn any_ids_make_an_edge_list(ids in awkward(false), separator in prop_oneof![Just('\t'), Just(',')]) {
         let folder = folder();
+        // Between tabs a backslash may be that of a database, and is refused with the remedy.
+        let separator = if ids.iter().any(|id| id.contains('\\')) { ',' } else { separator };
+        prop_assume!(!ids.iter().any(|id| id == "\\N"));
         let mut content = format!("source{separator}target\n");
         // The edge between two nodes that are called like the columns is the header once more, unless it is quoted.
         let field = |id: &String| if id == "source" { format!("\"{id}\"") } else { quoted(id, separator).into_owned() };
