@@ -24,7 +24,7 @@ use hone::{Error, output};
 use serde_json::{Value, json};
 
 use crate::context::color;
-use crate::options::{Options, with_addresses, with_opposites};
+use crate::options::{Options, with_addresses, with_commands, with_opposites};
 use crate::stdout;
 
 const FAILED: u8 = 1;
@@ -291,7 +291,7 @@ mod signals {
     }
 }
 
-/// What an earlier version or node2vec called something: the commands where (none: all), the spellings, and what is here in
+/// What an earlier version or another tool called something: the commands where (none: all), the spellings, and what is here in
 /// their place.
 type Former = (
     &'static [&'static str],
@@ -299,7 +299,7 @@ type Former = (
     &'static str,
 );
 
-const FORMER: [Former; 18] = [
+const FORMER: [Former; 28] = [
     (
         &[],
         &["--input"],
@@ -375,6 +375,36 @@ const FORMER: [Former; 18] = [
         &["--labels"],
         "the number of labelled nodes is --labelled",
     ),
+    (
+        &["similar"],
+        &["--k", "-k", "--limit", "-n", "--topn", "--top-k"],
+        "the number of similar nodes is --top",
+    ),
+    (&["similar"], &["--id"], "a node is named with --node ID"),
+    (
+        &["similar", "map"],
+        &["--metric"],
+        "what is compared is --by all, proximity or structure",
+    ),
+    (&[], &["--random-state"], "--seed"),
+    (&[], &["--sep"], "what separates columns is --delimiter"),
+    (&[], &["--overwrite"], "--force"),
+    (
+        &["significance"],
+        &["--samples", "--n-random"],
+        "the number of random graphs is --random",
+    ),
+    (
+        &["eval"],
+        &["--vectors"],
+        "vectors of a file are --embedding FILE",
+    ),
+    (&["eval"], &["labels"], "hone eval nodes"),
+    (
+        &["generate"],
+        &["powerlaw", "power-law", "barabasi-albert"],
+        "hone generate ba",
+    ),
 ];
 
 /// The name of the command that the arguments call; empty for hone itself.
@@ -420,13 +450,38 @@ pub(crate) fn parse<T: clap::Parser>(command: Command) -> Result<(T, Options), c
             error.kind(),
             ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand | ErrorKind::TooManyValues
         );
-        let tip = wrong.and_then(|wrong| today(&called(&command, arguments()), wrong));
-        if let Some(tip) = tip.filter(|_| is_unknown) {
+        let called = called(&command, arguments());
+        let tip = wrong.filter(|_| is_unknown);
+        let tip = tip.and_then(|wrong| match today(&called, wrong) {
+            Some(tip) => Some(tip.to_owned()),
+            None if called == "similar" && !wrong.starts_with('-') => {
+                Some(format!("a node is named with --node {wrong}"))
+            }
+            None if error.kind() == ErrorKind::InvalidSubcommand && !called.is_empty() => {
+                let of = command.find_subcommand(&called)?;
+                let names: Vec<&str> = of.get_subcommands().map(Command::get_name).collect();
+                let is_close = error.get(ContextKind::SuggestedSubcommand).is_some();
+                (!is_close).then(|| format!("there are {}", names.join(", ")))
+            }
+            None => None,
+        });
+        // Clap recommends to pass an unknown option as a value.
+        if error.kind() == ErrorKind::UnknownArgument
+            && let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested)
+        {
+            let mut tips = tips.clone();
+            tips.retain(|tip| !tip.to_string().contains("as a value, use"));
+            error.remove(ContextKind::Suggested);
+            if !tips.is_empty() {
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+            }
+        }
+        if let Some(tip) = tip {
             let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
             suggested
                 .into_iter()
                 .for_each(|kind| drop(error.remove(kind)));
-            let tips = ContextValue::StyledStrs(vec![linked(tip).into_owned().into()]);
+            let tips = ContextValue::StyledStrs(vec![linked(&tip).into_owned().into()]);
             error.insert(ContextKind::Suggested, tips);
         }
         error
@@ -442,7 +497,7 @@ pub(crate) fn of_parser(said: &clap::Error) -> u8 {
     let print = || match said.use_stderr() {
         true if json => writeln!(io::stderr(), "{}", terminal::json(&usage(said).to_string())),
         true => {
-            let message = said.to_string();
+            let message = with_commands(&said.to_string());
             let message = shown(&message);
             let rest = message.strip_prefix("error: ").unwrap_or(&message);
             io::stderr().write_all(format!("{} {rest}", label()).as_bytes())
@@ -460,7 +515,7 @@ pub(crate) fn of_parser(said: &clap::Error) -> u8 {
 
 /// What programs are told of wrong options (docs/start.md).
 fn usage(said: &clap::Error) -> Value {
-    let text = said.to_string();
+    let text = with_commands(&said.to_string());
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let text = text.split("\n\nUsage:").next().unwrap_or(text);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -506,7 +561,7 @@ fn said(error: &anyhow::Error, names: &dyn Naming) -> String {
         Some(error) => error.say(names),
         None => format!("{error:#}"),
     };
-    linked(&said).into_owned()
+    linked(&with_commands(&said)).into_owned()
 }
 
 /// What programs are told of an error (docs/start.md).

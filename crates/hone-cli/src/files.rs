@@ -288,18 +288,20 @@ pub(crate) fn add(batch: &mut Batch, path: &Path, bytes: &[u8]) -> Result<(), Er
     batch.add(output)
 }
 
-/// Refuses a file name whose extension does not match its content, of which `known` are the extensions.
-pub(crate) fn check_extension(path: &Path, known: &[&str]) -> Result<(), Error> {
+/// Refuses a file name whose extension is not that of `what` is written, of which `known` are the extensions.
+pub(crate) fn check_extension(path: &Path, what: &str, known: &[&str]) -> Result<(), Error> {
     let own = path.extension().and_then(|own| own.to_str());
     let own = own.unwrap_or_default().to_ascii_lowercase();
     if is_stream(path) || known.contains(&own.as_str()) {
         return Ok(());
     }
-    let formats: Vec<String> = known.iter().map(|kind| kind.to_uppercase()).collect();
-    let format = formats.join(" or ");
-    let message = format!("this file is written as {format}, but has another extension");
-    let remedy = format!("end its name with .{}", known.join(" or ."));
-    Err(Error::input(path, message, remedy))
+    let known = match known {
+        [only] => format!(".{only}"),
+        [most @ .., last] => format!(".{} or .{last}", most.join(", .")),
+        [] => String::new(),
+    };
+    let message = format!("{what} is {known}");
+    Err(Error::input(path, message, "end its name so"))
 }
 
 /// Says which files were written, the output before those that belong to it; nothing of streams.

@@ -39,6 +39,13 @@ const CALLS: [(&str, &str); 3] = [
     ("motif::catalogue", "hone list motifs"),
 ];
 
+/// A message that has become text, such as that of a wrong value, with the command for what the library names.
+pub(crate) fn with_commands(text: &str) -> String {
+    CALLS.iter().fold(text.to_owned(), |text, (call, command)| {
+        text.replace(&format!("`{call}`"), &format!("`{command}`"))
+    })
+}
+
 /// The value that an option is given on the command line, `true` where it takes none.
 fn given(arg: &Arg, matches: &ArgMatches) -> Option<String> {
     let id = arg.get_id().as_str();

@@ -163,6 +163,10 @@ impl Scores {
              on the split, not what another graph would give, and no p-value is given: splits share nodes."
                 .into(),
         );
+        if table.rows.iter().any(|(_, cells)| cells.contains(&None)) {
+            let note = format!("–: from and to take at least {LEAST_SPLITS} seeds.");
+            table.notes.push(note);
+        }
         table
     }
 
@@ -233,6 +237,8 @@ impl Scores {
     }
 }
 
+/// Splits that an interval takes.
+const LEAST_SPLITS: usize = 3;
 /// Samples of splits that an interval is made of.
 const DRAWN: usize = 2000;
 
@@ -242,10 +248,10 @@ fn gain(a: &[f64], b: &[f64]) -> Option<f64> {
     Some((a - b) / b)
 }
 
-/// The bounds between which 95 % of the gains are when splits are drawn with replacement; nothing for fewer than three.
+/// The bounds between which 95 % of the gains are when splits are drawn with replacement; nothing for too few.
 fn interval(a: &[f64], b: &[f64]) -> Option<[f64; 2]> {
     let n = a.len().min(b.len());
-    if n < 3 {
+    if n < LEAST_SPLITS {
         return None;
     }
     let mut stream = Stream::new(0, "bootstrap", 0);

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let source = args.input.source()?;
     let outputs = source.files().write("--output", [&args.output]);
     let mut batch = outputs.check(args.replace.force)?;
-    check_extension(&args.output, &["svg"])?;
+    check_extension(&args.output, "a drawing", &["svg"])?;
     record::check_without(&args.output, Existing::replaced_if(args.replace.force))?;
     let graph = source.open(false, context)?;
     note_idle_weights(&graph, context);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use hone::config::{Auto, Config};
 use hone::engine::Engine;
 use hone::graph::Graph;
-use hone::message::Message;
+use hone::message::{Message, setting};
 use hone::output::parts::is_folder;
 use hone::output::{Batch, Existing};
 use hone::report::{Stage, Start};
@@ -137,7 +137,17 @@ impl TableArgs {
         if let Some(rows) = self.rows_per_file {
             Embedding::check_parts(output, rows)?;
         }
-        Embedding::files(output, self.output_format)
+        let files = Embedding::files(output, self.output_format);
+        files.map_err(|mut error| {
+            let is_open = self.output_format.is_none() && Format::of(output).is_err();
+            if let Error::Input { remedy, .. } = &mut error
+                && is_open
+            {
+                remedy.push(", or name the format with ");
+                remedy.push(setting("output_format"));
+            }
+            error
+        })
     }
 
     /// Adds the table of a run, a model if there is one, and the record to a batch. Every process writes the rows that it

@@ -192,7 +192,10 @@ impl Args {
             return Err(Error::config("--output", message));
         }
         for path in &self.output {
-            check_extension(path, &["html", "svg", "png", "parquet", "htm"])?;
+            let is_page = path.extension().is_some_and(|own| own == "htm");
+            if !is_page {
+                check_extension(path, "a map", &["html", "svg", "png", "parquet"])?;
+            }
         }
         let outputs = inputs.write(
             "--output",

@@ -114,6 +114,28 @@ fn compare(
     changed.differs(&path.to_string_lossy(), message, context)
 }
 
+/// Reads the graph with directions and weights if the model's was, unless the command line says otherwise.
+fn read_as(fit: &Model, source: &mut GraphSource, context: &Context) {
+    let (graph, options) = (&fit.facts().graph, &mut source.input.options);
+    let flags = [
+        ("directed", graph.directed, &mut options.directed),
+        ("weighted", graph.weighted, &mut options.weighted),
+    ];
+    let mut taken = Vec::new();
+    for (name, of_model, now) in flags {
+        if of_model && !*now && context.said(name).is_none() {
+            *now = true;
+            taken.push(format!("--{name}"));
+        }
+    }
+    if !taken.is_empty() {
+        let taken = taken.join(" and ");
+        context.note(format_args!(
+            "note: read with {taken}, as the graph of the model was"
+        ));
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let earlier = args.input.config.as_deref().map(Placed::read).transpose()?;
     let (model, structure_only, new_only) = args.choices(earlier.as_ref(), context)?;
@@ -123,7 +145,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         (None, Some(earlier)) => earlier.attributes()?,
         (given, _) => given.clone(),
     };
-    let (source, inputs, added_only) = args.source(earlier.as_ref())?;
+    let (mut source, inputs, added_only) = args.source(earlier.as_ref())?;
     let outputs = inputs.read("--model", [&model]);
     let outputs = outputs.read_vectors("--attributes", &attributes);
     let outputs = outputs.write_recorded(&files, &args.output);
@@ -138,6 +160,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }?;
     if let Some(earlier) = &earlier {
         compare(&fit, (&model, earlier), source.changed, context)?;
+    }
+    if earlier.is_none() {
+        read_as(&fit, &mut source, context);
     }
     source.check_attributes(attributes.as_deref(), context)?;
     let opened = Stage::since("read model", &start);

@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
     outputs.check_places()?;
     if let Some(path) = &args.output {
-        files::check_extension(path, &["toml"])?;
+        files::check_extension(path, "a file of settings", &["toml"])?;
     }
     let mut batch = outputs.check(args.replace.force)?;
     let facts = labels

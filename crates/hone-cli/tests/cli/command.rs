@@ -726,12 +726,31 @@ fn former_spellings_are_answered() {
         ("layout z.npy -o xy.tsv --steps 50", "--iterations"),
         ("tune g.tsv --first-seed 3", "--seed"),
         ("draw g.tsv -o g.svg --labels 3", "--labelled"),
+        // What other tools call it.
+        ("similar z.npy --node 1 --k 3", "--top"),
+        ("similar z.npy --node 1 -k 3", "--top"),
+        ("similar z.npy --node 1 -n 3", "--top"),
+        ("similar z.npy --node 1 --topn 3", "--top"),
+        ("similar z.npy --id 1", "--node ID"),
+        ("similar z.npy 0", "--node 0"),
+        ("similar z.npy --node 1 --metric cosine", "--by"),
+        ("embed g.tsv -o z.npy --random-state 1", "--seed"),
+        ("info g.tsv --sep ,", "--delimiter"),
+        ("embed g.tsv -o z.npy --overwrite", "--force"),
+        ("significance g.tsv --samples 9", "--random"),
+        (
+            "eval nodes g.tsv --labels l.tsv --vectors z.npy",
+            "--embedding",
+        ),
+        ("eval labels g.tsv", "hone eval nodes"),
+        ("generate powerlaw", "hone generate ba"),
+        ("generate ws", "er, ba, rmat, sbm, ring-of-cliques, barbell"),
     ] {
         hone()
             .args(line.split(' '))
             .assert()
             .code(2)
-            .stderr(contains(now));
+            .stderr(contains(now).and(contains("as a value").not()));
     }
     // The same spelling in another command is another mistake.
     for (line, not) in [
@@ -742,6 +761,68 @@ fn former_spellings_are_answered() {
     ] {
         let refused = hone().args(line.split(' ')).assert().code(2);
         refused.stderr(contains("error: unexpected argument").and(contains(not).not()));
+    }
+}
+
+/// Messages name commands, not the library, and say what is meant by words of the field.
+#[test]
+fn messages_name_what_can_be_done() {
+    let folder = folder();
+    let at = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("writable");
+    at(
+        "g.csv",
+        "from,to,amount,date\na,b,1,May\nb,c,2,June\nc,a,3,July\n",
+    );
+    for (line, said) in [
+        (
+            "count builtin:karate --motifs tringle",
+            "`hone list motifs` lists all",
+        ),
+        (
+            "embed builtin:karate -o z.npy --motifs tringle",
+            "`hone list motifs` lists all",
+        ),
+        (
+            "count builtin:karate --motifs wedge",
+            "did you mean `path3`?",
+        ),
+        ("count builtin:karate --motifs C4", "did you mean `cycle4`?"),
+        (
+            "count builtin:karate --motifs K4",
+            "did you mean `clique4`?",
+        ),
+        (
+            "draw builtin:karate -o g.svg --motif paw",
+            "did you mean `tailed-triangle`?",
+        ),
+        (
+            "count g.csv --directed --motifs ffl",
+            "did you mean `030T`?",
+        ),
+        (
+            "count builtin:karate --motifs hexagon",
+            "`hone list motifs` lists all",
+        ),
+        (
+            "embed builtin:karate -o o.txt",
+            "name the format with --output-format",
+        ),
+        (
+            "map builtin:karate -o a.pdf",
+            "a map is .html, .svg or .png",
+        ),
+        (
+            "info g.csv --weight date",
+            "`date` is not a column of numbers",
+        ),
+    ] {
+        let mut run = hone();
+        let run = run
+            .args(line.split(' '))
+            .current_dir(folder.path())
+            .assert();
+        run.code(2)
+            .stderr(contains(said).and(contains("motif::").not()));
     }
 }
 

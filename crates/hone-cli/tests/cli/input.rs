@@ -75,8 +75,8 @@ fn standard_input_and_what_was_dropped() {
         .assert()
         .success();
     let note = "note: dropped 1 self-loop, 4 weights (--weighted keeps and uses weights)\nnote: merged 1 duplicate edge\n";
-    let read = "read: standard input: spaces between columns, no header, edges from column 0 to column 1 (1–2), column 2 not \
-                used; --delimiter, --header, --comment, --source, --target, --weight and --bipartite decide otherwise\n";
+    let read = "read: standard input: spaces between columns, no header, edges from column 0 to column 1 (first edge 1 → 2), \
+                column 2 not used; --source, --target and --weight decide otherwise\n";
     run.stdout(contains("nodes               3\nedges               2\n"))
         .stderr(format!("{read}{note}"));
     let quiet = hone()
@@ -287,7 +287,7 @@ fn delimiters_and_surplus_columns() {
     }
     let said = how_it_is_read("ann|bob|x|y\nbob|cid|x|y\n", "a.txt", &[], dir.path());
     assert!(
-        said.contains("edges from column 0 to column 1 (ann–bob), column 2 and column 3 not used;"),
+        said.contains("edges from column 0 to column 1 (first edge ann → bob), column 2 and column 3 not used;"),
         "{said}"
     );
     fs::write(dir.path().join("ragged.csv"), "a|b\nb|c\nc|d|e\n").expect("writable");
@@ -365,7 +365,7 @@ fn users_and_items_with_the_same_numbers() {
     assert_eq!(ids, ["1", "2", "3", "7"]);
     let said = how_it_is_read(ratings, "r.csv", &["--weighted"], dir.path());
     assert!(
-        said.contains("edges from `userId` to `movieId` (1–1), weights in `rating`;")
+        said.contains("edges from `userId` to `movieId` (first edge 1 → 1), weights in `rating`;")
             && said.contains("and --bipartite decide otherwise"),
         "{said}"
     );
@@ -637,7 +637,7 @@ fn first_lines_unlike_the_others_are_named() {
             "a.txt",
             sizes,
             5,
-            "no header, edges from column 0 to column 1 (4–3)",
+            "no header, edges from column 0 to column 1 (first edge 4 → 3)",
         ),
     ] {
         let (ids, _) = nodes_and_notes(content, name, &[], dir.path());

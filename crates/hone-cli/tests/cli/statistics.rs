@@ -105,6 +105,47 @@ fn random_graphs_are_those_of_the_seed() {
 }
 
 #[test]
+fn significance_is_written_as_a_table_or_json() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str| {
+        let args = [
+            "significance",
+            "builtin:karate",
+            "--random",
+            "10",
+            "-o",
+            name,
+        ];
+        hone(folder.path(), &args)
+    };
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    for (name, separator) in [("a.tsv", "\t"), ("a.csv", ",")] {
+        write(name).success().stdout("").stderr(contains(name));
+        let text = read(name);
+        let head = [
+            "motif", "count", "mean", "sd", "z", "p_more", "p_fewer", "q", "profile",
+        ];
+        assert!(text.starts_with(&head.join(separator)), "{text}");
+        assert!(
+            text.contains(&format!("\ntriangle{separator}45{separator}")),
+            "{text}"
+        );
+        assert!(
+            text.lines()
+                .all(|line| line.split(separator).count() == head.len()),
+            "{text}"
+        );
+    }
+    write("a.json").success();
+    let found: Value = serde_json::from_str(&read("a.json")).expect("JSON");
+    assert_eq!(found["random"], 10);
+    write("a.json").code(2).stderr(contains("--force"));
+    write("a.png")
+        .code(2)
+        .stderr(contains("a table of motifs is .tsv, .csv or .json"));
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused_by_option() {
     let folder = tempfile::tempdir().expect("a folder");
     let refused = |args: &[&str], message: &str| {

@@ -214,5 +214,6 @@ fn gains_on_one_graph_have_intervals_over_its_splits() {
         cells[3].is_some() && cells[4].is_none(),
         "two splits have no interval"
     );
+    assert!(table.notes[1].contains("at least 3 seeds"), "{table:?}");
     assert!(table.notes[0].contains("no p-value"));
 }

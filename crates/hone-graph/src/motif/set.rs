@@ -165,9 +165,43 @@ const SETS: [(&str, MotifSet); 9] = [
     ("size4", MotifSet::Size(4)),
 ];
 
+/// Other words for motifs, without signs and in small letters.
+const OTHERS: [(&str, &str); 24] = [
+    ("link", "edge"),
+    ("k2", "edge"),
+    ("wedge", "path3"),
+    ("path2", "path3"),
+    ("p3", "path3"),
+    ("star3", "path3"),
+    ("k3", "triangle"),
+    ("c3", "triangle"),
+    ("clique3", "triangle"),
+    ("p4", "path4"),
+    ("claw", "star4"),
+    ("square", "cycle4"),
+    ("c4", "cycle4"),
+    ("4cycle", "cycle4"),
+    ("paw", "tailed-triangle"),
+    ("k4", "clique4"),
+    ("4clique", "clique4"),
+    ("ffl", "030T"),
+    ("feedforward", "030T"),
+    ("feedforwardloop", "030T"),
+    ("feedback", "030C"),
+    ("feedbackloop", "030C"),
+    ("cycle3", "030C"),
+    ("reciprocal", "mutual"),
+];
+
 fn unknown(name: &str) -> Message {
     let names = || Motif::all().map(Motif::name);
-    let meant = spelling::closest(name, names().chain(SETS.iter().map(|set| set.0)));
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    let word = letters.collect::<String>().to_lowercase();
+    let other = OTHERS.iter().find(|(other, _)| *other == word);
+    let meant = match other {
+        Some((_, motif)) => vec![*motif],
+        None => spelling::closest(name, names().chain(SETS.iter().map(|set| set.0))),
+    };
     if !meant.is_empty() {
         let meant = spelling::either(&meant[..meant.len().min(3)]);
         return message![
@@ -177,20 +211,13 @@ fn unknown(name: &str) -> Message {
             " lists all"
         ];
     }
-    let list = |of: &dyn Fn(&Motif) -> bool| {
-        let motifs = Motif::all().filter(of).map(Motif::name);
-        motifs.collect::<Vec<_>>().join(", ")
-    };
-    let text = format!(
-        "`{name}` is not a motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
-         (orbits of at most that many nodes), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \
-         {}, the graphlets {} (also G0 to G8), and the directed motifs {} (also M1 to M13) and \
-         positions of arcs in them, such as 030T-first",
-        list(&|motif| matches!(motif, Motif::Orbit(_))),
-        list(&|motif| matches!(motif, Motif::Graphlet(_))),
-        list(&|motif| matches!(motif, Motif::Triad(_)))
-    );
-    text.into()
+    message![
+        quoted(name),
+        " is not a motif, nor one of the sets all, graphlets, size2, size3, size4, and of directed graphs triads and \
+         triad-orbits; ",
+        call("motif::catalogue"),
+        " lists all"
+    ]
 }
 
 /// A choice of motifs, as in a configuration.

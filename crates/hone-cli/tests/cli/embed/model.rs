@@ -27,6 +27,42 @@ fn rows(path: &Path) -> Vec<Vec<String>> {
         .collect()
 }
 
+/// A graph is read as that of the model was, unless an option says otherwise.
+#[test]
+fn a_graph_is_read_as_that_of_the_model() {
+    let folder = folder();
+    let arcs: String = (0..40)
+        .map(|i| format!("{i} {} 2\n{i} {} 1\n", (i + 1) % 40, (i * 7 + 3) % 40))
+        .collect();
+    fs::write(folder.path().join("g.txt"), &arcs).expect("written");
+    let run = |line: &str| {
+        let mut run = hone();
+        let line = line.split(' ').chain(["--model", "m.hone", "-o"]);
+        run.current_dir(folder.path()).args(line);
+        run
+    };
+    let mut fit = hone();
+    let fit = fit.current_dir(folder.path()).args([
+        "embed",
+        "g.txt",
+        "-o",
+        "a.tsv",
+        "--save-model",
+        "m.hone",
+        "--directed",
+        "--weighted",
+    ]);
+    fit.assert().success();
+    let placed = run("place g.txt").arg("b.tsv").assert().success();
+    placed.stderr(contains(
+        "note: read with --directed and --weighted, as the graph of the model was",
+    ));
+    let [fitted, placed] = ["a.tsv", "b.tsv"].map(|name| bytes(&folder.path().join(name)));
+    assert_eq!(fitted, placed);
+    let refused = run("place g.txt --no-directed").arg("c.tsv").assert();
+    refused.code(2).stderr(contains("--directed"));
+}
+
 #[test]
 fn the_same_graph_has_the_same_bytes_and_new_nodes_their_place() {
     let folder = folder();

@@ -29,7 +29,7 @@ fn a_header_above_an_index_is_what_r_writes() {
         assert_eq!(ids, ["a", "b", "c"], "{content}");
         let said = how_it_is_read(&content, name, &["--header"], dir.path());
         assert!(
-            said.contains("edges from `from` to `to` (a–b), column 0"),
+            said.contains("edges from `from` to `to` (first edge a → b), column 0"),
             "{said}"
         );
     }

@@ -68,10 +68,23 @@ fn errors_say_what_there_is() {
     let message = |text: &str| text.parse::<MotifSet>().expect_err(text).to_string();
     let unknown = message("edge,hexagon");
     assert!(unknown.contains("`hexagon`"), "{unknown}");
-    Orbit::ALL
-        .iter()
-        .for_each(|orbit| assert!(unknown.contains(orbit.name()), "{unknown}"));
-    assert!(unknown.contains("tailed-triangle"), "{unknown}");
+    assert!(
+        unknown.contains("`motif::catalogue` lists all"),
+        "{unknown}"
+    );
+    for (word, name) in [
+        ("wedge", "path3"),
+        ("Square", "cycle4"),
+        ("4-clique", "clique4"),
+        ("paw", "tailed-triangle"),
+        ("feed-forward", "030T"),
+    ] {
+        let (unknown, known) = (message(word), name.parse::<Motif>().is_ok());
+        assert!(
+            known && unknown.contains(&format!("did you mean `{name}`?")),
+            "{unknown}"
+        );
+    }
     assert!(message("edge,edge").contains("twice"));
     assert!(message("").contains("no motif is left"));
     assert!(message("size5").contains("2, 3 or 4"));

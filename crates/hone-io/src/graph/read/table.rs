@@ -25,6 +25,46 @@ const TIMES: [(f64, f64); 5] = [
     (8e17, 1e19),
 ];
 
+/// What the two ends of an edge are usually called, as [`plain`] names; docs/formats.md lists them.
+const PAIRS: [(&str, &str); 16] = [
+    ("source", "target"),
+    ("source", "destination"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("src", "tgt"),
+    ("from", "to"),
+    ("sender", "receiver"),
+    ("sender", "recipient"),
+    ("payer", "payee"),
+    ("caller", "callee"),
+    ("follower", "followee"),
+    ("head", "tail"),
+    ("u", "v"),
+    ("node1", "node2"),
+    ("id1", "id2"),
+    ("start", "end"),
+];
+
+/// A name of a column without what people put into it at will: `From_ID` and `fromNode` are `from`.
+fn plain(name: &str) -> String {
+    let kept = name.chars().filter(|c| c.is_alphanumeric());
+    let name = kept.collect::<String>().to_ascii_lowercase();
+    let without = |name: &str, end: &str| {
+        let stem = name.strip_suffix(end).filter(|stem| !stem.is_empty());
+        stem.unwrap_or(name).to_owned()
+    };
+    without(&without(&name, "id"), "node")
+}
+
+/// The columns that one of the [`PAIRS`] names. Columns called `start` and `end` alone are times more often than nodes.
+fn pair(names: &[String]) -> Option<(usize, usize)> {
+    let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    let is_end = |c: &usize| !["start", "end"].contains(&&*names[*c].to_ascii_lowercase());
+    let place = |wanted: &str| plain.iter().position(|name| name == wanted).filter(is_end);
+    let mut found = PAIRS.iter().map(|(u, v)| place(u).zip(place(v)));
+    found.find_map(|found| found)
+}
+
 /// The position of a column, whatever its case.
 pub fn find(names: &[String], name: &str) -> Option<usize> {
     names
@@ -107,21 +147,36 @@ impl Layout {
             Some(name) => format!("`{name}`"),
             None => format!("column {c}"),
         };
-        let mut options_left = match form.is_empty() {
-            true => Vec::new(),
-            false => vec![
-                ("delimiter", options.delimiter.is_none()),
-                ("header", options.header.is_none()),
-                ("comment", options.comment.is_none()),
-            ],
-        };
+        // Of text, what was found that most files do not have; of all tables, which of several columns.
+        let (is_text, has_names) = (!form.is_empty(), !table.names.is_empty());
+        let usual = [
+            Delimiter::Byte(b'\t'),
+            Delimiter::Byte(b','),
+            Delimiter::Blanks,
+        ];
+        let is_odd = is_text && !usual.contains(&self.delimiter);
+        let has_choice = self.columns > 2;
+        let may_be_two_kinds = has_names && pair(table.names).is_none();
+        let decided = [
+            ("delimiter", "", is_odd && options.delimiter.is_none()),
+            (
+                "header",
+                "false",
+                is_text && has_names && options.header.is_none(),
+            ),
+            ("source", "", has_choice && options.source.is_none()),
+            ("target", "", has_choice && options.target.is_none()),
+            ("weight", "", has_choice && options.weight.is_none()),
+            (
+                "bipartite",
+                "",
+                may_be_two_kinds && options.bipartite.is_none(),
+            ),
+        ];
         let example = table.body.first().and_then(|row| {
             let (u, v) = (row.get(self.source)?, row.get(self.target)?);
-            Some(format!(
-                " ({}–{})",
-                shown(u.as_bytes()),
-                shown(v.as_bytes())
-            ))
+            let (u, v) = (shown(u.as_bytes()), shown(v.as_bytes()));
+            Some(format!(" (first edge {u} → {v})"))
         });
         let (source, target) = (name(self.source), name(self.target));
         form.push(format!(
@@ -141,14 +196,8 @@ impl Layout {
             1..=3 => form.push(format!("{} not used", list(&left))),
             more => form.push(format!("{more} columns not used")),
         }
-        options_left.extend([
-            ("source", options.source.is_none()),
-            ("target", options.target.is_none()),
-            ("weight", options.weight.is_none() && self.columns > 2),
-            ("bipartite", options.bipartite.is_none()),
-        ]);
-        let open: Vec<_> = options_left.into_iter().filter(|(_, open)| *open).collect();
-        let open: Vec<_> = open.into_iter().map(|(option, _)| (option, "")).collect();
+        let open = decided.iter().filter(|(.., open)| *open);
+        let open: Vec<_> = open.map(|(option, value, _)| (*option, *value)).collect();
         let note = ReadNote::new("reading", format!("{file}: {}", form.join(", ")));
         match open.len() {
             0 => note,
@@ -187,8 +236,8 @@ impl<'a> Table<'a> {
                 && self.fields(column).all(|id| seen.insert(id))
     }
 
-    /// The columns of the ids: those requested, those called `source` and `target`, else the first two that are neither the
-    /// index nor the weight.
+    /// The columns of the ids: those requested, those of a usual [`pair`], else the first two that are neither the index nor the
+    /// weight.
     fn ends(&self, [source, target, weight]: [Option<usize>; 3]) -> Option<(usize, usize)> {
         let called = |name: &str, taken: Option<usize>| {
             find(self.names, name).filter(|&c| Some(c) != taken && Some(c) != weight)
@@ -201,8 +250,16 @@ impl<'a> Table<'a> {
             candidates = (0..self.columns).filter(|&c| Some(c) != weight).collect();
         }
         let free = |taken: Option<usize>| candidates.iter().copied().find(|&c| Some(c) != taken);
-        let source = source.or_else(|| called("source", target));
-        let target = target.or_else(|| called("target", source));
+        let named = pair(self.names);
+        let paired = |end: Option<usize>, taken: Option<usize>| {
+            end.filter(|&c| Some(c) != taken && Some(c) != weight)
+        };
+        let source = source
+            .or_else(|| paired(named.map(|pair| pair.0), target))
+            .or_else(|| called("source", target));
+        let target = target
+            .or_else(|| paired(named.map(|pair| pair.1), source))
+            .or_else(|| called("target", source));
         let source = source.or_else(|| free(target));
         source.zip(target.or_else(|| free(source)))
     }
@@ -303,6 +360,13 @@ impl<'a> Table<'a> {
             let next = next.filter(|c| has_number(c) && !has_times(c));
             layout.ignored_weight = called.or(next);
             return Ok(layout);
+        }
+        let is_idle = |&c: &usize| {
+            c < self.names.len() && !self.body.is_empty() && !self.fields(c).any(is_number)
+        };
+        if let Some(column) = asked.filter(is_idle) {
+            let message = format!("`{}` is not a column of numbers", self.names[column]);
+            return Err((message, name_weights()));
         }
         layout.weight = asked.or(called).or_else(|| next.filter(|c| !has_times(c)));
         if layout.weight.is_some() {

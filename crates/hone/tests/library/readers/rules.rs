@@ -26,23 +26,21 @@ fn refusal(name: &str, content: &str, options: &ReadOptions) -> String {
 
 #[test]
 fn one_line_says_what_was_decided() {
-    let all =
-        "`delimiter`, `header`, `comment`, `source`, `target` and `bipartite` decide otherwise";
     for (name, content, said) in [
         (
             "a.csv",
             "source,target\nann,bob\n",
-            "commas between columns, a header, edges from `source` to `target` (ann–bob)",
+            "commas between columns, a header, edges from `source` to `target` (first edge ann → bob); header = false decides otherwise",
         ),
         (
             "a.txt",
             "# by me\n% and you\n0 1\n1 2\n",
-            "2 lines of comments, spaces between columns, no header, edges from column 0 to column 1 (0–1)",
+            "2 lines of comments, spaces between columns, no header, edges from column 0 to column 1 (first edge 0 → 1)",
         ),
     ] {
         assert_eq!(
             notes(name, content, &default()),
-            [format!("FILE: {said}; {all}")],
+            [format!("FILE: {said}")],
             "{content}"
         );
     }
@@ -52,7 +50,9 @@ fn one_line_says_what_was_decided() {
         &default(),
     );
     assert!(
-        said.contains("edges from `from` to `to` (ann–bob), `id` and `when` not used;"),
+        said.contains(
+            "edges from `from` to `to` (first edge ann → bob), `id` and `when` not used;"
+        ),
         "{said}"
     );
     let weighted = ReadOptions {
@@ -73,9 +73,49 @@ fn one_line_says_what_was_decided() {
     };
     assert_eq!(
         some("0,1,x,y,z,w\n1,2,x,y,z,w\n", &chosen),
-        "FILE: commas between columns, no header, edges from column 0 to column 1 (0–1), 4 columns not used; `weight` decides \
+        "FILE: commas between columns, no header, edges from column 0 to column 1 (first edge 0 → 1), 4 columns not used; `weight` decides \
          otherwise"
     );
+}
+
+/// The ends are the columns of a usual pair, wherever they stand.
+#[test]
+fn a_pair_of_names_is_the_ends() {
+    let ends = |header: &str| {
+        let columns = header.split(',').count();
+        let row = |first: u32| (first..).take(columns).map(|id| id.to_string());
+        let rows = [row(10), row(20)].map(|row| row.collect::<Vec<_>>().join(","));
+        let content = format!("{header}\n{}\n", rows.join("\n"));
+        let graph = text("a.csv", &content, &default());
+        let reading = hone::graph::reading(&graph).expect("a file");
+        let columns = reading.columns.as_ref().expect("a table");
+        (columns.source, columns.target)
+    };
+    for (header, pair) in [
+        ("tx_id,date,from,to,amount", (2, 3)),
+        ("date,from,to,amount", (1, 2)),
+        ("to,from,amount,date", (1, 0)),
+        ("amount,Payee,Payer", (2, 1)),
+        ("when,sender_id,RECEIVER_ID", (1, 2)),
+        ("n,FromNodeId,ToNodeId", (1, 2)),
+        ("relation,head,tail", (1, 2)),
+        ("n,node_1,node_2", (1, 2)),
+        (":TYPE,:START_ID,:END_ID", (1, 2)),
+        // The first pair of the table; times are no ends.
+        ("from,to,target,source", (3, 2)),
+        ("who,whom,start,end", (0, 1)),
+        // Not a pair.
+        ("date,from,amount", (0, 1)),
+        ("id,who,whom", (1, 2)),
+    ] {
+        assert_eq!(ends(header), pair, "{header}");
+    }
+    let options = ReadOptions {
+        target: Some("date".into()),
+        ..default()
+    };
+    let said = notes("a.csv", "date,from,to\n1,2,3\n4,5,6\n", &options).concat();
+    assert!(said.contains("edges from `from` to `date`"), "{said}");
 }
 
 #[test]
