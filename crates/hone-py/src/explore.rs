@@ -206,7 +206,7 @@ impl Roles {
         Ok(serde_json::to_string(&self.inner.explain(node, id)).expect("plain data"))
     }
 
-    /// A map with these roles, laid out in these spaces: HTML, SVG or PNG; `colours` are names with categories (and their
+    /// A map with these roles, laid out in these spaces: HTML, SVG, PNG or points in Parquet; `colours` are names with categories (and their
     /// names) or numbers, NaN where there is none; `layout` and `style` are JSON of the library's own settings.
     #[pyo3(signature = (spaces, layout, title, colours, style, kind, jobs=0, listener=None))]
     #[expect(
@@ -243,6 +243,7 @@ impl Roles {
             match kind.as_str() {
                 "svg" => map.svg().map(String::into_bytes),
                 "png" => map.png(2400),
+                "parquet" => map.points(),
                 _ => map.html(progress).map(String::into_bytes),
             }
         })

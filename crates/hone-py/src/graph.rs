@@ -11,8 +11,9 @@ use hone::graph::{
 use hone::parallel;
 use numpy::ndarray::ArrayView1;
 use numpy::{AllowTypeChange, IntoPyArray, PyArray1, PyArrayLike1, PyReadonlyArray1};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use rayon::prelude::*;
 
 use crate::error::{Parameters, raise, refuse, unread};
@@ -300,6 +301,53 @@ impl Graph {
     fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
         run_borrowed(py, || Ok(self.inner.fingerprint()))
     }
+}
+
+/// Where the rows of an adjacency begin, and the nodes in them.
+type Adjacency<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>);
+
+/// The rows of an adjacency, dictionaries by node; `number` has the number of each node, unless nodes equal their numbers.
+#[pyfunction]
+pub(crate) fn adjacency<'py>(
+    py: Python<'py>,
+    rows: Vec<Bound<'py, PyAny>>,
+    number: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Adjacency<'py>> {
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    let missing = |node: &Bound<'_, PyAny>| PyKeyError::new_err(node.clone().unbind());
+    let mut add = |node: Bound<'py, PyAny>| {
+        let number: i32 = match number {
+            Some(number) => {
+                let found = number.get_item(&node)?;
+                found.ok_or_else(|| missing(&node))?.extract()?
+            }
+            // What equals a number need not be an integer.
+            None => match node.extract() {
+                Ok(number) => number,
+                Err(_) => node.extract::<f64>()? as i32,
+            },
+        };
+        columns.push(number);
+        PyResult::Ok(columns.len() as i64)
+    };
+    for row in &rows {
+        let mut end = offsets[offsets.len() - 1];
+        // A list of keys is made in one go; values, which lie all over the memory, are not touched.
+        match row.cast::<PyDict>() {
+            Ok(row) => {
+                for node in row.keys() {
+                    end = add(node)?;
+                }
+            }
+            Err(_) => {
+                for node in row.try_iter()? {
+                    end = add(node?)?;
+                }
+            }
+        }
+        offsets.push(end);
+    }
+    Ok((offsets.into_pyarray(py), columns.into_pyarray(py)))
 }
 
 /// Ids as Python gives them.

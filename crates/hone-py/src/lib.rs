@@ -51,7 +51,7 @@ mod _native {
     use crate::explore::{Roles, Space, suggest};
     #[pymodule_export]
     use crate::graph::{
-        Graph, attributes_difference, generate, read, read_recorded, table_columns,
+        Graph, adjacency, attributes_difference, generate, read, read_recorded, table_columns,
     };
     #[pymodule_export]
     use crate::memory::Vectors;
@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use crate::motif::{
         MotifOperator, count_edges, count_nodes, count_totals, motif_graph, motif_names,
-        node_orbit_names, update_edges,
+        node_orbit_names, triangles, update_edges,
     };
     #[pymodule_export]
     use crate::statistics::{

@@ -5,6 +5,7 @@ use hone::dense::Block;
 use hone::graph::{Graph as Inner, NodeIds};
 use hone::matrix::MotifMatrix;
 use hone::memory::Allowance;
+use hone::motif;
 use hone::motif::triad::Occurrence;
 use hone::motif::{
     Counts, Motif, MotifSet, NODE_ORBITS, OrbitTable, Sample, Weighting, node_orbits_called,
@@ -155,6 +156,39 @@ pub(crate) fn count_edges<'py>(
         Rows::of(&graph, &counts, (&motifs, occurrence), false, progress)
     })?;
     all.into_arrays(py, width)
+}
+
+/// Both ends of each edge that is in triangles, and in how many.
+type EdgeTriangles<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+);
+
+/// The edges that are in triangles, each once, and the number of triangles of each; directions are ignored.
+#[pyfunction]
+#[pyo3(signature = (graph, jobs=0, listener=None))]
+pub(crate) fn triangles<'py>(
+    py: Python<'py>,
+    graph: &Bound<'py, Graph>,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<EdgeTriangles<'py>> {
+    let graph = graph.get().inner.clone();
+    let (sources, targets, counts) = run(py, jobs, listener, move |progress| {
+        let edges = motif::triangles(&graph.symmetric_pattern(), progress)?;
+        let column = |of: fn(&(u32, u32, u32)) -> u32| edges.iter().map(of).collect::<Vec<_>>();
+        Ok((
+            column(|edge| edge.0),
+            column(|edge| edge.1),
+            column(|edge| edge.2),
+        ))
+    })?;
+    Ok((
+        sources.into_pyarray(py),
+        targets.into_pyarray(py),
+        counts.into_pyarray(py),
+    ))
 }
 
 /// Pairs of nodes.

@@ -25,6 +25,10 @@ def stream(table, rows=2):
     return Once()
 
 
+def dictionary(places, values):
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(places, pyarrow.int8()), pyarrow.array(values))
+
+
 def same(graph, other):
     assert repr(graph) == repr(other) and graph.node_ids.tolist() == other.node_ids.tolist()
     np.testing.assert_array_equal(graph.adjacency().toarray(), other.adjacency().toarray())
@@ -92,11 +96,22 @@ def test_tables_of_nodes_fix_the_order():
         ({"source": [1, 2, 3], "target": [2, 3, None]}, "target: row 2 has no id"),
         ({"source": [1, 2, 3], "target": ["a", "b", "c"]}, "target: its ids are names, those before are integers"),
         ({"source": [0.5, 1.5], "target": [1.5, 2.5]}, "source: ids of type double"),
+        ({"source": ["a", "b", "c"], "target": dictionary([0, 1, 1], ["a", None])}, "target: row 1 has no id"),
+        ({"source": ["a", "b"], "target": pyarrow.RunEndEncodedArray.from_arrays([1, 2], ["c", "d"])}, "target: ids of type run_end"),
+        ({"source": ["a", "b"], "target": [["c"], ["d"]]}, "target: ids of type list"),
     ],
 )
 def test_bad_ids(columns, message):
     with pytest.raises(ValueError, match=message):
         Graph(stream(pyarrow.table(columns)), source="source", target="target")
+
+
+def test_ids_that_are_not_in_a_list_of_nodes():
+    with pytest.raises(ValueError, match="nodes: edge 1 has the id 5, which is not in the list"):
+        Graph([(1, 2), (2, 5)], nodes=pyarrow.table({"id": [1, 2]}))
+    # A null among the values of a dictionary that no row has.
+    graph = Graph(pyarrow.table({"source": ["a", "b"], "target": dictionary([0, 0], ["c", None])}))
+    assert graph.node_ids.tolist() == ["a", "c", "b"]
 
 
 def test_bad_weights():

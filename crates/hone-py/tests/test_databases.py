@@ -119,7 +119,9 @@ def test_vectors_come_back_from_tables():
         ({"id": [1, 2, 3], "vector": [[1.0, 2.0], None, [1.0, 2.0]]}, "vector: row 1 has no vector, those before have 2"),
         ({"id": [1, 2], "vector": [[1.0, 2.0], [1.0, None]]}, "vector: row 1 has a null"),
         ({"id": [1, None], "vector": [[1.0], [2.0]]}, "id: row 1 has no id"),
-        ({"id": [1, 2], "z0": [1.0, 2.0]}, r"one column of lists is expected; columns: id \(int64\), z0 \(double\)"),
+        ({"id": [1, 2, 1], "vector": [[1.0], [2.0], [3.0]]}, "id: 1 has two vectors, in rows 0 and 2"),
+        ({"id": [1, 2], "tags": [["a"], ["b"]]}, r"lists of numbers is expected; columns: id \(int64\), tags"),
+        ({"id": [1, 2], "z0": [1.0, 2.0]}, r"one column of lists of numbers is expected; columns: id \(int64\), z0 \(double\)"),
     ],
 )
 def test_bad_tables_of_vectors(columns, message):

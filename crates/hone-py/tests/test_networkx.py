@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import networkx
+import numpy
 import pytest
 from hone_embed import _networkx
 
@@ -51,6 +52,19 @@ def test_results_are_those_of_networkx(directed, name):
         given = list(nodes) if hasattr(nodes, "__next__") else nodes
         expected, found = both(name, graph, nodes=given)
         assert found == expected if name == "generalized_degree" else found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
+def test_nodes_that_equal_numbers_and_views():
+    graph = networkx.gnp_random_graph(20, 0.4, seed=3)
+    odd = networkx.Graph()
+    odd.add_nodes_from(range(20))
+    odd.add_edges_from((float(u), numpy.int64(v)) for u, v in graph.edges)
+    part = networkx.subgraph_view(graph, filter_node=lambda node: node != 7)
+    for one in (odd, part, networkx.freeze(graph), networkx.relabel_nodes(graph, str)):
+        for name in ("triangles", "generalized_degree"):
+            expected, found = both(name, one)
+            assert found == expected
 
 
 def test_what_is_left_to_networkx():

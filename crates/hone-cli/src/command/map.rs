@@ -1,4 +1,4 @@
-//! `hone map GRAPH -o MAP.html`: the graph as an interactive page, or as a picture.
+//! `hone map GRAPH -o MAP.html`: the graph as an interactive page, as a picture, or as a table of points.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use crate::vectors::{self, note_recall};
 pub(crate) struct Args {
     #[command(flatten)]
     input: RepeatableArgs,
-    /// What to write: a page (.html) or a picture (.svg, .png); may be repeated.
+    /// What to write: a page (.html), a picture (.svg, .png) or a table of points (.parquet); may be repeated.
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Vectors of the nodes [default: computed with the preset `hone`].
@@ -102,10 +102,12 @@ Examples:
   hone map graph.tsv -o pca.html --vectors vectors.npy --layout pca
   hone map graph.tsv -o figure.svg -o figure.png --by structure --shapes
   hone map graph.tsv -o degrees.png --colour degree --point-size 1.5
+  hone map graph.tsv -o points.parquet
   hone map -o again.html --config map.html.run.json
 
 The page needs only a browser: pan and zoom, switch between proximity and structure, colour by role, degree, motif, \
-label or attribute, click nodes, find them by id, select with box or lasso. Pictures show what the page shows at first.";
+label or attribute, click nodes, find them by id, select with box or lasso. Pictures show what the page shows at first. \
+Points are as Embedding Atlas reads them: embedding-atlas points.parquet --x x --y y --neighbors neighbors";
 
 /// Width of a PNG in pixels.
 const PIXELS: u32 = 2400;
@@ -186,12 +188,11 @@ impl Args {
     /// The outputs, if they may be written.
     fn check(&self, inputs: Files, record: Option<&Path>) -> Result<Batch, Error> {
         if self.output.is_empty() {
-            let message =
-                "nothing to write; give a page (-o map.html) or a picture (-o map.svg, -o map.png)";
+            let message = "nothing to write; give a page (-o map.html), a picture (-o map.svg, -o map.png) or points (-o points.parquet)";
             return Err(Error::config("--output", message));
         }
         for path in &self.output {
-            check_extension(path, &["html", "svg", "png", "htm"])?;
+            check_extension(path, &["html", "svg", "png", "parquet", "htm"])?;
         }
         let outputs = inputs.write(
             "--output",
@@ -342,6 +343,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         let content = match kind.to_ascii_lowercase().as_str() {
             "svg" => map.svg()?.into_bytes(),
             "png" => map.png(PIXELS)?,
+            "parquet" => map.points()?,
             _ => map.html(progress)?.into_bytes(),
         };
         files::add(&mut batch, path, &content)?;

@@ -296,7 +296,7 @@ fn what_was_meant_is_suggested() {
         ),
         (
             "map builtin:karate",
-            "nothing to write; give a page (-o map.html) or a picture (-o map.svg, -o map.png)",
+            "nothing to write; give a page (-o map.html), a picture (-o map.svg, -o map.png) or points (-o points.parquet)",
         ),
         (
             "similar absent.xyz --node 0",

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
+use hone::memory::Allowance;
+use hone::store::table::{Column, TableReader};
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -314,6 +316,8 @@ fn maps_and_pictures_are_written_together() {
         &path("map.svg"),
         "-o",
         &path("map.png"),
+        "-o",
+        &path("points.parquet"),
     ];
     hone()
         .args(args)
@@ -337,7 +341,33 @@ fn maps_and_pictures_are_written_together() {
             .expect("a picture")
             .starts_with(b"\x89PNG")
     );
+    let table = TableReader::open(Path::new(&path("points.parquet")), Allowance::new(None));
+    let table = table.expect("a table");
+    assert_eq!(table.rows(), 34);
+    assert_eq!(
+        table.columns(),
+        [
+            "id",
+            "x",
+            "y",
+            "role",
+            "label",
+            "neighbors.ids.list.element",
+            "neighbors.distances.list.element"
+        ]
+    );
+    let labels: Vec<String> = (0..34).map(|i| format!("club {}", i % 2)).collect();
+    assert_eq!(table.column("label").expect("read"), Column::Texts(labels));
     hone().args(["map", "builtin:karate"]).assert().code(2);
+    // A column of points for something else.
+    fs::write(path("places.csv"), "id,x\n1,7\n2,8\n").expect("written");
+    let points = ["map", "builtin:karate", "-o", &path("places.parquet")];
+    hone()
+        .args(points)
+        .args(["--attributes", &path("places.csv")])
+        .assert()
+        .code(2)
+        .stderr(contains("a column is called `x`"));
     // Vectors of another graph.
     let own = ["-q", "embed", "builtin:star", "-o", &path("star.npy")];
     hone().args(own).assert().success();

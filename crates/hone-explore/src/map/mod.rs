@@ -1,4 +1,4 @@
-//! [`Map`]: a graph as one self-contained page that opens from disk, or as a picture.
+//! [`Map`]: a graph as one self-contained page that opens from disk, as a picture, or as a table of points.
 //!
 //! The page contains all nodes with their positions, roles, motif counts, nearest neighbours and edges as compressed
 //! arrays, and the script that shows them (`page/`); nothing is loaded from a network. `picture` draws the
@@ -7,6 +7,7 @@
 mod colour;
 mod page;
 mod picture;
+mod points;
 
 use hone::dense::Block;
 use hone::graph::Graph;

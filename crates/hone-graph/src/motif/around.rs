@@ -16,7 +16,7 @@
 
 use std::num::Wrapping;
 
-use super::formula::{End, Middle, Number, Whole, node_sums, sums_are_whole};
+use super::formula::{End, Exact, Middle, Number, Whole, node_sums, sums_are_whole};
 use super::orbit::Orbit;
 use super::ranked::{Marks, balanced, for_common, ranges, smaller_degrees, sweep};
 use crate::error::Result;
@@ -333,6 +333,24 @@ struct Scratch {
 
 /// An edge in triangles, and t; the edge was found from its first node.
 type Edge = (u32, u32, u32);
+
+/// The edges of the whole graph that are in triangles, each once and in no particular order, and the number of triangles of each:
+/// a twentieth of the work of counting all motifs.
+pub fn triangles(pattern: &Pattern, progress: &dyn Progress) -> Result<Vec<(u32, u32, u32)>> {
+    Exact::check_degrees(pattern)?;
+    let nodes: Vec<u32> = (0..pattern.rows() as u32).collect();
+    let degree = |i: u32| (pattern.range(i as usize).len(), i);
+    // The rows of the ends of smaller degree are walked.
+    let work = |i: u32| smaller_degrees(pattern, i as usize);
+    progress.stage("counting triangles", nodes.len() as u64);
+    edges_in_triangles(
+        pattern,
+        &nodes,
+        work,
+        &|i, v| degree(v) < degree(i),
+        progress,
+    )
+}
 
 /// The edges of some nodes that are in triangles; `work` says about how much each node takes, `later` whether an edge is
 /// looked at from its first node.

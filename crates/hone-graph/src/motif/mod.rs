@@ -55,7 +55,7 @@ pub mod triad;
 pub mod update;
 
 pub use crate::communicator::{Communicator, SingleProcess};
-pub use around::{Triangles, sums_of_nodes, with_neighbours};
+pub use around::{Triangles, sums_of_nodes, triangles, with_neighbours};
 pub use coefficients::{COEFFICIENTS, Coefficient, Coefficients};
 pub use column::{Column, Sizes};
 pub use compare::{

@@ -1,10 +1,11 @@
-//! Parquet tables of flat columns, and of vectors, the only user of the Parquet crate.
+//! Parquet tables of flat columns, of vectors and of points, the only user of the Parquet crate.
 //!
 //! Edge tables, counts, features and embeddings are all the same thing here: named columns of
 //! integers, counts, floats or text, written and read in row groups. The crate's column interface
 //! is used directly, so Arrow is not needed. What is read is checked first (`validate`): a damaged file, or one that
 //! would exceed the memory limit, is an error. Streams are read into memory: a table is read from its end.
 
+mod points;
 mod reader;
 mod validate;
 mod vectors;
@@ -24,6 +25,7 @@ use hone_graph::{NodeId, NodeIds};
 
 use crate::error::{Error, Result};
 
+pub use points::{Near, points};
 pub(crate) use reader::unchanged;
 pub use reader::{Data, OneOfMany, TableReader, damaged};
 pub use validate::{BEGINNING, LONGEST_HEADER, decoded, is_decoding, may_begin};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::basic::Type as Physical;
-use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition};
+use parquet::basic::{Compression, Encoding};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{DataType, FloatType};
 use parquet::errors::ParquetError;
@@ -22,6 +22,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
+use super::points::list;
 use super::reader::TableReader;
 use super::validate::decoded;
 use super::{Column, Kind, failed, field, put};
@@ -132,22 +133,12 @@ impl<'a, W: Write + Send> VectorWriter<'a, W> {
     }
 }
 
-/// `id`, and a list of three levels without nulls.
+/// `id`, and a list.
 fn schema(ids: &NodeIds) -> Result<Type, ParquetError> {
-    let element = Type::primitive_type_builder("element", Physical::FLOAT)
-        .with_repetition(Repetition::REQUIRED)
-        .build()?;
-    let list = Type::group_type_builder("list")
-        .with_repetition(Repetition::REPEATED)
-        .with_fields(vec![Arc::new(element)])
-        .build()?;
-    let vector = Type::group_type_builder(VECTOR)
-        .with_repetition(Repetition::REQUIRED)
-        .with_logical_type(Some(LogicalType::List))
-        .with_converted_type(ConvertedType::LIST)
-        .with_fields(vec![Arc::new(list)])
-        .build()?;
-    let id = field("id", Kind::Node, ids)?;
+    let (id, vector) = (
+        field("id", Kind::Node, ids)?,
+        list(VECTOR, Physical::FLOAT)?,
+    );
     Type::group_type_builder("table")
         .with_fields(vec![Arc::new(id), Arc::new(vector)])
         .build()

@@ -35,7 +35,7 @@ use crate::output::{Batch, is_stream};
 use crate::parallel;
 use crate::progress::Progress;
 
-pub use crate::columnar::{Column, Kind, TableReader, is_decoding};
+pub use crate::columnar::{Column, Kind, Near, Nullable, TableReader, is_decoding, points};
 
 /// Rows of a piece, and pieces held at once, a row group in Parquet.
 const PIECE: usize = 1 << 12;

@@ -18,6 +18,9 @@ from hone_embed._ids import id_array, weight_array
 #: Where the names of the columns of vectors are, in the metadata of a table and of a Parquet file.
 NAMES = "hone.columns"
 
+#: Types of names begin with one of these.
+TEXTS = ("string", "large_string", "binary", "large_binary", "fixed_size_binary", "extension")
+
 
 def is_stream(data: Any) -> bool:
     """Whether an object gives an Arrow stream of record batches, or is a cursor, which gives rows."""
@@ -56,26 +59,28 @@ class Ids:
 
     def __init__(self, *names: str) -> None:
         self.names: dict[str, int] = {}
-        self._columns = {name: Pieces() for name in names}
+        self._columns = {name: Pieces(np.int64) for name in names}
         self._kind: Optional[str] = None
         self._row = 0
 
     def add(self, batch: Any, places: tuple[int, ...]) -> None:
         for (name, pieces), place in zip(self._columns.items(), places):
             column = batch.column(place)
+            if hasattr(column, "dictionary") and column.dictionary.null_count:
+                column = column.dictionary_decode()
             if column.null_count:
                 row = self._row + column.is_null().to_pylist().index(True)
                 raise ValueError(f"{name}: row {row} has no id; drop the rows without one")
             kind = _value_type(column.type)
             whole = kind in ("int", "uint")
-            if not whole and not any(word in kind for word in ("string", "binary", "extension")):
+            if not whole and not kind.startswith(TEXTS):
                 raise ValueError(f"{name}: ids of type {column.type}; use integers or names")
             self._check_kind("integers" if whole else "names", name)
             pieces.add(id_array(_plain(column).to_numpy(zero_copy_only=False), name) if whole else self._numbered(column, name))
         self._row += batch.num_rows
 
     def columns(self) -> list[np.ndarray]:
-        return [pieces.joined(np.int64) for pieces in self._columns.values()]
+        return [pieces.joined() for pieces in self._columns.values()]
 
     def only(self) -> np.ndarray:
         """The ids of a single column."""
@@ -98,18 +103,24 @@ class Ids:
 
 
 class Pieces:
-    """An array that grows by pieces."""
+    """An array that grows by pieces. They are copied at once: many small ones, once freed, would stay with the process."""
 
-    def __init__(self) -> None:
-        self._pieces: list[np.ndarray] = []
+    def __init__(self, kind: Any) -> None:
+        self._values = np.empty(1 << 10, dtype=kind)
+        self._size = 0
 
     def add(self, piece: np.ndarray) -> None:
-        self._pieces.append(piece)
+        size = self._size + len(piece)
+        if size > len(self._values):
+            # Memory is taken where it is written to.
+            grown = np.empty(max(size, 2 * len(self._values)), dtype=self._values.dtype)
+            grown[: self._size] = self._values[: self._size]
+            self._values = grown
+        self._values[self._size : size] = piece
+        self._size = size
 
-    def joined(self, kind: Any) -> np.ndarray:
-        joined = np.concatenate([np.empty(0, dtype=kind), *self._pieces])
-        self._pieces.clear()
-        return joined
+    def joined(self) -> np.ndarray:
+        return self._values[: self._size]
 
 
 def edge_columns(
@@ -119,14 +130,14 @@ def edge_columns(
 
     Names are in the order in which a reader of rows meets them.
     """
-    ids, weights, row = Ids("source", "target"), Pieces(), 0
+    ids, weights, row = Ids("source", "target"), Pieces(np.float32), 0
     for batch in batches:
         ids.add(batch, places)
         if weight is not None:
             weights.add(_weights(batch.column(weight), row))
         row += batch.num_rows
     sources, targets = ids.columns()
-    found = None if weight is None else weights.joined(np.float32)
+    found = None if weight is None else weights.joined()
     if not ids.are_names():
         return sources, targets, found, None
     met = np.full(len(ids.names), 2 * len(sources), dtype=np.int64)
@@ -181,15 +192,28 @@ def vectors_of(data: Any) -> tuple[np.ndarray, np.ndarray, Optional[list[str]]]:
         pieces.append(values.to_numpy(zero_copy_only=False).astype(np.float32, copy=False).reshape(len(lengths), int(width or 0)))
     names = json.loads(batches.metadata.get(NAMES.encode(), b"null"))
     vectors = np.concatenate(pieces) if pieces else np.empty((0, 0), dtype=np.float32)
-    return ids.only(), vectors, names if names is not None and len(names) == vectors.shape[1] else None
+    return _once(ids.only()), vectors, names if names is not None and len(names) == vectors.shape[1] else None
+
+
+def _once(ids: np.ndarray) -> np.ndarray:
+    """Ids, none of which is there twice."""
+    order = np.argsort(ids, kind="stable")
+    for at in np.flatnonzero(ids[order][1:] == ids[order][:-1])[:1]:
+        first, second = order[at : at + 2].tolist()
+        raise ValueError(f"id: {ids.tolist()[first]!r} has two vectors, in rows {first} and {second}; give one row per node")
+    return ids
 
 
 def _vector_place(batches: Batches) -> int:
-    """The column of vectors: the only one of lists."""
-    lists = [place for place, kind in enumerate(batches.types) if "list" in str(kind).split("<")[0]]
+    """The column of vectors: the only one of lists of numbers."""
+
+    def are_vectors(kind: Any) -> bool:
+        return "list" in str(kind).split("<")[0] and str(kind.value_type).startswith(("int", "uint", "half", "float", "double"))
+
+    lists = [place for place, kind in enumerate(batches.types) if are_vectors(kind)]
     if len(lists) != 1 or len(batches.names) < 2:
         known = ", ".join(f"{name} ({kind})" for name, kind in zip(batches.names, batches.types))
-        raise ValueError(f"embedding: a table with an id and one column of lists is expected; columns: {known}")
+        raise ValueError(f"embedding: a table with an id and one column of lists of numbers is expected; columns: {known}")
     return lists[0]
 
 

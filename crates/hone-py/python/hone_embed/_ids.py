@@ -94,7 +94,7 @@ def positions(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         found = places >= 0
     if not found.all():
         unknown = int(np.argmin(found))
-        raise ValueError(f"nodes: edge {unknown} has the id {wanted[unknown]!r}, which is not in the list of nodes")
+        raise ValueError(f"nodes: edge {unknown} has the id {wanted[unknown : unknown + 1].tolist()[0]!r}, which is not in the list of nodes")
     return places
 
 

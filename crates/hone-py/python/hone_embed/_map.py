@@ -14,7 +14,6 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from hone_embed import _native
-from hone_embed._cursors import pyarrow_for
 from hone_embed._estimator import HONE
 from hone_embed._explore import _space, layout_settings
 from hone_embed._graph import as_graph
@@ -22,9 +21,6 @@ from hone_embed._ids import per_node
 from hone_embed._progress import jobs, listener
 
 _FORMATS = {".html": "html", ".svg": "svg", ".png": "png", ".parquet": "parquet"}
-
-#: Neighbours of each node in a table of points.
-_NEAR = 15
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +48,6 @@ class Map:
 
         Points have the columns ``id``, ``x``, ``y``, ``neighbors`` (``ids``: row numbers, and ``distances``), ``role``, and labels
         and attributes, as Embedding Atlas reads them: ``embedding-atlas points.parquet --x x --y y --neighbors neighbors``.
-        This needs pyarrow.
         """
         kind = _FORMATS.get(Path(path).suffix.lower())
         if kind is None:
@@ -146,44 +141,11 @@ def draw_map(
     with listener(verbose) as listen:
         found = _native.Roles(native, options, jobs(n_jobs), listen)
 
-    def points() -> bytes:
-        with listener(verbose) as listen:
-            places = space.layout(settings, jobs(n_jobs), listen)
-            near = space.all(_NEAR, "auto", random_state, jobs(n_jobs), listen)
-        names = np.asarray([role["name"] for role in json.loads(found.describe())["roles"]])
-        columns = {"id": graph.node_ids, "x": places[:, 0], "y": places[:, 1], "role": names[found.assignments()]}
-        beside = {name: _cells(values, name) for name, values in _beside(graph.node_ids, labels, attributes).items()}
-        return _points({**columns, **beside}, *near[:2])
-
     def make(kind: str) -> bytes:
-        if kind == "parquet":
-            return points()
         with listener(verbose) as listen:
             return bytes(found.map(spaces, settings, title, colours, style, kind, jobs(n_jobs), listen))
 
     return Map(title, make)
-
-
-def _points(columns: dict[str, Any], rows: np.ndarray, similarities: np.ndarray) -> bytes:
-    """A table of points with their neighbours, as a Parquet file."""
-    pyarrow = pyarrow_for("a table of points")
-    import pyarrow.parquet
-
-    offsets = np.arange(len(rows) + 1, dtype=np.int32) * rows.shape[1]
-    distances = np.sqrt(np.maximum(2 - 2 * similarities, 0)).ravel()
-    lists = [pyarrow.ListArray.from_arrays(offsets, values) for values in (rows.ravel(), distances)]
-    table = pyarrow.table({**columns, "neighbors": pyarrow.StructArray.from_arrays(lists, ["ids", "distances"])})
-    file = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(table, file, compression="zstd")
-    content: bytes = file.getvalue().to_pybytes()
-    return content
-
-
-def _cells(values: list[Any], name: str) -> list[Any]:
-    """Numbers as they are, anything else as text, None where there is no value."""
-    given = [value for value in values if not _missing(value)]
-    kind = float if name != "label" and all(isinstance(value, (int, float)) for value in given) else str
-    return [None if _missing(value) else kind(value) for value in values]
 
 
 def _beside(ids: np.ndarray, labels: Any, attributes: Any) -> dict[str, list[Any]]:

@@ -6,9 +6,11 @@ NetworkX finds it by an entry point of this package: ``networkx.triangles(graph,
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from math import comb
 from typing import Any, Optional
 
@@ -26,19 +28,19 @@ class BackendGraph:
     def __init__(self, graph: Any, weight: Optional[str], default: Any) -> None:
         self.nodes: list[Any] = list(graph)
         self._directed: bool = graph.is_directed()
-        self.number = {node: k for k, node in enumerate(self.nodes)}
-        rows = graph._adj.values()
-        self.indptr = np.zeros(len(self.nodes) + 1, dtype=np.int64)
-        np.cumsum([len(row) for row in rows], out=self.indptr[1:])
-        ends: Iterable[Any] = chain.from_iterable(rows)
-        if self.nodes != list(range(len(self.nodes))):
-            ends = map(self.number.__getitem__, ends)
-        self.indices = np.fromiter(ends, dtype=np.int32, count=self.indptr[-1])
+        rows = list(graph._adj.values())
+        numbered = self.nodes == list(range(len(self.nodes)))
+        self.indptr, self.indices = _native.adjacency(rows, None if numbered else self.number)
         self.native = _native.Graph.from_csr(self.indptr, self.indices, None, self._directed)
         self.weights = None
         if weight is not None:
             values = (edge.get(weight, default) for row in rows for edge in row.values())
             self.weights = np.fromiter(values, dtype=np.float64, count=len(self.indices))
+
+    @cached_property
+    def number(self) -> dict[Any, int]:
+        """The number of each node."""
+        return {node: k for k, node in enumerate(self.nodes)}
 
     def is_directed(self) -> bool:
         return self._directed
@@ -130,14 +132,29 @@ def square_clustering(G: Any, nodes: Any = None) -> Any:
 
 
 def generalized_degree(G: Any, nodes: Any = None) -> Any:
-    sources, targets, counts = _native.count_edges(G.native, "triangle")
-    ends, multiplicities = np.concatenate([sources, targets]), np.tile(counts[:, 0].astype(np.int64), 2)
+    sources, targets, counts = _native.triangles(G.native)
+    ends, multiplicities = np.concatenate([sources, targets]), np.tile(counts, 2)
     base = int(multiplicities.max(initial=0)) + 1
-    keys, numbers = np.unique(ends * base + multiplicities, return_counts=True)
-    found: list[Counter[int]] = [Counter() for _ in G.nodes]
-    for key, number in zip(keys.tolist(), numbers.tolist()):
-        found[key // base][key % base] = number
+    keys, numbers = np.unique(ends * np.int64(base) + multiplicities, return_counts=True)
+    # Edges in no triangle are the rest of a degree.
+    rest = G.degrees() - np.bincount(ends, minlength=len(G))
+    with _no_collection():
+        found: list[Counter[int]] = [Counter({0: number} if number else None) for number in rest.tolist()]
+    for node, multiplicity, number in zip((keys // base).tolist(), (keys % base).tolist(), numbers.tolist()):
+        found[node][multiplicity] = number
     return G.of(found, nodes)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Makes many containers without a look, every few thousand of them, at all that NetworkX has in memory."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def triadic_census(G: Any, nodelist: Any = None) -> dict[str, int]:
@@ -157,9 +174,8 @@ def triadic_census(G: Any, nodelist: Any = None) -> dict[str, int]:
 
 def _triangles(graph: BackendGraph) -> np.ndarray:
     """The number of triangles of each node."""
-    sources, targets, counts = _native.count_edges(graph.native, "triangle")
-    size, weights = len(graph), counts[:, 0]
-    both = np.bincount(sources, weights, size) + np.bincount(targets, weights, size)
+    sources, targets, counts = _native.triangles(graph.native)
+    both = np.bincount(sources, counts, len(graph)) + np.bincount(targets, counts, len(graph))
     return both.astype(np.int64) // 2
 
 

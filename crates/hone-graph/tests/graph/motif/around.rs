@@ -1,6 +1,6 @@
 //! Counts around chosen nodes against counts of the whole graph.
 
-use hone_graph::motif::{Orbit, count, sums_of_nodes};
+use hone_graph::motif::{Orbit, count, sums_of_nodes, triangles};
 use hone_graph::{Generator, Graph, GraphBuilder, Silent};
 use proptest::prelude::*;
 
@@ -11,6 +11,20 @@ fn check(graph: &Graph, nodes: &[u32]) -> usize {
     let sums = counts.node_sums();
     let expected: Vec<_> = nodes.iter().map(|&i| sums(i as usize)).collect();
     let all = counts.triangles().expect("exact");
+    let edges = triangles(graph.pattern(), &Silent).expect("counted");
+    let mut twice = vec![0; graph.nodes()];
+    for (u, v, of_edge) in edges {
+        let orbits = counts.edge(u, v).expect("an edge");
+        assert_eq!(u64::from(of_edge), orbits[Orbit::Triangle.index()]);
+        twice[u as usize] += u64::from(of_edge);
+        twice[v as usize] += u64::from(of_edge);
+    }
+    assert!(
+        twice
+            .iter()
+            .zip(&all)
+            .all(|(&twice, &all)| twice == 2 * all)
+    );
     // Those of chosen nodes are looked for.
     let of_others = |i: u32| {
         if nodes.contains(&i) {
