@@ -43,7 +43,10 @@ def narrow(ids: list[Any]) -> np.ndarray:
     if ids and all(type(id) is str for id in ids):
         return np.asarray(ids, dtype=np.str_)
     if ids and all(isinstance(id, (int, np.integer)) and not isinstance(id, bool) for id in ids):
-        return np.asarray(ids, dtype=np.int64)
+        try:
+            return np.asarray(ids, dtype=np.int64)
+        except OverflowError:
+            raise ValueError("ids: beyond 2⁶³; use names instead") from None
     array = np.empty(len(ids), dtype=object)
     for k, id in enumerate(ids):
         array[k] = id
