@@ -237,7 +237,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         warn_of_result(self.report_)
 
     def _graph_of(self, X: Any, weights: Optional[bool]) -> Graph:
-        graph = self._as_graph(X, weights)
+        graph = self._as_graph(X, weights, self.directed, self.weight)
         warn_of_input(graph, X, None if weights is False else USED_BY)
         return graph
 
