@@ -471,3 +471,21 @@ def test_fits_of_graphs_with_weights_read_tables_with_weights(payments):
     undirected = HONE(n_components=8).fit(table[["from", "to"]])
     with pytest.warns(HoneWarning, match="the fit has none"):
         undirected.transform(table[["from", "to", "amount"]].iloc[:-1])
+
+
+@pytest.mark.parametrize("kind", ["arrow", "polars", "duckdb", "cursor"])
+def test_updates_by_tables_of_any_kind(kind, blocks):
+    module = pytest.importorskip({"arrow": "pyarrow", "cursor": "duckdb"}.get(kind, kind))
+    weighted = Graph(blocks.adjacency() * np.float32(2), weighted=True)
+    columns = {"payer": [200, 200, 5], "payee": [0, 1, 200], "amount": [1.5, 2.0, 0.5]}
+    query = "VALUES (200, 0, 1.5::decimal(4, 1)), (200, 1, 2.0), (5, 200, 0.5)"
+    table = {
+        "arrow": lambda: module.table(columns),
+        "polars": lambda: module.DataFrame(columns),
+        "duckdb": lambda: module.connect().sql(f"FROM ({query})"),
+        "cursor": lambda: module.connect().execute(query),
+    }[kind]()
+    edges = list(zip(*columns.values()))
+    expected = HONE(n_components=8).fit(weighted).update(added=edges)
+    found = HONE(n_components=8).fit(weighted).update(added=table)
+    np.testing.assert_array_equal(found.embedding_, expected.embedding_)

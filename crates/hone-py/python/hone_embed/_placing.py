@@ -126,8 +126,8 @@ class Placing(SklearnProtocol):
         Parameters
         ----------
         added, removed
-            Edges: pairs of ids, with a weight where the graph has weights, or a table of these. Edges are removed first, and
-            must be there. An added edge that is there takes the new weight.
+            Edges: pairs of ids, with a weight where the graph has weights, or a table or Arrow stream of these two or three
+            columns. Edges are removed first, and must be there. An added edge that is there takes the new weight.
         attributes
             Attributes of all nodes of the changed graph, new ones last; as in :meth:`transform`.
 
