@@ -289,7 +289,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         """The configuration as the library understands it, as JSON."""
         if not isinstance(self.preset, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"preset: {self.preset!r} is not a name; dimensions are n_components")
-        if isinstance(self.weights, str) and self.weights != "auto":
+        if isinstance(self.weights, str) and self.weights != "auto":  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"weights: {self.weights!r} is neither True nor False; weight={self.weights!r} names the column")
         file = None if self.config is None or isinstance(self.config, dict) else os.fspath(self.config)
         given, settings = self._choices()

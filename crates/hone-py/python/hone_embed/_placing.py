@@ -61,9 +61,10 @@ class Placing(SklearnProtocol):
     ) -> Any:
         """Vectors of nodes, in the space of the fit.
 
-        ``X`` is a graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their
-        proximity columns, others are placed by their edges. Structure columns are those of ``X``, in the units of the fit.
-        So the graph of the fit gets bit-identical vectors.
+        ``X`` is a graph, read with the directions and weights of the fit where it has none of its own. Nodes are shared by id:
+        those whose edges to other shared nodes did not change keep their proximity columns, others are placed by their
+        edges. Structure columns are those of ``X``, in the units of the fit. So the graph of the fit gets bit-identical
+        vectors.
 
         A matrix with one column per fitted node has the edges of one node per row, or its arcs to fitted nodes; a row
         that is the row of a fitted node stands for that node. A square matrix is rows of nodes if a matrix
@@ -185,7 +186,7 @@ class Placing(SklearnProtocol):
         """Read a model that :meth:`save` or ``hone embed --save-model`` wrote.
 
         The result is fitted. It knows no edges, so ``transform`` takes graphs, or with ``added_only`` new edges, and ``update`` is
-        refused.
+        refused. ``set_params(weight="amount")`` names the column of weights, if it is not called ``weight``.
         """
         model = _native.Model.load(os.fspath(path))
         facts = json.loads(model.facts())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Optional, Union
@@ -120,7 +120,7 @@ def read_embedding(path: Path, *, format: Optional[str] = None) -> Embedding:
 
 
 @contextmanager
-def _naming_format(format: Optional[str]) -> Iterator[None]:
+def _naming_format(format: Optional[str]) -> Generator[None, None, None]:
     """Says of a name without a format what says it otherwise."""
     try:
         yield
