@@ -17,7 +17,7 @@ a function means, with examples; the [tutorial](python.md) shows the functions a
 {index}
 
 `graph` is anything that `Graph` takes. `n_jobs` is the number of threads (None or -1: all cores) and `random_state` the seed; the
-same seed gives bit-identical results for any `n_jobs`. `verbose` shows progress. Results with columns have `to_pandas()` (the ids are its
+same seed gives bit-identical results for any `n_jobs`. `verbose` shows progress. Functions are shown without these three. Results with columns have `to_pandas()` (the ids are its
 index) and `to_arrow()`, and can be passed to anything that takes Arrow streams.
 """
 
@@ -73,14 +73,14 @@ def text(documented):
 
 
 def signature(name, documented):
-    """`name(parameters)` without annotations, and without parameters that the top of the page explains."""
+    """`name(parameters)` without annotations; of a function without parameters that the top of the page explains."""
     try:
         parameters = inspect.signature(documented).parameters.values()
     except (TypeError, ValueError):
         return name
     parts, star = [], False
     for parameter in parameters:
-        if parameter.name in ("self", "cls", *COMMON):
+        if parameter.name in ("self", "cls") or (parameter.name in COMMON and not inspect.isclass(documented)):
             continue
         if parameter.kind is parameter.KEYWORD_ONLY and not star:
             parts.append("*")

@@ -459,3 +459,18 @@ def test_directed_graphs_keep_their_directions():
     assert np.allclose(undirected, HONE(n_components=32).fit_transform(graph.to_undirected()), atol=1e-5)
     triads = HONE("hone-p", motifs="triads", n_components=16).fit(graph)
     assert triads.motif_importance_["021D"] > 0 and len(triads.motif_importance_) == 15
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: HONE(8).fit("builtin:karate"), "preset: 8 is not a name; dimensions are n_components"),
+        (lambda: HONE(weights="amount").fit("builtin:karate"), "weights: 'amount' is .*; weight='amount' names the column"),
+        (lambda: generate("ba", nodes=10), "degree: it is needed for 'ba'"),
+        (lambda: write_embedding("z.other", ([1], [[1.0]])), "has this extension .*format="),
+        (lambda: read_embedding("z.other"), "has this extension .*format="),
+    ],
+)
+def test_messages_name_the_parameter(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -225,3 +225,15 @@ def test_directed_links_are_told_from_reversed_arcs():
     assert all(0.5 < row["auc"] <= 1 for row in rows if row["operator"].startswith("concat"))
     with pytest.raises(ValueError, match="negatives"):
         evaluate_link_prediction("builtin:karate", ["degree"], seeds=1, negatives="reversed")
+
+
+def test_labels_of_other_nodes_and_names_of_files():
+    labels = {node: node % 2 for node in range(34)}
+    expected = evaluate_nodes("builtin:karate", labels, ["degree"], seeds=1, shares=[0.5]).rows
+    with pytest.warns(HoneWarning, match="1 labelled node is not in the graph and is ignored"):
+        found = evaluate_nodes("builtin:karate", {**labels, 99: 5}, ["degree"], seeds=1, shares=[0.5]).rows
+    assert found[0]["accuracy"] == expected[0]["accuracy"]
+    with pytest.raises(ValueError, match="labels: 'a' is not a node of the graph"):
+        evaluate_nodes("builtin:karate", {"a": 1}, ["degree"])
+    with pytest.raises(ValueError, match="labels: a file name is not read; pass a mapping of ids to labels"):
+        evaluate_nodes("builtin:karate", "ppi.labels", ["degree"])

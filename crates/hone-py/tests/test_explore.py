@@ -132,3 +132,36 @@ def test_roles_of_directed_graphs():
     assert [found.roles[k]["out_degree"] for k in (0, 1)] == [0, 8]
     assert found.affinity[1, 0] > 0 and found.affinity[0, 1] == 0
     assert "out_degree" not in hone_embed.roles(star, 2).roles[0]
+
+
+def test_several_nodes_and_vectors_without_ids(tmp_path):
+    hone = HONE(n_components=8).fit("builtin:karate")
+    for nodes in ([0, 1], np.array([0, 1])):
+        with pytest.raises(ValueError, match="node: it is the id of one node; give several as positive="):
+            hone.most_similar(nodes)
+    for call in (lambda z: hone_embed.most_similar(z, 0), lambda z: hone_embed.write_embedding(tmp_path / "z.npy", z)):
+        for vectors in (hone.embedding_, hone.embedding_[:2], 3):
+            with pytest.raises(ValueError, match="embedding: .*give ids too, as a pair of ids and vectors"):
+                call(vectors)
+    assert hone_embed.most_similar((range(34), hone.embedding_), 0, top=1).nodes == hone_embed.most_similar(hone, 0, top=1).nodes
+
+
+def test_ids_that_are_tuples():
+    grid = networkx.grid_2d_graph(4, 4)
+    found = HONE(n_components=4).fit(grid).most_similar((0, 1), top=15)
+    assert sorted([*found.nodes, (0, 1)]) == sorted(grid)
+
+
+def test_labels_of_a_map_are_as_those_of_the_command():
+    hone = HONE(n_components=8).fit("builtin:karate")
+    page = hone_embed.draw_map("builtin:karate", hone, labels={0: ["ann", "bob"], 1: "ann", 2: [], 3: ("cid",)}).html
+    with pytest.warns(hone_embed.HoneWarning, match="2 labelled nodes are not in the graph and are ignored"):
+        more = hone_embed.draw_map("builtin:karate", hone, labels={0: "ann", 1: "ann", 3: "cid", 77: "ann", 78: "dee"}).html
+    assert more == page
+    with pytest.raises(ValueError, match="labels: a file name is not read; pass a mapping"):
+        hone_embed.draw_map("builtin:karate", hone, labels="karate.labels")
+    for colour in ("label", "labels"):
+        with pytest.raises(ValueError, match="colour: no labels were given; pass labels="):
+            hone_embed.draw_map("builtin:karate", hone, colour=colour)
+    with pytest.raises(ValueError, match="path: 'map.pdf': a map is .html, .svg or .png"):
+        hone_embed.draw_map("builtin:karate", hone).save("map.pdf")

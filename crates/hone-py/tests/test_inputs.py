@@ -515,6 +515,52 @@ def test_numbers_among_names_stay_numbers():
     assert Graph([("a", 1), ("b", 1)]).node_ids.tolist() == ["a", 1, "b"]
 
 
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_lists_of_edges_with_weights(kind):
+    """Also of 2 or 3, which as arrays would be 2 × M edges or a matrix."""
+    for ids in (["b", "a", "c", "d"], [30, 10, 20, 40]):
+        for count in (1, 2, 3, 4):
+            edges = [(ids[k], ids[(k + 1) % 4], k + 0.5) for k in range(count)]
+            data = kind(kind(edge) for edge in edges)
+            expected = networkx.Graph()
+            expected.add_weighted_edges_from(edges)
+            found = Graph(data, weighted=True).to_networkx()
+            assert dict(found.adjacency()) == dict(expected.adjacency())
+            with pytest.warns(HoneWarning, match=f"dropped {count} weights? .weighted=True keeps weights"):
+                graph = Graph(data)
+            assert graph.n_edges == count and not graph.weighted
+            pairs = kind(kind(edge[:2]) for edge in edges)
+            assert Graph(pairs).to_networkx().edges == graph.to_networkx().edges
+            assert Graph(pairs, edge_weight=[edge[2] for edge in edges]).to_networkx().adj == expected.adj
+    assert Graph([(0, 1, 2), (1, 2, 3)], directed=True, weighted=True).adjacency()[1, 2] == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([(1.0, 2.0), (2.0, 3.0)], r"source: ids of type float64; use integers \(.astype"),
+        ([(1.5, 2), (2, 3)], "source: ids of type float64; use integers or names"),
+        ([("a", "b", {"weight": 4})], "row 0 of the list is .*third entry is not a weight; give the NetworkX graph"),
+        ([(1, 2, 1.0), ("a", "knows", "b")], "row 1 of the list is .*third entry is not a weight; leave it out"),
+        ([(1, 2), (2, 3), (3, 4, 1.0)], "row 2 of the list has 3 entries, row 0 has 2 entries; give pairs"),
+        ([(1, 2), "ab"], "row 1 of the list is of the type str, row 0 has 2 entries"),
+        ([[0, 1, 2, 3], [1, 2, 3, 4]], "2 rows of 4; .* as a NumPy array"),
+        ([np.arange(3), np.arange(2)], "a list that is no array"),
+        ([(2**70, 1), (1, 2)], "ids: beyond 2⁶³; use names"),
+    ],
+)
+def test_lists_that_are_not_edges(data, message):
+    with pytest.raises(ValueError, match=message):
+        Graph(data)
+
+
+def test_options_of_lists():
+    with pytest.raises(ValueError, match="weights: a list of pairs has none; give .source, target, weight"):
+        Graph([(0, 1)], weighted=True)
+    with pytest.raises(ValueError, match="edge_weight: a list of edges with weights has its own"):
+        Graph([(0, 1, 2.0)], edge_weight=[1])
+
+
 def test_tables_without_rows_and_ids_that_are_floats():
     empty = Graph(pandas.DataFrame({"source": [], "target": []}), nodes=3)
     assert (empty.n_nodes, empty.n_edges) == (3, 0)

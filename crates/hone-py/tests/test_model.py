@@ -421,3 +421,71 @@ def test_directed_models():
     arcs.add_edges_from([(80, 3), (80, 9)])
     found, expected = by_matrix.transform(row)[0, :last], hone.transform(arcs)[80, :last]
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.fixture
+def payments(tmp_path):
+    """Payments, a fit of them, and the same read from a file."""
+    rng = np.random.default_rng(3)
+    ends = np.unique(rng.integers(0, 40, (200, 2)), axis=0)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    names = np.array([f"p{k}" for k in range(40)])
+    columns = {"from": names[ends[:, 0]], "to": names[ends[:, 1]], "note": "x", "amount": rng.uniform(1, 9, len(ends))}
+    table = pandas.DataFrame(columns)
+    hone = HONE(n_components=8, weight="amount", directed=True).fit(table)
+    hone.save(tmp_path / "payments.hone")
+    return table, hone, HONE.load(tmp_path / "payments.hone")
+
+
+def test_graphs_are_read_as_that_of_the_fit(payments):
+    table, hone, loaded = payments
+    plain = table[["from", "to", "amount"]]
+    named = plain.rename(columns={"amount": "weight"})
+    triples = list(plain.itertuples(index=False, name=None))
+    graph = Graph(table, directed=True, weight="amount")
+    later = plain.assign(to=plain["to"].replace("p0", "new"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HoneWarning)
+        for x in (table, plain, graph, triples):
+            np.testing.assert_array_equal(hone.transform(x), hone.embedding_)
+        for x in (plain, named, graph, triples, graph.to_networkx()):
+            np.testing.assert_array_equal(loaded.transform(x), hone.embedding_)
+    new = hone.transform(later, new_only=True)
+    np.testing.assert_array_equal(loaded.transform(later, new_only=True), new)
+
+
+def test_weights_that_a_loaded_model_cannot_name(payments):
+    table, hone, loaded = payments
+    with pytest.raises(ValueError, match="none of the columns .*; the fit has weights: set_params"):
+        loaded.transform(table)
+    with pytest.raises(ValueError, match="no edge has the attribute 'weight'; the fit has weights: set_params"):
+        loaded.transform(networkx.DiGraph([("p0", "p1")]))
+    np.testing.assert_array_equal(loaded.set_params(weight="amount").transform(table), hone.embedding_)
+
+
+def test_fits_of_graphs_with_weights_read_tables_with_weights(payments):
+    table, hone, _ = payments
+    graph = Graph(table, directed=True, weight="amount")
+    again = HONE(n_components=8).fit(graph)
+    np.testing.assert_array_equal(again.transform(table[["from", "to", "amount"]]), hone.embedding_)
+    undirected = HONE(n_components=8).fit(table[["from", "to"]])
+    with pytest.warns(HoneWarning, match="the fit has none"):
+        undirected.transform(table[["from", "to", "amount"]].iloc[:-1])
+
+
+@pytest.mark.parametrize("kind", ["arrow", "polars", "duckdb", "cursor"])
+def test_updates_by_tables_of_any_kind(kind, blocks):
+    module = pytest.importorskip({"arrow": "pyarrow", "cursor": "duckdb"}.get(kind, kind))
+    weighted = Graph(blocks.adjacency() * np.float32(2), weighted=True)
+    columns = {"payer": [200, 200, 5], "payee": [0, 1, 200], "amount": [1.5, 2.0, 0.5]}
+    query = "VALUES (200, 0, 1.5::decimal(4, 1)), (200, 1, 2.0), (5, 200, 0.5)"
+    table = {
+        "arrow": lambda: module.table(columns),
+        "polars": lambda: module.DataFrame(columns),
+        "duckdb": lambda: module.connect().sql(f"FROM ({query})"),
+        "cursor": lambda: module.connect().execute(query),
+    }[kind]()
+    edges = list(zip(*columns.values()))
+    expected = HONE(n_components=8).fit(weighted).update(added=edges)
+    found = HONE(n_components=8).fit(weighted).update(added=table)
+    np.testing.assert_array_equal(found.embedding_, expected.embedding_)

@@ -481,3 +481,11 @@ def test_a_column_transformer_keeps_the_index_of_its_table():
     assert made.index.tolist() == table.index.tolist() and made.shape == (40, 9)
     assert made["age__age"].tolist() == table["age"].tolist()
     assert both.transform(table).equals(made)
+
+
+def test_motifs_that_are_no_names():
+    for motifs in ([3], 3, ["edge", 3]):
+        for count in (count_orbits, draw):
+            with pytest.raises(ValueError, match="motifs: 3 is not a name; .*'G2'"):
+                count("builtin:karate", motifs=motifs)
+    assert count_orbits("builtin:karate", motifs=["G3"]).names == ["path4"]

@@ -55,6 +55,25 @@ def test_results_are_those_of_networkx(directed, name):
 
 
 @pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_kept_conversion_with_weights_is_not_for_calls_without_or_with_others(directed):
+    calls = [(name, {}) for name in (DIRECTED if directed else UNDIRECTED)]
+    calls += [(name, {"weight": weight}) for name in ("clustering", "average_clustering") for weight in ("cost", "time")]
+    for first in calls:
+        for second in calls:
+            graph = next(iter(graphs(directed)))
+            networkx.set_edge_attributes(graph, {edge: k % 4 + 1 for k, edge in enumerate(graph.edges)}, "time")
+            for changed in (False, True):
+                if changed:
+                    graph.add_weighted_edges_from([(0, 2, 30), (2, 4, 30), (4, 0, 30)], weight="cost")
+                for name, arguments in (first, second, first):
+                    expected = getattr(networkx, name)(graph, **arguments)
+                    with networkx.config(backend_priority=["hone"]):
+                        found = getattr(networkx, name)(graph, **arguments)
+                    assert found == expected if name == "generalized_degree" else found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
 def test_nodes_that_equal_numbers_and_views():
     graph = networkx.gnp_random_graph(20, 0.4, seed=3)
     odd = networkx.Graph()

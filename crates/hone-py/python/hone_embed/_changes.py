@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from hone_embed._arrow import Batches, is_stream
 from hone_embed._graph import Graph
 from hone_embed._ids import narrow
 
@@ -94,7 +95,11 @@ class Ids:
 
 def _edges(edges: Any) -> Iterable[Any]:
     """The rows of a table, or the edges as they are."""
-    return edges.itertuples(index=False, name=None) if hasattr(edges, "itertuples") else edges
+    if hasattr(edges, "itertuples"):
+        return edges.itertuples(index=False, name=None)
+    if not is_stream(edges):
+        return edges
+    return (row for batch in Batches(edges) for row in zip(*(column.to_pylist() for column in batch.columns)))
 
 
 def _edge(edge: Any, ids: Ids, weighted: bool, name: str) -> Edge:

@@ -9,6 +9,7 @@ from typing import Any, Optional, Union
 
 from hone_embed import _native
 from hone_embed._graph import as_graph
+from hone_embed._motifs import motif_list
 from hone_embed._progress import jobs, listener
 
 
@@ -70,7 +71,7 @@ def draw(
     >>> figure.count("<circle") > 2 * 34
     True
     """
-    names = motifs if isinstance(motifs, str) else ",".join(motifs)
+    names = motif_list(motifs)
     settings = {"motifs": names, "delta": delta, "labels": labels, "title": title, "numbers": numbers}
     graph = as_graph(graph, directed=directed)
     with listener(verbose) as listen:

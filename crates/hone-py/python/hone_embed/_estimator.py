@@ -237,7 +237,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         warn_of_result(self.report_)
 
     def _graph_of(self, X: Any, weights: Optional[bool]) -> Graph:
-        graph = self._as_graph(X, weights)
+        graph = self._as_graph(X, weights, self.directed, self.weight)
         warn_of_input(graph, X, None if weights is False else USED_BY)
         return graph
 
@@ -287,6 +287,10 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
 
     def _resolve(self, preset: Optional[str] = None, chosen: Optional[dict[str, Any]] = None) -> str:
         """The configuration as the library understands it, as JSON."""
+        if not isinstance(self.preset, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"preset: {self.preset!r} is not a name; dimensions are n_components")
+        if isinstance(self.weights, str) and self.weights != "auto":  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"weights: {self.weights!r} is neither True nor False; weight={self.weights!r} names the column")
         file = None if self.config is None or isinstance(self.config, dict) else os.fspath(self.config)
         given, settings = self._choices()
         settings.update(chosen or {})

@@ -104,6 +104,8 @@ def most_similar(
     >>> most_similar(hone, 33, top=3).nodes
     [32, 2, 29]
     """
+    if isinstance(node, (list, set, np.ndarray)):
+        raise ValueError("node: it is the id of one node; give several as positive=[…]")
     ids, space = _space(embedding, by)
     if (node is None) == (not list(positive) and not list(negative)):
         raise ValueError("node: give a node, or positive and negative ones")
@@ -237,7 +239,10 @@ def _rows(ids: np.ndarray, wanted: list[Any]) -> np.ndarray:
     """The rows of some ids; an id that is not there is an error that names what may have been meant."""
     rows = []
     for id in wanted:
-        found = np.flatnonzero(ids == id)
+        one: Any = np.empty((), dtype=object)
+        one[()] = id
+        # NumPy would compare the entries of a tuple.
+        found = np.flatnonzero(ids == (one if isinstance(id, tuple) else id))
         if not len(found):
             known = {str(known): known for known in ids.tolist()}
             if str(id) in known:

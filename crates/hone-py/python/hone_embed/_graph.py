@@ -27,12 +27,13 @@ class Graph:
     Parameters
     ----------
     data
-        A matrix, an edge array, a list of pairs, a graph of another library, a table, an Arrow stream or the name of a file.
+        A matrix, an edge array, a list of edges, a graph of another library, a table, an Arrow stream or the name of a file.
 
         * A SciPy sparse matrix or array, or a dense square array: the adjacency. A CSR or CSC matrix may be used in
           place: do not change it while the graph is in use;
-        * an integer array of shape (2, M) or (M, 2), or a list of pairs: the edges, between integer
-          ids or names (an array of shape (2, 2) is read as one edge per row);
+        * an integer array of shape (2, M) or (M, 2): the edges, between integer ids or names (an array of shape (2, 2) is read
+          as one edge per row);
+        * a list of pairs of ids, or of triples of these and a weight, which ``weighted=True`` keeps;
         * a graph of NetworkX, igraph, rustworkx, PyTorch Geometric (``Data``) or DGL;
         * a table of pandas, polars or pyarrow with one edge per row, or anything else that is an Arrow stream, such as a
           relation of DuckDB or a reader of record batches; a pandas adjacency whose index equals its columns;
@@ -419,7 +420,13 @@ def generate(model: str, *, random_state: int = 0, verbose: bool = False, **para
         parameters.setdefault("path", 0)
     text = json.dumps({"model": model, **parameters}, default=_plain)
     with listener(verbose) as listen:
-        return Graph._of(_native.generate(text, random_state, listen))
+        try:
+            return Graph._of(_native.generate(text, random_state, listen))
+        except ValueError as error:
+            missing = str(error).partition("missing field `")[2].rstrip("`")
+            if missing:
+                raise ValueError(f"{missing}: it is needed for {model!r}") from None
+            raise
 
 
 def _plain(value: Any) -> Any:

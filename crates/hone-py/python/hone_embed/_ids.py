@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from hone_embed._warnings import warn
 
 
 def id_array(column: Any, name: str) -> np.ndarray:
@@ -43,7 +46,10 @@ def narrow(ids: list[Any]) -> np.ndarray:
     if ids and all(type(id) is str for id in ids):
         return np.asarray(ids, dtype=np.str_)
     if ids and all(isinstance(id, (int, np.integer)) and not isinstance(id, bool) for id in ids):
-        return np.asarray(ids, dtype=np.int64)
+        try:
+            return np.asarray(ids, dtype=np.int64)
+        except OverflowError:
+            raise ValueError("ids: beyond 2⁶³; use names instead") from None
     array = np.empty(len(ids), dtype=object)
     for k, id in enumerate(ids):
         array[k] = id
@@ -71,6 +77,22 @@ def per_node(values: Any, ids: np.ndarray, name: str) -> list[Any]:
         s = "" if len(found) == 1 else "s"
         raise ValueError(f"{name}: {len(found)} value{s} for {len(ids)} nodes; give one per node, or a mapping of ids to values")
     return found
+
+
+def labels_per_node(labels: Any, ids: np.ndarray) -> list[Any]:
+    """:func:`per_node` of labels, of which those of other nodes are left out, with a warning."""
+    if isinstance(labels, (str, os.PathLike)):
+        raise ValueError("labels: a file name is not read; pass a mapping of ids to labels")
+    if isinstance(labels, Mapping):
+        nodes = set(ids.tolist())
+        known = {id: label for id, label in labels.items() if id in nodes}
+        ignored = len(labels) - len(known)
+        # If no id is known, ids of another kind were meant.
+        if known and ignored:
+            what = "1 labelled node is not in the graph and is" if ignored == 1 else f"{ignored} labelled nodes are not in the graph and are"
+            warn(f"{what} ignored")
+            labels = known
+    return per_node(labels, ids, "labels")
 
 
 def node_list(nodes: Any) -> np.ndarray:

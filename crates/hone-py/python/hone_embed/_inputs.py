@@ -23,6 +23,9 @@ from hone_embed._warnings import warn
 
 Converted = tuple[_native.Graph, Optional[np.ndarray]]
 
+#: Libraries whose graphs know whether they are directed.
+KNOWING = ("networkx", "igraph", "rustworkx")
+
 #: Rows of a table that are looked at to find out which column is what.
 SAMPLE = 100
 
@@ -123,12 +126,62 @@ def _matrix_ids(nodes: Any, count: int) -> Optional[np.ndarray]:
 # --- edges
 
 
+def _from_list(data: Any, options: Options) -> Converted:
+    """Edges as pairs of ids, or as triples of these and a weight; other lists as the arrays that they are."""
+    rows = [row if isinstance(row, (list, tuple)) else None for row in data]
+    if not rows or all(row is None for row in rows):
+        return _from_array(data, options)
+    widths = [-1 if row is None else len(row) for row in rows]
+    odd = next((k for k, width in enumerate(widths) if width != widths[0]), None)
+    if odd is not None:
+        first, other = (_shape(row) for row in (data[0], data[odd]))
+        raise ValueError(
+            f"graph: row {odd} of the list {other}, row 0 {first}; give pairs of ids, or for all edges an id, an id and a weight"
+        )
+    if widths[0] not in (2, 3):
+        if widths[0] != len(rows):
+            raise ValueError(
+                f"graph: a list of {len(rows)} rows of {widths[0]}; Expected 2D array: give edges as pairs of ids, or as an id, an "
+                "id and a weight; 2 × M edges and matrices as a NumPy array. Reshape your data"
+            )
+        return _from_array(data, options)
+    sources, targets, *found = ([row[k] for row in data] for k in range(widths[0]))
+    weights = options.edge_weight
+    if found:
+        options.refuse("a list of edges with weights", "edge_weight")
+        given = [_listed_weight(row, data[row], value) for row, value in enumerate(found[0])]
+        weights = given if options.weighted else None
+    options.refuse("a list of edges", "source", "target", "weight")
+    if options.weighted and weights is None:
+        raise ValueError("weights: a list of pairs has none; give (source, target, weight), or pass them as edge_weight")
+    native, ids = _from_columns(_listed_ids(sources), _listed_ids(targets), weights, options)
+    return native.without_weights(len(rows)) if found and not options.weighted else native, ids
+
+
+def _shape(row: Any) -> str:
+    if isinstance(row, (list, tuple)):
+        return f"has {len(row)} {'entry' if len(row) == 1 else 'entries'}"
+    return f"is of the type {type(row).__name__}"
+
+
+def _listed_ids(values: list[Any]) -> Any:
+    """Ids as a column of a table has them: NumPy would write numbers among names as text."""
+    return np.asarray(values) if all(isinstance(value, (numbers.Real, np.bool_)) for value in values) else narrow(values)
+
+
+def _listed_weight(row: int, edge: Any, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        remedy = "give the NetworkX graph itself" if isinstance(value, dict) else "leave it out, or give a number"
+        raise ValueError(f"graph: row {row} of the list is {edge!r}, whose third entry is not a weight; {remedy}") from None
+
+
 def _from_array(data: Any, options: Options) -> Converted:
-    array = np.asarray(data)
-    if array.dtype.kind == "U" and array.ndim == 2 and not isinstance(data, np.ndarray):
-        # NumPy writes numbers among names as text: other ids than were given.
-        if not all(isinstance(id, str) for pair in data for id in pair):
-            array = np.asarray(data, dtype=object)
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise ValueError(f"graph: a list that is no array ({error}); give pairs of ids") from None
     if array.ndim == 1 and array.size == 0:
         array = array.reshape(0, 2).astype(np.int64)
     if array.ndim != 2:
@@ -414,5 +467,6 @@ CONVERTERS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Options], Converte
     (comes_from("pandas"), _from_pandas),
     (comes_from("polars"), _from_polars),
     (is_stream, _from_arrow),
-    (lambda data: isinstance(data, (np.ndarray, list, tuple)) or hasattr(data, "__array__"), _from_array),
+    (lambda data: isinstance(data, (list, tuple)), _from_list),
+    (lambda data: hasattr(data, "__array__"), _from_array),
 )

@@ -17,7 +17,7 @@ from hone_embed import _native
 from hone_embed._estimator import HONE
 from hone_embed._explore import _space, layout_settings
 from hone_embed._graph import as_graph
-from hone_embed._ids import per_node
+from hone_embed._ids import labels_per_node, per_node
 from hone_embed._progress import jobs, listener
 
 _FORMATS = {".html": "html", ".svg": "svg", ".png": "png", ".parquet": "parquet"}
@@ -51,7 +51,7 @@ class Map:
         """
         kind = _FORMATS.get(Path(path).suffix.lower())
         if kind is None:
-            raise ValueError(f"path: {Path(path).suffix!r} is not one of {', '.join(_FORMATS)}")
+            raise ValueError(f"path: {Path(path).name!r}: a map is .html, .svg or .png, its points .parquet")
         content = self.html.encode() if kind == "html" else self._make(kind)
         _native.write(os.fspath(path), content, overwrite)
 
@@ -95,7 +95,7 @@ def draw_map(
         computed now.
     labels
         One label per node to colour by, in the graph's order, or a mapping of ids to labels; None, NaN or an empty text for
-        nodes without one.
+        nodes without one. Of a list of labels the first counts.
     attributes
         Further columns to colour by: a DataFrame, or a dictionary of names and values, each as for ``labels``.
     layout
@@ -124,6 +124,8 @@ def draw_map(
     >>> page.html.startswith("<!doctype html>")
     True
     """
+    if colour in ("label", "labels") and labels is None and (attributes is None or colour not in attributes):
+        raise ValueError("colour: no labels were given; pass labels=…, or colour by 'role', 'degree', 'motif: NAME' or an attribute")
     graph = as_graph(graph, directed=directed)
     native = graph._named()
     if embedding is None:
@@ -152,7 +154,7 @@ def _beside(ids: np.ndarray, labels: Any, attributes: Any) -> dict[str, list[Any
     """Labels and attributes by their names, one value per node."""
     columns: dict[str, list[Any]] = {}
     if labels is not None:
-        columns["label"] = per_node(labels, ids, "labels")
+        columns["label"] = [_first(label) for label in labels_per_node(labels, ids)]
     if attributes is not None:
         columns.update({str(name): per_node(attributes[name], ids, f"attributes: {name}") for name in attributes})
     return columns
@@ -176,6 +178,11 @@ def _colours(ids: np.ndarray, labels: Any, attributes: Any) -> list[tuple[str, O
             places[given] = codes
             colours.append((name, names.tolist(), places.tolist()))
     return colours
+
+
+def _first(label: Any) -> Any:
+    """The first of several labels of a node."""
+    return next(iter(label), None) if isinstance(label, (list, tuple, np.ndarray)) else label
 
 
 def _missing(value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
@@ -115,7 +115,7 @@ def count_orbits(
     if by == "node" and subgraph:
         raise ValueError("subgraph: such counts are of edges; leave it out")
     graph, how = as_graph(graph, directed=directed), (str(sample), int(random_state))
-    ids, native, wanted = graph.node_ids, graph._native, motifs if isinstance(motifs, str) else ",".join(motifs)
+    ids, native, wanted = graph.node_ids, graph._native, motif_list(motifs)
     names = _native.node_orbit_names() if by == "node" else _native.motif_names(wanted)
     of_arcs = {*_native.motif_names("triads"), *_native.motif_names("triad-orbits")}
     if graph.directed and of_arcs.isdisjoint(names):
@@ -133,6 +133,16 @@ def count_orbits(
     if numbers:
         names = _native.node_orbit_names(True) if by == "node" else _native.motif_names(wanted, True)
     return OrbitCounts(keys, counts, names)
+
+
+def motif_list(motifs: Union[str, Sequence[str]]) -> str:
+    """Names of motifs as the native half takes them."""
+    if isinstance(motifs, str):
+        return motifs
+    for name in motifs if isinstance(motifs, Iterable) else [motifs]:  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"motifs: {name!r} is not a name; give names or numbers such as 'G2' or 'M5' (list_motifs has them)")
+    return ",".join(motifs)
 
 
 def update_orbits(

@@ -21,21 +21,24 @@ from hone_embed import _native
 
 
 class BackendGraph:
-    """A NetworkX graph without multiple edges, by the numbers of its nodes; loops are left out, as in all functions here."""
+    """A NetworkX graph without multiple edges, by the numbers of its nodes; loops are left out, as in all functions here.
+
+    NetworkX keeps it, and hands one with weights to calls without weights too: functions take the weights that they are asked for.
+    """
 
     __networkx_backend__ = "hone"
 
-    def __init__(self, graph: Any, weight: Optional[str], default: Any) -> None:
+    def __init__(self, graph: Any, weights: dict[str, Any]) -> None:
         self.nodes: list[Any] = list(graph)
         self._directed: bool = graph.is_directed()
         rows = list(graph._adj.values())
         numbered = self.nodes == list(range(len(self.nodes)))
         self.indptr, self.indices = _native.adjacency(rows, None if numbered else self.number)
         self.native = _native.Graph.from_csr(self.indptr, self.indices, None, self._directed)
-        self.weights = None
-        if weight is not None:
-            values = (edge.get(weight, default) for row in rows for edge in row.values())
-            self.weights = np.fromiter(values, dtype=np.float64, count=len(self.indices))
+        self.weights: dict[str, np.ndarray] = {}
+        for name, default in weights.items():
+            values = (edge.get(name, default) for row in rows for edge in row.values())
+            self.weights[name] = np.fromiter(values, dtype=np.float64, count=len(self.indices))
 
     @cached_property
     def number(self) -> dict[Any, int]:
@@ -55,12 +58,11 @@ class BackendGraph:
         """The number of neighbours of each node; of a directed graph, of successors."""
         return np.diff(self.native.csr()[0])
 
-    def arcs(self) -> Any:
+    def arcs(self, weight: Optional[str] = None) -> Any:
         """The adjacency as a matrix of ones, or of the cubic roots of weights relative to the largest; no loops."""
-        if self.weights is None:
-            values = np.ones(len(self.indices))
-        else:
-            values = np.cbrt(self.weights / self.weights.max()) if len(self.weights) else self.weights
+        values = np.ones(len(self.indices)) if weight is None else self.weights[weight]
+        if weight is not None and len(values):
+            values = np.cbrt(values / values.max())
         shape = (len(self.nodes), len(self.nodes))
         matrix = scipy.sparse.csr_array((values, self.indices, self.indptr), shape=shape).tocoo()
         apart = matrix.row != matrix.col
@@ -78,8 +80,7 @@ class BackendGraph:
 
 def convert_from_nx(graph: Any, *, edge_attrs: Optional[dict[str, Any]] = None, **others: Any) -> BackendGraph:
     """The graph as this backend takes it."""
-    weight, default = next(iter((edge_attrs or {}).items()), (None, None))
-    return BackendGraph(graph, weight, default)
+    return BackendGraph(graph, edge_attrs or {})
 
 
 def convert_to_nx(result: Any, **others: Any) -> Any:
@@ -105,11 +106,11 @@ def triangles(G: Any, nodes: Any = None) -> Any:
 
 
 def clustering(G: Any, nodes: Any = None, weight: Any = None) -> Any:
-    return G.of(_clustering(G).tolist(), nodes)
+    return G.of(_clustering(G, weight).tolist(), nodes)
 
 
 def average_clustering(G: Any, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> float:
-    values: Iterable[float] = G.of(_clustering(G).tolist(), None if nodes is None else list(nodes)).values()
+    values: Iterable[float] = G.of(_clustering(G, weight).tolist(), None if nodes is None else list(nodes)).values()
     counted = [value for value in values if count_zeros or abs(value) > 0]
     return sum(counted) / len(counted)
 
@@ -179,13 +180,13 @@ def _triangles(graph: BackendGraph) -> np.ndarray:
     return both.astype(np.int64) // 2
 
 
-def _clustering(graph: BackendGraph) -> np.ndarray:
+def _clustering(graph: BackendGraph, weight: Optional[str]) -> np.ndarray:
     """The clustering coefficient of each node: its triangles, or their weights, among those that its degree allows."""
-    if not graph.is_directed() and graph.weights is None:
+    if not graph.is_directed() and weight is None:
         degrees, around = graph.degrees(), 2 * _triangles(graph)
         possible = degrees * (degrees - 1)
     else:
-        arcs = graph.arcs()
+        arcs = graph.arcs(weight)
         sides = arcs + arcs.T if graph.is_directed() else arcs
         around = (sides @ sides).multiply(sides).sum(axis=1)
         there = scipy.sparse.csr_array((np.ones(arcs.nnz), arcs.indices, arcs.indptr), shape=arcs.shape)

@@ -17,7 +17,7 @@ from hone_embed._arrow import vector_table
 from hone_embed._attributes import attribute_columns
 from hone_embed._changes import changed, with_rows
 from hone_embed._graph import Column, Graph, as_quiet_graph, ids_to_array, warn_of_input
-from hone_embed._inputs import Options
+from hone_embed._inputs import KNOWING, Options, comes_from
 from hone_embed._known import KnownRows
 from hone_embed._progress import jobs, listener
 from hone_embed._protocol import SklearnProtocol
@@ -47,6 +47,8 @@ class Placing(SklearnProtocol):
     _graph: Optional[Graph]
     _known: Optional[KnownRows]
     _fingerprint: str
+    _of_arcs: bool
+    _of_weights: bool
 
     def transform(
         self,
@@ -59,9 +61,10 @@ class Placing(SklearnProtocol):
     ) -> Any:
         """Vectors of nodes, in the space of the fit.
 
-        ``X`` is a graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their
-        proximity columns, others are placed by their edges. Structure columns are those of ``X``, in the units of the fit.
-        So the graph of the fit gets bit-identical vectors.
+        ``X`` is a graph, read with the directions and weights of the fit where it has none of its own. Nodes are shared by id:
+        those whose edges to other shared nodes did not change keep their proximity columns, others are placed by their
+        edges. Structure columns are those of ``X``, in the units of the fit. So the graph of the fit gets bit-identical
+        vectors.
 
         A matrix with one column per fitted node has the edges of one node per row, or its arcs to fitted nodes; a row
         that is the row of a fitted node stands for that node. A square matrix is rows of nodes if a matrix
@@ -100,7 +103,7 @@ class Placing(SklearnProtocol):
         self._check_features(X)
         fitted = len(self.embedding_)
         are_rows = is_rows(X, fitted, hasattr(self, "n_features_in_"))
-        graph = None if are_rows and X.shape[0] != fitted else self._as_graph(X, self.config_["weights"])
+        graph = None if are_rows and X.shape[0] != fitted else self._like_fit(X)
         as_fitted = not (new_only or added_only) and attributes is None
         if as_fitted and graph is not None and graph._named().fingerprint() == self._fingerprint:
             return self._output(X, self.embedding_[:, first:].copy(), self.node_ids_, self._columns[first:])
@@ -124,8 +127,8 @@ class Placing(SklearnProtocol):
         Parameters
         ----------
         added, removed
-            Edges: pairs of ids, with a weight where the graph has weights, or a table of these. Edges are removed first, and
-            must be there. An added edge that is there takes the new weight.
+            Edges: pairs of ids, with a weight where the graph has weights, or a table or Arrow stream of these two or three
+            columns. Edges are removed first, and must be there. An added edge that is there takes the new weight.
         attributes
             Attributes of all nodes of the changed graph, new ones last; as in :meth:`transform`.
 
@@ -183,7 +186,7 @@ class Placing(SklearnProtocol):
         """Read a model that :meth:`save` or ``hone embed --save-model`` wrote.
 
         The result is fitted. It knows no edges, so ``transform`` takes graphs, or with ``added_only`` new edges, and ``update`` is
-        refused.
+        refused. ``set_params(weight="amount")`` names the column of weights, if it is not called ``weight``.
         """
         model = _native.Model.load(os.fspath(path))
         facts = json.loads(model.facts())
@@ -194,13 +197,30 @@ class Placing(SklearnProtocol):
         hone.node_ids_ = ids_to_array(model.ids(), len(hone.embedding_))
         hone.config_, hone._fingerprint = facts["config"], facts["fingerprint"]
         hone._model, hone._no_model, hone._graph, hone._known = model, None, None, None
+        hone._of_arcs, hone._of_weights = facts["graph"]["directed"], facts["graph"]["weighted"]
         return hone
 
-    def _as_graph(self, X: Any, weights: Optional[bool]) -> Graph:
+    def _as_graph(self, X: Any, weights: Any, directed: Optional[bool], weight: Optional[Column]) -> Graph:
         """``X`` as a graph, with the weights that the fit needs."""
         if weights is False and self.weight is not None:
             raise ValueError("weight: it names weights and weights=False leaves them out; give one of the two")
-        return as_quiet_graph(X, Options(self.directed, weights is True or self.weight is not None, weight=self.weight))
+        return as_quiet_graph(X, Options(directed, weights is True or self.weight is not None, weight=weight))
+
+    def _like_fit(self, X: Any) -> Graph:
+        """``X`` as a graph, read as that of the fit was: with its weights, and its directions unless ``X`` knows about them."""
+        weights = self.config_["weights"]
+        if isinstance(X, Graph):
+            return as_quiet_graph(X, Options(self.directed, weights is True))
+        knows = self.directed is not None or comes_from(*KNOWING)(X)
+        directed = self.directed if knows else self._of_arcs or None
+        nameless = isinstance(X, (list, tuple, np.ndarray)) or scipy.sparse.issparse(X)
+        unnamed = weights == "auto" and self._of_weights and self.weight is None
+        try:
+            return self._as_graph(X, unnamed or weights, directed, None if nameless else self.weight)
+        except ValueError as error:
+            if unnamed and not nameless and "weight" in str(error):
+                raise ValueError(f"{error}; the fit has weights: set_params(weight=…) names those of X") from None
+            raise
 
     def _set_model(self, graph: Graph, model: Optional[_native.Model], why_not: Optional[str]) -> None:
         """Keeps the model of a fit and its graph, or why there is none."""
@@ -214,6 +234,7 @@ class Placing(SklearnProtocol):
         """Keeps what the graph of the vectors is known by; its edges are of use to a model alone."""
         self.node_ids_, self._fingerprint = graph.node_ids, graph._named().fingerprint()
         self._known = KnownRows(graph)
+        self._of_arcs, self._of_weights = graph.directed, graph.weighted
         self._graph = None if self._model is None else graph
 
     def _kept_model(self, use: str) -> _native.Model:

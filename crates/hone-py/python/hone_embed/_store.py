@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
@@ -93,7 +95,8 @@ def write_embedding(
     rows = ids_to_native(np.asarray(ids))
     names = [str(name) for name in columns] if columns is not None else [f"z{k}" for k in range(vectors.shape[1])]
     report = json.dumps(embedding.report_) if hasattr(embedding, "report_") else None
-    written = _native.write_embedding(os.fspath(path), rows, vectors, names, format, overwrite, report, rows_per_file)
+    with _naming_format(format):
+        written = _native.write_embedding(os.fspath(path), rows, vectors, names, format, overwrite, report, rows_per_file)
     return [os.fspath(file) for file in written]
 
 
@@ -111,8 +114,20 @@ def read_embedding(path: Path, *, format: Optional[str] = None) -> Embedding:
     >>> read_embedding(file).node_ids
     array([7, 9])
     """
-    ids, vectors, columns = _native.read_embedding(os.fspath(path), format)
+    with _naming_format(format):
+        ids, vectors, columns = _native.read_embedding(os.fspath(path), format)
     return Embedding(ids_to_array(ids, len(vectors)), vectors, columns)
+
+
+@contextmanager
+def _naming_format(format: Optional[str]) -> Generator[None, None, None]:
+    """Says of a name without a format what says it otherwise."""
+    try:
+        yield
+    except ValueError as error:
+        if format is None and "extension" in str(error):
+            raise ValueError(f"{error}; or name the format: format='npy'") from None
+        raise
 
 
 def _parts(embedding: Any) -> tuple[Any, Any, Any]:
@@ -126,5 +141,8 @@ def _parts(embedding: Any) -> tuple[Any, Any, Any]:
         return embedding.index.to_numpy(), embedding.to_numpy(), list(embedding.columns)
     if is_table(embedding):
         return vectors_of(embedding)
+    if not isinstance(embedding, (tuple, list)) or len(embedding) != 2:
+        kind = type(embedding).__name__
+        raise ValueError(f"embedding: a {kind} has no ids; give ids too, as a pair of ids and vectors: (range(len(vectors)), vectors)")
     ids, vectors = embedding
     return ids, vectors, None

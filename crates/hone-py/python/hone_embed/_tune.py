@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -13,7 +14,7 @@ import scipy.sparse
 
 from hone_embed import _native
 from hone_embed._graph import KEPT_BY, Graph, as_graph
-from hone_embed._ids import is_missing, per_node
+from hone_embed._ids import is_missing, labels_per_node
 from hone_embed._progress import jobs, listener
 from hone_embed._results import Table, columns_of
 from hone_embed._warnings import warn
@@ -144,7 +145,8 @@ def _whole(name: str, value: Any) -> int:
 
 def labelled(graph: Graph, labels: Any) -> list[tuple[int, list[str]]]:
     """Numbers of the labelled nodes and their labels, as text."""
-    values = per_node(labels if isinstance(labels, Mapping) else _values(labels), graph.node_ids, "labels")
+    plain = isinstance(labels, (Mapping, str, os.PathLike))
+    values = labels_per_node(labels if plain else _values(labels), graph.node_ids)
     found = [(node, _texts(label)) for node, label in enumerate(values) if not _is_missing(label)]
     return [(node, texts) for node, texts in found if texts]
 
