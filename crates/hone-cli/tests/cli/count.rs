@@ -503,7 +503,7 @@ fn refuses_what_it_cannot_do() {
         ),
         (
             &["count", "graph.tsv", "--motifs", "hexagon"],
-            "tailed-near",
+            "`hone list motifs` lists all",
         ),
         (
             &["count", "graph.tsv", "--motifs", "all,triangle"],
@@ -574,7 +574,7 @@ fn motif_graphs_are_drawn() {
         .stderr(contains("`hexagon` is not a motif"));
     draw(&["-o", "x.pdf"])
         .code(2)
-        .stderr(contains("written as SVG").and(contains("x.pdf")));
+        .stderr(contains("a drawing is .svg").and(contains("x.pdf")));
     draw(&["-o", "-", "--directed"])
         .success()
         .stdout(contains("<svg"));

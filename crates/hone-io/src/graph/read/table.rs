@@ -154,6 +154,9 @@ impl Layout {
             Delimiter::Byte(b','),
             Delimiter::Blanks,
         ];
+        let has_comments = form
+            .first()
+            .is_some_and(|part| part.ends_with("of comments"));
         let is_odd = is_text && !usual.contains(&self.delimiter);
         let has_choice = self.columns > 2;
         let may_be_two_kinds = has_names && pair(table.names).is_none();
@@ -164,6 +167,7 @@ impl Layout {
                 "false",
                 is_text && has_names && options.header.is_none(),
             ),
+            ("comment", "", has_comments && options.comment.is_none()),
             ("source", "", has_choice && options.source.is_none()),
             ("target", "", has_choice && options.target.is_none()),
             ("weight", "", has_choice && options.weight.is_none()),

@@ -35,7 +35,7 @@ fn one_line_says_what_was_decided() {
         (
             "a.txt",
             "# by me\n% and you\n0 1\n1 2\n",
-            "2 lines of comments, spaces between columns, no header, edges from column 0 to column 1 (first edge 0 → 1)",
+            "2 lines of comments, spaces between columns, no header, edges from column 0 to column 1 (first edge 0 → 1); `comment` decides otherwise",
         ),
     ] {
         assert_eq!(
