@@ -306,7 +306,7 @@ def test_files_are_read_as_they_are_meant(tmp_path):
         warnings.simplefilter("error")
         for read in (read_graph, Graph):
             graph = read(file)
-            assert graph.n_nodes == 3 and "a header, edges from `tweet` to `tag` (ann–bob)" in graph.reading
+            assert graph.n_nodes == 3 and "a header, edges from `tweet` to `tag` (first edge ann → bob)" in graph.reading
         assert read_graph(file, header=True).n_edges == 2
         assert read_graph(file, header=False).n_nodes == 5
         file.write_text("t1,rust\n#rust,t2\n")
@@ -363,7 +363,7 @@ def test_columns_of_tables_are_found_as_those_of_files(tmp_path):
 
 def test_surplus_columns_of_tables_are_noted():
     table = pandas.DataFrame({"who": [1, 2], "whom": [2, 3], "when": [7, 8], "how": ["by car", "by train"]})
-    said = "edges from `who` to `whom` (1–2), `when` and `how` not used; `source`, `target`, `weight` and `bipartite` decide otherwise"
+    said = "edges from `who` to `whom` (first edge 1 → 2), `when` and `how` not used; `source`, `target`, `weight` and `bipartite` decide otherwise"
     assert Graph(table).reading == f"the table: {said}"
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -809,7 +809,7 @@ fn messages_name_what_can_be_done() {
         ),
         (
             "map builtin:karate -o a.pdf",
-            "a map is .html, .svg or .png",
+            "a map is .html, .svg, .png or .parquet",
         ),
         (
             "info g.csv --weight date",

@@ -132,7 +132,7 @@ class Graph:
 
         >>> import pandas
         >>> Graph(pandas.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cid"]})).reading
-        'the table: edges from `source` to `target` (ann–bob); `source`, `target` and `bipartite` decide otherwise'
+        'the table: edges from `source` to `target` (first edge ann → bob)'
         """
         return None if self._native.reading is None else _native.line(self._native.reading)
 
