@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// The cluster around this node [default: the best cut of the largest component].
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     node: Option<String>,
-    /// Call the motif by its number in the literature (`hone list the motif --table`), not by name.
+    /// Call the motif by its number in the literature (`hone list motifs --table`), not by name.
     #[arg(long)]
     numbers: bool,
 }
